@@ -94,6 +94,8 @@ export function formatStep({ callers }: Execution, step: Step): string {
   const indent = '  '.repeat(callers.length + 1)
   if (step.kind === 'CODE')
     return `${indent}step ${step.number}  ${toSingleLine(step.name)} → ${format(step.value)}`
+  if (step.kind === 'WAIT')
+    return `${indent}step ${step.number}  ${toSingleLine(step.name)} waits (${step.wait.kind})`
   const { inputTokens, outputTokens, costUsd } = step.usage
   const cost = costUsd === undefined ? '' : `, $${costUsd}`
   return [

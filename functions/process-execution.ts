@@ -8,8 +8,8 @@ import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const engine = { ...openMeasuredStores(), system, times: readTimes() }
 const queue = openRunQueue()
+const engine = { ...openMeasuredStores(), queue, system, times: readTimes() }
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 
 /**
@@ -23,10 +23,10 @@ export function handler(
   const deadline = context && deadlineIn(context.getRemainingTimeInMillis(), context.shutdown)
   const isShared = event.Records.length > 1 || hasSharedProcess
   const processRecord = async (record: SQSRecord) => {
-    const { executionId } = parseRunMessage(record.body)
+    const { executionId, wakes = false } = parseRunMessage(record.body)
     const receiveCount = Number(record.attributes.ApproximateReceiveCount)
     const { changeVisibility } = queue.received(record)
-    const message = { queue, receiveCount, isShared, changeVisibility }
+    const message = { wakes, receiveCount, isShared, changeVisibility }
     const result = await processMessage(engine, executionId, { message, ...(deadline && { deadline }) })
     if (typeof result === 'string') return
     await changeVisibility(result.retryInMs)

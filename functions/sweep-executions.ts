@@ -1,6 +1,7 @@
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import { runCleanups, sweep } from '../lib/engine/maintenance.ts'
+import { sweepTimers } from '../lib/engine/waiting/sweep-timers.ts'
 import { logger } from '../lib/logger.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
@@ -8,13 +9,18 @@ import { system } from '../lib/system.ts'
 const { executions, steps } = openMeasuredStores()
 const queue = openRunQueue()
 const times = readTimes()
+/** Of the timers of suspended executions: this process does not send them twice. */
+let sentUntil = 0
 
 /** Runs every minute, so that no accepted execution is lost in a crash and no deleted one leaves content behind. */
 export async function handler(): Promise<void> {
   const cleaned = runCleanups({ executions, system })
   // Reported after the sweep, which must not wait for it.
   cleaned.catch(() => undefined)
+  const timers = sweepTimers({ executions, steps, queue, system, times, sentUntil })
+  timers.catch(() => undefined)
   const result = await sweep({ executions, steps, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('executions swept', result)
   await cleaned
+  sentUntil = await timers
 }

@@ -202,7 +202,8 @@ describe('measured', () => {
   })
 
   it('publishes once for a run', async () => {
-    const engine = { ...openStores(sharedTable()), executions: measuredStore(), system }
+    const queue = { send: async () => undefined }
+    const engine = { ...openStores(sharedTable()), executions: measuredStore(), queue, system }
     const code = 'export default () => ({ answer: "42" })'
     const version = await aModelAgent({ slug: 'measured', code: true }, { code })
     const ended = await runInProcess(engine, {

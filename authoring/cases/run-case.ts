@@ -49,6 +49,7 @@ async function runOnce(params: CaseParams): Promise<CaseRun> {
   const engine = {
     ...stores,
     ...sources,
+    queue: { send: async () => undefined },
     system,
     environment,
     ...(onLog && { onLog }),

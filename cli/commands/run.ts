@@ -4,6 +4,7 @@ import { loadFolder } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { CANCELLED, type Execution, isFinal } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
+import type { RunQueue } from '../../lib/core/ports.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-request.ts'
 import * as engine from '../../lib/engine/submit/submit.ts'
@@ -115,6 +116,9 @@ async function run(stores: Stores, version: Version, input: JsonObject, options:
   return { id: execution.id, output: outputOf(execution) }
 }
 
+/** The sweeper of the service sends the messages. */
+const SWEPT: RunQueue = { send: async () => undefined }
+
 /**
  * Runs an execution in this process and records it, like the run function. Ctrl-C cancels the execution. What the agent
  * prints goes to stderr, because stdout is for the result.
@@ -129,7 +133,7 @@ async function runInProcess(stores: Stores, request: RunRequest, isStored: boole
   })
   try {
     const onLog = (text: string) => void process.stderr.write(text)
-    return await engine.runInProcess({ ...tracked.stores, system, onLog }, request)
+    return await engine.runInProcess({ ...tracked.stores, queue: SWEPT, system, onLog }, request)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     await tracked.end({ code: 'AgentFailed', message }).catch(() => undefined)

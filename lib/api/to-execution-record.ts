@@ -7,13 +7,16 @@ import {
   type Usage,
   usageOfTree,
 } from '../core/execution.ts'
-import type { CallResult, RecordedStep } from '../core/step.ts'
+import { MAX_WAITING_FOR_BYTES } from '../core/limits.ts'
+import { type CallResult, type RecordedStep, WAIT_RESULT } from '../core/step.ts'
+import type { Wait } from '../core/wait.ts'
 import type {
   ExecutionRecord,
   ExecutionStateRecord,
   ExecutionSummaryRecord,
   StepRecord,
   UsageRecord,
+  WaitRecord,
 } from './schemas/execution-record.ts'
 
 export function toExecutionRecord(execution: Execution): ExecutionRecord {
@@ -26,6 +29,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     source: execution.source,
     ...(execution.parentExecutionId && { parentExecutionId: execution.parentExecutionId }),
     input: execution.input,
+    waitingFor: execution.suspension && toWaitingFor(execution.suspension.waits),
     output: execution.output,
     error: execution.error,
     inputAdaptations: execution.inputAdaptations,
@@ -45,6 +49,15 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     feedback: execution.feedback,
     logs: execution.logs,
   }
+}
+
+/** What fits `MAX_WAITING_FOR_BYTES` of JSON, beginning with the first one. */
+export function toWaitingFor(waits: Wait[]): WaitRecord[] {
+  let bytes = 2
+  return waits.filter((wait) => {
+    bytes += Buffer.byteLength(JSON.stringify(wait)) + 1
+    return bytes <= MAX_WAITING_FOR_BYTES
+  })
 }
 
 /** The answer to a change of an execution: its record, or only its state for a token that may not read. */
@@ -73,6 +86,11 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
   const { number, attempt = 1, startedAt, finishedAt } = step
   const times = { attempt, startedAt, finishedAt, durationMs: getDurationMs(step) }
   if (step.kind === 'CODE') return { number, name: step.name, result: step.value, ...times }
+  if (step.kind === 'WAIT') {
+    const { kind, ...wait } = step.wait
+    const resultId = 'id' in wait ? wait.id : WAIT_RESULT
+    return { number, name: step.name, wait: { kind, ...wait }, ...toOutcome(results.get(resultId)), ...times }
+  }
   const toolCalls = step.calls.map(({ id, name, input, error }) => ({
     id,
     name,

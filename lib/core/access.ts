@@ -1,8 +1,8 @@
 /**
- * `read`: GET routes. `run`: start and cancel executions, and give feedback. `review`: give feedback that runs learn
- * from. `manage`: everything else.
+ * `read`: GET routes. `run`: start and cancel executions, send signals, and give feedback. `review`: give feedback that
+ * runs learn from. `approve`: decide on approvals. `manage`: everything else.
  */
-export const SCOPES = ['run', 'read', 'manage', 'review'] as const
+export const SCOPES = ['run', 'read', 'manage', 'review', 'approve'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** What a token is restricted to. Null: no restriction. */

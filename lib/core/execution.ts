@@ -1,6 +1,7 @@
 import type { Violation } from './errors.ts'
 import type { JsonObject } from './json/json.ts'
 import { leaseTimes } from './lease-times.ts'
+import type { Suspension } from './wait.ts'
 
 export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
 
@@ -117,6 +118,10 @@ export type Execution = {
   /** The retryable error that made the last worker release it. */
   lastError: ExecutionError | null
   lease: Lease | null
+  /** Null unless it waits without a worker. */
+  suspension: Suspension | null
+  /** For how long it was suspended so far, in milliseconds, without a suspension that lasts. */
+  waitedMs: number
   /** When the sweeper checks it unless a worker renews it first; null when final. Milliseconds since the epoch. */
   openUntil: number | null
   deadlineAt: number
@@ -139,6 +144,9 @@ export type ExecutionSummary = Omit<Execution, 'input' | 'inputAdaptations' | 'o
 
 /** An execution whose worker holds the lease: only its owner may write it. */
 export type LeasedExecution = Execution & { lease: Lease }
+
+/** An execution that waits, without its payloads. */
+export type SuspendedExecution = ExecutionSummary & { suspension: Suspension }
 
 /**
  * How a run ended. `cached`, `cachedExecutionId`: present when the output was reused from another execution. An error
@@ -216,6 +224,8 @@ export function newExecution(params: NewExecution): Execution {
     childUsage: null,
     lastError: null,
     lease,
+    suspension: null,
+    waitedMs: 0,
     openUntil: now + graceMs,
     deadlineAt: now + deadlineMs,
     logs: null,

@@ -82,6 +82,31 @@ export const MAX_WAIT_SECONDS = 25
 /** How long an idempotency key is bound to its execution. */
 export const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
 
+/** The longest delay of a message: 15 minutes. */
+export const MAX_QUEUE_DELAY_MS = 900_000
+
+/** How long the waits of a run may last together, in days. */
+export const MAX_WAIT_DAYS = { min: 1, max: 365, default: 30 } as const
+
+/** Default limit of suspended executions per organization. */
+export const MAX_SUSPENDED_EXECUTIONS = 100_000
+
+/** Waits of a run that last at the same time. */
+export const MAX_OPEN_WAITS = 100
+
+/** Characters of the name of a wait or of a signal. */
+export const MAX_WAIT_NAME = 128
+
+/** Bytes of the JSON of a signal's data, and what an execution keeps of signals that no wait has taken. */
+export const MAX_SIGNAL_BYTES = 256_000
+export const MAX_UNREAD_SIGNALS = { count: 1_000, bytes: 10_000_000 } as const
+
+/** Bytes of `waitingFor` in a record. */
+export const MAX_WAITING_FOR_BYTES = 1_000
+
+/** How long an approval of a tool call waits, in seconds. */
+export const APPROVAL_TIMEOUT_SECONDS = { min: 1, max: 365 * 86_400, default: 7 * 86_400 } as const
+
 /** Default limit of open executions per organization. */
 export const MAX_OPEN_EXECUTIONS = 1_000
 

@@ -11,10 +11,12 @@ import type {
   LostStep,
   Outcome,
   Progress,
+  SuspendedExecution,
 } from './execution.ts'
 import type { JsonObject } from './json/json.ts'
 import type { LearningStore } from './learning.ts'
-import type { Release, Renewal } from './transitions.ts'
+import type { Release, Renewal, Suspend } from './transitions.ts'
+import type { Signal } from './wait.ts'
 
 /** The clock (milliseconds since the epoch) and the id generator (UUIDv7). Passed in, so that tests control both. */
 export type System = { now: () => number; newId: () => string }
@@ -158,8 +160,32 @@ export interface ExecutionStore extends LearningStore {
   list(params: ExecutionListParams): Promise<Page<Execution>>
   /** The same without payloads, which are not read. */
   listSummaries(params: ExecutionListParams): Promise<Page<ExecutionSummary>>
-  /** Takes the lease of an open execution. `held`: another lease is live; `closed`: it is final or deleted. */
-  claim(params: { id: string; lease: Lease; now: number }): Promise<LeasedExecution | 'held' | 'closed'>
+  /**
+   * Takes the lease of an open execution that does not wait. `held`: another lease is live; `closed`: it is final or
+   * deleted.
+   */
+  claim(params: {
+    id: string
+    lease: Lease
+    now: number
+  }): Promise<LeasedExecution | 'held' | 'suspended' | 'closed'>
+  /** Gives up the lease until `wake`; false if the owner had lost it. */
+  suspend(
+    params: { execution: Pick<Execution, 'id' | 'organizationId'>; owner: string } & Suspend,
+  ): Promise<boolean>
+  /** The execution if it is suspended; null otherwise. */
+  getSuspended(params: { id: string }): Promise<SuspendedExecution | null>
+  /** Takes the lease of a suspended execution; null if that suspension is over. */
+  wake(params: {
+    execution: SuspendedExecution
+    lease: Lease
+    openUntil: number
+    now: number
+  }): Promise<LeasedExecution | null>
+  /** Suspended executions of the organization; an estimate while the number is far below `max`. */
+  countSuspended(params: { organizationId: string; max: number }): Promise<number>
+  /** Suspended executions whose timer is due before this time (milliseconds since the epoch), in no order. */
+  readTimers(params: { before: number }): AsyncGenerator<StaleExecution[]>
   /** Extends the lease; false if the owner has lost it. */
   renew(params: { id: string } & Renewal): Promise<boolean>
   /** Whether the owner has the lease of the open execution: one small read. */
@@ -180,8 +206,10 @@ export interface ExecutionStore extends LearningStore {
     finishedAt: string
     /** The progress recorded with its last step; null keeps what the record has. */
     progress?: (Progress & { lostSteps?: LostStep[] }) | null
-    /** Only if no lease was live at this time. */
+    /** Only if no lease was live at this time, and if it does not wait. */
     unleasedAt?: number
+    /** Only if the record still has these values. */
+    listed?: { openUntil: number; deadlineAt: number }
   }): Promise<Execution | null>
   /**
    * Deletes a final execution and everything that belongs to it. An interrupted deletion, and what late writers add, is
@@ -202,11 +230,11 @@ export interface ExecutionStore extends LearningStore {
     now: number
     deadlineAt: number
   }): Promise<boolean>
-  /** Postpones the next sweep of a stale execution; null if a worker has claimed it. */
+  /** Postpones the next sweep of a stale execution; null if a worker has claimed it. `now`: null for a suspended one. */
   postpone(params: {
     stale: StaleExecution
     until: number
-    now: number
+    now: number | null
   }): Promise<Pick<Execution, 'attempts' | 'sharesWorker'> | null>
 }
 
@@ -232,11 +260,24 @@ export type QueuedExecution = {
   organizationId: string
   tenantId: string | null
   sharesWorker?: boolean
+  /** It is suspended, and what it waits for may have arrived. */
+  wakes?: boolean
 }
 
 export interface RunQueue {
   /** @param params.delayMs delays delivery, 15 minutes at most. @throws Unavailable */
   send(params: QueuedExecution & { delayMs?: number }): Promise<void>
+}
+
+/** Data sent to executions. */
+export interface SignalStore {
+  /** Keeps the signal, unless one with its id is kept; returns the one that is. */
+  put(params: { executionId: string; signal: Signal }): Promise<Signal>
+  /** All signals that are kept, in the order in which they were received. */
+  list(params: { executionId: string }): Promise<Signal[]>
+  /** The number of signals that are kept, and the bytes of their data. */
+  measure(params: { executionId: string }): Promise<{ count: number; bytes: number }>
+  delete(params: { executionId: string; ids: string[] }): Promise<void>
 }
 
 /** `output` is null while the execution is still running. */

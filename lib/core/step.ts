@@ -2,8 +2,12 @@ import type { Execution, ExecutionStatus, LostStep, Progress, Usage } from './ex
 import type { Json } from './json/json.ts'
 import type { ModelStopReason, ToolCall, ToolResult } from './model.ts'
 import type { Page, PageRequest } from './ports.ts'
+import type { Suspension, Wait, WaitRequest } from './wait.ts'
 
-/** A checkpoint: one model response, or one named step of a code agent. Immutable once written. */
+/**
+ * A checkpoint: one model response, or one named step or wait of a code agent. Immutable once written. The result of a
+ * wait is recorded like that of a tool call.
+ */
 export type Step = {
   /** From 1, without gaps. */
   number: number
@@ -26,11 +30,20 @@ export type Step = {
       isPaused?: true
     }
   | { kind: 'CODE'; name: string; value: Json }
+  | { kind: 'WAIT'; name: string; wait: WaitRequest }
 )
 
 export type ModelStep = Extract<Step, { kind: 'MODEL' }>
 
-/** The result of one tool call of a step. */
+export type WaitStep = Extract<Step, { kind: 'WAIT' }>
+
+/** Under this call id the result of a wait is recorded, unless it is an approval: that has an id. */
+export const WAIT_RESULT = 'wait'
+
+/**
+ * The result of one tool call of a step. The decision on an approval is recorded in the same way, under the id of the
+ * approval: the first one counts.
+ */
 export type CallResult = {
   callId: string
   result: ToolResult
@@ -38,6 +51,8 @@ export type CallResult = {
   finishedAt: string
   /** As in a step. */
   attempt?: number
+  /** The signals that a wait has taken, and those that it has skipped because they do not match its schema. */
+  signals?: { taken: string | null; skipped: { id: string; reason: string }[] }
 }
 
 /** A step with the tool results recorded so far, by call id. */
@@ -67,6 +82,8 @@ export interface StepStore {
   getProgress(params: { executionId: string }): Promise<Progress | null>
   /** Refuses further steps. Returns the progress stored with the last one; null if there is none. */
   close(params: { executionId: string }): Promise<Progress | null>
+  /** Whether any of these results is recorded. One small read. */
+  hasResult(params: { executionId: string; calls: { number: number; callId: string }[] }): Promise<boolean>
   /** All steps, in order. */
   read(params: { executionId: string }): Promise<RecordedStep[]>
   /** A page of steps in order, of at most `maxBytes` bytes of JSON unless its first step is larger. */
@@ -76,7 +93,7 @@ export interface StepStore {
     organizationId: string
     id: string
     end: JournalEnd
-  }): Promise<{ status: ExecutionStatus | null; hasMore: boolean }>
+  }): Promise<{ status: ExecutionStatus | null; suspension: Suspension | null; hasMore: boolean }>
 }
 
 /** What happens in an execution, as its readers see it. */
@@ -87,5 +104,7 @@ export type ExecutionEvent =
   /** The result of a call of the step. */
   | { kind: 'tool'; recorded: RecordedStep; callId: string }
   | { kind: 'done'; execution: Execution }
+  /** The execution is suspended. The last event. */
+  | { kind: 'waiting'; id: string; waits: Wait[] }
   /** Nothing has happened for a while. */
   | { kind: 'idle' }

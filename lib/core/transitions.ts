@@ -1,15 +1,28 @@
-import type { Execution, ExecutionError, Lease, LostStep, Outcome, Progress, Usage } from './execution.ts'
+import type {
+  Execution,
+  ExecutionError,
+  Lease,
+  LostStep,
+  Outcome,
+  Progress,
+  SuspendedExecution,
+  Usage,
+} from './execution.ts'
 import { MAX_ATTEMPTS } from './limits.ts'
+import type { Suspension } from './wait.ts'
 
 /** Preconditions of a write, in addition to the execution being open. All that are present must hold. */
 export type Guard = {
   organizationId?: string
   /** The worker that must hold the lease. */
   owner?: string
-  /** No lease may be live at this time (milliseconds since the epoch). */
+  /** No lease may be live at this time (milliseconds since the epoch), and the execution must not be suspended. */
   unleasedAt?: number
-  /** The value that `openUntil` must still have. */
+  /** The values that these fields must still have. */
   openUntil?: number
+  deadlineAt?: number
+  /** When the suspension began that must still last. */
+  suspendedAt?: number
 }
 
 /** The fields set by a transition. */
@@ -111,6 +124,42 @@ export function release(owner: string, params: Release): Transition {
   return { guard: { owner }, set, ...(!isCounted && !progress && { add: uncounted }) }
 }
 
+/** What a worker stores when its run has to wait. `deadlineAt` moves with the wait. */
+export type Suspend = {
+  suspension: Suspension
+  /** When the timer, or the sweeper, looks at it. */
+  openUntil: number
+  deadlineAt: number
+  /** Null if no step is stored. */
+  progress?: Progress | null
+  lostSteps?: LostStep[]
+  lostUsage?: Usage
+}
+
+/** Releases the lease until what the run waits for has arrived: no claim succeeds before `wake`. */
+export function suspend(owner: string, { progress, ...params }: Suspend): Transition {
+  const set = { lease: null, lastError: null, ...params, ...progress, ...PROGRESSED }
+  return { guard: { owner }, set }
+}
+
+/** Takes the lease of a suspended execution, whose deadline continues where it stopped. */
+export function wake(
+  { suspension, waitedMs, deadlineAt }: Pick<SuspendedExecution, 'suspension' | 'waitedMs' | 'deadlineAt'>,
+  { lease, openUntil, now }: { lease: Lease; openUntil: number; now: number },
+): Transition {
+  return {
+    guard: { suspendedAt: suspension.at },
+    set: {
+      lease,
+      suspension: null,
+      waitedMs: waitedMs + Math.max(now - suspension.at, 0),
+      openUntil,
+      deadlineAt: now + Math.max(deadlineAt - suspension.until, 0),
+    },
+    add: { attempts: 1, attemptsSinceProgress: 1 },
+  }
+}
+
 export function finish(owner: string, outcome: Outcome, finishedAt: string): Transition {
   const error = outcome.status === 'ERROR' ? limitError(outcome.error) : null
   const recovered = outcome.status === 'SUCCESS' && { lastError: null }
@@ -123,17 +172,20 @@ type Ending = {
   progress?: (Progress & { lostSteps?: LostStep[] }) | null
 }
 
-/** Ends an execution in ERROR, regardless of its lease; with `unleasedAt`, only if no lease is live. */
+/** Ends an execution in ERROR, regardless of its lease unless the guard says otherwise. */
 export function end(
-  guard: Pick<Guard, 'organizationId' | 'unleasedAt'>,
+  guard: Pick<Guard, 'organizationId' | 'unleasedAt' | 'openUntil' | 'deadlineAt' | 'suspendedAt'>,
   { error, finishedAt, progress }: Ending,
 ): Transition {
   return { guard, set: { status: 'ERROR', error: limitError(error), finishedAt, ...progress, ...CLOSED } }
 }
 
-/** Postpones the next sweep of an execution that no worker holds. */
-export function postpone(openUntil: number, { until, now }: { until: number; now: number }): Transition {
-  return { guard: { openUntil, unleasedAt: now }, set: { openUntil: until } }
+/** Postpones the next sweep of an execution that no worker holds. `now` is null for a suspended one. */
+export function postpone(
+  openUntil: number,
+  { until, now }: { until: number; now: number | null },
+): Transition {
+  return { guard: { openUntil, ...(now !== null && { unleasedAt: now }) }, set: { openUntil: until } }
 }
 
 /** Makes an execution that no worker holds due for the next sweep, with a new deadline. */
@@ -149,17 +201,20 @@ export function resume({
   return { guard: { unleasedAt: now }, set: { lease: null, openUntil: dueAt, deadlineAt } }
 }
 
-const CLOSED = { lease: null, openUntil: null } satisfies Changes
+const CLOSED = { lease: null, suspension: null, openUntil: null } satisfies Changes
 
 /** Whether the guard permits a transition; stores express the same condition in their writes. */
 export function isPermitted(execution: Execution, guard: Guard): boolean {
-  const { status, lease, organizationId, openUntil } = execution
+  const { status, lease, organizationId, openUntil, deadlineAt, suspension } = execution
+  const isFree = suspension === null && (lease === null || lease.expiresAt < (guard.unleasedAt ?? 0))
   return (
     status === 'IN_PROGRESS' &&
     (guard.organizationId === undefined || guard.organizationId === organizationId) &&
     (guard.owner === undefined || guard.owner === lease?.owner) &&
-    (guard.unleasedAt === undefined || lease === null || lease.expiresAt < guard.unleasedAt) &&
-    (guard.openUntil === undefined || guard.openUntil === openUntil)
+    (guard.unleasedAt === undefined || isFree) &&
+    (guard.openUntil === undefined || guard.openUntil === openUntil) &&
+    (guard.deadlineAt === undefined || guard.deadlineAt === deadlineAt) &&
+    (guard.suspendedAt === undefined || guard.suspendedAt === suspension?.at)
   )
 }
 

@@ -1,6 +1,7 @@
 import { organizationStore, rateStore, tokenStore } from './access-stores.ts'
 import { agentStore } from './agent-store.ts'
 import { executionStore } from './executions/execution-store.ts'
+import { signalStore } from './executions/signal-store.ts'
 import { stepStore } from './executions/step-store.ts'
 import { cacheStore, idempotencyStore } from './reservation-stores.ts'
 import { openTable, type Table } from './table/table.ts'
@@ -15,6 +16,7 @@ export const openStores = (table: Table = openTable()) => ({
   agents: agentStore(table),
   executions: executionStore(table),
   steps: stepStore(table),
+  signals: signalStore(table),
   cache: cacheStore(table),
   idempotency: idempotencyStore(table),
   organizations: organizationStore(table),

@@ -1,7 +1,7 @@
 import type { Execution, Lease } from '../core/execution.ts'
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
 import * as limits from '../core/limits.ts'
-import type { AgentStore, CacheStore, ExecutionStore, System } from '../core/ports.ts'
+import type { AgentStore, CacheStore, ExecutionStore, RunQueue, SignalStore, System } from '../core/ports.ts'
 import type { Step, StepStore } from '../core/step.ts'
 import {
   type Environment,
@@ -18,7 +18,9 @@ export type Engine = {
   agents: AgentStore
   executions: ExecutionStore
   steps: StepStore
+  signals: SignalStore
   cache: CacheStore
+  queue: RunQueue
   system: System
   /** Names models, API keys and secrets; `process.env` by default. */
   environment?: Environment
@@ -31,6 +33,10 @@ export type Engine = {
   openTools?: typeof openTools
   /** Tests shorten these. */
   times?: LeaseTimes
+  /** How long the waits of a run may last together; 30 days by default. */
+  maxWaitMs?: number
+  /** Suspends one more execution of an organization. @throws TooManyRequests at its limit */
+  admitSuspended?: <T>(organizationId: string, suspend: () => Promise<T>) => Promise<T>
 }
 
 /** @throws an Error that names the variable */

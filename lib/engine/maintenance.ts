@@ -4,6 +4,7 @@ import type { ExecutionStore, RunQueue, StaleExecution, System } from '../core/p
 import type { StepStore } from '../core/step.ts'
 import { attemptsExhausted, DEADLINE_EXCEEDED, hasAttemptsLeft } from '../core/transitions.ts'
 import { withLosses } from './end-execution.ts'
+import { isoNow } from './engine.ts'
 
 type Stores = {
   executions: Pick<ExecutionStore, 'end' | 'getSummary'>
@@ -40,7 +41,7 @@ async function sweepOne({ times, ...stores }: Sweep, stale: StaleExecution): Pro
   const { executions, queue, system } = stores
   const now = system.now()
   const { id, organizationId, tenantId, createdAt, deadlineAt } = stale
-  if (deadlineAt <= now) return endAbandoned(stores, { organizationId, id, error: DEADLINE_EXCEEDED })
+  if (deadlineAt <= now) return endAbandoned(stores, stale, DEADLINE_EXCEEDED, { unleasedAt: now })
   const until = nextSweep(times, Date.parse(createdAt), now)
   const postponed = await executions.postpone({ stale, until, now })
   if (!postponed) return 'ignored'
@@ -115,6 +116,8 @@ export async function processDeadLetter(params: DeadLetter): Promise<Result> {
   const { executions, queue, system, organizationId, id } = params
   const execution = await executions.get({ organizationId, id })
   if (!execution || isFinal(execution)) return 'ignored'
+  // Its timer resumes it, and the sweeper ends it.
+  if (execution.suspension) return 'ignored'
   const isOverdue = execution.deadlineAt <= system.now()
   if (hasAttemptsLeft(execution) && !isOverdue) {
     const { tenantId } = execution
@@ -122,20 +125,28 @@ export async function processDeadLetter(params: DeadLetter): Promise<Result> {
     return 'enqueued'
   }
   const error = isOverdue ? DEADLINE_EXCEEDED : attemptsExhausted(execution)
-  return endAbandoned(params, { organizationId, id, error })
+  return endAbandoned(params, execution, error, { unleasedAt: system.now() })
 }
 
-type Ending = Pick<Execution, 'organizationId' | 'id'> & { error: ExecutionError }
+export type Endings = Omit<Stores, 'queue'>
 
-type Endings = Omit<Stores, 'queue'>
+type Abandoned = Pick<Execution, 'organizationId' | 'id' | 'deadlineAt'> & { openUntil: number | null }
 
-/** Ends an open execution in ERROR with what its steps have used, unless a lease is live. */
-export async function endAbandoned({ executions, steps, system }: Endings, ending: Ending): Promise<Result> {
-  const { organizationId, id, error } = ending
+/**
+ * Ends an open execution in ERROR with what its steps have used, if its deadline and the time at which it was due are
+ * still the same.
+ * @param guard `unleasedAt`: and unless a lease was live at this time, or it is suspended
+ */
+export async function endAbandoned(
+  { executions, steps, system }: Endings,
+  { organizationId, id, openUntil, deadlineAt }: Abandoned,
+  error: ExecutionError,
+  guard: { unleasedAt?: number } = {},
+): Promise<Result> {
   const recorded = await steps.getProgress({ executionId: id })
-  const progress = await withLosses({ executions, steps }, ending, recorded)
-  const now = system.now()
-  const finishedAt = new Date(now).toISOString()
-  const ended = await executions.end({ organizationId, id, error, progress, finishedAt, unleasedAt: now })
+  const progress = await withLosses({ executions, steps }, { organizationId, id }, recorded)
+  const finishedAt = isoNow(system)
+  const listed = openUntil !== null && { listed: { openUntil, deadlineAt } }
+  const ended = await executions.end({ organizationId, id, error, progress, finishedAt, ...listed, ...guard })
   return ended ? 'ended' : 'ignored'
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { text as readText } from 'node:stream/consumers'
-import { toExecutionRecord, toStepRecord } from '../api/to-execution-record.ts'
+import { toExecutionRecord, toStepRecord, toWaitingFor } from '../api/to-execution-record.ts'
 import { EVENT_STREAM_MS, OPEN_RETRY_AFTER_SECONDS } from '../core/limits.ts'
 import type { HeldRequest } from '../core/ports.ts'
 import type { ExecutionEvent, RecordedStep } from '../core/step.ts'
@@ -66,6 +66,8 @@ function formatEvent(event: ExecutionEvent): string {
       return format('tool', JSON.stringify(toToolRecord(event.recorded, event.callId)))
     case 'done':
       return format('done', JSON.stringify(toExecutionRecord(event.execution)))
+    case 'waiting':
+      return format('waiting', JSON.stringify({ id: event.id, waitingFor: toWaitingFor(event.waits) }))
     case 'idle':
       return ': keep-alive\n\n'
   }

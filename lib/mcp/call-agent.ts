@@ -115,7 +115,7 @@ async function runForCall(
 
 /** Names only: progress is shown to people, and may be logged by clients. */
 function describeStep(step: Step): string {
-  if (step.kind === 'CODE') return step.name
+  if (step.kind !== 'MODEL') return step.name
   const names = step.calls.map(({ name }) => name)
   return names.length > 0 ? `Calls ${names.join(', ')}` : 'Responds'
 }

@@ -17,7 +17,7 @@ import { logger } from '../logger.ts'
 import { countEnqueueFailure } from '../metrics.ts'
 
 /** The body of a message. Everything else is in the execution's record. */
-export type RunMessage = { executionId: string; organizationId: string }
+export type RunMessage = { executionId: string; organizationId: string; wakes?: true }
 
 const events = new EventEmitter()
 
@@ -39,9 +39,9 @@ export function openRunQueue(environment: Environment = process.env) {
   const queueUrl = requireEnv(QUEUE_URL, environment)
   const modelQueueUrl = environment[MODEL_QUEUE_URL] || queueUrl
   const client = new SQSClient(clientConfig(environment[SQS_ENDPOINT]))
-  const send: RunQueue['send'] = async ({ tenantId, sharesWorker, delayMs = 0, ...ids }) => {
+  const send: RunQueue['send'] = async ({ tenantId, sharesWorker, wakes, delayMs = 0, ...ids }) => {
     const { executionId, organizationId } = ids
-    const body: RunMessage = { executionId, organizationId }
+    const body: RunMessage = { executionId, organizationId, ...(wakes && { wakes }) }
     const command = new SendMessageCommand({
       QueueUrl: sharesWorker ? modelQueueUrl : queueUrl,
       MessageBody: JSON.stringify(body),
@@ -90,11 +90,11 @@ const nameOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1)
 /** @throws an Error when the body is not a run message */
 export function parseRunMessage(body: string): RunMessage {
   const message: unknown = JSON.parse(body)
-  const { executionId, organizationId } = isJsonObject(message) ? message : {}
+  const { executionId, organizationId, wakes } = isJsonObject(message) ? message : {}
   if (!isId(executionId) || !isId(organizationId)) {
     throw new Error('Invalid run message: it must have an executionId and an organizationId.')
   }
-  return { executionId, organizationId }
+  return { executionId, organizationId, ...(wakes === true && { wakes }) }
 }
 
 const isId = (value: unknown): value is string => typeof value === 'string' && isUuid(value)

@@ -38,6 +38,21 @@ export type Execution = {
   source: 'API' | 'AGENT'
   /** The execution that called this one. Present only if source is AGENT. */
   parentExecutionId?: string
+  /** What a suspended execution waits for: at most 1 kB of it. Null unless it is suspended. */
+  waitingFor: {
+    kind: 'approval' | 'signal' | 'sleep' | 'execution' | 'limit'
+    /** The name of the wait in a code agent, or of the tool. */
+    name: string
+    since: string
+    /** When the wait ends if nothing else ends it. Null: when the run may wait no longer. */
+    until: string | null
+    /** The ID of the approval, or of the execution that it waits for. */
+    id?: string
+    /** The number of the step. */
+    step?: number
+    /** The names of the signals that end the wait. */
+    signals?: string[]
+  }[] | null
   /** The input that was sent. */
   input: { [key: string]: unknown }
   /** The result. Null until status is SUCCESS. */
@@ -123,6 +138,21 @@ export type ExecutionSummary = {
   source: 'API' | 'AGENT'
   /** The execution that called this one. Present only if source is AGENT. */
   parentExecutionId?: string
+  /** What a suspended execution waits for: at most 1 kB of it. Null unless it is suspended. */
+  waitingFor: {
+    kind: 'approval' | 'signal' | 'sleep' | 'execution' | 'limit'
+    /** The name of the wait in a code agent, or of the tool. */
+    name: string
+    since: string
+    /** When the wait ends if nothing else ends it. Null: when the run may wait no longer. */
+    until: string | null
+    /** The ID of the approval, or of the execution that it waits for. */
+    id?: string
+    /** The number of the step. */
+    step?: number
+    /** The names of the signals that end the wait. */
+    signals?: string[]
+  }[] | null
   /** Why the execution failed. Null unless status is ERROR. */
   error: {
     code: string
@@ -182,7 +212,7 @@ export type Me = {
   organizationId: string
   tokenId: string
   /** read: GET routes. run: start and cancel executions, and give feedback. manage: everything else. */
-  scopes: ('run' | 'read' | 'manage' | 'review')[]
+  scopes: ('run' | 'read' | 'manage' | 'review' | 'approve')[]
   /** IDs or slugs of the agents that the token may use. Null for all of them. */
   agents: string[] | null
   /** The tenant to which the token is bound. Null if it is not. */
@@ -252,8 +282,13 @@ export type Step = {
   number: number
   /** The name of a code agent step. */
   name?: string
-  /** The result of a code agent step. */
+  /** The result of a code agent step, or of a wait that has ended. */
   result?: unknown
+  /** What a code agent waits for. */
+  wait?: {
+    kind: string
+    [key: string]: unknown
+  }
   /** The text of the model response. */
   text?: string
   /** The model that responded. */
@@ -444,9 +479,12 @@ export type ErrorCode =
   | 'AgentNotFound'
   | 'VersionNotFound'
   | 'ExecutionNotFound'
+  | 'ApprovalNotFound'
   | 'RouteNotFound'
   | 'MethodNotAllowed'
   | 'ExecutionInProgress'
+  | 'ExecutionEnded'
+  | 'ApprovalDecided'
   | 'VersionPublished'
   | 'VersionNotRetirable'
   | 'AgentArchived'

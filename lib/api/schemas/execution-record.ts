@@ -47,6 +47,18 @@ const inputAdaptation = z.object({
   message: z.string(),
 })
 
+const waitRecord = z.object({
+  kind: z.enum(['approval', 'signal', 'sleep', 'execution', 'limit']),
+  name: z.string().describe('The name of the wait in a code agent, or of the tool.'),
+  since: z.iso.datetime(),
+  until: nullableTime.describe(
+    'When the wait ends if nothing else ends it. Null: when the run may wait no longer.',
+  ),
+  id: optionalText.describe('The ID of the approval, or of the execution that it waits for.'),
+  step: optionalInt.describe('The number of the step.'),
+  signals: z.array(z.string()).optional().describe('The names of the signals that end the wait.'),
+})
+
 export const executionRecord = z
   .object({
     id: z.uuid().describe('The ID of the execution, for polling.'),
@@ -60,6 +72,10 @@ export const executionRecord = z
     parentExecutionId: optionalId.describe(
       'The execution that called this one. Present only if source is AGENT.',
     ),
+    waitingFor: z
+      .array(waitRecord)
+      .nullable()
+      .describe('What a suspended execution waits for: at most 1 kB of it. Null unless it is suspended.'),
     input: jsonObject.describe('The input that was sent.'),
     output: jsonObject.nullable().describe('The result. Null until status is SUCCESS.'),
     error: z
@@ -137,7 +153,8 @@ export const stepRecord = z
   .object({
     number: z.int().describe('The position of the step, from 1.'),
     name: optionalText.describe('The name of a code agent step.'),
-    result: z.unknown().optional().describe('The result of a code agent step.'),
+    result: z.unknown().optional().describe('The result of a code agent step, or of a wait that has ended.'),
+    wait: z.looseObject({ kind: z.string() }).optional().describe('What a code agent waits for.'),
     text: optionalText.describe('The text of the model response.'),
     model: optionalText.describe('The model that responded.'),
     toolCalls: z.array(toolCallRecord).optional(),
@@ -182,6 +199,7 @@ export const sentEvent = z
 
 export type UsageRecord = z.infer<typeof usageRecord>
 export type ExecutionStateRecord = z.infer<typeof executionStateRecord>
+export type WaitRecord = z.infer<typeof waitRecord>
 export type ExecutionRecord = z.infer<typeof executionRecord>
 export type ExecutionSummaryRecord = z.infer<typeof executionSummaryRecord>
 export type StepRecord = z.infer<typeof stepRecord>

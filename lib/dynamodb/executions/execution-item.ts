@@ -11,6 +11,7 @@ import {
 } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
+import { needsApproval } from '../../core/wait.ts'
 import { MissingChunk } from '../table/chunks.ts'
 import {
   agentShard,
@@ -20,9 +21,12 @@ import {
   openShard,
   ownedShard,
   STATUS_SHARDS,
+  type StatusKey,
   shardOf,
   statusShard,
+  TIMER_SHARDS,
   tenantShard,
+  timerShard,
 } from '../table/keys.ts'
 import { loadPayload, type StoredPayload, storePayload } from '../table/payload.ts'
 import { orCorrupt, readText, type StoredText, toStoredText } from '../table/stored-text.ts'
@@ -62,6 +66,8 @@ const PLAIN_FIELDS = {
   lostSteps: [],
   lostUsage: null,
   childUsage: null,
+  suspension: null,
+  waitedMs: 0,
   openUntil: null,
   deadlineAt: undefined,
   idempotencyId: null,
@@ -135,7 +141,6 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
   const { input, inputAdaptations, output, feedback, error, lastError, logs, lease, ...plain } = execution
   const { id, organizationId, agentId, tenantId } = plain
   const listShard = shardOf(id, LIST_SHARDS)
-  const isOpen = execution.status === 'IN_PROGRESS'
   const key = executionKey(id)
   const writtenAt = Date.parse(execution.createdAt)
   const store = (name: string, value: unknown) =>
@@ -146,8 +151,7 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     agentShard: agentShard(agentId, listShard),
     tenantShard: tenantId === null ? undefined : tenantShard(organizationId, tenantId, listShard),
     listOrder: id,
-    openShard: isOpen ? openShard(shardOf(id, OPEN_SHARDS)) : undefined,
-    statusShard: isOpen ? statusKey(execution, 'IN_PROGRESS') : undefined,
+    ...(execution.status === 'IN_PROGRESS' && openKeys(execution)),
     ...withoutMissing(plain),
     input: await store('input', input),
     output: output ? await store('output', output) : undefined,
@@ -157,14 +161,29 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     lastError: lastError ? storeError(lastError) : undefined,
     logs: logs === null ? undefined : toStoredText(logs),
     leaseOwner: lease?.owner,
-    leaseExpiresAt: lease?.expiresAt,
+    leaseExpiresAt: execution.suspension ? NEVER_EXPIRES : lease?.expiresAt,
   }
+}
+
+/** Of a suspended execution, which nobody holds: no claim succeeds, whichever release makes it. */
+export const NEVER_EXPIRES = Number.MAX_SAFE_INTEGER
+
+/** The index keys of an open execution. */
+export function openKeys(execution: Pick<Execution, 'id' | 'organizationId' | 'suspension'>): Item {
+  const { id, suspension } = execution
+  if (!suspension)
+    return {
+      openShard: openShard(shardOf(id, OPEN_SHARDS)),
+      statusShard: statusKey(execution, 'IN_PROGRESS'),
+    }
+  const status = needsApproval(suspension.waits) ? 'WAITING-APPROVAL' : 'WAITING'
+  return { openShard: timerShard(shardOf(id, TIMER_SHARDS)), statusShard: statusKey(execution, status) }
 }
 
 /** The key under which the lists of an organization show an open or failed execution. */
 export const statusKey = (
   { organizationId, id }: Pick<Execution, 'organizationId' | 'id'>,
-  status: 'IN_PROGRESS' | 'ERROR',
+  status: StatusKey,
 ): string => statusShard(organizationId, status, shardOf(id, STATUS_SHARDS))
 
 /** Whether an item of the execution refers to the payload with this name. */

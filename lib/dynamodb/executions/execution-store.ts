@@ -1,3 +1,4 @@
+import type { SuspendedExecution } from '../../core/execution.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import * as transitions from '../../core/transitions.ts'
 import type { Change, Condition } from '../table/expressions.ts'
@@ -9,6 +10,8 @@ import { cleanUp, deleteExecution, listCleanups } from './cleanup.ts'
 import {
   type ExecutionItem,
   loadExecution,
+  NEVER_EXPIRES,
+  openKeys,
   readRecord,
   SUMMARY_ATTRIBUTES,
   statusKey,
@@ -77,6 +80,7 @@ export function executionStore(table: Table): ExecutionStore {
       const item = await apply(id, transitions.claim(lease, now))
       const current = item ?? (await readRecord(table, id))
       if (current?.status !== 'IN_PROGRESS') return 'closed'
+      if (current.suspension) return 'suspended'
       if (current.leaseOwner !== lease.owner) return 'held'
       const execution = await loadExecution(table, current)
       return execution ? { ...execution, lease } : 'closed'
@@ -93,6 +97,30 @@ export function executionStore(table: Table): ExecutionStore {
 
     async release({ id, owner, ...params }) {
       return (await apply(id, transitions.release(owner, params))) !== null
+    },
+
+    async suspend({ execution, owner, ...params }) {
+      const keys = openKeys({ ...execution, suspension: params.suspension })
+      if (await apply(execution.id, transitions.suspend(owner, params), keys)) return true
+      // The response to the first write may have been lost.
+      const item = await read(execution, ['suspension'])
+      return item?.suspension?.at === params.suspension.at
+    },
+
+    async getSuspended({ id }) {
+      const item = await table.get(executionKey(id), { consistent: true, attributes: SUMMARY_ATTRIBUTES })
+      if (!item?.suspension || item.status !== 'IN_PROGRESS') return null
+      return toSummary(item as ExecutionItem) as SuspendedExecution
+    },
+
+    async wake({ execution, ...params }) {
+      const keys = openKeys({ ...execution, suspension: null })
+      const item =
+        (await apply(execution.id, transitions.wake(execution, params), keys)) ??
+        (await readRecord(table, execution.id))
+      if (item?.leaseOwner !== params.lease.owner) return null
+      const woken = await loadExecution(table, item)
+      return woken && { ...woken, lease: params.lease }
     },
 
     async finish({ execution, outcome, finishedAt }) {
@@ -116,8 +144,8 @@ export function executionStore(table: Table): ExecutionStore {
       return { ...finished, learnedFrom, steps, usage, model, lostSteps, lostUsage, childUsage }
     },
 
-    async end({ organizationId, id, unleasedAt, ...ending }) {
-      const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }) }
+    async end({ organizationId, id, unleasedAt, listed, ...ending }) {
+      const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }), ...listed }
       const keys = { statusShard: statusKey({ organizationId, id }, 'ERROR') }
       const item = await apply(id, transitions.end(guard, ending), keys)
       return item && loadExecution(table, item)
@@ -155,7 +183,10 @@ function toChange({ set, add, claimedAt }: transitions.Transition): Change {
     ...('error' in set && { error: error && storeError(error) }),
     ...('lastError' in set && { lastError: lastError && storeError(lastError) }),
     ...('logs' in set && { logs: logs && toStoredText(logs) }),
-    ...('lease' in set && { leaseOwner: lease?.owner ?? null, leaseExpiresAt: lease?.expiresAt ?? null }),
+    ...('lease' in set && {
+      leaseOwner: lease?.owner ?? null,
+      leaseExpiresAt: set.suspension ? NEVER_EXPIRES : (lease?.expiresAt ?? null),
+    }),
   }
   const isFinal = set.status !== undefined && set.status !== 'IN_PROGRESS'
   const cleared = Object.entries(values).flatMap(([name, value]) => (value === null ? [name] : []))
@@ -170,23 +201,28 @@ function toChange({ set, add, claimedAt }: transitions.Transition): Change {
 }
 
 /** The condition of a write that a transition's guard requires: `isPermitted`, as an expression. */
-function toCondition({ organizationId, owner, unleasedAt, openUntil }: transitions.Guard): Condition {
+function toCondition(guard: transitions.Guard): Condition {
+  const { organizationId, owner, unleasedAt, openUntil, deadlineAt, suspendedAt } = guard
   const required = {
     status: 'IN_PROGRESS',
     organizationId,
     leaseOwner: owner,
     leaseExpiresAt: unleasedAt,
     openUntil,
+    deadlineAt,
+    suspendedAt,
   }
   const terms = Object.entries(required).filter(([, value]) => value !== undefined)
-  const expressions = terms.map(([name]) =>
-    name === 'leaseExpiresAt'
-      ? '(attribute_not_exists(#leaseExpiresAt) OR #leaseExpiresAt < :is_leaseExpiresAt)'
-      : `#${name} = :is_${name}`,
-  )
+  const expressions = terms.map(([name]) => EXPRESSIONS[name] ?? `#${name} = :is_${name}`)
   return {
     expression: expressions.join(' AND '),
-    names: terms.map(([name]) => name),
+    names: terms.flatMap(([name]) => (name === 'suspendedAt' ? ['suspension', 'at'] : [name])),
     values: Object.fromEntries(terms.map(([name, value]) => [`is_${name}`, value])),
   }
+}
+
+/** Those of conditions that are not an equality. */
+const EXPRESSIONS: Record<string, string> = {
+  leaseExpiresAt: '(attribute_not_exists(#leaseExpiresAt) OR #leaseExpiresAt < :is_leaseExpiresAt)',
+  suspendedAt: '#suspension.#at = :is_suspendedAt',
 }

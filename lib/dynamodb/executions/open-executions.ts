@@ -1,9 +1,22 @@
 import type { ExecutionStore, StaleExecution } from '../../core/ports.ts'
-import { executionIdOf, type Key, OPEN_SHARDS, openShard, STATUS_SHARDS, statusShard } from '../table/keys.ts'
-import { type Item, pick, type Table } from '../table/table.ts'
+import {
+  executionIdOf,
+  type Key,
+  OPEN_SHARDS,
+  openShard,
+  STATUS_SHARDS,
+  type StatusKey,
+  statusShard,
+  TIMER_SHARDS,
+  timerShard,
+} from '../table/keys.ts'
+import { type Item, pick, type Query, queryPages, type Table } from '../table/table.ts'
 import { type ExecutionItem, SUMMARY_ATTRIBUTES, toSummary } from './execution-item.ts'
 
 const OPEN_PARTITIONS = Array.from({ length: OPEN_SHARDS }, (_, shard) => openShard(shard))
+const TIMER_PARTITIONS = Array.from({ length: TIMER_SHARDS }, (_, shard) => timerShard(shard))
+/** Of those that `listOpen` reads, one after the other. */
+const ALL_PARTITIONS = [...OPEN_PARTITIONS, ...TIMER_PARTITIONS]
 
 /** Shards to count, one after the other as long as the result is too close to the limit. */
 const SAMPLES = [1, STATUS_SHARDS / 4, STATUS_SHARDS]
@@ -12,11 +25,18 @@ const SAMPLES = [1, STATUS_SHARDS / 4, STATUS_SHARDS]
 export function openExecutions(
   table: Table,
   random = Math.random,
-): Pick<ExecutionStore, 'countOpen' | 'listOpen' | 'listStale'> {
-  return {
-    async countOpen({ organizationId, max }) {
-      const count = (shard: number) =>
-        table.count('executions-by-status', statusShard(organizationId, 'IN_PROGRESS', shard))
+): Pick<ExecutionStore, 'countOpen' | 'countSuspended' | 'listOpen' | 'listStale' | 'readTimers'> {
+  /** An estimate while it is far below `max`. */
+  const countKeys =
+    (...keys: StatusKey[]): ExecutionStore['countOpen'] =>
+    async ({ organizationId, max }) => {
+      const count = async (shard: number) => {
+        const partitions = keys.map((key) => statusShard(organizationId, key, shard))
+        const counts = await Promise.all(
+          partitions.map((partition) => table.count('executions-by-status', partition)),
+        )
+        return counts.reduce((sum, each) => sum + each, 0)
+      }
       const first = Math.floor(random() * STATUS_SHARDS)
       let open = 0
       let counted = 0
@@ -30,10 +50,20 @@ export function openExecutions(
         if (isFarBelow(max, open, counted)) break
       }
       return Math.round((open * STATUS_SHARDS) / counted)
-    },
+    }
+
+  return {
+    countOpen: countKeys('IN_PROGRESS'),
+
+    countSuspended: countKeys('WAITING', 'WAITING-APPROVAL'),
 
     async listStale(params) {
       return (await listDueItems(table, OPEN_PARTITIONS, params)).map(toStale)
+    },
+
+    async *readTimers({ before }) {
+      for (const partition of TIMER_PARTITIONS)
+        for await (const items of queryPages(table, dueBefore(partition, before))) yield items.map(toStale)
     },
 
     async listOpen({ limit, after }) {
@@ -41,7 +71,7 @@ export function openExecutions(
       const { items: entries, lastKey } = await table.query({
         IndexName: 'open-executions',
         KeyConditionExpression: 'openShard = :shard',
-        ExpressionAttributeValues: { ':shard': openShard(shard) },
+        ExpressionAttributeValues: { ':shard': ALL_PARTITIONS[shard] },
         ExclusiveStartKey: after?.entry ?? undefined,
         Limit: limit,
       })
@@ -51,7 +81,7 @@ export function openExecutions(
       const open = (records as (Item & ExecutionItem)[]).filter(
         ({ status, deleted }) => status === 'IN_PROGRESS' && !deleted,
       )
-      const isLast = !lastKey && shard === OPEN_SHARDS - 1
+      const isLast = !lastKey && shard === ALL_PARTITIONS.length - 1
       const next = lastKey ? { shard, entry: lastKey } : { shard: shard + 1, entry: null }
       return { items: open.map(toSummary), next: isLast ? null : next }
     },
@@ -79,17 +109,16 @@ type Due = { now: number; limit: number }
 /** Items of these partitions of the index `open-executions` whose time has come, the earliest first. */
 export async function listDueItems(table: Table, partitions: string[], { now, limit }: Due): Promise<Item[]> {
   const shards = await Promise.all(
-    partitions.map((partition) =>
-      table.query({
-        IndexName: 'open-executions',
-        KeyConditionExpression: 'openShard = :shard AND openUntil < :now',
-        ExpressionAttributeValues: { ':shard': partition, ':now': now },
-        Limit: limit,
-      }),
-    ),
+    partitions.map((partition) => table.query({ ...dueBefore(partition, now), Limit: limit })),
   )
   return shards
     .flatMap(({ items }) => items)
     .sort((a, b) => Number(a.openUntil) - Number(b.openUntil))
     .slice(0, limit)
 }
+
+const dueBefore = (partition: string, time: number): Query => ({
+  IndexName: 'open-executions',
+  KeyConditionExpression: 'openShard = :shard AND openUntil < :time',
+  ExpressionAttributeValues: { ':shard': partition, ':time': time },
+})

@@ -56,6 +56,11 @@ export function stepStore(table: Table): StepStore {
       }
     },
 
+    async hasResult({ executionId, calls }) {
+      const keys = calls.map(({ number, callId }) => callKey(executionId, number, hashCallId(callId)))
+      return (await table.getMany(keys, { consistent: true, attributes: ['pk'] })).length > 0
+    },
+
     async read({ executionId }) {
       const steps: RecordedStep[] = []
       for await (const item of readItems(table, executionId, 1)) {
@@ -142,12 +147,16 @@ const probe =
     const keys = [record, stepKey(id, number + 1), ...calls]
     const found = await table.getMany(keys, {
       consistent: true,
-      attributes: ['organizationId', 'status', 'deleted'],
+      attributes: ['organizationId', 'status', 'suspension', 'deleted'],
     })
     const isRecord = ({ sk }: Partial<Key>) => sk === record.sk
     const execution = found.find(isRecord) as (ExecutionItem & Key) | undefined
     const isVisible = execution?.organizationId === organizationId && !execution.deleted
-    return { status: isVisible ? execution.status : null, hasMore: found.some((item) => !isRecord(item)) }
+    return {
+      status: isVisible ? execution.status : null,
+      suspension: (isVisible && execution.suspension) || null,
+      hasMore: found.some((item) => !isRecord(item)),
+    }
   }
 
 /** A model chose the call id, which may not fit a key. */

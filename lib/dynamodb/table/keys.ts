@@ -9,6 +9,7 @@ export const LIST_SHARDS = 10
 export const STATUS_SHARDS = 16
 export const OPEN_SHARDS = 64
 export const CLEANUP_SHARDS = 8
+export const TIMER_SHARDS = 16
 
 /** Also in the policies that let functions write only some items, or all except some. */
 export const ORGANIZATION_PREFIX = 'ORG#'
@@ -73,6 +74,10 @@ const CHILD_PREFIX = 'CHILD#'
 /** The id of the other one; null for other items. */
 export const childIdOf = ({ sk }: Key): string | null =>
   sk.startsWith(CHILD_PREFIX) ? sk.slice(CHILD_PREFIX.length) : null
+/** @param id a hash, if the sender chose it */
+export const signalKey = (executionId: string, id: string): Key =>
+  inExecution(executionId, `${SIGNAL_PREFIX}${id}`)
+export const SIGNAL_PREFIX = 'SIGNAL#'
 export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
 /** Whether the item is an execution's record, step or chunk. */
 export const isOfExecution = ({ pk }: Key): boolean => pk.startsWith('EXEC#')
@@ -89,7 +94,9 @@ export const organizationsShard = (shard: number): string => `ORGS#${shard}`
 export const agentShard = (agentId: string, shard: number): string => `AGENT#${agentId}#EXEC#${shard}`
 export const tenantShard = (organizationId: string, tenantId: string, shard: number): string =>
   `ORG#${organizationId}#TENANT#${shard}#${tenantId}`
-export const statusShard = (organizationId: string, status: 'IN_PROGRESS' | 'ERROR', shard: number): string =>
+/** What the index `executions-by-status` tells apart. Both kinds of waiting executions are in progress for clients. */
+export type StatusKey = 'IN_PROGRESS' | 'WAITING' | 'WAITING-APPROVAL' | 'ERROR'
+export const statusShard = (organizationId: string, status: StatusKey, shard: number): string =>
   `ORG#${organizationId}#${status}#${shard}`
 /** Rated executions of an agent and a tenant. Those whose feedback is no review are apart: they displace none. */
 export const lessonShard = (agentId: string, tenantId: string | null, isReview: boolean): string =>
@@ -102,6 +109,8 @@ const CORRECTED = '2'
 const LIKED = '1'
 export const cleanupShard = (shard: number): string => `CLEANUP#${shard}`
 export const openShard = (shard: number): string => `OPEN#${shard}`
+/** Suspended executions, by the time at which they are resumed at the latest. */
+export const timerShard = (shard: number): string => `TIMER#${shard}`
 
 /** Derived from the last two bytes of the UUID, which are random in all UUID versions in use. */
 export const shardOf = (id: string, shards: number): number => Number.parseInt(id.slice(-4), 16) % shards

@@ -50,8 +50,8 @@ function abortIn(ms: number): { signal: AbortSignal; at: number; clear: () => vo
 }
 
 /** When the run's time is up, across all its attempts: the version's timeout or the execution's deadline. */
-export function timeLimit({ startedAt, createdAt, deadlineAt }: Execution, { execution }: Version) {
-  const since = Date.parse(startedAt ?? createdAt)
+export function timeLimit({ startedAt, createdAt, deadlineAt, waitedMs }: Execution, { execution }: Version) {
+  const since = Date.parse(startedAt ?? createdAt) + waitedMs
   const timeoutAt =
     execution.timeoutSeconds === null ? Number.POSITIVE_INFINITY : since + execution.timeoutSeconds * 1000
   const endsAt = Math.min(timeoutAt, deadlineAt)

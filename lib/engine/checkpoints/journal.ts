@@ -210,7 +210,9 @@ export class Journal {
     const usage = step.kind === 'MODEL' && { usage: step.usage }
     this.lostStep = { number, attempt: execution.attempts, ...usage }
     this.assertMayWrite()
-    if (!this.hasRenewed && !(await heartbeat.renew().catch(ifUnavailable))) throw leaseLost()
+    // A wait is followed by the write that gives up the lease.
+    const mustRenew = !this.hasRenewed && step.kind !== 'WAIT'
+    if (mustRenew && !(await heartbeat.renew().catch(ifUnavailable))) throw leaseLost()
     const totals = this.totalsWith(step)
     const progress = { ...this.progress, ...totals }
     const { id: executionId, lease } = execution
@@ -220,7 +222,7 @@ export class Journal {
     this.totals = totals
     this.lostStep = null
     this.hasGrown = true
-    this.hasRenewed = true
+    this.hasRenewed ||= mustRenew
     heartbeat.report(progress)
     onStep?.(execution, step)
     return recorded

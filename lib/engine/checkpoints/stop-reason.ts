@@ -1,6 +1,7 @@
 import { Interruption } from '../../core/errors.ts'
 import type { ExecutionError, LostStep } from '../../core/execution.ts'
 import { type Release, stepNotStored } from '../../core/transitions.ts'
+import type { Wait } from '../../core/wait.ts'
 
 /** Why an attempt stops before its run has an outcome. */
 export type StopReason =
@@ -10,6 +11,8 @@ export type StopReason =
   | { kind: 'WorkerShuttingDown' }
   /** Another execution is computing the same result; check again after `delayMs`. */
   | { kind: 'WaitingForResult'; delayMs: number }
+  /** The run is suspended until something of this arrives. */
+  | { kind: 'Suspended'; waits: Wait[] }
   /** The run is retried until its deadline, unless it loses steps. `reason`: the name of the database's error. */
   | { kind: 'DatabaseUnavailable'; reason: string }
   /**

@@ -64,14 +64,16 @@ export async function* readOpen(stores: OpenStores, filter: OpenFilter): AsyncGe
  */
 export function endOpen(
   stores: OpenStores,
-  { organizationId, id, lease }: ExecutionSummary,
+  { organizationId, id, lease, openUntil, deadlineAt, suspension }: ExecutionSummary,
   { isForced }: { isForced: boolean },
 ): Promise<OpenResult> {
   const ending = { organizationId, id, error: ENDED_BY_OPERATOR }
   return patiently(async () => {
     if (isForced && isLive(lease, stores.system))
       return (await endExecution(stores, ending)) ? 'done' : 'closed'
-    return (await endAbandoned(stores, ending)) === 'ended' ? 'done' : whyNot(stores, ending)
+    const guard = suspension ? {} : { unleasedAt: stores.system.now() }
+    const result = await endAbandoned(stores, { ...ending, openUntil, deadlineAt }, ENDED_BY_OPERATOR, guard)
+    return result === 'ended' ? 'done' : whyNot(stores, ending)
   })
 }
 

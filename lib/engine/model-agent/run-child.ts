@@ -22,7 +22,10 @@ export type RunAttempt = (
   execution: LeasedExecution,
   options: { version: Version | undefined; deadline: WorkerDeadline },
 ) => Promise<
-  { kind: 'completed'; execution: Execution } | { kind: 'lost' } | { kind: 'released'; delayMs: number }
+  | { kind: 'completed'; execution: Execution }
+  | { kind: 'lost' }
+  | { kind: 'suspended' }
+  | { kind: 'released'; delayMs: number }
 >
 
 /** Its id derives from the call's key, so that a resumed parent finds it again. */

@@ -11,7 +11,7 @@ import {
 } from '../../core/execution.ts'
 import { timeOfId } from '../../core/ids.ts'
 import * as limits from '../../core/limits.ts'
-import type { IdempotencyStore, RunQueue } from '../../core/ports.ts'
+import type { IdempotencyStore } from '../../core/ports.ts'
 import {
   ACCEPTS_ALONE,
   MAX_OPEN_EXECUTIONS,
@@ -27,7 +27,6 @@ import type { RunRequest } from './run-request.ts'
 
 /** An engine that accepts requests. */
 export type SubmitEngine = Engine & {
-  queue: RunQueue
   idempotency: IdempotencyStore
   admit: Admit
   /** How long a synchronous caller waits for the output. */

@@ -15,6 +15,7 @@ import type { JsonObject } from '../../core/json/json.ts'
 import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import { attemptsExhausted, findExcessiveLoss, type Release } from '../../core/transitions.ts'
+import type { Suspension, Wait } from '../../core/wait.ts'
 import { describeCause, logger } from '../../logger.ts'
 import { timeLimit, untilAborted, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
@@ -34,6 +35,7 @@ import {
 import { withLosses } from '../end-execution.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { onceCompleted } from '../wait-for-completion.ts'
+import { afterSuspension, suspend } from '../waiting/suspend.ts'
 import { reuseResult, storeResult } from './single-flight.ts'
 
 export type AttemptOptions = {
@@ -53,11 +55,12 @@ export type AttemptOptions = {
 /**
  * The result of one worker's attempt. `lost`: another worker has the lease, or the execution is final. `released`: the
  * lease is free for the next worker; `progressed`: this one stored a step; `hasFailed`: the attempt counts as a
- * failure.
+ * failure. `suspended`: until what it waits for has arrived.
  */
 export type AttemptResult =
   | { kind: 'completed'; execution: Execution }
   | { kind: 'lost' }
+  | { kind: 'suspended'; suspension: Suspension }
   | { kind: 'released'; progressed: boolean; hasFailed: boolean; delayMs: number }
 
 /** The state of an attempt while it runs. */
@@ -262,6 +265,7 @@ async function endOf(
 async function stopAttempt(current: Attempt, cause: unknown): Promise<AttemptResult> {
   const reason = await toStopReason(current, cause)
   if (reason.kind === 'LeaseLost') return { kind: 'lost' }
+  if (reason.kind === 'Suspended') return suspendRun(current, reason.waits)
   const error = findFinalError(current, reason)
   if (!error) return release(current, reason)
   const outcome = failure(error)
@@ -278,6 +282,26 @@ async function toStopReason({ execution }: Attempt, cause: unknown): Promise<Sto
   const { countFailedAttempt } = await import('../../metrics.ts')
   countFailedAttempt(ids)
   return { kind: 'UnexpectedError', error: unexpectedError(cause) }
+}
+
+/** Never throws: a run that cannot be suspended is released, and reaches the wait again. */
+async function suspendRun(current: Attempt, waits: Wait[]): Promise<AttemptResult> {
+  const { engine, execution, journal, heartbeat } = current
+  const recorded = { progress: journal?.hasGrown ? journal.progress : null, ...journal?.losses }
+  try {
+    const suspension = await suspend(engine, execution, waits, recorded)
+    if (suspension === 'lost') return { kind: 'lost' }
+    if ('code' in suspension) {
+      const outcome = failure(suspension)
+      const completed = await writeOutcome(current, outcome)
+      return completed ? endOf(current, completed, outcome) : { kind: 'lost' }
+    }
+    heartbeat.stop()
+    await afterSuspension(engine, execution, suspension)
+    return { kind: 'suspended', suspension }
+  } catch (error) {
+    return release(current, await toStopReason(current, error))
+  }
 }
 
 /** Null if the run can be released. */

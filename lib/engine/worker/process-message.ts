@@ -1,17 +1,18 @@
 import { Unavailable } from '../../core/errors.ts'
-import { CANCELLED, type LeasedExecution } from '../../core/execution.ts'
+import { CANCELLED, type Lease, type LeasedExecution } from '../../core/execution.ts'
 import { backoffMs, type LeaseTimes } from '../../core/lease-times.ts'
-import type { RunQueue } from '../../core/ports.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { WorkerDeadline } from '../checkpoints/deadline.ts'
 import { INLINE, unexpectedError } from '../checkpoints/stop-reason.ts'
 import { endExecution } from '../end-execution.ts'
 import { type Engine, newLease, timesOf } from '../engine.ts'
+import { wake } from '../waiting/wake.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
 
 /** The SQS message that named the execution. */
 export type Message = {
-  queue: RunQueue
+  /** The execution is suspended, unless something else has resumed it. */
+  wakes?: boolean
   /** ApproximateReceiveCount, from 1. */
   receiveCount: number
   /** The worker received others with it, which die with the worker. */
@@ -38,11 +39,11 @@ export async function processMessage(
   { message, deadline }: { message?: Message; deadline?: WorkerDeadline } = {},
 ): Promise<MessageResult> {
   const lease = newLease(engine)
-  const execution = await engine.executions
-    .claim({ id, lease, now: engine.system.now() })
-    .catch((error: unknown) => releaseUnread(engine, { id, owner: lease.owner, error, message }))
+  const execution = await takeLease(engine, { id, lease, message }).catch((error: unknown) =>
+    releaseUnread(engine, { id, owner: lease.owner, error, message }),
+  )
   if (typeof execution === 'string' || 'retryInMs' in execution) return execution
-  if (message?.isShared && hasLostWorker(execution, message)) return continueAlone(engine, execution, message)
+  if (message?.isShared && hasLostWorker(execution, message)) return continueAlone(engine, execution)
   const visibility = hideWhileRunning(message, timesOf(engine))
   const result = await attempt(engine, execution, {
     isCancelled: () => hasFinalParent(engine, execution),
@@ -55,7 +56,16 @@ export async function processMessage(
     retry: message ? { mode: 'requeue' } : INLINE,
   })
   await visibility.settle()
-  return result.kind === 'released' && message ? requeue(execution, result, message) : 'processed'
+  return result.kind === 'released' && message ? requeue(engine, execution, result) : 'processed'
+}
+
+type Taking = { id: string; lease: Lease; message: Message | undefined }
+
+/** A first message that resumes a suspended run saves the claim, which would fail. */
+async function takeLease(engine: Engine, { id, lease, message }: Taking) {
+  if (message?.wakes && message.receiveCount === 1) return wake(engine, id, lease)
+  const claimed = await engine.executions.claim({ id, lease, now: engine.system.now() })
+  return claimed === 'suspended' ? wake(engine, id, lease) : claimed
 }
 
 /** The claim may be stored although it failed, or although the execution could not be read after it. */
@@ -106,13 +116,12 @@ const hasLostWorker = ({ attempts, lastError }: LeasedExecution, { receiveCount 
 async function continueAlone(
   engine: Engine,
   { id, organizationId, tenantId, lease }: LeasedExecution,
-  { queue }: Message,
 ): Promise<MessageResult> {
   const { graceMs, leaseMs } = timesOf(engine)
   const until = engine.system.now() + graceMs
   try {
     await engine.executions.release({ id, owner: lease.owner, until, error: null, isCounted: false })
-    await queue.send({ executionId: id, organizationId, tenantId })
+    await engine.queue.send({ executionId: id, organizationId, tenantId })
     return 'processed'
   } catch {
     return { retryInMs: leaseMs }
@@ -134,9 +143,9 @@ async function hasFinalParent(
  * again.
  */
 async function requeue(
+  { queue }: Engine,
   { id: executionId, organizationId, tenantId, sharesWorker }: LeasedExecution,
   { progressed, hasFailed, delayMs }: Extract<AttemptResult, { kind: 'released' }>,
-  { queue }: Message,
 ): Promise<MessageResult> {
   if (hasFailed && !progressed) return { retryInMs: delayMs }
   return queue.send({ executionId, organizationId, tenantId, sharesWorker, delayMs }).then(

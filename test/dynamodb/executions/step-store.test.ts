@@ -106,7 +106,11 @@ describe.each(EMULATORS)('stepStore on %s', (emulator) => {
       expect(await store.probe({ ...foreign, end: START })).toMatchObject({ status: null })
       await executions.delete({ ...execution, now: Date.now() })
       expect(await store.probe({ ...execution, end: START })).toMatchObject({ status: null })
-      expect(await store.probe({ ...anExecution(), end: START })).toEqual({ status: null, hasMore: false })
+      expect(await store.probe({ ...anExecution(), end: START })).toEqual({
+        status: null,
+        suspension: null,
+        hasMore: false,
+      })
     })
   })
 })

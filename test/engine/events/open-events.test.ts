@@ -46,7 +46,7 @@ function aJournal() {
         if (failing.probe) throw new Unavailable(null)
         const results = journal.steps[number - 1]?.results
         const hasMore = journal.steps.length > number || pendingCalls.some((call) => results?.has(call))
-        return { status: journal.status, hasMore }
+        return { status: journal.status, suspension: null, hasMore }
       },
       list: async ({ after }) => {
         reads.list++

@@ -209,8 +209,8 @@ describe('resumeOpen', () => {
     const accepted = Date.now() - 2 * DEADLINE_MS
     const execution = await open({ now: accepted, deadlineMs: DEADLINE_MS })
     expect(await resumeOpen(engine, await summaryOf(execution))).toBe('done')
-    const { sent, message } = aMessage()
-    await sweep({ ...engine, queue: message.queue, times: leaseTimes() })
+    const { sent, queue } = aMessage()
+    await sweep({ ...engine, queue, times: leaseTimes() })
     expect(sent).toContainEqual(expect.objectContaining({ executionId: execution.id }))
     const { deadlineAt } = await summaryOf(execution)
     expect(deadlineAt).toBeGreaterThan(Date.now() + DEADLINE_MS / 2)

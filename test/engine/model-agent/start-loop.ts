@@ -71,6 +71,7 @@ export function openJournal({ execution, store, confirm, drain }: JournalSetup):
     appendResult: async ({ result }) => result,
     getProgress: async () => null,
     close: async () => null,
+    hasResult: async () => false,
     read: async () => [],
     probe: () => Promise.reject(new Error('A run does not probe its steps.')),
     list: () => Promise.reject(new Error('A run does not list its steps.')),

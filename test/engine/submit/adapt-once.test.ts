@@ -11,7 +11,7 @@ import { aMessage } from '../../support/engine/scripted-engine.ts'
 const engine = {
   ...engineOn(sharedTable()),
   idempotency: idempotencyStore(sharedTable()),
-  queue: aMessage().message.queue,
+  queue: aMessage().queue,
   admit: <T>(_: string, record: () => Promise<T>) => record(),
   syncDeadlineMs: 60_000,
 }

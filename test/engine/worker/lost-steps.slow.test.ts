@@ -65,7 +65,7 @@ async function queued(script: Script, options: Partial<RunOptions> = {}, version
     const { id, organizationId, tenantId, createdAt, deadlineAt, openUntil } = await stored()
     const stale = [{ id, organizationId, tenantId, createdAt, deadlineAt, openUntil: openUntil ?? 0 }]
     const listed = { ...executions, listStale: async () => stale.splice(0) }
-    const { queue } = aMessage().message
+    const { queue } = aMessage()
     await sweep({ executions: listed, steps, queue, system: { ...system, now }, times: TIMES })
   }
   return { execution, stored, deliver, sweep: sweepAlone, requests: modelRequests }

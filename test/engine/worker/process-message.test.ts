@@ -87,7 +87,7 @@ describe('processMessage', () => {
       await loseWorker(execution.id)
       const { message } = inBatch(2)
       const send = () => Promise.reject(new Error('Access denied.'))
-      const result = await processMessage(engine, execution.id, { message: { ...message, queue: { send } } })
+      const result = await processMessage({ ...engine, queue: { send } }, execution.id, { message })
       expect(result).toEqual({ retryInMs: leaseTimes().leaseMs })
       expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null })
     })

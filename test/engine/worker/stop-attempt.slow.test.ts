@@ -173,7 +173,7 @@ describe('an unexpected exception', () => {
       ...engine,
       environment: { DEFAULT_MODEL: 'openai/x' },
       openModel: broken as never,
-      queue: aMessage().message.queue,
+      queue: aMessage().queue,
       idempotency: {} as never,
       admit: <T>(_: string, record: () => Promise<T>) => record(),
       syncDeadlineMs: 60_000,

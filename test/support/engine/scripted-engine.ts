@@ -22,13 +22,19 @@ export const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
 
 const input = { question: 'Why?' }
 
-/** A queue that records what is sent, and a message received from it. */
+type Sent = QueuedExecution & { delayMs?: number }
+
+/** What the engines of this file send since the last `aMessage`. */
+let received: Sent[] = []
+export const recordingQueue = { send: async (message: Sent) => void received.push(message) }
+
+/** A received message, and what is sent from now on. */
 export function aMessage(receiveCount = 1) {
-  const sent: (QueuedExecution & { delayMs?: number })[] = []
+  const sent: Sent[] = []
+  received = sent
   const visibility: number[] = []
-  const queue = { send: async (message: QueuedExecution & { delayMs?: number }) => void sent.push(message) }
   const changeVisibility = async (ms: number) => void visibility.push(ms)
-  return { sent, visibility, message: { queue, receiveCount, changeVisibility } }
+  return { sent, visibility, queue: recordingQueue, message: { receiveCount, changeVisibility } }
 }
 
 type Run = Partial<RunOptions> & {
@@ -59,6 +65,7 @@ export async function startScriptedEngine() {
   })
   const engine = {
     ...engineOn(sharedTable()),
+    queue: recordingQueue,
     environment: scripted.environmentFor(),
     times: { ...leaseTimes(), retryDelayMs: 1, retryWindowMs: 1_500 },
   } satisfies Engine
@@ -119,7 +126,7 @@ export async function startScriptedEngine() {
       processDeadLetter({
         executions: engine.executions,
         steps: engine.steps,
-        queue: aMessage().message.queue,
+        queue: aMessage().queue,
         system: { ...system, now },
         organizationId,
         id,

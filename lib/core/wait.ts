@@ -1,0 +1,57 @@
+import type { Json, JsonObject } from './json/json.ts'
+
+/** Something that a suspended execution waits for. Its execution's record shows it; times are ISO 8601. */
+export type Wait = {
+  kind: 'approval' | 'signal' | 'sleep' | 'execution' | 'limit'
+  /** Of the wait in a code agent, or of the tool. */
+  name: string
+  since: string
+  /** When it ends if nothing else ends it before; null: when the execution may wait no longer. */
+  until: string | null
+  /** Of an approval: its id. Of an execution: that of the child. */
+  id?: string
+  /** The number of the step that the wait belongs to. */
+  step?: number
+  /** The names of the signals that end it. */
+  signals?: string[]
+}
+
+/** A suspended execution: no worker, no message and no timer of a process belongs to it. Milliseconds since the epoch. */
+export type Suspension = {
+  /** When it was suspended. Identifies the suspension: resuming requires that it is still the same one. */
+  at: number
+  /** When the timer resumes it, if nothing else does. */
+  until: number
+  waits: Wait[]
+}
+
+/** What a code agent waits for, as stored with its step. */
+export type WaitRequest =
+  | { kind: 'sleep'; until: string }
+  | { kind: 'signal'; signals: string[]; isAny: boolean; until: string | null; schema?: JsonObject }
+  | { kind: 'approval'; id: string; title: string; data: Json; until: string }
+
+/** The value of the result that a decision is stored as. `timeout`: nobody decided in time. */
+export type Decision = {
+  decision: 'approve' | 'reject' | 'timeout'
+  note: string | null
+  /** The name of the token; null after a timeout. */
+  by: string | null
+  decidedAt: string
+  /** The arguments that the approver replaced those of the call by; null if unchanged. */
+  input: JsonObject | null
+}
+
+/** Data sent to an execution from outside. Kept until a wait takes it. */
+export type Signal = {
+  id: string
+  name: string
+  data: Json
+  receivedAt: string
+  /** Of the JSON of its data. */
+  bytes: number
+}
+
+/** Whether anybody has to decide: such executions are listed apart. */
+export const needsApproval = (waits: Pick<Wait, 'kind'>[]): boolean =>
+  waits.some(({ kind }) => kind === 'approval')

@@ -1,0 +1,84 @@
+import { TooManyRequests } from '../../core/errors.ts'
+import type { ExecutionError, LeasedExecution, LostStep, Progress, Usage } from '../../core/execution.ts'
+import { MAX_QUEUE_DELAY_MS, MAX_WAIT_DAYS } from '../../core/limits.ts'
+import type { Suspension, Wait } from '../../core/wait.ts'
+import { type Engine, timesOf } from '../engine.ts'
+import { hasArrived } from './has-arrived.ts'
+
+const DAY_MS = 86_400_000
+
+type Recorded = { progress: Progress | null; lostSteps?: LostStep[]; lostUsage?: Usage }
+
+/**
+ * Suspends a run: everything that its worker holds is free afterwards. Its deadline moves by the time that it waits.
+ * @returns `lost` if another worker has the lease; the error that ends a run that may not wait
+ * @throws Unavailable
+ */
+export async function suspend(
+  engine: Engine,
+  execution: LeasedExecution,
+  waits: Wait[],
+  recorded: Recorded,
+): Promise<Suspension | 'lost' | ExecutionError> {
+  const { executions, cache, system, maxWaitMs = MAX_WAIT_DAYS.default * DAY_MS } = engine
+  const at = system.now()
+  const lastAt = at + maxWaitMs - execution.waitedMs
+  const ends = waits.flatMap(({ until }) => (until === null ? [] : [Date.parse(until)]))
+  const endsAt = Math.min(...ends, Number.POSITIVE_INFINITY)
+  const onlyTime = waits.every(({ kind }) => kind === 'sleep')
+  if (lastAt <= at || (onlyTime && endsAt > lastAt)) return waitLimitExceeded(maxWaitMs)
+  const until = Math.max(Math.min(endsAt, lastAt), at)
+  const suspension = { at, until, waits }
+  const write = () =>
+    executions.suspend({
+      execution,
+      owner: execution.lease.owner,
+      suspension,
+      openUntil: hasOwnMessage(suspension) ? until + 2 * timesOf(engine).graceMs : until,
+      deadlineAt: until + Math.max(execution.deadlineAt - at, 0),
+      ...recorded,
+    })
+  const { admitSuspended = (_, suspending) => suspending() } = engine
+  try {
+    if (!(await admitSuspended(execution.organizationId, write))) return 'lost'
+  } catch (error) {
+    if (error instanceof TooManyRequests) return tooManySuspended()
+    throw error
+  }
+  if (execution.cache) {
+    const { key } = execution.cache
+    await cache.drop({ key, executionId: execution.id }).catch(() => undefined)
+  }
+  return suspension
+}
+
+/** A wait that is shorter than the longest delay of a message needs no sweep. */
+const hasOwnMessage = ({ at, until }: Suspension): boolean => until - at < MAX_QUEUE_DELAY_MS
+
+/**
+ * What follows a suspension: the message that is its timer, if it is short, and the one that resumes it if what it
+ * waits for has arrived before it was suspended. Best effort: the sweeper sends a timer that is missing.
+ */
+export async function afterSuspension(
+  engine: Pick<Engine, 'executions' | 'queue' | 'signals' | 'steps' | 'system'>,
+  execution: Pick<LeasedExecution, 'id' | 'organizationId' | 'tenantId' | 'sharesWorker'>,
+  suspension: Suspension,
+): Promise<void> {
+  const { id: executionId, organizationId, tenantId, sharesWorker } = execution
+  const send = (delayMs: number) =>
+    engine.queue.send({ executionId, organizationId, tenantId, sharesWorker, wakes: true, delayMs })
+  const arrived = await hasArrived(engine, { ...execution, suspension }).catch(() => false)
+  if (arrived) await send(0).catch(() => undefined)
+  else if (hasOwnMessage(suspension))
+    await send(Math.max(suspension.until - engine.system.now(), 0)).catch(() => undefined)
+}
+
+const waitLimitExceeded = (maxWaitMs: number): ExecutionError => ({
+  code: 'WaitLimitExceeded',
+  message: `The waits of a run may last ${maxWaitMs / DAY_MS} days together (the setting maxWaitDays).`,
+})
+
+const tooManySuspended = (): ExecutionError => ({
+  code: 'WaitLimitExceeded',
+  message: 'The organization has as many suspended executions as it may have.',
+})
