@@ -230,7 +230,9 @@ export interface ExecutionStore extends LearningStore {
     now: number
     deadlineAt: number
   }): Promise<boolean>
-  /** Postpones the next sweep of a stale execution; null if a worker has claimed it. `now`: null for a suspended one. */
+  /**
+   * Postpones the next sweep of a stale execution; null if a worker has claimed it. `now`: null for a suspended one.
+   */
   postpone(params: {
     stale: StaleExecution
     until: number

@@ -16,7 +16,10 @@ export type Wait = {
   signals?: string[]
 }
 
-/** A suspended execution: no worker, no message and no timer of a process belongs to it. Milliseconds since the epoch. */
+/**
+ * A suspended execution: no worker, no message and no timer of a process belongs to it. Times are milliseconds since the
+ * epoch.
+ */
 export type Suspension = {
   /** When it was suspended. Identifies the suspension: resuming requires that it is still the same one. */
   at: number

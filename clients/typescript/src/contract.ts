@@ -39,20 +39,7 @@ export type Execution = {
   /** The execution that called this one. Present only if source is AGENT. */
   parentExecutionId?: string
   /** What a suspended execution waits for: at most 1 kB of it. Null unless it is suspended. */
-  waitingFor: {
-    kind: 'approval' | 'signal' | 'sleep' | 'execution' | 'limit'
-    /** The name of the wait in a code agent, or of the tool. */
-    name: string
-    since: string
-    /** When the wait ends if nothing else ends it. Null: when the run may wait no longer. */
-    until: string | null
-    /** The ID of the approval, or of the execution that it waits for. */
-    id?: string
-    /** The number of the step. */
-    step?: number
-    /** The names of the signals that end the wait. */
-    signals?: string[]
-  }[] | null
+  waitingFor: Wait[] | null
   /** The input that was sent. */
   input: { [key: string]: unknown }
   /** The result. Null until status is SUCCESS. */
@@ -139,20 +126,7 @@ export type ExecutionSummary = {
   /** The execution that called this one. Present only if source is AGENT. */
   parentExecutionId?: string
   /** What a suspended execution waits for: at most 1 kB of it. Null unless it is suspended. */
-  waitingFor: {
-    kind: 'approval' | 'signal' | 'sleep' | 'execution' | 'limit'
-    /** The name of the wait in a code agent, or of the tool. */
-    name: string
-    since: string
-    /** When the wait ends if nothing else ends it. Null: when the run may wait no longer. */
-    until: string | null
-    /** The ID of the approval, or of the execution that it waits for. */
-    id?: string
-    /** The number of the step. */
-    step?: number
-    /** The names of the signals that end the wait. */
-    signals?: string[]
-  }[] | null
+  waitingFor: Wait[] | null
   /** Why the execution failed. Null unless status is ERROR. */
   error: {
     code: string
@@ -465,6 +439,21 @@ export type VersionDetails = {
   }
   /** The environment variables that a code agent may read. */
   env: string[]
+}
+
+export type Wait = {
+  kind: 'approval' | 'signal' | 'sleep' | 'execution' | 'limit'
+  /** The name of the wait in a code agent, or of the tool. */
+  name: string
+  since: string
+  /** When the wait ends if nothing else ends it. Null: when the run may wait no longer. */
+  until: string | null
+  /** The ID of the approval, or of the execution that it waits for. */
+  id?: string
+  /** The number of the step. */
+  step?: number
+  /** The names of the signals that end the wait. */
+  signals?: string[]
 }
 
 /** The `code` of an error of the service. */

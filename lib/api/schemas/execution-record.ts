@@ -47,17 +47,19 @@ const inputAdaptation = z.object({
   message: z.string(),
 })
 
-const waitRecord = z.object({
-  kind: z.enum(['approval', 'signal', 'sleep', 'execution', 'limit']),
-  name: z.string().describe('The name of the wait in a code agent, or of the tool.'),
-  since: z.iso.datetime(),
-  until: nullableTime.describe(
-    'When the wait ends if nothing else ends it. Null: when the run may wait no longer.',
-  ),
-  id: optionalText.describe('The ID of the approval, or of the execution that it waits for.'),
-  step: optionalInt.describe('The number of the step.'),
-  signals: z.array(z.string()).optional().describe('The names of the signals that end the wait.'),
-})
+const waitRecord = z
+  .object({
+    kind: z.enum(['approval', 'signal', 'sleep', 'execution', 'limit']),
+    name: z.string().describe('The name of the wait in a code agent, or of the tool.'),
+    since: z.iso.datetime(),
+    until: nullableTime.describe(
+      'When the wait ends if nothing else ends it. Null: when the run may wait no longer.',
+    ),
+    id: optionalText.describe('The ID of the approval, or of the execution that it waits for.'),
+    step: optionalInt.describe('The number of the step.'),
+    signals: z.array(z.string()).optional().describe('The names of the signals that end the wait.'),
+  })
+  .meta({ id: 'Wait' })
 
 export const executionRecord = z
   .object({

@@ -83,7 +83,11 @@ describe.each(EMULATORS)('stepStore on %s', (emulator) => {
 
     it('returns the status, and whether there is another step', async () => {
       const execution = await created()
-      expect(await store.probe({ ...execution, end: START })).toEqual({ status: 'SUCCESS', hasMore: false })
+      expect(await store.probe({ ...execution, end: START })).toEqual({
+        status: 'SUCCESS',
+        suspension: null,
+        hasMore: false,
+      })
       await append(execution.id, 1)
       expect(await store.probe({ ...execution, end: START })).toMatchObject({ hasMore: true })
       const end = { number: 1, pendingCalls: [] }
