@@ -17,8 +17,8 @@ export type Wait = {
 }
 
 /**
- * A suspended execution: no worker, no message and no timer of a process belongs to it. Times are milliseconds since the
- * epoch.
+ * A suspended execution: no worker, no message and no timer of a process belongs to it. Times are milliseconds since
+ * the epoch.
  */
 export type Suspension = {
   /** When it was suspended. Identifies the suspension: resuming requires that it is still the same one. */

@@ -116,11 +116,14 @@ export async function processDeadLetter(params: DeadLetter): Promise<Result> {
   const { executions, queue, system, organizationId, id } = params
   const execution = await executions.get({ organizationId, id })
   if (!execution || isFinal(execution)) return 'ignored'
-  // Its timer resumes it, and the sweeper ends it.
-  if (execution.suspension) return 'ignored'
+  const { tenantId } = execution
+  if (execution.suspension) {
+    // What it waits for may have arrived with this message. A worker decides.
+    await queue.send({ executionId: id, organizationId, tenantId, wakes: true })
+    return 'enqueued'
+  }
   const isOverdue = execution.deadlineAt <= system.now()
   if (hasAttemptsLeft(execution) && !isOverdue) {
-    const { tenantId } = execution
     await queue.send({ executionId: id, organizationId, tenantId, sharesWorker: sharesNextWorker(execution) })
     return 'enqueued'
   }
