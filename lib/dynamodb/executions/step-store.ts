@@ -58,7 +58,7 @@ export function stepStore(table: Table): StepStore {
 
     async hasResult({ executionId, calls }) {
       const keys = calls.map(({ number, callId }) => callKey(executionId, number, hashCallId(callId)))
-      return (await table.getMany(keys, { consistent: true, attributes: ['pk'] })).length > 0
+      return (await table.getMany(keys, { consistent: true, attributes: [] })).length > 0
     },
 
     async read({ executionId }) {

@@ -6,7 +6,9 @@ import { AGENT_MEMORY_MB, readInteger } from '../../environment.ts'
 import { logger } from '../../logger.ts'
 import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
+import { AttemptStopped } from '../checkpoints/stop-reason.ts'
 import type { Engine } from '../engine.ts'
+import { CodeWaits, endedWaits, TooManyWaits } from '../waiting/code-waits.ts'
 import type { AgentThread } from './agent-thread.ts'
 import { codeFileOf, forgetCodeFile } from './code-file.ts'
 import { framesOf, toFailure, toOutcome } from './outcome.ts'
@@ -76,6 +78,7 @@ async function runIn(
   const { execution, version, journal, signal, mask } = params
   if (signal.aborted) return false
   const log = new MaskedStream(mask)
+  const waits = new CodeWaits(params)
   /** Of all attempts, and those in progress. */
   let steps = journal.recorded.length
 
@@ -90,6 +93,8 @@ async function runIn(
     journal.log(log.end())
     if (result.type === 'code-changed') reject(new CodeChanged())
     else if (result.type === 'failed') fail(result.error)
+    else if (result.type === 'suspended')
+      reject(new AttemptStopped({ kind: 'Suspended', waits: waits.waits }))
     else resolve(toOutcome(result, params))
   }
 
@@ -113,6 +118,13 @@ async function runIn(
         await journal.append({ kind: 'CODE', name, value, ...times })
         return thread.send({ type: 'step-stored', id })
       }
+      case 'wait': {
+        journal.assertMayBegin()
+        const { id, name, wait } = message
+        const begun = await waits.begin(name, wait)
+        if (begun === 'open') return thread.send({ type: 'wait-open', id })
+        return thread.send({ type: 'wait-ended', id, json: JSON.stringify(begun.value) })
+      }
       case 'log':
         return journal.log(log.push(message.text, message.isCut))
       case 'result':
@@ -134,13 +146,17 @@ async function runIn(
       input: JSON.stringify(execution.input),
       executionId: execution.id,
       tenantId: execution.tenantId,
-      storedSteps: journal.recorded.flatMap(({ step }) =>
-        step.kind === 'CODE' ? [[step.name, JSON.stringify(step.value)] as [string, string]] : [],
-      ),
+      storedSteps: [
+        ...journal.recorded.flatMap(({ step }) =>
+          step.kind === 'CODE' ? [[step.name, JSON.stringify(step.value)] as [string, string]] : [],
+        ),
+        ...endedWaits(journal.recorded),
+      ],
     }
     const isClean = await thread.execute(task, (message) => {
       receive(message).catch((error: unknown) => {
-        reject(error)
+        if (error instanceof TooManyWaits) fail({ code: 'AgentFailed', message: error.message, stack: null })
+        else reject(error)
         void thread.destroy()
       })
     })

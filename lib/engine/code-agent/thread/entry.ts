@@ -23,9 +23,14 @@ import {
   type WorkerMessage,
 } from './protocol.ts'
 import { openSteps, serialize } from './steps.ts'
+import { openWaits } from './waits.ts'
 
 type Run = (input: unknown, context: object) => unknown
-type CurrentRun = { steps: ReturnType<typeof openSteps>; abort: AbortController }
+type CurrentRun = {
+  steps: ReturnType<typeof openSteps>
+  waits: ReturnType<typeof openWaits>
+  abort: AbortController
+}
 
 const port = parentPort
 if (!port) throw new Error('This module is the entry of an agent thread.')
@@ -66,6 +71,8 @@ process.on('uncaughtException', crash)
 port.on('message', (message: WorkerMessage) => {
   if (message.type === 'run') void execute(message.task)
   else if (message.type === 'abort') current?.abort.abort()
+  else if (message.type === 'wait-ended') current?.waits.end(message.id, message.json)
+  else if (message.type === 'wait-open') current?.waits.open(message.id)
   else current?.steps.resume(message.id)
 })
 post({ type: 'started' })
@@ -88,10 +95,12 @@ function postLogs(): void {
 async function execute(task: ThreadTask): Promise<void> {
   began[1] = performance.eventLoopUtilization().idle
   began[0] = Date.now()
-  const steps = openSteps(task.storedSteps, post)
-  const run = { steps, abort: new AbortController() }
+  const waits = openWaits(post)
+  const steps = openSteps(task.storedSteps, post, waits.suspendIfIdle)
+  waits.use(steps)
+  const run = { steps, waits, abort: new AbortController() }
   current = run
-  const returned = await runs.run(run, () => callAgent(task, run))
+  const returned = await Promise.race([runs.run(run, () => callAgent(task, run)), waits.suspended])
   // Node reports unhandled rejections and exceptions of the agent first.
   await nextTurn()
   const { isTooLarge, isHalfFull, bytes } = measureMemory()
@@ -99,11 +108,13 @@ async function execute(task: ThreadTask): Promise<void> {
     ? { type: 'failed', error: { message: memoryExceeded(memoryMb), stack: null } }
     : returned
   steps.close()
+  waits.close()
   postLogs()
   current = null
   post({ type: 'result', result })
   const hasTimersOrChildren = clearTimers() || children.size > 0
-  const isUnharmed = result.type === 'returned' && !isDamaged && !hasTimersOrChildren
+  const hasEndedWell = result.type === 'returned' || result.type === 'suspended'
+  const isUnharmed = hasEndedWell && !isDamaged && !hasTimersOrChildren
   const isClean = isUnharmed && !isHalfFull && (watch?.isClean() ?? false)
   post({ type: 'free', isClean, bytes })
 }
@@ -137,14 +148,14 @@ function collectGarbage(): void {
   collect()
 }
 
-async function callAgent(task: ThreadTask, { steps, abort }: CurrentRun): Promise<RunResult> {
+async function callAgent(task: ThreadTask, { steps, waits, abort }: CurrentRun): Promise<RunResult> {
   try {
     if (!agent && !(await isIntact(task.code))) return { type: 'code-changed' }
     agent ??= load(task.code.url)
     const call = await agent
     watch ??= watchThread()
     const { executionId, tenantId, input } = task
-    const context = { executionId, tenantId, signal: abort.signal, step: steps.step }
+    const context = { executionId, tenantId, signal: abort.signal, step: steps.step, ...waits.context }
     return toResult(await call(JSON.parse(input), context))
   } catch (error) {
     return { type: 'failed', error: describe(error) }

@@ -4,9 +4,22 @@ export type ThreadTask = {
   input: string
   executionId: string
   tenantId: string | null
-  /** Results of the steps that earlier attempts stored, by name. */
+  /** Results of the steps and waits that earlier attempts stored, by name. */
   storedSteps: [name: string, json: string][]
 }
+
+/** What the agent waits for, as it said it. `timeoutSeconds` is null without a limit. */
+export type WaitCall =
+  | { kind: 'sleep'; seconds: number }
+  | { kind: 'sleep'; until: string }
+  | {
+      kind: 'signal'
+      signals: string[]
+      isAny: boolean
+      timeoutSeconds: number | null
+      schema?: { [keyword: string]: unknown }
+    }
+  | { kind: 'approval'; title: string; dataJson: string; timeoutSeconds: number | null }
 
 /** A bundled module, and the SHA-256 of its content in hex; null if it need not be verified. */
 export type CodeFile = { url: string; sha256: string | null }
@@ -24,6 +37,8 @@ export type ThreadMessage =
   | { type: 'step'; id: number; name: string }
   /** The step's result; the thread waits for `step-stored`. */
   | { type: 'step-result'; id: number; name: string; json: string; startedAt: number }
+  /** The agent waits; the worker answers with `wait-ended` or `wait-open`. */
+  | { type: 'wait'; id: number; name: string; wait: WaitCall }
   /** `isCut`: what was printed before the text is missing. */
   | { type: 'log'; text: string; isCut: boolean }
   /** The run has ended. The thread then checks what the run left behind. */
@@ -44,11 +59,15 @@ export type WorkerMessage =
   | { type: 'run'; task: ThreadTask }
   | { type: 'begin-step'; id: number }
   | { type: 'step-stored'; id: number }
+  | { type: 'wait-ended'; id: number; json: string }
+  | { type: 'wait-open'; id: number }
   | { type: 'abort' }
 
 /** How a run ended. */
 export type RunResult =
   | { type: 'returned'; json: string }
+  /** The agent does nothing but wait. */
+  | { type: 'suspended' }
   /** The value cannot be an output; `code` and `message` are those of the execution's error. */
   | { type: 'invalid'; code: 'OutputSchemaMismatch' | 'OutputTooLarge'; message: string }
   | { type: 'failed'; error: ThreadError }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { isWithinDepth, MAX_JSON_DEPTH } from '../../../core/json/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../../../core/limits.ts'
 import { describe, StepError } from './errors.ts'
@@ -10,12 +11,22 @@ const MAX_STEP_NAME = 1_000
 
 /** Ids are unique in the thread: an answer to an earlier run resumes nothing. */
 let lastId = 0
+export const nextId = (): number => ++lastId
 
-/** The steps of one run. A step that is still going on when the run ends never settles: nobody stores it. */
+/** The step whose function is executing. */
+const computing = new AsyncLocalStorage<string>()
+export const currentStep = (): string | undefined => computing.getStore()
+
+/**
+ * The steps of one run. A step that is still going on when the run ends never settles: nobody stores it.
+ * @param onIdle called when the last step that was in progress has ended
+ */
 export function openSteps(
   storedSteps: [name: string, json: string][],
   post: (message: ThreadMessage) => void,
+  onIdle: () => void,
 ) {
+  let inProgress = 0
   const stored = new Map(storedSteps)
   const used = new Set<string>()
   /** Steps that wait for the worker, by id. */
@@ -28,32 +39,45 @@ export function openSteps(
       post(message)
     })
 
-  async function step(name: string, compute: () => unknown): Promise<unknown> {
+  /** The stored result of a step or wait with this name, as JSON; undefined if there is none. */
+  function claim(name: string): string | undefined {
     if (typeof name !== 'string' || name === '')
       throw new TypeError('A step name must be a non-empty string.')
     if (!name.isWellFormed())
       throw new TypeError(`The step name "${shorten(name)}" contains half of a surrogate pair.`)
     if (name.length > MAX_STEP_NAME)
       throw new RangeError(`A step name may have at most ${MAX_STEP_NAME} characters.`)
-    if (typeof compute !== 'function')
-      throw new TypeError(`The step "${shorten(name)}" needs a function as its second argument.`)
     if (used.has(name))
       throw new Error(
         `The step name "${shorten(name)}" is used twice in this run; step names must be unique.`,
       )
     used.add(name)
-    const known = stored.get(name)
+    return stored.get(name)
+  }
+
+  async function step(name: string, compute: () => unknown): Promise<unknown> {
+    if (typeof compute !== 'function')
+      throw new TypeError(`The step "${shorten(String(name))}" needs a function as its second argument.`)
+    const known = claim(name)
     if (known !== undefined) return JSON.parse(known)
-    const id = ++lastId
-    await request(id, { type: 'step', id, name })
-    const startedAt = Date.now()
-    const { json, value } = serializeResult(name, await compute())
-    await request(id, { type: 'step-result', id, name, json, startedAt })
-    return value
+    const id = nextId()
+    inProgress++
+    try {
+      await request(id, { type: 'step', id, name })
+      const startedAt = Date.now()
+      const { json, value } = serializeResult(name, await computing.run(name, async () => compute()))
+      await request(id, { type: 'step-result', id, name, json, startedAt })
+      return value
+    } finally {
+      inProgress--
+      if (inProgress === 0) onIdle()
+    }
   }
 
   return {
     step,
+    claim,
+    isIdle: () => inProgress === 0,
     resume(id: number): void {
       waiting.get(id)?.()
       waiting.delete(id)
@@ -99,4 +123,4 @@ export function serialize(title: string, value: unknown, notJson: string): { jso
 }
 
 const MAX_NAME = 100
-const shorten = (name: string) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name)
+export const shorten = (name: string) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name)

@@ -1,0 +1,148 @@
+import { MAX_SIGNAL_BYTES, MAX_WAIT_DAYS, MAX_WAIT_NAME } from '../../../core/limits.ts'
+import type { ThreadMessage, WaitCall } from './protocol.ts'
+import { currentStep, nextId, type openSteps, serialize, shorten } from './steps.ts'
+
+const MAX_SECONDS = MAX_WAIT_DAYS.max * 86_400
+const MAX_TITLE = 1_000
+const MAX_NAMES = 100
+const SIGNAL_NAME = /^[\w.-]+$/
+
+/** Taken before an agent can replace it. */
+const nextTurn = setImmediate
+
+type Timeout = { timeoutSeconds?: number }
+
+/**
+ * The waits of one run. When the agent does nothing but wait, the run is suspended: no step is in progress, the worker
+ * has answered every wait, and a turn of the event loop has brought nothing else. What is not a step is lost then.
+ */
+export function openWaits(post: (message: ThreadMessage) => void) {
+  const { promise: suspended, resolve: suspend } = Promise.withResolvers<{ type: 'suspended' }>()
+  const waiting = new Map<number, { isOpen: boolean; end: (json: string) => void }>()
+  let steps: Pick<ReturnType<typeof openSteps>, 'claim' | 'isIdle'>
+  let isOver = false
+
+  const isIdle = () =>
+    !isOver && waiting.size > 0 && steps.isIdle() && [...waiting.values()].every(({ isOpen }) => isOpen)
+
+  const suspendIfIdle = () => {
+    if (isIdle()) nextTurn(() => isIdle() && suspend({ type: 'suspended' }))
+  }
+
+  async function wait(name: string, describe: () => WaitCall): Promise<unknown> {
+    const step = currentStep()
+    if (step !== undefined) throw new Error(`The step "${shorten(step)}" cannot wait. Wait outside of steps.`)
+    const call = describe()
+    const known = steps.claim(name)
+    if (name.length > MAX_WAIT_NAME)
+      throw new RangeError(`The name of a wait may have at most ${MAX_WAIT_NAME} characters.`)
+    if (known !== undefined) return JSON.parse(known)
+    const id = nextId()
+    return new Promise((resolve) => {
+      if (isOver) return
+      waiting.set(id, { isOpen: false, end: (json) => resolve(JSON.parse(json)) })
+      post({ type: 'wait', id, name, wait: call })
+    })
+  }
+
+  return {
+    suspended,
+    suspendIfIdle,
+    /** The steps of the run, which share their names with the waits. */
+    use(opened: typeof steps): void {
+      steps = opened
+    },
+    end(id: number, json: string): void {
+      const ended = waiting.get(id)
+      waiting.delete(id)
+      ended?.end(json)
+      suspendIfIdle()
+    },
+    open(id: number): void {
+      const opened = waiting.get(id)
+      if (opened) opened.isOpen = true
+      suspendIfIdle()
+    },
+    close(): void {
+      isOver = true
+      waiting.clear()
+    },
+    /** What the agent calls. */
+    context: {
+      sleep: (name: string, seconds: number) =>
+        wait(name, () => ({ kind: 'sleep', seconds: checkSeconds(seconds) })),
+      sleepUntil: (name: string, date: Date | string | number) =>
+        wait(name, () => ({ kind: 'sleep', until: checkDate(date) })),
+      waitForSignal: (name: string, { timeoutSeconds, schema }: Timeout & { schema?: object } = {}) =>
+        wait(name, () => ({
+          kind: 'signal',
+          signals: [checkSignal(name)],
+          isAny: false,
+          timeoutSeconds: checkTimeout(timeoutSeconds),
+          ...(schema !== undefined && { schema: checkSchema(schema) }),
+        })),
+      waitForAny: (name: string, { signals, timeoutSeconds }: Timeout & { signals: string[] }) =>
+        wait(name, () => ({
+          kind: 'signal',
+          signals: checkSignals(signals),
+          isAny: true,
+          timeoutSeconds: checkTimeout(timeoutSeconds),
+        })),
+      waitForApproval: (
+        name: string,
+        { title, data, timeoutSeconds }: Timeout & { title: string; data?: unknown },
+      ) =>
+        wait(name, () => ({
+          kind: 'approval',
+          title: checkTitle(title),
+          dataJson: toJson(data ?? null),
+          timeoutSeconds: checkTimeout(timeoutSeconds),
+        })),
+    },
+  }
+}
+
+function checkSeconds(seconds: unknown): number {
+  if (typeof seconds === 'number' && seconds >= 0 && seconds <= MAX_SECONDS) return seconds
+  throw new RangeError(`The time to wait must be a number of seconds from 0 to ${MAX_SECONDS}.`)
+}
+
+const checkTimeout = (seconds: unknown): number | null =>
+  seconds === undefined || seconds === null ? null : checkSeconds(seconds)
+
+function checkDate(date: Date | string | number): string {
+  const ms = new Date(date).getTime()
+  if (Number.isNaN(ms)) throw new TypeError('The time to sleep until must be a date.')
+  return new Date(ms).toISOString()
+}
+
+function checkSignal(name: unknown): string {
+  if (typeof name === 'string' && SIGNAL_NAME.test(name) && name.length <= MAX_WAIT_NAME) return name
+  throw new TypeError(
+    `The name of a signal may have letters, digits, "_", "." and "-", at most ${MAX_WAIT_NAME} of them.`,
+  )
+}
+
+function checkSignals(names: unknown): string[] {
+  if (Array.isArray(names) && names.length > 0 && names.length <= MAX_NAMES)
+    return [...new Set(names.map(checkSignal))]
+  throw new TypeError(`signals must be a list of 1 to ${MAX_NAMES} names.`)
+}
+
+function checkSchema(schema: unknown): { [keyword: string]: unknown } {
+  if (typeof schema === 'object' && schema !== null && !Array.isArray(schema))
+    return JSON.parse(toJson(schema))
+  throw new TypeError('schema must be a JSON Schema.')
+}
+
+function checkTitle(title: unknown): string {
+  if (typeof title === 'string' && title !== '' && title.length <= MAX_TITLE) return title.toWellFormed()
+  throw new TypeError(`title must be a text of 1 to ${MAX_TITLE} characters.`)
+}
+
+function toJson(value: unknown): string {
+  const result = serialize('The data of a wait', value, 'The data of a wait must be JSON.')
+  if (!('json' in result)) throw new TypeError(result.message)
+  if (Buffer.byteLength(result.json) <= MAX_SIGNAL_BYTES) return result.json
+  throw new RangeError(`The data of a wait may have at most ${MAX_SIGNAL_BYTES} bytes of JSON.`)
+}

@@ -1,0 +1,187 @@
+import type { LeasedExecution } from '../../core/execution.ts'
+import type { Json, JsonObject } from '../../core/json/json.ts'
+import { APPROVAL_TIMEOUT_SECONDS, MAX_OPEN_WAITS } from '../../core/limits.ts'
+import { type CallResult, type RecordedStep, WAIT_RESULT, type WaitStep } from '../../core/step.ts'
+import type { Decision, Signal, Wait, WaitRequest } from '../../core/wait.ts'
+import { compileValidator } from '../../schema/validate/validate.ts'
+import type { Journal } from '../checkpoints/journal.ts'
+import { type Engine, isoNow } from '../engine.ts'
+import { approvalIdOfWait } from './approval-id.ts'
+import { usedSignals } from './has-arrived.ts'
+
+type RecordedWait = RecordedStep & { step: WaitStep }
+type SignalRequest = Extract<WaitRequest, { kind: 'signal' }>
+
+/** What a code agent says that it waits for. */
+type WaitCall =
+  | { kind: 'sleep'; seconds: number }
+  | { kind: 'sleep'; until: string }
+  | { kind: 'signal'; signals: string[]; isAny: boolean; timeoutSeconds: number | null; schema?: object }
+  | { kind: 'approval'; title: string; dataJson: string; timeoutSeconds: number | null }
+
+type Params = { engine: Pick<Engine, 'signals' | 'system'>; execution: LeasedExecution; journal: Journal }
+
+/** Used signals that are kept: until there are more, no write deletes them. */
+const MAX_USED_SIGNALS = 100
+
+/**
+ * The waits of one attempt of a code agent. What ends a wait is decided by what is stored, then by time: a recorded
+ * result, a decision or a signal, and only then the timeout. The first result that is stored counts.
+ */
+export class CodeWaits {
+  private readonly params: Params
+  private readonly open: RecordedWait[] = []
+  /** One after the other: no two waits take the same signal. */
+  private queue: Promise<unknown> = Promise.resolve()
+
+  constructor(params: Params) {
+    this.params = params
+  }
+
+  /** Those that have not ended, as the record shows them. */
+  get waits(): Wait[] {
+    return this.open.map(({ step }) => toWait(step))
+  }
+
+  /** The value of a wait; `open` if it has not ended. @throws AttemptStopped, Unavailable, TooManyWaits */
+  begin(name: string, call: WaitCall): Promise<{ value: Json } | 'open'> {
+    const beginning = this.queue.then(() => this.beginNext(name, call))
+    this.queue = beginning.catch(() => undefined)
+    return beginning
+  }
+
+  private async beginNext(name: string, call: WaitCall): Promise<{ value: Json } | 'open'> {
+    const { journal } = this.params
+    const known = journal.recorded.find(({ step }) => step.kind === 'WAIT' && step.name === name)
+    const recorded = (known ?? (await this.record(name, call))) as RecordedWait
+    const ended = recorded.results.get(resultIdOf(recorded.step)) ?? (await this.findEnd(recorded))
+    if (ended) return { value: toValue(recorded.step.wait, ended) }
+    if (this.open.length >= MAX_OPEN_WAITS) throw new TooManyWaits()
+    this.open.push(recorded)
+    return 'open'
+  }
+
+  private record(name: string, call: WaitCall): Promise<RecordedStep> {
+    const { journal, engine } = this.params
+    const now = engine.system.now()
+    const at = new Date(now).toISOString()
+    return journal.append({
+      kind: 'WAIT',
+      name,
+      wait: toRequest(name, call, now),
+      startedAt: at,
+      finishedAt: at,
+    })
+  }
+
+  /** Stores what has ended the wait, if anything has. */
+  private async findEnd(recorded: RecordedWait): Promise<CallResult | null> {
+    const { wait } = recorded.step
+    const taken = wait.kind === 'signal' ? await this.takeSignal(recorded, wait) : null
+    if (taken) return taken
+    const { system } = this.params.engine
+    if (wait.until === null || Date.parse(wait.until) > system.now()) return null
+    return this.store(recorded, { value: wait.kind === 'approval' ? timedOut(isoNow(system)) : null })
+  }
+
+  /** The first signal that no wait has used. One that does not match the schema is skipped for good. */
+  private async takeSignal(recorded: RecordedWait, wait: SignalRequest): Promise<CallResult | null> {
+    const { journal, engine, execution } = this.params
+    const executionId = execution.id
+    const used = usedSignals(journal.recorded)
+    const kept = await engine.signals.list({ executionId })
+    const ids = kept.map(({ id }) => id).filter((id) => used.has(id))
+    if (ids.length > MAX_USED_SIGNALS) await engine.signals.delete({ executionId, ids })
+    const check = wait.schema ? compileValidator(wait.schema) : () => []
+    for (const signal of kept) {
+      if (used.has(signal.id) || !wait.signals.includes(signal.name)) continue
+      const [violation] = check(signal.data)
+      if (!violation) {
+        const value = wait.isAny ? { signal: signal.name, data: signal.data } : signal.data
+        return this.store(recorded, { value, signals: { taken: signal.id, skipped: [] } })
+      }
+      await this.skip(recorded, signal, `${violation.path} ${violation.message}`.trim())
+    }
+    return null
+  }
+
+  private async skip(recorded: RecordedWait, { id }: Signal, reason: string): Promise<void> {
+    const signals = { taken: null, skipped: [{ id, reason }] }
+    await this.store(recorded, { callId: `skipped-${id}`, value: { skipped: id, reason }, signals })
+  }
+
+  /** Returns the first result that was stored. */
+  private async store(
+    recorded: RecordedWait,
+    {
+      callId = resultIdOf(recorded.step),
+      value,
+      ...rest
+    }: { callId?: string; value: Json } & Pick<CallResult, 'signals'>,
+  ): Promise<CallResult> {
+    const { journal, engine } = this.params
+    const times = { startedAt: recorded.step.startedAt, finishedAt: isoNow(engine.system) }
+    await journal.appendResult(recorded, { callId, result: { ok: true, value }, ...rest, ...times })
+    return recorded.results.get(callId) as CallResult
+  }
+}
+
+/** The agent waits for more at the same time than it may. */
+export class TooManyWaits extends Error {
+  override message = `A run may wait for ${MAX_OPEN_WAITS} things at the same time.`
+}
+
+/** Under this call id the result of a wait is recorded. */
+export const resultIdOf = ({ wait }: WaitStep): string => (wait.kind === 'approval' ? wait.id : WAIT_RESULT)
+
+export const timedOut = (decidedAt: string): Json => {
+  const decision: Decision = { decision: 'timeout', note: null, by: null, decidedAt, input: null }
+  return decision
+}
+
+function toRequest(name: string, call: WaitCall, now: number): WaitRequest {
+  const after = (seconds: number) => new Date(now + seconds * 1000).toISOString()
+  switch (call.kind) {
+    case 'sleep':
+      return { kind: 'sleep', until: 'until' in call ? call.until : after(call.seconds) }
+    case 'signal': {
+      const { signals, isAny, timeoutSeconds, schema } = call
+      const until = timeoutSeconds === null ? null : after(timeoutSeconds)
+      return { kind: 'signal', signals, isAny, until, ...(schema && { schema: schema as JsonObject }) }
+    }
+    case 'approval': {
+      const { title, dataJson, timeoutSeconds } = call
+      const until = after(timeoutSeconds ?? APPROVAL_TIMEOUT_SECONDS.default)
+      return { kind: 'approval', id: approvalIdOfWait(name), title, data: JSON.parse(dataJson), until }
+    }
+  }
+}
+
+function toWait({ name, number, startedAt, wait }: WaitStep): Wait {
+  const { kind, until } = wait
+  return {
+    kind,
+    name,
+    since: startedAt,
+    until,
+    ...(kind === 'approval' && { id: wait.id }),
+    step: number,
+    ...(kind === 'signal' && { signals: wait.signals }),
+  }
+}
+
+/** What the agent gets. */
+function toValue(wait: WaitRequest, { result }: CallResult): Json {
+  const value = result.ok ? result.value : null
+  if (wait.kind !== 'approval') return value
+  const { decision, input, note, by } = value as Decision
+  return { decision, data: input ?? wait.data, note, by }
+}
+
+/** The waits of a run that have ended, with their values as JSON, by name. */
+export function endedWaits(recorded: readonly RecordedStep[]): [name: string, json: string][] {
+  return recorded.flatMap(({ step, results }): [string, string][] => {
+    const result = step.kind === 'WAIT' ? results.get(resultIdOf(step)) : undefined
+    return step.kind === 'WAIT' && result ? [[step.name, JSON.stringify(toValue(step.wait, result))]] : []
+  })
+}

@@ -1,0 +1,361 @@
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../../../lib/core/json/json.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import type { QueuedExecution } from '../../../lib/core/ports.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { approvalIdOfWait } from '../../../lib/engine/waiting/approval-id.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
+import { executionOf } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_SECONDS = 86_400
+
+/** A run of this code, with a clock that only the test moves, and the messages that were sent. */
+async function aRun(body: string, overrides: Partial<Engine> = {}) {
+  let offsetMs = 0
+  const sent: (QueuedExecution & { delayMs?: number })[] = []
+  const engine: Engine = {
+    ...engineOn(sharedTable()),
+    queue: { send: async (message) => void sent.push(message) },
+    system: { ...system, now: () => Date.now() + offsetMs },
+    times: leaseTimes(),
+    ...overrides,
+  }
+  const code = `let runs = 0\nexport default async (input, context) => { runs++; ${body} }`
+  const outputSchema = { type: 'object' }
+  const version = await aModelAgent({ code: true, outputSchema, slug: `waits-${system.newId()}` }, { code })
+  const execution = executionOf(version, { input: { question: 'Why?' } })
+  await engine.executions.create({ execution })
+  const { id } = execution
+  const process = (wakes: boolean) =>
+    processMessage(engine, id, {
+      message: { wakes, receiveCount: 1, changeVisibility: async () => undefined },
+    })
+  return {
+    id,
+    engine,
+    sent,
+    execution,
+    start: () => process(false),
+    wake: () => process(true),
+    passTime: (ms: number) => {
+      offsetMs += ms
+    },
+    stored: async () => {
+      const found = await engine.executions.get(execution)
+      if (!found) throw new Error('The execution does not exist.')
+      return found
+    },
+    signal: (name: string, data: Json, signalId = system.newId()) =>
+      engine.signals.put({
+        executionId: id,
+        signal: {
+          id: signalId,
+          name,
+          data,
+          receivedAt: new Date(engine.system.now()).toISOString(),
+          bytes: 1,
+        },
+      }),
+    decide: async (name: string, decision: 'approve' | 'reject', input: Json = null) => {
+      const at = new Date(engine.system.now()).toISOString()
+      const step = (await engine.steps.read({ executionId: id })).find(
+        (each) => each.step.kind === 'WAIT' && each.step.name === name,
+      )
+      const value = { decision, note: 'ok', by: 'Ann', decidedAt: at, input }
+      return engine.steps.appendResult({
+        executionId: id,
+        number: step?.step.number ?? 0,
+        result: {
+          callId: approvalIdOfWait(name),
+          result: { ok: true, value: value as Json },
+          startedAt: at,
+          finishedAt: at,
+        },
+      })
+    },
+  }
+}
+
+const SLEEPS = `
+  const before = await context.step('before', () => runs)
+  await context.sleep('nap', ${DAY_SECONDS})
+  return { before, after: await context.step('after', () => runs), runs }`
+
+describe('context.sleep', () => {
+  it('suspends the run, and continues it after the time, with its steps unrepeated', async () => {
+    const run = await aRun(SLEEPS)
+    expect(await run.start()).toBe('processed')
+    const { suspension, lease, status } = await run.stored()
+    expect([status, lease]).toEqual(['IN_PROGRESS', null])
+    expect(suspension?.waits).toMatchObject([{ kind: 'sleep', name: 'nap', step: 2 }])
+    expect(run.sent).toEqual([])
+    run.passTime(DAY_SECONDS * 1_000)
+    await run.wake()
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { before: 1 }, attempts: 2 })
+    expect((await run.stored()).waitedMs).toBeGreaterThanOrEqual(DAY_SECONDS * 1_000)
+  })
+
+  it('is resumed by no message before its time', async () => {
+    const run = await aRun(SLEEPS)
+    await run.start()
+    expect([await run.start(), await run.wake()]).toEqual(['closed', 'closed'])
+    expect((await run.stored()).suspension).not.toBeNull()
+  })
+
+  it('sends the message of a short wait at once, with a delay', async () => {
+    const run = await aRun(`await context.sleep('nap', 60); return {}`)
+    await run.start()
+    expect(run.sent).toMatchObject([{ executionId: run.id, wakes: true }])
+    expect(run.sent[0]?.delayMs).toBeGreaterThan(55_000)
+  })
+
+  it('does not suspend for a time that has passed', async () => {
+    const run = await aRun(`await context.sleepUntil('then', new Date(0)); return { done: true }`)
+    await run.start()
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { done: true }, attempts: 1 })
+  })
+
+  it('ends a run that would wait longer than it may', async () => {
+    const run = await aRun(`await context.sleep('nap', ${31 * DAY_SECONDS}); return {}`)
+    await run.start()
+    expect(await run.stored()).toMatchObject({ status: 'ERROR', error: { code: 'WaitLimitExceeded' } })
+  })
+
+  it('does not count against timeoutSeconds', async () => {
+    const run = await aRun(`await context.sleep('nap', 3600); return { done: true }`)
+    await run.start()
+    const { deadlineAt } = await run.stored()
+    expect(deadlineAt - run.execution.deadlineAt).toBeGreaterThan(0.99 * HOUR_MS)
+    run.passTime(HOUR_MS)
+    await run.wake()
+    expect((await run.stored()).output).toEqual({ done: true })
+  })
+})
+
+describe('context.waitForSignal', () => {
+  const WAITS = `return { got: await context.waitForSignal('paid', { timeoutSeconds: 3600 }) }`
+
+  it('takes a signal that was sent before, without being suspended', async () => {
+    const run = await aRun(WAITS)
+    await run.signal('paid', { amount: 5 })
+    await run.start()
+    expect(await run.stored()).toMatchObject({
+      status: 'SUCCESS',
+      output: { got: { amount: 5 } },
+      attempts: 1,
+    })
+  })
+
+  it('continues with a signal that arrives while it waits', async () => {
+    const run = await aRun(WAITS)
+    await run.start()
+    await run.signal('paid', 7)
+    await run.wake()
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { got: 7 }, suspension: null })
+  })
+
+  it('does not miss a signal that arrives while it is being suspended', async () => {
+    const { executions } = engineOn(sharedTable())
+    const arrive = { now: async () => {} }
+    const run = await aRun(WAITS, {
+      executions: {
+        ...executions,
+        suspend: async (params) => {
+          await arrive.now()
+          return executions.suspend(params)
+        },
+      },
+    })
+    arrive.now = async () => void (await run.signal('paid', 1))
+    await run.start()
+    expect(run.sent).toMatchObject([{ wakes: true, delayMs: 0 }])
+    await run.wake()
+    expect((await run.stored()).output).toEqual({ got: 1 })
+  })
+
+  it('returns null after the timeout, and prefers a signal that was sent before', async () => {
+    const late = await aRun(WAITS)
+    await late.start()
+    late.passTime(HOUR_MS)
+    await late.wake()
+    expect((await late.stored()).output).toEqual({ got: null })
+    const early = await aRun(WAITS)
+    await early.start()
+    await early.signal('paid', 2)
+    early.passTime(2 * HOUR_MS)
+    await early.wake()
+    expect((await early.stored()).output).toEqual({ got: 2 })
+  })
+
+  it('gives the n-th wait the n-th signal', async () => {
+    const run = await aRun(`
+      const got = []
+      for (let i = 0; i < 3; i++) got.push((await context.waitForAny('wait ' + i, { signals: ['a', 'b'] })).data)
+      return { got }`)
+    await run.signal('a', 1)
+    await run.start()
+    run.passTime(10)
+    await run.signal('other', 0)
+    await run.signal('b', 2)
+    await run.wake()
+    run.passTime(10)
+    await run.signal('a', 3)
+    await run.wake()
+    expect((await run.stored()).output).toEqual({ got: [1, 2, 3] })
+  })
+
+  it('skips a signal that does not match the schema, once', async () => {
+    const schema = JSON.stringify({ type: 'object', properties: { n: { type: 'number' } }, required: ['n'] })
+    const run = await aRun(`return { got: await context.waitForSignal('n', { schema: ${schema} }) }`)
+    await run.signal('n', { n: 'x' })
+    await run.start()
+    expect(await run.stored()).toMatchObject({ status: 'IN_PROGRESS' })
+    expect(await run.wake()).toBe('closed')
+    run.passTime(10)
+    await run.signal('n', { n: 4 })
+    await run.wake()
+    expect((await run.stored()).output).toEqual({ got: { n: 4 } })
+  })
+})
+
+describe('context.waitForApproval', () => {
+  const ASKS = `return await context.waitForApproval('refund', { title: 'Refund?', data: { usd: 200 }, timeoutSeconds: 3600 })`
+
+  it('returns the decision, with what the approver edited', async () => {
+    const run = await aRun(ASKS)
+    await run.start()
+    expect((await run.stored()).suspension?.waits).toMatchObject([
+      { kind: 'approval', name: 'refund', id: approvalIdOfWait('refund'), step: 1 },
+    ])
+    await run.decide('refund', 'approve', { usd: 100 })
+    await run.wake()
+    expect((await run.stored()).output).toEqual({
+      decision: 'approve',
+      data: { usd: 100 },
+      note: 'ok',
+      by: 'Ann',
+    })
+  })
+
+  it('returns a timeout, after which no decision is stored', async () => {
+    const run = await aRun(ASKS)
+    await run.start()
+    run.passTime(HOUR_MS)
+    await run.wake()
+    const output = { decision: 'timeout', data: { usd: 200 }, note: null, by: null }
+    expect((await run.stored()).output).toEqual(output)
+    const { result } = await run.decide('refund', 'approve')
+    expect(result).toMatchObject({ value: { decision: 'timeout' } })
+  })
+})
+
+describe('waits beside other work', () => {
+  it('finish and store the steps in progress first', async () => {
+    const run = await aRun(`
+      const [a, b] = await Promise.all([
+        (async () => { await context.step('one', async () => { await new Promise(r => setTimeout(r, 50)) })
+          return context.step('two', () => runs) })(),
+        context.waitForSignal('go'),
+      ])
+      return { a, b }`)
+    await run.start()
+    const steps = await run.engine.steps.read({ executionId: run.id })
+    expect(steps.map(({ step }) => (step.kind === 'MODEL' ? '' : step.name)).sort()).toEqual([
+      'go',
+      'one',
+      'two',
+    ])
+    await run.signal('go', 'now')
+    await run.wake()
+    expect((await run.stored()).output).toEqual({ a: 1, b: 'now' })
+  })
+
+  it('wait for several things at once', async () => {
+    const run = await aRun(`
+      const results = await Promise.all([context.sleep('s', 3600), context.waitForSignal('x', { timeoutSeconds: 7200 })])
+      return { results }`)
+    await run.start()
+    expect((await run.stored()).suspension?.waits).toHaveLength(2)
+    run.passTime(HOUR_MS)
+    await run.wake()
+    expect((await run.stored()).suspension?.waits).toHaveLength(1)
+    await run.signal('x', true)
+    await run.wake()
+    expect((await run.stored()).output).toEqual({ results: [null, true] })
+  })
+
+  it.each([
+    [
+      'inside a step',
+      `await context.step('s', () => context.sleep('x', 1)); return {}`,
+      /The step "s" cannot wait/,
+    ],
+    [
+      'with the name of another',
+      `await context.sleep('x', 0); await context.sleep('x', 0); return {}`,
+      /used twice/,
+    ],
+    ['for a negative time', `await context.sleep('x', -1); return {}`, /must be a number of seconds from 0/],
+    ['for no date', `await context.sleepUntil('x', 'soon'); return {}`, /must be a date/],
+    ['for a signal with a bad name', `await context.waitForSignal('a b'); return {}`, /name of a signal/],
+    ['for an approval without a title', `await context.waitForApproval('x', {}); return {}`, /title must be/],
+    [
+      'for too much at once',
+      `await Promise.all(Array.from({ length: 101 }, (_, i) => context.sleep('s' + i, 60))); return {}`,
+      /may wait for 100 things/,
+    ],
+  ])('reject a wait %s', async (_, body, message) => {
+    const run = await aRun(body)
+    await run.start()
+    const { error } = await run.stored()
+    expect(error).toMatchObject({ code: 'AgentFailed', message: expect.stringMatching(message) })
+  })
+})
+
+describe('a suspended run', () => {
+  it('is resumed once by many messages', async () => {
+    const run = await aRun(
+      `await context.waitForSignal('go'); return { n: await context.step('n', () => runs) }`,
+    )
+    await run.start()
+    await run.signal('go', 1)
+    await Promise.all([run.wake(), run.wake(), run.start(), run.wake()])
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', attempts: 2 })
+  })
+
+  it('goes on if its worker died before it looked again', async () => {
+    const dead = new Promise<never>(() => {})
+    const { executions } = engineOn(sharedTable())
+    const suspended = Promise.withResolvers<void>()
+    const dying = {
+      ...executions,
+      suspend: async (params: Parameters<typeof executions.suspend>[0]) => {
+        await run.signal('go', 1)
+        await executions.suspend(params)
+        suspended.resolve()
+        return dead
+      },
+    }
+    const run = await aRun(`return { got: await context.waitForSignal('go') }`, { executions: dying })
+    void run.start()
+    await suspended.promise
+    run.engine.executions = executions
+    // The message of the dead worker is delivered again.
+    const message = { receiveCount: 2, changeVisibility: async () => undefined }
+    await processMessage(run.engine, run.id, { message })
+    expect((await run.stored()).output).toEqual({ got: 1 })
+  })
+
+  it('keeps its thread', async () => {
+    const run = await aRun(`await context.sleep('nap', 3600); return { runs }`)
+    await run.start()
+    run.passTime(HOUR_MS)
+    await run.wake()
+    expect((await run.stored()).output).toEqual({ runs: 2 })
+  })
+})
