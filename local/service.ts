@@ -89,17 +89,16 @@ export async function runService(environment: Environment, print: (line: string)
     loadPublishedCodeWith(findCodeViolations)
     const { handlers, authorizer, sweep } = localFunctions()
     let isSweeping = false
-    const sweepIfDue = async () => {
-      const now = Date.now()
-      const isStale = await hasStale(now)
+    const sweepNow = async () => {
+      const isStale = await hasStale(Date.now())
       if (isStale) runner.ensureStarted()
-      if (isStale || (await executions.listCleanups({ now, limit: 1 })).length > 0) await sweep()
+      await sweep()
     }
     const onSweepError = (error: unknown) => console.error('The sweeper failed:', error)
     const sweeper = setInterval(() => {
       if (isSweeping) return
       isSweeping = true
-      void sweepIfDue()
+      void sweepNow()
         .catch(onSweepError)
         .finally(() => {
           isSweeping = false

@@ -102,7 +102,7 @@ export const executionParameters = /* @__PURE__ */ parameters(() => ({
 export const waitHeaders = /* @__PURE__ */ parameters(() => ({
   Prefer: describe(
     z.pipe(z.optional(z.string()), z.transform(parseWait)),
-    `\`wait=N\` responds when the execution is final, or after N seconds (at most ${MAX_WAIT_SECONDS}).`,
+    `\`wait=N\` responds when the execution is final, is suspended or is resumed, or after N seconds (at most ${MAX_WAIT_SECONDS}).`,
     { example: 'wait=20' },
   ),
 }))

@@ -226,7 +226,10 @@ export const operations = {
         body: 'Output',
         events: true,
       },
-      202: { description: 'The execution, for polling (asynchronous run)', body: 'Execution' },
+      202: {
+        description: 'The execution, for polling: of an asynchronous run, or of one that waits',
+        body: 'Execution',
+      },
     },
     errors: [
       'InvalidHeader',
@@ -288,7 +291,7 @@ export const operations = {
     responses: {
       200: {
         description:
-          'Server-sent events: `step` (a record of the list of steps; its number is the id), `tool`, `status`, and at the end `done` (the execution)',
+          'Server-sent events: `step` (a record of the list of steps; its number is the id), `tool`, `status`, and at the end `done` (the execution) or, if it is suspended, `waiting`',
         body: null,
         events: true,
       },

@@ -154,6 +154,11 @@ export interface ExecutionStore extends LearningStore {
   isVisible(params: Visibility & { id: string }): Promise<boolean>
   /** The status alone: one small read, however large the payloads are. */
   getStatus(params: { organizationId: string; id: string }): Promise<ExecutionStatus | null>
+  /** The same, and since when it is suspended, in milliseconds since the epoch: null if it is not. */
+  getState(params: {
+    organizationId: string
+    id: string
+  }): Promise<{ status: ExecutionStatus; suspendedAt: number | null } | null>
   /** Open executions of the organization; an estimate while the number is far below `max`. */
   countOpen(params: { organizationId: string; max: number }): Promise<number>
   /** Executions of the organization, or of one of its agents. */

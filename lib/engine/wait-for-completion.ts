@@ -14,11 +14,16 @@ export function onceCompleted(executionId: string, listener: () => void): () => 
 }
 
 type Params = {
-  executions: Pick<ExecutionStore, 'get' | 'getStatus'>
+  executions: Pick<ExecutionStore, 'get' | 'getState'>
   organizationId: string
   id: string
   timeoutMs: number
   signal?: AbortSignal
+  /**
+   * `suspension`: also ends when the execution is suspended. `change`: when it is no longer what the first read finds,
+   * suspended or not.
+   */
+  until?: 'suspension' | 'change'
 }
 
 /**
@@ -37,6 +42,7 @@ export async function waitForCompletion({
   executions,
   timeoutMs,
   signal,
+  until,
   ...key
 }: Params): Promise<Execution | 'IN_PROGRESS' | null> {
   const deadline = performance.now() + timeoutMs
@@ -45,6 +51,8 @@ export async function waitForCompletion({
     return execution && !isFinal(execution) ? 'IN_PROGRESS' : execution
   }
   let isNotified = false
+  /** Since when it was suspended, as known. */
+  let known: number | null | undefined = until === 'suspension' ? null : undefined
   const { first, factor, max } = INTERVAL_MS
   for (let pollMs = first; ; pollMs = Math.min(pollMs * factor, max)) {
     signal?.throwIfAborted()
@@ -55,10 +63,13 @@ export async function waitForCompletion({
     // Subscribed before the read, so that no event is missed in between.
     const ignore = onceCompleted(key.id, () => woken.resolve(true))
     try {
-      const status = isNotified ? null : await executions.getStatus(key)
-      const result = status === 'IN_PROGRESS' ? status : await readFinal()
+      const state = isNotified && !until ? null : await executions.getState(key)
+      const result = state?.status === 'IN_PROGRESS' ? state.status : await readFinal()
+      const suspendedAt = state?.suspendedAt ?? null
+      const hasChanged = until !== undefined && known !== undefined && suspendedAt !== known
       const remainingMs = deadline - performance.now()
-      if (result !== 'IN_PROGRESS' || remainingMs <= 0) return result
+      if (result !== 'IN_PROGRESS' || hasChanged || remainingMs <= 0) return result
+      known = suspendedAt
       timer = setTimeout(wake, Math.min(pollMs, remainingMs))
       isNotified = await woken.promise
     } finally {

@@ -55,7 +55,7 @@ export function toAcceptedResponse(execution: Execution, basePath: string): Http
 }
 
 /**
- * The response to a synchronous run: the bare output.
+ * The response to a synchronous run: the bare output, or the record of a run that waits.
  * @param options.isFull the run was handed over early, because its organization has too many open requests
  * @throws ExecutionFailed if the execution ended in ERROR; InputSchemaMismatch if it did because its agent failed on
  * input that does not match the schema; ExecutionStillRunning if it is in progress
@@ -71,6 +71,7 @@ export function toOutputResponse(
     const executionMs = Date.parse(finishedAt ?? createdAt) - Date.parse(createdAt)
     return { status: 200, body: execution.output, headers, executionMs }
   }
+  if (execution.suspension) return toAcceptedResponse(execution, basePath)
   const executionId = execution.id
   if (execution.status === 'IN_PROGRESS') {
     const detail = 'The execution continues. Poll it at the URL in the Location header.'

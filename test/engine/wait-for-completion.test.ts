@@ -11,9 +11,9 @@ afterEach(() => void vi.useRealTimers())
 function observed(execution: Execution = anExecution()) {
   const seen = { status: 'IN_PROGRESS' as ExecutionStatus | null, reads: 0 }
   const executions = {
-    getStatus: async () => {
+    getState: async () => {
       seen.reads++
-      return seen.status
+      return seen.status && { status: seen.status, suspendedAt: null }
     },
     get: async () => {
       seen.reads++

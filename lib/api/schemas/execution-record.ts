@@ -189,11 +189,13 @@ export const sentEvent = z
   .object({
     event: z
       .string()
-      .describe('status, step, tool or done for an execution; message for the Model Context Protocol.'),
+      .describe(
+        'status, step, tool, waiting or done for an execution; message for the Model Context Protocol.',
+      ),
     data: z
       .string()
       .describe(
-        'JSON. status: `id` and `status`. step: a record of the list of steps. tool: a tool call of a step, and its number as `step`. done: the execution.',
+        'JSON. status: `id` and `status`. step: a record of the list of steps. tool: a tool call of a step, and its number as `step`. waiting: `id` and `waitingFor`. done: the execution.',
       ),
     id: optionalText.describe('The number of the last step, for `Last-Event-ID`. Only `step` sets it.'),
   })

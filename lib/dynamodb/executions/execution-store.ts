@@ -74,6 +74,11 @@ export function executionStore(table: Table): ExecutionStore {
       return (await read(id, ['status']))?.status ?? null
     },
 
+    async getState(id) {
+      const item = await read(id, ['status', 'suspension'])
+      return item && { status: item.status, suspendedAt: item.suspension?.at ?? null }
+    },
+
     ...executionLists(table),
 
     async claim({ id, lease, now }) {

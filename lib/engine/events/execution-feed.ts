@@ -1,6 +1,7 @@
 import type { Execution, ExecutionStatus } from '../../core/execution.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import type { JournalEnd, RecordedStep, StepStore } from '../../core/step.ts'
+import type { Suspension } from '../../core/wait.ts'
 import { onceCompleted } from '../wait-for-completion.ts'
 
 export type FeedStores = {
@@ -30,6 +31,8 @@ const PAGE = { limit: 50, maxBytes: 1_000_000 }
 export class ExecutionFeed {
   /** As of the last probe. Null when the execution was deleted. */
   status: ExecutionStatus | null
+  /** Not null while the execution is suspended, as of the last probe. */
+  suspension: Suspension | null = null
   private readonly stores: FeedStores
   private readonly key: FeedKey
   /** By the number from which they were read. Replaced whenever something new is known to exist. */
@@ -115,9 +118,11 @@ export class ExecutionFeed {
   }
 
   private async probe(): Promise<void> {
-    const { status, hasMore } = await this.stores.steps.probe({ ...this.key, end: this.end })
-    if (status === this.status && !hasMore) return
+    const { status, suspension, hasMore } = await this.stores.steps.probe({ ...this.key, end: this.end })
+    const isSame = status === this.status && suspension?.at === this.suspension?.at
+    if (isSame && !hasMore) return
     this.status = status
+    this.suspension = suspension
     this.hasGrown = true
     this.announce()
   }

@@ -39,7 +39,9 @@ export function openEvents(stores: FeedStores) {
       return { status, hasStep: after === 0 || hasMore }
     },
 
-    /** Batches of events: the steps after `after`, and what follows, until the execution is final or deleted. */
+    /**
+     * Batches of events: the steps after `after`, and what follows, until the execution is final, suspended or deleted.
+     */
     async *read(params: ReadEvents): AsyncGenerator<ExecutionEvent[]> {
       const { id, status } = params
       const opened = openFeed(params, status)
@@ -75,7 +77,7 @@ async function* follow(
   let page: Promise<Steps> | undefined
   for (;;) {
     const changed = feed.onceChanged()
-    const { status } = feed
+    const { status, suspension } = feed
     if (status === null || isOver()) return
     const mayHaveMore: boolean =
       isBehind || feed.isAheadOf({ number: seen.number, results: seen.results.size })
@@ -98,6 +100,9 @@ async function* follow(
       if (!execution || !isFinal(execution)) return
       const changes: ExecutionEvent[] = status === knownStatus ? [] : [{ kind: 'status', id, status }]
       yield [...changes, { kind: 'done', execution }]
+      return
+    } else if (suspension) {
+      yield [{ kind: 'waiting', id, waits: suspension.waits }]
       return
     } else {
       const ms = Math.min(EVENT_IDLE_MS, endsAt - performance.now())

@@ -8,12 +8,12 @@ import type { AgentStore, ExecutionStore, OpenRequests } from '../../core/ports.
 import { waitForCompletion } from '../wait-for-completion.ts'
 
 type Parts = {
-  executions: Pick<ExecutionStore, 'get' | 'getStatus' | 'isVisible'>
+  executions: Pick<ExecutionStore, 'get' | 'getState' | 'isVisible'>
   openRequests: OpenRequests
 }
 
 type Params = ExecutionReference & {
-  /** How long to wait until the execution is final. */
+  /** How long to wait until the execution is final, is suspended or is resumed. */
   waitSeconds: number
   /** Ends the wait. */
   signal?: AbortSignal | undefined
@@ -56,7 +56,7 @@ async function wait({ executions, openRequests }: Parts, { access, signal, ...pa
   const { full, release } = held
   const until = signal ? AbortSignal.any([signal, full]) : full
   try {
-    const completed = await waitForCompletion({ executions, ...params, signal: until })
+    const completed = await waitForCompletion({ executions, ...params, signal: until, until: 'change' })
     return { completed, isFull: false }
   } catch (error) {
     if (!full.aborted || signal?.aborted) throw error

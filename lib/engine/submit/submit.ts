@@ -65,8 +65,8 @@ export async function runInProcess(engine: Engine, request: RunRequest): Promise
 }
 
 /**
- * Records an execution and runs it in this process. Returns it when it is final, or in progress once the deadline has
- * passed or this worker cannot continue; the runner then does.
+ * Records an execution and runs it in this process. Returns it when it is final or suspended, or in progress once the
+ * deadline has passed or this worker cannot continue; the runner then does.
  * @param stop brings the deadline forward
  * @throws ExecutionInProgress if the idempotency key is bound to a running execution
  */
@@ -76,7 +76,7 @@ export async function submitSync(
   stop?: AbortSignal,
 ): Promise<Execution> {
   const { execution, isNew, ended } = await startSync(engine, request, stop)
-  if (!isNew && !isFinal(execution)) throw new ExecutionInProgress(execution.id)
+  if (!isNew && !isFinal(execution) && !execution.suspension) throw new ExecutionInProgress(execution.id)
   return ended
 }
 

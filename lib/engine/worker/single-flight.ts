@@ -27,7 +27,8 @@ const MAX_REQUEUE_MS = 30_000
 export async function reuseResult({ engine, execution, signal, retry }: Params): Promise<Reuse> {
   const { cache, executions, system } = engine
   const { id, organizationId } = execution
-  if (!execution.cache) return { hasWaited: false }
+  // A run that has waited gave up its reservation, and goes on with its own steps.
+  if (!execution.cache || execution.waitedMs > 0) return { hasWaited: false }
   const { key } = execution.cache
   const reserve = (replaces: string | null) =>
     cache.reserve({ key, executionId: id, replaces, now: system.now() })
@@ -38,11 +39,17 @@ export async function reuseResult({ engine, execution, signal, retry }: Params):
 
   const leader = { organizationId, id: entry.executionId }
   const timeoutMs = retry.mode === 'requeue' ? 0 : Number.POSITIVE_INFINITY
-  const completed = await waitForCompletion({ executions, ...leader, timeoutMs, signal })
-  if (completed === 'IN_PROGRESS') {
+  const completed = await waitForCompletion({ executions, ...leader, timeoutMs, signal, until: 'suspension' })
+  // A run that waits has given up its reservation.
+  const isSuspended = completed === 'IN_PROGRESS' && retry.mode === 'inline'
+  if (completed === 'IN_PROGRESS' && !isSuspended) {
     throw new AttemptStopped({ kind: 'WaitingForResult', delayMs: requeueDelay(execution, system.now()) })
   }
-  if (completed?.output && isReusable(completed, execution.cache.ttlSeconds, system.now())) {
+  if (
+    completed !== 'IN_PROGRESS' &&
+    completed?.output &&
+    isReusable(completed, execution.cache.ttlSeconds, system.now())
+  ) {
     // Without its entry, the result was rejected, or its execution deleted.
     const kept = await cache.get({ key, now: system.now() })
     if (kept?.executionId === leader.id) return { outcome: reused(leader.id, completed.output) }

@@ -87,6 +87,7 @@ function workerEngine({ engine, diesAt, laterMs, created }: Worker): Engine {
       finish: dying(executions.finish),
       release: dying(executions.release),
       getStatus: alive(executions.getStatus),
+      getState: alive(executions.getState),
       isLeasedBy: alive(executions.isLeasedBy),
     },
     steps: { ...steps, append: dying(steps.append), appendResult: dying(steps.appendResult) },

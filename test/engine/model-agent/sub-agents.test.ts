@@ -77,12 +77,12 @@ const quick: Engine = { ...engine, times: leaseTimes(3_000, 20) }
 /** An engine that tells when it has begun to wait for a child. */
 function watched() {
   let looks = 0
-  const getStatus: Engine['executions']['getStatus'] = (params) => {
+  const getState: Engine['executions']['getState'] = (params) => {
     looks++
-    return engine.executions.getStatus(params)
+    return engine.executions.getState(params)
   }
   return {
-    engine: { ...quick, executions: { ...engine.executions, getStatus } },
+    engine: { ...quick, executions: { ...engine.executions, getState } },
     begun: () => vi.waitUntil(() => looks > 1, { timeout: 30_000 }),
   }
 }
@@ -223,10 +223,10 @@ describe('subAgents', () => {
   it('do not report a failure when the database does not answer, at any request', async () => {
     const { organizationId } = await aHelper('A')
     const version = await aModelAgent({ organizationId, tools: [{ name: 'ask', agent: SLUG }] })
-    const failing = ['create', 'getSummary', 'claim', 'getStatus'] as const
+    const failing = ['create', 'getSummary', 'claim', 'getState'] as const
     for (const name of failing) {
       const on = { ...quick, executions: { ...engine.executions, [name]: unavailable } }
-      const opened = await begun(name === 'getStatus' ? 3_600_000 : 0, { on })
+      const opened = await begun(name === 'getState' ? 3_600_000 : 0, { on })
       const tools = await openTools(version.tools as ToolDocument[], { environment: {}, ...opened.agents })
       const call = { id: 'call', name: 'ask', input, error: null }
       const options = { idempotencyKey: 'call', signal: new AbortController().signal }

@@ -351,6 +351,22 @@ describe('a suspended run', () => {
     expect((await run.stored()).output).toEqual({ got: 1 })
   })
 
+  it('frees its key of single flight, and caches nothing', async () => {
+    const run = await aRun(`await context.sleep('nap', 3600); return { done: true }`)
+    const key = system.newId()
+    const { agentId, versionId, organizationId } = run.execution
+    const ids = { agentId, versionId, organizationId }
+    const execution = { ...run.execution, ...ids, id: system.newId(), cache: { key, ttlSeconds: null } }
+    await run.engine.executions.create({ execution })
+    await processMessage(run.engine, execution.id)
+    expect(await run.engine.executions.getState(execution)).toMatchObject({ suspendedAt: expect.any(Number) })
+    expect(await run.engine.cache.get({ key, now: Date.now() })).toBeNull()
+    run.passTime(HOUR_MS)
+    await processMessage(run.engine, execution.id)
+    expect(await run.engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS', cached: false })
+    expect(await run.engine.cache.get({ key, now: Date.now() })).toBeNull()
+  })
+
   it('keeps its thread', async () => {
     const run = await aRun(`await context.sleep('nap', 3600); return { runs }`)
     await run.start()

@@ -71,13 +71,15 @@ describe('reuseResult', () => {
     await engine.executions.create({ execution: leader })
     await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
     let looks = 0
-    const getStatus: Engine['executions']['getStatus'] = async (params) => {
+    const getState: Engine['executions']['getState'] = async (params) => {
       looks++
       // The follower learns of the end only after the rejection.
-      return hasRejected ? engine.executions.getStatus(params) : 'IN_PROGRESS'
+      return hasRejected
+        ? engine.executions.getState(params)
+        : { status: 'IN_PROGRESS' as const, suspendedAt: null }
     }
     let hasRejected = false
-    const following = runAt(0, key, { executions: { ...engine.executions, getStatus } })
+    const following = runAt(0, key, { executions: { ...engine.executions, getState } })
     await vi.waitUntil(() => looks > 0, { timeout: 30_000 })
     const outcome = { status: 'SUCCESS' as const, output: { text: 'wrong' }, ...NO_PROGRESS }
     const finishedAt = new Date().toISOString()
@@ -137,11 +139,11 @@ describe('the time limit of a run that waits for another one', () => {
     const execution = leased(anExecution(params), lease.owner)
     await engine.executions.create({ execution })
     let looks = 0
-    const getStatus: Engine['executions']['getStatus'] = (status) => {
+    const getState: Engine['executions']['getState'] = (status) => {
       looks++
-      return engine.executions.getStatus(status)
+      return engine.executions.getState(status)
     }
-    const waiting = attempt({ ...engine, executions: { ...engine.executions, getStatus } }, execution, {
+    const waiting = attempt({ ...engine, executions: { ...engine.executions, getState } }, execution, {
       version: limited(),
     })
     await vi.waitUntil(() => looks > 1, { timeout: 30_000 })
@@ -185,12 +187,12 @@ describe('the time limit of a run that waits for another one', () => {
     )
     await engine.executions.create({ execution })
     const stop = new AbortController()
-    const getStatus: Engine['executions']['getStatus'] = () => {
+    const getState: Engine['executions']['getState'] = () => {
       stop.abort()
       // The database does not answer either.
       return new Promise(() => undefined)
     }
-    const stopping = { ...engine, executions: { ...engine.executions, getStatus } }
+    const stopping = { ...engine, executions: { ...engine.executions, getState } }
     const deadline = { drain: stop.signal, stop: stop.signal }
     expect(await attempt(stopping, execution, { version: limited(), deadline })).toMatchObject({
       kind: 'released',

@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { getExecutionId, waitForExecution } from '../support/service/client.ts'
+
+let own: TestOrganization
+beforeAll(async () => {
+  own = await newOrganization()
+  await own.publish('waits')
+})
+
+/** A run that waits for a signal which nobody sends. */
+async function suspended() {
+  const response = await own.run('waits', { signal: 'go' })
+  return { response, id: getExecutionId(response) }
+}
+
+describe('a synchronous run that waits', () => {
+  it('answers 202 with its record, which says what it waits for', async () => {
+    const { response, id } = await suspended()
+    expect(response.status).toBe(202)
+    expect(response.headers.get('location')).toBe(`/v1/agent_executions/${id}`)
+    expect(response.json).toMatchObject({
+      id,
+      status: 'IN_PROGRESS',
+      waitingFor: [{ kind: 'signal', name: 'go', signals: ['go'], until: null, step: 1 }],
+    })
+  })
+
+  it('answers the same again to a request with the same idempotency key', async () => {
+    const request = { body: { signal: 'go' }, headers: { 'Idempotency-Key': 'once' } }
+    const send = () => own.call('POST', '/v1/agents/waits/executions', request)
+    const [first, second] = [await send(), await send()]
+    expect([first.status, second.status]).toEqual([202, 202])
+    expect(second.json.id).toBe(first.json.id)
+  })
+
+  it('continues by itself after its time', async () => {
+    const response = await own.run('waits', { seconds: 1 })
+    expect(response.status).toBe(202)
+    const record = await waitForExecution(own.call, response.json.id)
+    expect(record).toMatchObject({
+      status: 'SUCCESS',
+      output: { data: 'null' },
+      waitingFor: null,
+      attempts: 2,
+    })
+  })
+
+  it('can be cancelled', async () => {
+    const { id } = await suspended()
+    const { json } = await own.call('POST', `/v1/agent_executions/${id}/cancel`)
+    expect(json).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' }, waitingFor: null })
+  })
+})
+
+describe('Prefer: wait', () => {
+  it('returns when the run is suspended', async () => {
+    const started = await own.run('waits', { signal: 'go' }, 'execMode=async')
+    const path = `/v1/agent_executions/${started.json.id}`
+    let record = started.json
+    while (!record.waitingFor) record = (await own.call('GET', path, { headers: { Prefer: 'wait=20' } })).json
+    expect(record).toMatchObject({ status: 'IN_PROGRESS', waitingFor: [{ name: 'go' }] })
+  })
+
+  it('returns when a suspended run changes', async () => {
+    const { json } = await own.run('waits', { seconds: 1, signal: 'go' })
+    const path = `/v1/agent_executions/${json.id}`
+    let record = json
+    while (record.waitingFor?.[0]?.name !== 'go')
+      record = (await own.call('GET', path, { headers: { Prefer: 'wait=20' } })).json
+    expect(record.attempts).toBe(2)
+  })
+})
+
+describe('the events of a suspended run', () => {
+  it('end with what it waits for', async () => {
+    const { id } = await suspended()
+    const { text } = await own.call('GET', `/v1/agent_executions/${id}/events`)
+    const [waiting] = /event: waiting\ndata: (.*)\n/.exec(text)?.slice(1) ?? []
+    expect(JSON.parse(waiting ?? '')).toMatchObject({ id, waitingFor: [{ kind: 'signal', name: 'go' }] })
+    expect(text).toMatch(/retry: \d+\n\n$/)
+    expect(text).not.toContain('event: done')
+  })
+})
