@@ -18,6 +18,23 @@ export type Context = {
   signal: AbortSignal
   /** Runs `fn` once per name, even if the run resumes in another worker. The result is stored as JSON. */
   step: <T>(name: string, fn: () => T | Promise<T>) => Promise<T>
+  /** Waits without a worker. The code outside of steps runs again afterwards. Each wait has a name of its own. */
+  sleep: (name: string, seconds: number) => Promise<null>
+  sleepUntil: (name: string, date: Date | string | number) => Promise<null>
+  /** The data of the next signal of this name; null after the timeout. */
+  waitForSignal: <T = unknown>(
+    name: string,
+    options?: { timeoutSeconds?: number; schema?: object },
+  ) => Promise<T | null>
+  waitForAny: <T = unknown>(
+    name: string,
+    options: { signals: string[]; timeoutSeconds?: number },
+  ) => Promise<{ signal: string; data: T } | null>
+  /** `data`: as it was given, or as the approver edited it. */
+  waitForApproval: <T = unknown>(
+    name: string,
+    options: { title: string; data?: T; timeoutSeconds?: number },
+  ) => Promise<{ decision: 'approve' | 'reject' | 'timeout'; data: T; note: string | null; by: string | null }>
 }
 
 /** The function that `agent.ts` exports as its default. */

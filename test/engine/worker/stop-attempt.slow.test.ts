@@ -268,9 +268,8 @@ describe('an error after the claim', () => {
   it('and of the queue makes the message visible again', async () => {
     const { execution } = await queued((_, n) => (n === 0 ? lookup : answer), await aToolAgent())
     const { message } = aMessage()
-    const failing = withStores({ steps: { appendResult: throttled } })
-    const unsent = { ...message, queue: { send: throttled } }
-    expect(await processMessage(failing, execution.id, { message: unsent })).toHaveProperty('retryInMs')
+    const failing = { ...withStores({ steps: { appendResult: throttled } }), queue: { send: throttled } }
+    expect(await processMessage(failing, execution.id, { message })).toHaveProperty('retryInMs')
   })
 
   /** A queued call of an agent, whose journal has been read before. */

@@ -24,7 +24,7 @@ describe('GET /v1/me', () => {
     expect((await org.call('GET', '/v1/me/')).json).toEqual({
       organizationId: org.id,
       tokenId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      scopes: ['run', 'read', 'manage', 'review'],
+      scopes: ['run', 'read', 'manage', 'review', 'approve'],
       agents: null,
       tenantId: null,
       rate: null,

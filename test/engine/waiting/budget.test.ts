@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Execution } from '../../../lib/core/execution.ts'
+import type { QueuedExecution } from '../../../lib/core/ports.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { newLease } from '../../../lib/engine/engine.ts'
+import { approvalIdOfWait } from '../../../lib/engine/waiting/approval-id.ts'
+import { attempt } from '../../../lib/engine/worker/attempt.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
+import { executionOf, leased } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { meterCapacity } from '../../support/proxy/observe.ts'
+import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
+
+const meter = meterCapacity()
+const sent: QueuedExecution[] = []
+let offsetMs = 0
+let proxy: HttpProxy
+beforeAll(async () => {
+  proxy = await startProxy(inject('dynamodb'), meter.behavior)
+})
+afterAll(() => proxy.stop())
+
+const openEngine = () => ({
+  ...engineOn(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })),
+  queue: { send: async (message: QueuedExecution) => void sent.push(message) },
+  system: { ...system, now: () => Date.now() + offsetMs },
+})
+
+const writeUnits = async (work: () => Promise<unknown>): Promise<number> => {
+  meter.take()
+  await work()
+  return meter.take().writeUnits
+}
+
+/** The write units and messages of a wait: of what is more than the run without it, the answer included. */
+async function costOf(wait: string, answer: (execution: Execution) => Promise<unknown>) {
+  const engine = openEngine()
+  const runOnce = async (code: string, answering: typeof answer | null) => {
+    const version = await aModelAgent(
+      { code: true, slug: `cost-${system.newId()}`, outputSchema: { type: 'object' } },
+      { code: `export default async (input, context) => { ${code}; return {} }` },
+    )
+    const lease = newLease(engine)
+    const execution = { ...executionOf(version, { input: { question: '?' } }), lease, attempts: 1 }
+    sent.length = 0
+    offsetMs = 0
+    const units = await writeUnits(async () => {
+      await engine.executions.create({ execution })
+      await attempt(engine, leased(execution, lease.owner))
+      if (!answering) return
+      await answering(execution)
+      const message = { wakes: true, receiveCount: 1, changeVisibility: async () => undefined }
+      await processMessage(engine, execution.id, { message })
+    })
+    expect(await engine.executions.getStatus(execution)).toBe('SUCCESS')
+    return { units, messages: sent.length }
+  }
+  const plain = await runOnce('', null)
+  const waiting = await runOnce(wait, answer)
+  return { units: waiting.units - plain.units, messages: waiting.messages }
+}
+
+describe('suspending and resuming a run', () => {
+  it('for a time costs 12 write units, and no message of its own', async () => {
+    const pass = async () => {
+      offsetMs += 3_600_000
+    }
+    expect(await costOf(`await context.sleep('nap', 3600)`, pass)).toEqual({ units: 12, messages: 0 })
+  })
+
+  it('for a short time costs 12 write units, and the message that is its timer', async () => {
+    const pass = async () => {
+      offsetMs += 60_000
+    }
+    expect(await costOf(`await context.sleep('nap', 60)`, pass)).toEqual({ units: 12, messages: 1 })
+  })
+
+  it('for a signal costs 13 write units', async () => {
+    const engine = openEngine()
+    const signal = { id: system.newId(), name: 'go', data: 1, receivedAt: new Date().toISOString(), bytes: 1 }
+    const send = ({ id }: Execution) => engine.signals.put({ executionId: id, signal })
+    expect(await costOf(`await context.waitForSignal('go')`, send)).toEqual({ units: 13, messages: 0 })
+  })
+
+  it('for an approval costs 12 write units: the decision is its result', async () => {
+    const engine = openEngine()
+    const at = new Date().toISOString()
+    const value = { decision: 'approve', note: null, by: 'Ann', decidedAt: at, input: null }
+    const callId = approvalIdOfWait('ask')
+    const result = { callId, result: { ok: true as const, value }, startedAt: at, finishedAt: at }
+    const decide = ({ id }: Execution) => engine.steps.appendResult({ executionId: id, number: 1, result })
+    const ask = `await context.waitForApproval('ask', { title: 'May I?' })`
+    expect(await costOf(ask, decide)).toEqual({ units: 12, messages: 0 })
+  })
+})
