@@ -41,7 +41,8 @@ async function sweepOne({ times, ...stores }: Sweep, stale: StaleExecution): Pro
   const { executions, queue, system } = stores
   const now = system.now()
   const { id, organizationId, tenantId, createdAt, deadlineAt } = stale
-  if (deadlineAt <= now) return endAbandoned(stores, stale, DEADLINE_EXCEEDED, { unleasedAt: now })
+  if (deadlineAt <= now)
+    return endAbandoned(stores, stale, DEADLINE_EXCEEDED, { ...listedOf(stale), unleasedAt: now })
   const until = nextSweep(times, Date.parse(createdAt), now)
   const postponed = await executions.postpone({ stale, until, now })
   if (!postponed) return 'ignored'
@@ -133,23 +134,22 @@ export async function processDeadLetter(params: DeadLetter): Promise<Result> {
 
 export type Endings = Omit<Stores, 'queue'>
 
-type Abandoned = Pick<Execution, 'organizationId' | 'id' | 'deadlineAt'> & { openUntil: number | null }
+/** `listed`: if it still has these values. `unleasedAt`: unless a lease was live then, or it is suspended. */
+type EndGuard = Pick<Parameters<ExecutionStore['end']>[0], 'listed' | 'unleasedAt'>
 
-/**
- * Ends an open execution in ERROR with what its steps have used, if its deadline and the time at which it was due are
- * still the same.
- * @param guard `unleasedAt`: and unless a lease was live at this time, or it is suspended
- */
+/** The values of an execution that was due. */
+export const listedOf = ({ openUntil, deadlineAt }: StaleExecution) => ({ listed: { openUntil, deadlineAt } })
+
+/** Ends an open execution in ERROR with what its steps have used. */
 export async function endAbandoned(
   { executions, steps, system }: Endings,
-  { organizationId, id, openUntil, deadlineAt }: Abandoned,
+  { organizationId, id }: Pick<Execution, 'organizationId' | 'id'>,
   error: ExecutionError,
-  guard: { unleasedAt?: number } = {},
+  guard: EndGuard,
 ): Promise<Result> {
   const recorded = await steps.getProgress({ executionId: id })
   const progress = await withLosses({ executions, steps }, { organizationId, id }, recorded)
   const finishedAt = isoNow(system)
-  const listed = openUntil !== null && { listed: { openUntil, deadlineAt } }
-  const ended = await executions.end({ organizationId, id, error, progress, finishedAt, ...listed, ...guard })
+  const ended = await executions.end({ organizationId, id, error, progress, finishedAt, ...guard })
   return ended ? 'ended' : 'ignored'
 }

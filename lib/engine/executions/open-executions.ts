@@ -64,7 +64,7 @@ export async function* readOpen(stores: OpenStores, filter: OpenFilter): AsyncGe
  */
 export function endOpen(
   stores: OpenStores,
-  { organizationId, id, lease, openUntil, deadlineAt, suspension }: ExecutionSummary,
+  { organizationId, id, lease, suspension }: ExecutionSummary,
   { isForced }: { isForced: boolean },
 ): Promise<OpenResult> {
   const ending = { organizationId, id, error: ENDED_BY_OPERATOR }
@@ -72,7 +72,7 @@ export function endOpen(
     if (isForced && isLive(lease, stores.system))
       return (await endExecution(stores, ending)) ? 'done' : 'closed'
     const guard = suspension ? {} : { unleasedAt: stores.system.now() }
-    const result = await endAbandoned(stores, { ...ending, openUntil, deadlineAt }, ENDED_BY_OPERATOR, guard)
+    const result = await endAbandoned(stores, ending, ENDED_BY_OPERATOR, guard)
     return result === 'ended' ? 'done' : whyNot(stores, ending)
   })
 }

@@ -3,7 +3,7 @@ import type { LeaseTimes } from '../../core/lease-times.ts'
 import { nextSweep } from '../../core/lease-times.ts'
 import type { ExecutionStore, RunQueue, StaleExecution, System } from '../../core/ports.ts'
 import { DEADLINE_EXCEEDED } from '../../core/transitions.ts'
-import { type Endings, endAbandoned } from '../maintenance.ts'
+import { type Endings, endAbandoned, listedOf } from '../maintenance.ts'
 
 type Params = Endings & {
   executions: Pick<ExecutionStore, 'postpone' | 'readTimers'>
@@ -44,7 +44,7 @@ async function processTimer(params: Params, timer: StaleExecution): Promise<void
   const now = system.now()
   const { id: executionId, organizationId, tenantId, createdAt, deadlineAt, openUntil } = timer
   if (deadlineAt <= now) {
-    await endAbandoned(params, timer, DEADLINE_EXCEEDED)
+    await endAbandoned(params, timer, DEADLINE_EXCEEDED, listedOf(timer))
     return
   }
   const isOverdue = openUntil < now - 2 * times.graceMs

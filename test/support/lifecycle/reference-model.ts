@@ -112,8 +112,8 @@ const OPERATIONS: Operations = {
     const finished = { ...transitions.applyTransition(execution, transition), steps, usage, model }
     return [{ ...(next ?? state), finishedBy: owner }, finished]
   },
-  end(state, { organizationId, unleasedAt, ...ending }) {
-    const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }) }
+  end(state, { organizationId, unleasedAt, listed, ...ending }) {
+    const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }), ...listed }
     const next = applyIfPermitted(state, transitions.end(guard, ending))
     return [next ?? state, next?.execution ?? null]
   },
