@@ -2,7 +2,7 @@ import type { ListPosition } from '../../core/cursor.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { firstIdAt, lastIdWith } from '../../core/ids.ts'
 import type { ExecutionListParams, ExecutionStore, Page } from '../../core/ports.ts'
-import { agentShard, ownedShard, statusShard, tenantShard } from '../table/keys.ts'
+import { agentShard, ownedShard, STATUS_SHARDS, statusShard, tenantShard } from '../table/keys.ts'
 import { payloadBytes } from '../table/payload.ts'
 import { listRecords, type ShardedQuery } from '../table/sharded-list.ts'
 import { textBytes } from '../table/stored-text.ts'
@@ -56,6 +56,9 @@ function withoutOthers(next: ListPosition, page: { id: string }[]): ListPosition
   return { order: last !== undefined && last < position ? last : position }
 }
 
+/** The keys of executions that are in progress: suspended ones are, too. */
+const OPEN_KEYS = ['IN_PROGRESS', 'WAITING', 'WAITING-APPROVAL'] as const
+
 /** The index to read, and the filter for what its partitions do not separate. */
 function toQuery({ organizationId, agentId, limit, after, ...filter }: ExecutionListParams): ShardedQuery {
   const { status, tenantId, from, to } = filter
@@ -72,8 +75,11 @@ function toQuery({ organizationId, agentId, limit, after, ...filter }: Execution
     return { ...page, index: 'failed-executions-of-agent', shard, filter: isEqual({ tenantId }) }
   }
   if (status === 'ERROR' || status === 'IN_PROGRESS') {
-    const shard = (number: number) => statusShard(organizationId, status, number)
-    return { ...page, index: 'executions-by-status', shard, filter: isEqual({ agentId, tenantId }) }
+    const keys = status === 'ERROR' ? (['ERROR'] as const) : OPEN_KEYS
+    const shard = (number: number) =>
+      statusShard(organizationId, keys[number % keys.length] ?? status, Math.floor(number / keys.length))
+    const shards = keys.length * STATUS_SHARDS
+    return { ...page, index: 'executions-by-status', shard, shards, filter: isEqual({ agentId, tenantId }) }
   }
   if (tenantId !== null) {
     const shard = (number: number) => tenantShard(organizationId, tenantId, number)

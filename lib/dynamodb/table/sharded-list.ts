@@ -17,6 +17,8 @@ export type ShardedQuery = PageRequest & {
   index: IndexName
   /** The partition key of a shard. */
   shard: (shard: number) => string
+  /** Their number; that of the index by default. */
+  shards?: number
   filter?: Condition | undefined
   /** Bounds of the sort value: the first is included, the second is not. */
   range?: SortRange | undefined
@@ -64,7 +66,7 @@ export function fitPage<T>(records: T[], bytesOf: (record: T) => number): T[] {
  * shard is queried again only when the merge has consumed its entries.
  */
 async function readShardedPage(table: Table, query: ShardedQuery): Promise<Page<Item>> {
-  const shards = Array.from({ length: INDEXES[query.index].shards }, (_, shard): Shard => {
+  const shards = Array.from({ length: shardsOf(query) }, (_, shard): Shard => {
     return { partition: query.shard(shard), entries: [], lastKey: null, queries: 0 }
   })
   await Promise.all(shards.map((shard) => readMore(table, query, shard)))
@@ -128,9 +130,12 @@ async function readMore(table: Table, query: ShardedQuery, shard: Shard): Promis
   shard.lastKey = lastKey
 }
 
+const shardsOf = ({ index, shards = INDEXES[index].shards }: ShardedQuery): number => shards
+
 /** By default, twice a shard's share of the page: nearly always enough, and far less than the whole page. */
-function queryLimitOf({ index, limit, filter, queryLimit }: ShardedQuery, queries: number): number {
-  const byDefault = Math.ceil((limit + 1) / INDEXES[index].shards) * 2 + 2
+function queryLimitOf(query: ShardedQuery, queries: number): number {
+  const { limit, filter, queryLimit } = query
+  const byDefault = Math.ceil((limit + 1) / shardsOf(query)) * 2 + 2
   if (queryLimit !== undefined || !filter) return queryLimit ?? byDefault
   return Math.min(4 * byDefault * FILTERED_QUERY_GROWTH ** (queries - 1), MAX_FILTERED_QUERY_LIMIT)
 }
