@@ -177,6 +177,30 @@ export class ExecutionInProgress extends ServiceError {
   }
 }
 
+/** The execution has no approval with this ID. It does not tell whether there was one. */
+export class ApprovalNotFound extends withFixedDetail(
+  'ApprovalNotFound',
+  'The execution has no approval with this ID. GET /v1/approvals lists those that wait for a decision.',
+) {}
+
+export class ApprovalDecided extends ServiceError {
+  constructor(decision: string) {
+    const detail =
+      decision === 'timeout'
+        ? 'Nobody decided on this approval in time.'
+        : `Another decision on this approval is stored: ${decision}.`
+    super('ApprovalDecided', detail, { members: { decision } })
+  }
+}
+
+export class ExecutionEnded extends ServiceError {
+  constructor(executionId: string) {
+    super('ExecutionEnded', 'The execution has ended: it waits for nothing any more.', {
+      members: { executionId },
+    })
+  }
+}
+
 export class RouteNotFound extends withFixedDetail(
   'RouteNotFound',
   'No route has this path. GET /v1/openapi.json describes all routes.',
