@@ -79,6 +79,10 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
     z.optional(oneOf(['IN_PROGRESS', 'SUCCESS', 'ERROR'])),
     'Return only executions with this status.',
   ),
+  waiting: describe(
+    flag(),
+    'With true, return only suspended executions, which wait for an approval, a signal or a time. With false, return only the others.',
+  ),
   tenantId: describe(tenantId(), 'Return only executions of this tenant.'),
   from: describe(dateTime(), 'Return only executions created at this time or later (RFC 3339).', {
     format: 'date-time',

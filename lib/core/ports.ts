@@ -131,6 +131,8 @@ export interface AgentStore {
 /** `from` is included, `to` is not; both are milliseconds since the epoch, compared with the time in the id. */
 export type ExecutionFilter = {
   status: ExecutionStatus | null
+  /** Suspended executions: all of them, or those that wait for an approval. `none`: those that are not suspended. */
+  waiting?: 'any' | 'approval' | 'none' | undefined
   tenantId: string | null
   from?: number | undefined
   to?: number | undefined

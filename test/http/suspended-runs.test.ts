@@ -53,6 +53,42 @@ describe('a synchronous run that waits', () => {
   })
 })
 
+describe('lists with waiting', () => {
+  const idsOf = (list: { id: string }[]) => list.map(({ id }) => id)
+  const list = async (query: string, path = 'agent_executions') =>
+    own.call('GET', `/v1/${path}?limit=100&${query}`)
+
+  it('return only suspended runs, or only others', async () => {
+    const { id } = await suspended()
+    const ended = (await suspended()).id
+    await own.call('POST', `/v1/agent_executions/${ended}/cancel`)
+    const paths = [
+      'agent_executions',
+      'document_executions',
+      'agents/waits/executions',
+      'documents/waits/executions',
+    ]
+    for (const path of paths)
+      for (const query of ['waiting=true', 'waiting=true&status=IN_PROGRESS&fields=summary']) {
+        const { json } = await list(query, path)
+        expect(idsOf(json)).toContain(id)
+        expect(json.every(({ waitingFor }: { waitingFor: unknown }) => waitingFor !== null)).toBe(true)
+      }
+    const others = (await list('waiting=false')).json
+    expect(idsOf(others)).toContain(ended)
+    expect(idsOf(others)).not.toContain(id)
+    expect((await list('waiting=false&status=IN_PROGRESS')).json).toEqual([])
+  })
+
+  it.each(['waiting=yes', 'waiting=true&status=ERROR', 'waiting=true&status=SUCCESS'])(
+    'refuse %s',
+    async (query) => {
+      const { status, json } = await list(query)
+      expect([status, json.code, json.errors[0].path]).toEqual([400, 'InvalidQueryParameter', 'waiting'])
+    },
+  )
+})
+
 describe('Prefer: wait', () => {
   it('returns when the run is suspended', async () => {
     const started = await own.run('waits', { signal: 'go' }, 'execMode=async')

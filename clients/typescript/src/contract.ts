@@ -94,6 +94,8 @@ export type Execution = {
 export type ExecutionFilters = {
   /** Return only executions with this status. */
   status?: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
+  /** With true, return only suspended executions, which wait for an approval, a signal or a time. With false, return only the others. */
+  waiting?: boolean
   /** Return only executions of this tenant. */
   tenantId?: string
   /** Return only executions created at this time or later (RFC 3339). */

@@ -2,7 +2,15 @@ import type { ListPosition } from '../../core/cursor.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { firstIdAt, lastIdWith } from '../../core/ids.ts'
 import type { ExecutionListParams, ExecutionStore, Page } from '../../core/ports.ts'
-import { agentShard, ownedShard, STATUS_SHARDS, statusShard, tenantShard } from '../table/keys.ts'
+import { needsApproval } from '../../core/wait.ts'
+import {
+  agentShard,
+  ownedShard,
+  STATUS_SHARDS,
+  type StatusKey,
+  statusShard,
+  tenantShard,
+} from '../table/keys.ts'
 import { payloadBytes } from '../table/payload.ts'
 import { listRecords, type ShardedQuery } from '../table/sharded-list.ts'
 import { textBytes } from '../table/stored-text.ts'
@@ -29,6 +37,7 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
         (item) =>
           !item.deleted &&
           (!params.status || item.status === params.status) &&
+          isWaiting(item, params.waiting) &&
           (params.agentIds?.includes(item.agentId) ?? true),
       )
       const loaded = (await Promise.all(matching.map(load))).filter((item) => item !== null)
@@ -56,12 +65,24 @@ function withoutOthers(next: ListPosition, page: { id: string }[]): ListPosition
   return { order: last !== undefined && last < position ? last : position }
 }
 
-/** The keys of executions that are in progress: suspended ones are, too. */
-const OPEN_KEYS = ['IN_PROGRESS', 'WAITING', 'WAITING-APPROVAL'] as const
+/** The keys under which `executions-by-status` has what matches; null if it does not have all of it. */
+function statusKeysOf({ status, waiting }: ExecutionListParams): StatusKey[] | null {
+  if (status === 'ERROR') return ['ERROR']
+  if (waiting === 'approval') return ['WAITING-APPROVAL']
+  if (waiting === 'any') return ['WAITING', 'WAITING-APPROVAL']
+  if (status !== 'IN_PROGRESS') return null
+  return waiting === 'none' ? ['IN_PROGRESS'] : ['IN_PROGRESS', 'WAITING', 'WAITING-APPROVAL']
+}
+
+function isWaiting({ suspension }: ExecutionItem, waiting: ExecutionListParams['waiting']): boolean {
+  if (waiting === undefined) return true
+  if (waiting === 'none') return !suspension
+  return suspension !== undefined && (waiting === 'any' || needsApproval(suspension.waits))
+}
 
 /** The index to read, and the filter for what its partitions do not separate. */
-function toQuery({ organizationId, agentId, limit, after, ...filter }: ExecutionListParams): ShardedQuery {
-  const { status, tenantId, from, to } = filter
+function toQuery(params: ExecutionListParams): ShardedQuery {
+  const { organizationId, agentId, limit, after, status, tenantId, from, to } = params
   const page = {
     limit,
     after,
@@ -74,11 +95,11 @@ function toQuery({ organizationId, agentId, limit, after, ...filter }: Execution
     const shard = (number: number) => agentShard(agentId, number)
     return { ...page, index: 'failed-executions-of-agent', shard, filter: isEqual({ tenantId }) }
   }
-  if (status === 'ERROR' || status === 'IN_PROGRESS') {
-    const keys = status === 'ERROR' ? (['ERROR'] as const) : OPEN_KEYS
-    const shard = (number: number) =>
-      statusShard(organizationId, keys[number % keys.length] ?? status, Math.floor(number / keys.length))
+  const keys = statusKeysOf(params)
+  if (keys) {
     const shards = keys.length * STATUS_SHARDS
+    const shard = (number: number) =>
+      statusShard(organizationId, keys[number % keys.length] as StatusKey, Math.floor(number / keys.length))
     return { ...page, index: 'executions-by-status', shard, shards, filter: isEqual({ agentId, tenantId }) }
   }
   if (tenantId !== null) {

@@ -14,6 +14,8 @@ export type ExecutionQuery = PageQuery & {
   /** ID or slug. By default, the executions of all agents. */
   agent?: string | undefined
   status?: ExecutionStatus | undefined
+  /** Only suspended executions, or only others. */
+  waiting?: boolean | undefined
   tenantId?: string | undefined
   from?: string | undefined
   to?: string | undefined
@@ -30,16 +32,24 @@ type Stores = { agents: AgentStore; executions: Pick<ExecutionStore, 'list' | 'l
 export async function listExecutions(
   { agents, executions }: Stores,
   access: Access,
-  { agent, status, tenantId, from, to, fields, ...page }: ExecutionQuery,
+  { agent, status, waiting, tenantId, from, to, fields, ...page }: ExecutionQuery,
 ): Promise<Page<Execution | ExecutionSummary>> {
+  if (waiting && status !== undefined && status !== 'IN_PROGRESS') throw new InvalidQueryParameter([WAITING])
   const params = {
     status: status ?? null,
+    ...(waiting !== undefined && { waiting: waiting ? ('any' as const) : ('none' as const) }),
     tenantId: resolveTenant(access, tenantId) ?? null,
     ...limitToAgents(access, agent === undefined ? null : await findAgentId(agents, access, agent)),
     ...parseRange(from, to),
     ...parsePage(page, BY_ID),
   }
   return fields === 'summary' ? executions.listSummaries(params) : executions.list(params)
+}
+
+const WAITING = {
+  path: 'waiting',
+  message:
+    'waiting=true can only be combined with status=IN_PROGRESS: suspended executions have this status.',
 }
 
 async function findAgentId(store: AgentStore, access: Access, idOrSlug: string): Promise<string> {

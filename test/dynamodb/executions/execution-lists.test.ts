@@ -3,7 +3,9 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { CANCELLED, type Execution, NO_USAGE } from '../../../lib/core/execution.ts'
 import { timeOfId } from '../../../lib/core/ids.ts'
 import type { PageRequest } from '../../../lib/core/ports.ts'
+import type { Wait } from '../../../lib/core/wait.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
@@ -14,6 +16,12 @@ const AT = '2026-11-22T08:00:00.000Z'
 const AGENTS = [system.newId(), system.newId()]
 const TENANTS = [null, 'acme', 'umbrella#0']
 const STATUSES = ['IN_PROGRESS', 'SUCCESS', 'ERROR'] as const
+const isSuspended = ({ suspension }: Execution) => suspension !== null
+const WAITING = {
+  any: isSuspended,
+  approval: (execution: Execution) => execution.suspension?.waits[0]?.kind === 'approval',
+  none: (execution: Execution) => !isSuspended(execution),
+}
 
 describe.each(EMULATORS)('executionLists on %s', (emulator) => {
   const name = `lists-${system.newId()}`
@@ -45,10 +53,15 @@ describe.each(EMULATORS)('executionLists on %s', (emulator) => {
     else if (status === 'SUCCESS') {
       const outcome = { status, output: { text: 'x' }, steps: 0, usage: NO_USAGE, model: null }
       await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })
-    }
+    } else if (number % 6 > 2) await suspend(execution, number % 6 > 4 ? 'approval' : 'sleep')
     const record = await store.get(execution)
     if (!record) throw new Error('not stored')
     return record
+  }
+
+  const suspend = (execution: Execution, kind: Wait['kind']) => {
+    const suspension = { at: 1, until: 2, waits: [{ kind, name: 'nap', since: AT, until: AT }] }
+    return store.suspend({ execution, owner: 'me', suspension, openUntil: 2, deadlineAt: 3 })
   }
 
   beforeAll(async () => {
@@ -66,6 +79,7 @@ describe.each(EMULATORS)('executionLists on %s', (emulator) => {
     agentId: fc.constantFrom(null, ...AGENTS),
     tenantId: fc.constantFrom(...TENANTS, 'nobody'),
     status: fc.constantFrom(null, ...STATUSES),
+    waiting: fc.constantFrom(undefined, 'any' as const, 'approval' as const, 'none' as const),
     from: anyTime,
     to: anyTime,
     limit: fc.oneof(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 80 })),
@@ -73,21 +87,35 @@ describe.each(EMULATORS)('executionLists on %s', (emulator) => {
 
   it('return what matches, newest first, in pages of any size', async () => {
     const property = fc.asyncProperty(anyQuery, async ({ limit, ...filter }) => {
-      const { agentId, tenantId, status, from = 0, to = Number.POSITIVE_INFINITY } = filter
+      const { agentId, tenantId, status, waiting, from = 0, to = Number.POSITIVE_INFINITY } = filter
       const expected = stored.filter(
         (execution) =>
           (agentId === null || execution.agentId === agentId) &&
           (tenantId === null || execution.tenantId === tenantId) &&
           (status === null || execution.status === status) &&
+          (waiting === undefined || WAITING[waiting](execution)) &&
           timeOfId(execution.id) >= from &&
           timeOfId(execution.id) < to,
       )
       const list = (page: PageRequest) => store.list({ organizationId, ...filter, ...page })
-      // No index has the executions that succeeded.
-      const { items } = await readPages(list, limit, { mayBeEmpty: status === 'SUCCESS' })
+      // No index has the executions that succeeded, or those that are not suspended.
+      const mayBeEmpty = status === 'SUCCESS' || waiting !== undefined
+      const { items } = await readPages(list, limit, { mayBeEmpty })
       expect(items).toEqual(expected)
     })
     await fc.assert(property, { numRuns: propertyRuns(100) })
+  })
+
+  it('leave out what has been resumed since the index was written', async () => {
+    const page = { organizationId, agentId: null, tenantId: null, status: null, limit: 100, after: null }
+    const stale = stored.find(WAITING.approval) as Execution
+    // As the index shows it: the record itself has been resumed.
+    await tableOn(emulator, name).update(executionKey(stale.id), { remove: ['suspension'] })
+    const { items } = await store.listSummaries({ ...page, waiting: 'approval' })
+    expect(items.map(({ id }) => id)).toEqual(
+      stored.filter(WAITING.approval).flatMap(({ id }) => (id === stale.id ? [] : [id])),
+    )
+    await tableOn(emulator, name).update(executionKey(stale.id), { set: { suspension: stale.suspension } })
   })
 
   it('return summaries without payloads', async () => {
