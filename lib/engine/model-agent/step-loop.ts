@@ -3,7 +3,7 @@ import type { Execution, ExecutionError, Outcome } from '../../core/execution.ts
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Example } from '../../core/learning.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
-import { MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
+import { MAX_OPEN_WAITS, MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
 import {
   type InputFile,
   isTextMode,
@@ -14,14 +14,16 @@ import {
 } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
 import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
+import type { Wait } from '../../core/wait.ts'
 import { contextWindowOf } from '../../models/context-window.ts'
 import { estimateInputTokens } from '../../models/estimate-tokens.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { Tools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
-import { type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
+import { AttemptStopped, type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { inputMessage } from '../learning/prompt.ts'
+import { CallWaits } from '../waiting/call-waits.ts'
 import { callKeyOf } from './call-key.ts'
 import type { FallbackModels } from './fallback-models.ts'
 import { RESULTS_ARE_DATA } from './history/delimit-result.ts'
@@ -188,39 +190,47 @@ async function nextStep(params: Params, history: History) {
 
 /**
  * Executes the calls without a stored result. An answer comes last: it ends the run, unless a call beside it failed.
+ * The run is suspended if only calls that wait are left.
  * @throws AttemptStopped, Unavailable
  */
 async function executeCalls(recorded: RecordedModelStep, params: Params): Promise<void> {
   const { step, results } = recorded
   const pending = step.calls.filter((call) => call.error === null && !results.has(call.id))
   const answers = pending.filter(isFinalAnswer)
-  await executeInOrder(
+  const waits = await executeInOrder(
     pending.filter((call) => !isFinalAnswer(call)),
     recorded,
     params,
   )
+  if (waits.length > 0) throw new AttemptStopped({ kind: 'Suspended', waits: waits.slice(0, MAX_OPEN_WAITS) })
   if (answers.length > 0 && !outputOf(recorded, params.checkOutput))
     await executeInOrder(answers, recorded, params)
 }
 
 /**
  * Begins calls in order and a limited number at a time; stores each result as soon as it is available. When one cannot
- * be completed, no other begins, and those in progress end first: their results are kept.
+ * be completed, no other begins, and those in progress end first: their results are kept. One that waits holds up no
+ * other.
+ * @returns what calls wait for
  */
 async function executeInOrder(
   pending: ToolCall[],
   recorded: RecordedModelStep,
   params: Params,
-): Promise<void> {
+): Promise<Wait[]> {
   const { version, journal } = params
   const { maxParallelToolCalls = MAX_PARALLEL_TOOL_CALLS.default } = version.execution
+  const waits: Wait[] = []
   let isStopped = false
   const executeInTurn = async () => {
     for (let isFirst = true; !isStopped; isFirst = false) {
       const call = pending.shift()
       if (!call) return
       if (!isFirst) journal.assertMayBegin()
-      await executeCall(call, recorded, params)
+      await executeCall(call, recorded, params).catch((error: unknown) => {
+        if (!(error instanceof CallWaits)) throw error
+        waits.push(...error.waits)
+      })
     }
   }
   const lanes = Array.from({ length: Math.min(maxParallelToolCalls, pending.length) }, () =>
@@ -231,6 +241,7 @@ async function executeInOrder(
   )
   const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
+  return waits
 }
 
 async function executeCall(call: ToolCall, recorded: RecordedModelStep, params: Params): Promise<void> {

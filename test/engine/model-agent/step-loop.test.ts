@@ -3,6 +3,8 @@ import { Unavailable } from '../../../lib/core/errors.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
 import type { ModelResponse, ToolResult } from '../../../lib/core/model.ts'
 import type { CallResult, RecordedStep, StepStore } from '../../../lib/core/step.ts'
+import type { Wait } from '../../../lib/core/wait.ts'
+import { CallWaits } from '../../../lib/engine/waiting/call-waits.ts'
 import { countReads } from '../../support/data/count-reads.ts'
 import { toolCall } from '../../support/engine/executions.ts'
 import { type LoopSetup, openJournal, startLoop } from './start-loop.ts'
@@ -193,6 +195,20 @@ describe('the tool calls of a response', () => {
       ['c1', 'c2'],
       ['c1', 'c2'],
     ])
+  })
+
+  it('are executed beside those that wait, and the run waits for all of these', async () => {
+    const at = new Date().toISOString()
+    const waitFor = (name: string): Wait => ({ kind: 'execution', name, since: at, until: null })
+    const call = async (id: string): Promise<ToolResult> => {
+      if (['c1', 'c3'].includes(id)) throw new CallWaits([waitFor(id)])
+      return { ok: true, value: id }
+    }
+    const { running, kept } = await runCalls(5, call, { settings: { maxParallelToolCalls: 1 } })
+    await expect(running).rejects.toMatchObject({
+      reason: { kind: 'Suspended', waits: [waitFor('c1'), waitFor('c3')] },
+    })
+    expect(kept).toEqual(['c2', 'c4', 'c5'])
   })
 
   it('write no result after the journal is closed', async () => {
