@@ -4,7 +4,10 @@ import { toExecutionRecord, toStepRecord, toWaitingFor } from '../api/to-executi
 import { EVENT_STREAM_MS, OPEN_RETRY_AFTER_SECONDS } from '../core/limits.ts'
 import type { HeldRequest } from '../core/ports.ts'
 import type { ExecutionEvent, RecordedStep } from '../core/step.ts'
+import type { Wait } from '../core/wait.ts'
+import { system } from '../system.ts'
 import { type HttpResponse, isStreaming } from './event.ts'
+import { retryAfterSeconds } from './responses.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
 
@@ -46,14 +49,24 @@ export async function toEventStreamResponse(
   return { ...response, stream: isStreaming() ? stream : await readText(stream) }
 }
 
-/** One chunk per batch. Without the event `done`, the client is told when to reconnect. */
+/**
+ * One chunk per batch. Without the event `done`, the client is told when to reconnect: of a suspended execution the
+ * later, the longer it waits.
+ */
 async function* toText(batches: AsyncIterable<ExecutionEvent[]>, full: AbortSignal): AsyncGenerator<string> {
-  let isDone = false
+  let last: ExecutionEvent | undefined
   for await (const events of batches) {
     yield events.map(formatEvent).join('')
-    isDone = events.at(-1)?.kind === 'done'
+    last = events.at(-1)
   }
-  if (!isDone) yield `retry: ${RECONNECT_MS[full.aborted ? 'full' : 'ended']}\n\n`
+  if (last?.kind === 'done') return
+  const { ended, full: later } = RECONNECT_MS
+  yield `retry: ${full.aborted ? later : last?.kind === 'waiting' ? pauseMs(last.waits) : ended}\n\n`
+}
+
+function pauseMs(waits: Wait[]): number {
+  const since = Math.max(...waits.map((wait) => Date.parse(wait.since)))
+  return 1_000 * retryAfterSeconds((system.now() - since) / 1_000)
 }
 
 function formatEvent(event: ExecutionEvent): string {

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ExecutionEvent } from '../../../lib/core/step.ts'
+import type { Wait } from '../../../lib/core/wait.ts'
 import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
 
 beforeEach(() => void vi.stubEnv('RESPONSE_STREAMING', 'local'))
@@ -60,6 +61,23 @@ describe('toEventStreamResponse', () => {
     expect(text).toMatch(/^event: status\n[\s\S]*retry: 1000\n\n$/)
     await vi.waitFor(() => expect(onClose).toHaveBeenCalledOnce())
   })
+
+  it.each([
+    [1_000, 1_000],
+    [60_000, 15_000],
+    [86_400_000, 60_000],
+  ])(
+    'of an execution that has waited for %d ms is asked for again after %d ms',
+    async (waitedMs, retryMs) => {
+      const since = new Date(Date.now() - waitedMs).toISOString()
+      const waits: Wait[] = [{ kind: 'sleep', name: 'nap', since, until: null }]
+      const read = async function* (): AsyncGenerator<ExecutionEvent[]> {
+        yield [{ kind: 'waiting', id: 'a', waits }]
+      }
+      const { stream } = await toEventStreamResponse(read, { held: heldBy(() => undefined) })
+      expect((await (stream as Readable).toArray()).join('')).toMatch(new RegExp(`\nretry: ${retryMs}\n\n$`))
+    },
+  )
 
   it('ends when it may no longer be open, and is asked for again later', async () => {
     const full = new AbortController()
