@@ -3,24 +3,30 @@ import type { Connection } from './http/request.ts'
 import { agentPath, executionPath, toQuery, versionPath } from './http/request.ts'
 import type {
   AgentFilters,
+  ApprovalFilters,
   CallOptions,
   ClientOptions,
   ExecutionFilters,
   GetOptions,
   ListOptions,
   RunOptions,
+  SignalOptions,
   WaitOptions,
 } from './options.ts'
 import type {
   Agent,
   AgentTypes,
   AnyAgents,
+  Approval,
   ChangedExecution,
+  Decision,
+  DecisionBody,
   Execution,
   ExecutionSummary,
   FeedbackBody,
   Me,
   PublishBody,
+  Signal,
   SlugOf,
   Step,
   SucceededExecution,
@@ -28,7 +34,15 @@ import type {
   VersionDetails,
 } from './records.ts'
 import { type ExecutionEvent, readEvents } from './runs/events.ts'
-import { openEvents, openRunEvents, runToEnd, startRun, toRun, waitForEnd } from './runs/runs.ts'
+import {
+  newIdempotencyKey,
+  openEvents,
+  openRunEvents,
+  runToEnd,
+  startRun,
+  toRun,
+  waitForEnd,
+} from './runs/runs.ts'
 
 type Output = Record<string, unknown>
 
@@ -53,7 +67,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     this.connection = this.caller.connection
   }
 
-  /** Runs an agent and returns its output, however long that takes. */
+  /** Runs an agent and returns its output, however long that takes, also if the run waits for a person or a time. */
   async run<Slug extends SlugOf<Agents>>(
     agent: Slug,
     input: Agents[Slug]['input'],
@@ -63,7 +77,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     return this.caller.waitWithin(
       options,
       (call) => this.caller.findRun(call, run),
-      (call) => runToEnd(this.connection, call, run),
+      (call) => runToEnd(this.connection, call, run, options.onWaiting),
     )
   }
 
@@ -71,7 +85,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   async start<Slug extends SlugOf<Agents>>(
     agent: Slug,
     input: Agents[Slug]['input'],
-    options: Omit<RunOptions, 'cancelOnAbort'> = {},
+    options: Omit<RunOptions, 'cancelOnAbort' | 'onWaiting'> = {},
   ): Promise<Execution<Agents[Slug]['output']>> {
     const run = toRun(this.connection, agent, input, options)
     return this.caller.within(options, (call) => startRun(this.connection, call, run))
@@ -86,7 +100,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     return this.caller.waitWithin(
       options,
       async () => id,
-      (call) => waitForEnd<O>(this.connection, call, id),
+      (call) => waitForEnd<O>(this.connection, call, id, { onWaiting: options.onWaiting }),
     )
   }
 
@@ -94,7 +108,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   async *stream<Slug extends SlugOf<Agents>>(
     agent: Slug,
     input: Agents[Slug]['input'],
-    options: RunOptions = {},
+    options: Omit<RunOptions, 'onWaiting'> = {},
   ): AsyncGenerator<ExecutionEvent<Agents[Slug]['output']>, void, undefined> {
     const run = toRun(this.connection, agent, input, options)
     const call = this.caller.open(options, Number.POSITIVE_INFINITY)
@@ -157,6 +171,44 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
       { method: 'PUT', path: `${executionPath(idOf(execution))}/feedback`, body },
       options,
     )
+  }
+
+  /** The approvals that wait for a decision, newest first. */
+  approvals(options: ListOptions & ApprovalFilters = {}): AsyncGenerator<Approval, void, undefined> {
+    return this.caller.list('/v1/approvals', options)
+  }
+
+  /** Decides on an approval. The first decision counts; the same one again changes nothing. */
+  async decide(
+    execution: ExecutionOrId<unknown>,
+    approvalId: string,
+    decision: DecisionBody,
+    options: CallOptions = {},
+  ): Promise<Decision> {
+    const body = this.connection.stringify(decision)
+    const path = `${executionPath(idOf(execution))}/approvals/${encodeURIComponent(approvalId)}`
+    return this.caller.send({ method: 'POST', path, body }, options)
+  }
+
+  /** Sends a signal to an execution, which need not wait for it yet. Returns the ID of the signal. */
+  async signal(
+    execution: ExecutionOrId<unknown>,
+    name: string,
+    data: unknown = null,
+    { idempotencyKey = newIdempotencyKey(), ...options }: SignalOptions = {},
+  ): Promise<{ executionId: string; id: string }> {
+    const body = this.connection.stringify(data)
+    const path = `${executionPath(idOf(execution))}/signals/${encodeURIComponent(name)}`
+    const headers = { 'Idempotency-Key': idempotencyKey }
+    return this.caller.send({ method: 'POST', path, headers, body }, options)
+  }
+
+  /** The signals of an execution that no wait has taken, oldest first. */
+  signals(
+    execution: ExecutionOrId<unknown>,
+    options: ListOptions = {},
+  ): AsyncGenerator<Signal, void, undefined> {
+    return this.caller.list(`${executionPath(idOf(execution))}/signals`, options)
   }
 
   /** Executions, newest first. With `fields: 'summary'` without their payloads. */

@@ -3,19 +3,24 @@ export { AgentError } from './errors.ts'
 export { toFile } from './files.ts'
 export type {
   AgentFilters,
+  ApprovalFilters,
   CallOptions,
   ClientOptions,
   ExecutionFilters,
   GetOptions,
   ListOptions,
   RunOptions,
+  SignalOptions,
   WaitOptions,
 } from './options.ts'
 export type {
   Agent,
   AgentTypes,
   AnyAgents,
+  Approval,
   ChangedExecution,
+  Decision,
+  DecisionBody,
   ErrorCode,
   Execution,
   ExecutionError,
@@ -24,6 +29,7 @@ export type {
   FileInput,
   Me,
   PublishBody,
+  Signal,
   SlugOf,
   Step,
   SucceededExecution,
@@ -31,5 +37,6 @@ export type {
   Version,
   VersionDetails,
   Violation,
+  Wait,
 } from './records.ts'
 export type { ExecutionEvent } from './runs/events.ts'

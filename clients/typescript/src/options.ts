@@ -1,5 +1,5 @@
 import type * as contract from './contract.ts'
-import type { Optional } from './records.ts'
+import type { Execution, Optional, Wait } from './records.ts'
 
 /** How a client reaches the service. */
 export type ClientOptions = {
@@ -36,6 +36,11 @@ export type CallOptions = {
 export type WaitOptions = CallOptions & {
   /** Also cancels the execution when the signal aborts or the deadline passes. By default, the execution continues. */
   cancelOnAbort?: boolean | undefined
+  /**
+   * Called once for each new list of what the execution waits for: a person, a signal, a time. The call goes on when it
+   * returns or resolves; what it throws ends the call, not the execution. Not for streams, which have an event for it.
+   */
+  onWaiting?: ((waitingFor: Wait[], execution: Execution) => unknown) | undefined
 }
 
 export type RunParameters = Optional<contract.RunParameters>
@@ -55,6 +60,14 @@ export type ListOptions = CallOptions & {
 }
 
 export type AgentFilters = Optional<contract.AgentFilters>
+
+/** `agent`: its slug or ID. */
+export type ApprovalFilters = { agent?: string | undefined; tenantId?: string | undefined }
+
+export type SignalOptions = CallOptions & {
+  /** Signals with the same key and data are delivered once. Each call gets a new key by default. */
+  idempotencyKey?: string | undefined
+}
 
 /** Filters of executions, which can be combined. */
 export type ExecutionFilters = Optional<contract.ExecutionFilters> & {

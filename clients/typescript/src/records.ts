@@ -12,6 +12,7 @@ export type {
   Usage,
   Version,
   VersionDetails,
+  Wait,
 } from './contract.ts'
 
 /** The schema of the agent describes its output; `Client` has the types of several agents. */
@@ -28,6 +29,41 @@ export type SucceededExecution<Output = Record<string, unknown>> = Execution<Out
   status: 'SUCCESS'
   output: Output
 }
+
+/** An approval that waits for a decision. `id`: what `decide` takes. `input`: what is to be approved. */
+export type Approval = {
+  id: string
+  executionId: string
+  documentId: string
+  versionId: string
+  tenantId: string | null
+  name: string
+  title: string
+  input: unknown
+  since: string
+  until: string | null
+  step: number
+}
+
+/** `input`: the arguments to use instead of those that were to be approved. */
+export type DecisionBody = {
+  decision: 'approve' | 'reject'
+  note?: string | undefined
+  input?: { [key: string]: unknown } | undefined
+}
+
+export type Decision = {
+  id: string
+  executionId: string
+  decision: 'approve' | 'reject'
+  note: string | null
+  by: string | null
+  decidedAt: string
+  input: { [key: string]: unknown } | null
+}
+
+/** A signal that no wait has taken. */
+export type Signal = { id: string; name: string; data: unknown; receivedAt: string }
 
 /** Why an execution failed. */
 export type ExecutionError = NonNullable<contract.Execution['error']>

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { Client } from '../../../clients/typescript/src/index.ts'
+import { Client, type WaitOptions } from '../../../clients/typescript/src/index.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { collect } from './collect.ts'
 import { SOON } from './scripted-service.ts'
@@ -10,13 +10,14 @@ type Agents = {
   trimming: { input: { text: string }; output: { text: string } }
   failing: { input: { failure: string }; output: { result: string } }
   'three-steps': { input: { log: string }; output: { values: number[] } }
+  waits: { input: { seconds: number }; output: { data: string } }
 }
 
 let org: TestOrganization
 let client: Client<Agents>
 beforeAll(async () => {
   org = await newOrganization()
-  for (const slug of ['echo', 'wait', 'failing', 'trimming', 'three-steps']) await org.publish(slug)
+  for (const slug of ['echo', 'wait', 'failing', 'trimming', 'three-steps', 'waits']) await org.publish(slug)
   client = new Client<Agents>({ baseUrl: `${inject('service')}/v1/`, token: org.token })
 })
 
@@ -28,6 +29,13 @@ describe('Client', () => {
     const ended = await client.wait(started)
     expect(ended.output.waitedSeconds).toBeGreaterThanOrEqual(0)
     expect(ended).toEqual(await client.get(started.id))
+  })
+
+  it('waits for the end of a run that waits', async () => {
+    const kinds: (string | undefined)[] = []
+    const onWaiting: WaitOptions['onWaiting'] = (waits) => void kinds.push(...waits.map(({ kind }) => kind))
+    expect(await client.run('waits', { seconds: 0.1 }, { onWaiting })).toEqual({ data: 'null' })
+    expect(kinds.filter((kind) => kind !== 'sleep')).toEqual([])
   })
 
   it('passes the parameters of a run', async () => {

@@ -70,6 +70,16 @@ export function watch(parent: AbortSignal | undefined, ms: number, toReason: () 
   }
 }
 
+/** The result of the work, unless the signal aborts before: then it rejects with the reason of the signal. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    if (signal.aborted) abort()
+  })
+}
+
 /** Rejects with the reason of the signal when it aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

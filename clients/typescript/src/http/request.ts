@@ -92,11 +92,15 @@ export function requestJson<T>(
 ): Promise<T> {
   return request(connection, call, spec, async (response) => {
     onResponse?.(response)
-    const text = await response.text()
-    return (
-      response.ok && response.status !== 204 ? parseBody(connection, response.status, text) : undefined
-    ) as T
+    return readJson<T>(connection, response)
   })
+}
+
+export async function readJson<T>(connection: Connection, response: Response): Promise<T> {
+  const text = await response.text()
+  return (
+    response.ok && response.status !== 204 ? parseBody(connection, response.status, text) : undefined
+  ) as T
 }
 
 /** A JSON body that ends too early is a broken connection: the length of a body is not always known. */

@@ -3,14 +3,18 @@ import type { Call } from '../http/call.ts'
 import { sleep, watch } from '../http/call.ts'
 import type { Connection } from '../http/request.ts'
 import { backoffMs } from '../http/request.ts'
-import type { Execution, Step, ToolCall } from '../records.ts'
+import type { Execution, Step, ToolCall, Wait } from '../records.ts'
 import { EventParser, type SentEvent } from './sse.ts'
 
-/** What happens in an execution. `tool`: the result of a tool call of step `step`. `done` is the last event. */
+/**
+ * What happens in an execution. `tool`: the result of a tool call of step `step`. `waiting`: it is suspended, and goes on
+ * when something has arrived. `done` is the last event.
+ */
 export type ExecutionEvent<Output = Record<string, unknown>> =
   | { event: 'status'; data: { id: string; status: Execution['status'] } }
   | { event: 'step'; data: Step }
   | { event: 'tool'; data: ToolCall & { step: number } }
+  | { event: 'waiting'; data: { id: string; waitingFor: Wait[] } }
   | { event: 'done'; data: Execution<Output> }
 
 /** The service sends a comment after 15 seconds of silence. */
@@ -26,12 +30,12 @@ const MAX_RETRY_MS = 60_000
  * @param after the number of the last step that the reader has
  */
 export async function* readEvents<Output>(
-  { parse, maxRetries }: Connection,
+  { parse, stringify, maxRetries }: Connection,
   call: Call,
   open: (after: string) => Promise<Response>,
   after: string,
 ): AsyncGenerator<ExecutionEvent<Output>> {
-  const isNew = newEventFilter(Number(after))
+  const isNew = newEventFilter(Number(after), stringify)
   let position = after
   for (let failures = 0; failures <= maxRetries; ) {
     const parser = new EventParser()
@@ -58,7 +62,13 @@ export async function* readEvents<Output>(
 }
 
 /** Others are of a later version of the service, or of something in between. */
-const EVENTS = new Set<string>(['status', 'step', 'tool', 'done'] satisfies ExecutionEvent['event'][])
+const EVENTS = new Set<string>([
+  'status',
+  'step',
+  'tool',
+  'waiting',
+  'done',
+] satisfies ExecutionEvent['event'][])
 
 const MAX_QUOTED_CHARACTERS = 80
 
@@ -86,9 +96,10 @@ function parseEvent<Output>(
   throw new AgentError(fields, cause)
 }
 
-/** Whether an event is new: a stream that continues repeats the status and the results of the last step. */
-function newEventFilter(after: number) {
+/** Whether an event is new: a stream that continues repeats the status, the results of the last step and the waits. */
+function newEventFilter(after: number, stringify: Connection['stringify']) {
   let lastStep = after
+  let lastWaits: string | undefined
   let lastStatus: string | undefined
   const results = new Set<string>()
   return ({ event, data }: ExecutionEvent<unknown>, number: number): boolean => {
@@ -105,6 +116,12 @@ function newEventFilter(after: number) {
     if (event === 'tool') {
       const count = results.size
       return results.add(`${data.step} ${data.id}`).size > count
+    }
+    if (event === 'waiting') {
+      const waits = stringify(data.waitingFor)
+      const isChange = waits !== lastWaits
+      lastWaits = waits
+      return isChange
     }
     return event === 'done'
   }

@@ -1,17 +1,18 @@
 import { AgentError } from '../errors.ts'
-import { type Call, sleep } from '../http/call.ts'
+import { type Call, sleep, untilAborted } from '../http/call.ts'
 import {
   agentPath,
   type Connection,
   executionPath,
   type RequestSpec,
+  readJson,
   readRetryAfter,
   request,
   requestJson,
   toQuery,
   unexpectedResponse,
 } from '../http/request.ts'
-import type { RunOptions } from '../options.ts'
+import type { RunOptions, WaitOptions } from '../options.ts'
 import type { Execution, SucceededExecution } from '../records.ts'
 
 /** A synchronous run is silent for at most 270 seconds. */
@@ -28,7 +29,7 @@ const PAUSE_MS = 1_000
 export type Run = { agent: string; body: string; key: string; parameters: object }
 
 export function toRun(connection: Connection, agent: string, input: unknown, options: RunOptions): Run {
-  const { signal, timeoutMs, cancelOnAbort, idempotencyKey, ...parameters } = options
+  const { signal, timeoutMs, cancelOnAbort, onWaiting, idempotencyKey, ...parameters } = options
   return {
     agent,
     body: connection.stringify(input),
@@ -49,14 +50,36 @@ function toRequest({ agent, body, key, parameters }: Run, execMode: 'sync' | 'as
 export const startRun = <Output>(connection: Connection, call: Call, run: Run): Promise<Execution<Output>> =>
   requestJson(connection, call, toRequest(run, 'async'))
 
-/** Runs synchronously, and waits for the execution if it outlives the request. */
-export async function runToEnd<Output>(connection: Connection, call: Call, run: Run): Promise<Output> {
-  try {
-    const spec = { ...toRequest(run, 'sync'), maxSilenceMs: MAX_RUN_SILENCE_MS }
-    return await requestJson(connection, call, spec)
-  } catch (error) {
-    return (await waitForEnd<Output>(connection, call, runningIdOf(error))).output
-  }
+type OnWaiting = WaitOptions['onWaiting']
+
+/** Runs synchronously, and waits for the execution if it outlives the request or is suspended. */
+export async function runToEnd<Output>(
+  connection: Connection,
+  call: Call,
+  run: Run,
+  onWaiting: OnWaiting,
+): Promise<Output> {
+  const spec = { ...toRequest(run, 'sync'), maxSilenceMs: MAX_RUN_SILENCE_MS }
+  const read = async (response: Response) =>
+    response.status === 202
+      ? { suspendedId: await suspendedIdOf(connection, response) }
+      : { output: await readJson<Output>(connection, response) }
+  const result = await request(connection, call, spec, read).catch((error: unknown) => ({
+    runningId: runningIdOf(error),
+  }))
+  if ('output' in result) return result.output
+  const [id, options] =
+    'suspendedId' in result ? [result.suspendedId, { waitSeconds: 0 }] : [result.runningId, {}]
+  return (await waitForEnd<Output>(connection, call, id, { ...options, onWaiting })).output
+}
+
+/** The body is its record, but the header is enough. */
+async function suspendedIdOf(connection: Connection, response: Response): Promise<string> {
+  const known = response.headers.get('X-Execution-Id')
+  const { id } = known ? { id: known } : await readJson<Partial<Execution>>(connection, response)
+  await response.body?.cancel().catch(() => undefined)
+  if (id) return id
+  throw unexpectedResponse(202, 'The response does not name the execution.')
 }
 
 /** The execution that continues without the request. @throws the error if there is none */
@@ -71,15 +94,21 @@ function runningIdOf(error: unknown): string {
 /**
  * Reads the execution whenever the service asks for it (`Retry-After`): a read is cheaper than a request that waits.
  * The service waits (`Prefer: wait`) for runs that end at once, and when the deadline leaves no time for a pause.
- * @throws AgentError `ExecutionFailed`, or `InputSchemaMismatch` if the agent failed on input that does not match
+ * @param options.waitSeconds of the first read
+ * @throws AgentError `ExecutionFailed`, or `InputSchemaMismatch` if the agent failed on input that does not match;
+ * what `onWaiting` throws
  */
 export async function waitForEnd<Output>(
   connection: Connection,
   call: Call,
   id: string,
+  {
+    onWaiting,
+    waitSeconds = FIRST_WAIT_SECONDS,
+  }: { onWaiting?: OnWaiting; waitSeconds?: number | undefined } = {},
 ): Promise<SucceededExecution<Output>> {
   call.executionId = id
-  let waitSeconds = FIRST_WAIT_SECONDS
+  let reported: string | undefined
   for (;;) {
     const startedAt = performance.now()
     let pauseMs = PAUSE_MS
@@ -90,6 +119,11 @@ export async function waitForEnd<Output>(
     })
     if (execution.status === 'SUCCESS') return execution as SucceededExecution<Output>
     if (execution.status === 'ERROR') throw executionFailed(execution)
+    const { waitingFor } = execution
+    const waits = waitingFor && connection.stringify(waitingFor)
+    if (onWaiting && waitingFor && waits !== reported)
+      await untilAborted((async () => onWaiting(waitingFor, execution as Execution))(), call.signal)
+    reported = waits ?? reported
     const now = performance.now()
     const remainingMs = call.endsAt - now
     const hasTime = pauseMs < remainingMs
@@ -145,7 +179,7 @@ function openStream(connection: Connection, call: Call, spec: RequestSpec): Prom
 }
 
 /** 128 random bits. `crypto.randomUUID` is missing on pages without TLS, and `crypto` itself in Node 18. */
-function newIdempotencyKey(): string {
+export function newIdempotencyKey(): string {
   const bytes = Array.from({ length: 16 }, () => Math.floor(Math.random() * 256))
   const random = globalThis.crypto?.getRandomValues(new Uint8Array(16)) ?? bytes
   return Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('')

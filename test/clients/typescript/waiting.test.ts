@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest'
+import type { Wait } from '../../../clients/typescript/src/index.ts'
+import { collect } from './collect.ts'
+import {
+  type Answer,
+  drop,
+  events,
+  hang,
+  html,
+  json,
+  problem,
+  SOON,
+  scriptedService,
+} from './scripted-service.ts'
+
+const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
+const HEADERS = { 'X-Execution-Id': ID, Location: `/v1/agent_executions/${ID}`, 'Retry-After': '0' }
+
+const waitFor = (name: string): Wait => ({ kind: 'approval', name, since: '', until: null, id: name })
+const running = (waitingFor: Wait[] | null) => ({ id: ID, status: 'IN_PROGRESS', waitingFor })
+const record = (waitingFor: Wait[] | null) => json(200, running(waitingFor), { 'Retry-After': '0' })
+const accepted = json(202, running([waitFor('refund')]), HEADERS)
+const success = json(200, { id: ID, status: 'SUCCESS', output: { done: true }, waitingFor: null })
+
+const withoutBody: Answer = (response) => void response.writeHead(202, HEADERS).end()
+
+/** A run that takes these answers, and what it was told to wait for. */
+async function run(answers: Answer[], onWaiting?: () => unknown, options: object = {}) {
+  const { client, requests } = await scriptedService(answers)
+  const told: string[][] = []
+  const ended = client.run(
+    'refund',
+    {},
+    {
+      ...options,
+      onWaiting(waitingFor, { id }) {
+        told.push(waitingFor.map(({ name }) => name))
+        expect(id).toBe(ID)
+        return onWaiting?.()
+      },
+    },
+  )
+  ended.catch(() => undefined)
+  return { requests, told, ended }
+}
+
+describe('run', () => {
+  it('waits for the end of a suspended run, and tells each list of waits once', async () => {
+    const both = [waitFor('refund'), waitFor('letter')]
+    const waits = [record(both), record(both), record(null), record([waitFor('letter')])]
+    const { ended, told, requests } = await run([accepted, ...waits, record([waitFor('letter')]), success])
+    expect(await ended).toEqual({ done: true })
+    expect(told).toEqual([['refund', 'letter'], ['letter']])
+    expect(requests.slice(1).every(({ headers }) => headers.prefer === undefined)).toBe(true)
+    expect(requests[0]?.path).toBe('/v1/agents/refund/executions?execMode=sync')
+  })
+
+  it('needs no listener', async () => {
+    const { client } = await scriptedService([accepted, record([waitFor('refund')]), success])
+    expect(await client.run('refund', {})).toEqual({ done: true })
+  })
+
+  it.each<[string, Answer]>([
+    ['without a body', withoutBody],
+    ['whose headers a proxy has removed', json(202, running([waitFor('refund')]))],
+  ])('understands a 202 %s', async (_, answer) => {
+    const { ended, told } = await run([answer, record([waitFor('refund')]), success])
+    expect(await ended).toEqual({ done: true })
+    expect(told).toEqual([['refund']])
+  })
+
+  it.each<[string, Answer]>([
+    ['nothing', json(202, {})],
+    ['a page', html(202)],
+  ])('rejects a 202 that is %s', async (_, answer) => {
+    const { ended } = await run([answer])
+    await expect(ended).rejects.toMatchObject({ code: 'UnexpectedResponse', status: 202 })
+  })
+
+  it('survives a service that restarts between two reads', async () => {
+    const unavailable = problem(503, 'Unavailable', {}, { 'Retry-After': '0' })
+    const { ended, told } = await run([
+      accepted,
+      record([waitFor('refund')]),
+      drop,
+      html(502),
+      unavailable,
+      record([waitFor('refund')]),
+      success,
+    ])
+    expect(await ended).toEqual({ done: true })
+    expect(told).toEqual([['refund']])
+  })
+
+  it('rejects when the run is deleted, or ends in ERROR', async () => {
+    const deleted = await run([accepted, record([waitFor('refund')]), problem(404, 'ExecutionNotFound')])
+    await expect(deleted.ended).rejects.toMatchObject({ code: 'ExecutionNotFound' })
+    const error = { code: 'WaitLimitExceeded', message: 'x' }
+    const failed = await run([accepted, json(200, { id: ID, status: 'ERROR', error, waitingFor: null })])
+    await expect(failed.ended).rejects.toMatchObject({ code: 'ExecutionFailed', executionId: ID, error })
+    expect(failed.told).toEqual([])
+  })
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no pager')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no pager'))],
+  ])('rejects with what onWaiting %s', async (_, onWaiting) => {
+    const { ended, requests } = await run([accepted, record([waitFor('refund')]), success], onWaiting)
+    await expect(ended).rejects.toThrow('no pager')
+    expect(requests).toHaveLength(2)
+  })
+
+  it('reads again only when onWaiting has resolved', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const answers = [accepted, record([waitFor('refund')]), success]
+    const { ended, told, requests } = await run(answers, () => promise)
+    await expect.poll(() => told, SOON).toHaveLength(1)
+    expect(requests).toHaveLength(2)
+    resolve()
+    expect(await ended).toEqual({ done: true })
+  })
+
+  it('ends at once when its signal aborts or its time is over, also during onWaiting', async () => {
+    const controller = new AbortController()
+    const never = () => new Promise(() => undefined)
+    const answers = [accepted, record([waitFor('refund')]), json(200, {})]
+    const aborted = await run(answers, never, { signal: controller.signal, cancelOnAbort: true })
+    await expect.poll(() => aborted.told, SOON).toHaveLength(1)
+    controller.abort('enough')
+    await expect(aborted.ended).rejects.toBe('enough')
+    expect(aborted.requests.at(-1)).toMatchObject({
+      method: 'POST',
+      path: `/v1/agent_executions/${ID}/cancel`,
+    })
+    const late = await run([accepted, record([waitFor('refund')]), hang], never, { timeoutMs: 300 })
+    await expect(late.ended).rejects.toMatchObject({ code: 'ClientTimeout', executionId: ID })
+  })
+})
+
+describe('wait', () => {
+  it('tells what the execution waits for', async () => {
+    const { client } = await scriptedService([record([waitFor('refund')]), success])
+    const told: Wait[][] = []
+    await client.wait(ID, { onWaiting: (waitingFor) => told.push(waitingFor) })
+    expect(told).toEqual([[waitFor('refund')]])
+  })
+})
+
+describe('stream', () => {
+  it('yields what the run waits for, once, and continues when it goes on', async () => {
+    const block = (event: string, data: object) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+    const status = block('status', { id: ID, status: 'IN_PROGRESS' })
+    const waiting = (name: string) => block('waiting', { id: ID, waitingFor: [waitFor(name)] })
+    const suspended = (name: string) => events([status, waiting(name), 'retry: 1\n\n'], 'end', HEADERS)
+    const done = events([block('done', { id: ID, status: 'SUCCESS' })])
+    const answers = [suspended('a'), suspended('a'), suspended('b'), done]
+    const { client, requests } = await scriptedService(answers)
+    const all = await collect(client.stream('refund', {}))
+    expect(all.map(({ event, data }) => (event === 'waiting' ? data.waitingFor[0]?.name : event))).toEqual([
+      'status',
+      'a',
+      'b',
+      'done',
+    ])
+    expect(requests).toHaveLength(4)
+  })
+})
+
+describe('approvals and signals', () => {
+  it('are requests', async () => {
+    const { client, requests } = await scriptedService([
+      json(200, [{ id: 'a1' }], { Link: '</v1/approvals?cursor=x>; rel="next"' }),
+      json(200, [{ id: 'a2' }]),
+      drop,
+      json(200, { id: 'a1', decision: 'approve' }),
+      drop,
+      json(202, { executionId: ID, id: 's1' }),
+      json(202, { executionId: ID, id: 's2' }),
+      json(200, [{ id: 's1', name: 'paid', data: 1 }]),
+    ])
+    expect(await collect(client.approvals({ agent: 'refund', tenantId: 't' }))).toEqual([
+      { id: 'a1' },
+      { id: 'a2' },
+    ])
+    const decision = { decision: 'approve', note: 'ok', input: { usd: 5 } } as const
+    expect(await client.decide(ID, 'a1', decision)).toMatchObject({ decision: 'approve' })
+    expect(await client.signal(ID, 'paid', { usd: 5 })).toEqual({ executionId: ID, id: 's1' })
+    await client.signal(ID, 'go on', undefined, { idempotencyKey: 'order-7' })
+    expect(await collect(client.signals(ID))).toHaveLength(1)
+    expect(requests.map(({ method, path, body }) => `${method} ${path} ${body}`.trim())).toEqual([
+      'GET /v1/approvals?agent=refund&tenantId=t',
+      'GET /v1/approvals?cursor=x',
+      ...Array(2).fill(`POST /v1/agent_executions/${ID}/approvals/a1 ${JSON.stringify(decision)}`),
+      ...Array(2).fill(`POST /v1/agent_executions/${ID}/signals/paid {"usd":5}`),
+      `POST /v1/agent_executions/${ID}/signals/go%20on null`,
+      `GET /v1/agent_executions/${ID}/signals`,
+    ])
+    const keys = requests.slice(4, 7).map(({ headers }) => headers['idempotency-key'])
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/)
+    expect(keys).toEqual([keys[0], keys[0], 'order-7'])
+  })
+})
