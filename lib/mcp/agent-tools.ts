@@ -1,4 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server'
+import type { WaitRecord } from '../api/schemas/execution-record.ts'
 import type { Scope } from '../core/access.ts'
 import type { Version } from '../core/agent.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -9,12 +10,20 @@ import { mapSubschemas } from '../schema/subschemas.ts'
 export const AGENT_SCOPE: Scope = 'run'
 
 /** The structured content of a call whose run continues. */
-export type PendingRun = { executionId: string; status: 'IN_PROGRESS' }
+export type PendingRun = { executionId: string; status: 'IN_PROGRESS'; waitingFor?: WaitRecord[] }
 
 const PENDING_RUN: JsonObject = {
   type: 'object',
   description: 'The run continues. Call get_execution with the executionId for its output.',
-  properties: { executionId: { type: 'string', format: 'uuid' }, status: { const: 'IN_PROGRESS' } },
+  properties: {
+    executionId: { type: 'string', format: 'uuid' },
+    status: { const: 'IN_PROGRESS' },
+    waitingFor: {
+      type: 'array',
+      items: { type: 'object' },
+      description: 'What the run waits for, as in its record. Absent unless it is suspended.',
+    },
+  },
   required: ['executionId', 'status'],
   additionalProperties: false,
 }

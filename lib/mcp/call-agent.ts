@@ -10,12 +10,13 @@ import {
   VersionNotFound,
   VersionRetired,
 } from '../core/errors.ts'
-import type { Execution } from '../core/execution.ts'
+import { type Execution, isFinal } from '../core/execution.ts'
 import { isJsonObject, type Json } from '../core/json/json.ts'
 import type { Step } from '../core/step.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { prepareRun, type RunRequest } from '../engine/submit/run-request.ts'
 import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
+import { toCreatedTask } from './tasks.ts'
 import {
   InvalidParams,
   type McpEngine,
@@ -49,7 +50,8 @@ export async function callAgent(engine: McpEngine, call: ToolCall): Promise<Call
   const overrides = { ...meta, tenantId: tenantOf(access, meta.tenantId), enforceInputSchema: true }
   try {
     const run = await prepareRun({ agents, access, idOrSlug: name, body: input, overrides, idempotencyKey })
-    return toRunResult(await runForCall(engine, call, run))
+    const execution = await runForCall(engine, call, run)
+    return call.mayGetTask && !isFinal(execution) ? toCreatedTask(engine, execution) : toRunResult(execution)
   } catch (error) {
     if (error instanceof InputSchemaMismatch) return toArgumentsError(error.errors ?? [])
     throw toCallError(error, name, overrides.version)

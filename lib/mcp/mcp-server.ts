@@ -16,6 +16,7 @@ import { toServiceError } from '../http/problem-details.ts'
 import { AGENT_SCOPE, toAgentTool } from './agent-tools.ts'
 import { callAgent } from './call-agent.ts'
 import { executionTools, type ServiceTools } from './execution-tools.ts'
+import { addTaskMethods, mayGetTask, TASKS_CAPABILITY } from './tasks.ts'
 import { InvalidParams, type McpEngine, type ToolCall, toToolError, UnknownTool } from './tool-call.ts'
 
 /**
@@ -30,13 +31,13 @@ const INVALID_CURSOR = 'cursor must be the nextCursor of the previous page.'
 const TOOLS_TTL_MS = 60_000
 
 const INSTRUCTIONS =
-  'Each tool is an agent that runs on this service. A call that takes long returns an executionId: call get_execution with it for the output.'
+  'Each tool is an agent that runs on this service. A call that takes long, or waits, returns an executionId: call get_execution with it for the output.'
 
 type Params = {
   engine: McpEngine
   access: Access
-  /** Whether a closed connection cancels the request: from 2026-07-28 on. Before, it did not. */
-  isCancelledByClose: boolean
+  /** Revision 2026-07-28: a closed connection cancels the request, and there are tasks. */
+  isModern: boolean
   /** The params as they arrived: the SDK copies them, which changes numbers that a double cannot hold. */
   params: JsonObject
   /** Called with errors of the service itself. The client gets only their message. */
@@ -49,7 +50,7 @@ export function newMcpServer(request: Params): Server {
   const server = new Server(
     { name: 'agent-execution-service', title: 'Agent Execution Service', version: '1' },
     {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, ...(request.isModern && { extensions: TASKS_CAPABILITY }) },
       instructions: INSTRUCTIONS,
       supportedProtocolVersions: INITIALIZED_VERSIONS,
       cacheHints: {
@@ -80,6 +81,8 @@ export function newMcpServer(request: Params): Server {
       throw toProtocolError(error, onServerError)
     }
   })
+
+  if (request.isModern) addTaskMethods(server, request, (error) => toTaskError(error, onServerError))
   return server
 }
 
@@ -120,12 +123,15 @@ function toProtocolError(error: unknown, onServerError: Params['onServerError'])
   return new ProtocolError(ProtocolErrorCode.InternalError, serviceError.message)
 }
 
+/** The task does not exist, or the token may not do this with it. */
+const toTaskError = (error: unknown, onServerError: Params['onServerError']): ProtocolError =>
+  error instanceof ServiceError && error.status < 500
+    ? new InvalidParams(error.message)
+    : toProtocolError(error, onServerError)
+
 /** @throws InvalidParams if the arguments are not an object */
-function toToolCall(
-  { access, isCancelledByClose, params }: Params,
-  name: string,
-  { mcpReq }: ServerContext,
-): ToolCall {
+function toToolCall({ access, isModern, params }: Params, name: string, context: ServerContext): ToolCall {
+  const { mcpReq } = context
   const { arguments: input = {}, _meta: meta } = params
   if (!isJsonObject(input)) throw new InvalidParams('arguments must be an object.')
   const progressToken = mcpReq._meta?.progressToken
@@ -134,7 +140,8 @@ function toToolCall(
     name,
     input,
     meta,
-    cancelled: isCancelledByClose ? mcpReq.signal : NEVER,
+    mayGetTask: mayGetTask(context, access),
+    cancelled: isModern ? mcpReq.signal : NEVER,
     onProgress:
       progressToken === undefined
         ? undefined

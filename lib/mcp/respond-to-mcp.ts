@@ -40,7 +40,7 @@ export async function respondToMcp({ engine, corsOrigins, access, event }: Param
       newMcpServer({
         engine,
         access,
-        isCancelledByClose: era === 'modern',
+        isModern: era === 'modern',
         params,
         onServerError: (error) => reportServerError('serve-mcp', event, error),
       }),

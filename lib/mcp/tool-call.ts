@@ -1,4 +1,5 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { toWaitingFor } from '../api/to-execution-record.ts'
 import type { Access } from '../core/access.ts'
 import type { Violation } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
@@ -6,6 +7,7 @@ import type { Json, JsonObject } from '../core/json/json.ts'
 import type { OpenRequests } from '../core/ports.ts'
 import type { SubmitEngine } from '../engine/submit/submit.ts'
 import type { PendingRun } from './agent-tools.ts'
+import { describeWaits } from './describe-waits.ts'
 
 /** What calls are answered with. */
 export type McpEngine = SubmitEngine & { openRequests: OpenRequests }
@@ -19,6 +21,8 @@ export type ToolCall = {
   meta: Json | undefined
   /** Sends a progress notification; absent if the client did not ask for them. */
   onProgress: ((progress: number, message: string) => void) | undefined
+  /** Whether the answer may be a task, which the client then reads. */
+  mayGetTask: boolean
   /** Aborts when the client cancels the call. */
   cancelled: AbortSignal
 }
@@ -60,8 +64,15 @@ export function toRunResult(execution: Execution): CallToolResult {
   const meta = { executionId, ...(cachedExecutionId && { cachedDocumentExecutionId: cachedExecutionId }) }
   if (status === 'SUCCESS') return toResult(output ?? {}, meta)
   if (status === 'IN_PROGRESS') {
-    const text = `The run continues. Call get_execution with {"executionId":"${executionId}","waitSeconds":20} for its output.`
-    return toResult({ executionId, status } satisfies PendingRun, meta, text)
+    const { suspension } = execution
+    const state = suspension ? describeWaits(suspension.waits) : 'The run continues.'
+    const text = `${state} Call get_execution with {"executionId":"${executionId}","waitSeconds":20} for its output.`
+    const pending: PendingRun = {
+      executionId,
+      status,
+      ...(suspension && { waitingFor: toWaitingFor(suspension.waits) }),
+    }
+    return toResult(pending, meta, text)
   }
   const { code = 'Unknown', message = 'No reason was recorded.' } = error ?? {}
   return toToolError(`The run ended in ERROR ${code}: ${message} (execution ${executionId})`, meta)

@@ -28,6 +28,7 @@ const aVersion = (overrides: Partial<Version>): Version => ({
 })
 
 const PENDING = { executionId: '01a202e0-9b5e-7445-95df-f3a68bd3cead', status: 'IN_PROGRESS' }
+const WAITING = { ...PENDING, waitingFor: [{ kind: 'signal', name: 'go' }] }
 
 describe('toAgentTool', () => {
   it.each<[string, JsonObject, JsonObject, JsonObject]>([
@@ -70,7 +71,12 @@ describe('toAgentTool', () => {
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
       tool.outputSchema as object,
     )
-    expect([validate(output), validate(PENDING), validate(other)]).toEqual([true, true, false])
+    expect([output, PENDING, WAITING, other].map((value) => validate(value))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ])
   })
 
   it('gives inputs the type that clients require', () => {

@@ -8,6 +8,7 @@ beforeAll(async () => {
   org = await newOrganization()
   await org.publish('echo')
   await org.publish('counted')
+  await org.publish('waits')
 })
 
 async function send(method: string, params: { name?: string; [key: string]: unknown }) {
@@ -48,6 +49,16 @@ describe('tools/call', () => {
     const { executionId } = completed._meta
     expect(pending.structuredContent).toEqual({ executionId, status: 'IN_PROGRESS' })
     expect(pending.content[0].text).toContain(`get_execution with {"executionId":"${executionId}"`)
+  })
+
+  it('says what a suspended run waits for', async () => {
+    const { content, structuredContent } = await callTool('waits', { signal: 'go' })
+    expect(structuredContent).toMatchObject({
+      executionId: expect.any(String),
+      status: 'IN_PROGRESS',
+      waitingFor: [{ kind: 'signal', name: 'go', signals: ['go'], until: null }],
+    })
+    expect(content[0].text).toMatch(/^The run waits for the signal go\. .*get_execution with \{"executionId"/)
   })
 
   it('runs for the tenant, on the version and with the cache that _meta names', async () => {

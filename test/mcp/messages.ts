@@ -8,20 +8,27 @@ export const toMessage = (method: string, params?: object) => ({
   ...(params && { params }),
 })
 
+type Params = { name?: string; taskId?: unknown; [key: string]: unknown }
+
+/** The capabilities of a client that knows tasks, and of one that also asks people for input. */
+export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
+export const TASKS_AND_FORMS = { ...TASKS, elicitation: {} }
+
 /** What a client of 2026-07-28 sends with each request. */
-export function modernRequest(method: string, params: { name?: string; [key: string]: unknown } = {}) {
+export function modernRequest(method: string, params: Params = {}, capabilities: object = {}) {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
     ...(params._meta as object | undefined),
   }
+  const named = params.name ?? (typeof params.taskId === 'string' ? params.taskId : undefined)
   return {
     headers: {
       ...LEGACY_HEADERS,
       'MCP-Protocol-Version': '2026-07-28',
       'Mcp-Method': method,
-      ...(params.name !== undefined && { 'Mcp-Name': params.name }),
+      ...(named !== undefined && { 'Mcp-Name': named }),
     } as Record<string, string>,
     body: toMessage(method, { ...params, _meta }),
   }

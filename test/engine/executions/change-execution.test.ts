@@ -39,7 +39,7 @@ describe('cancelExecution', () => {
     const { access } = referenceTo({ id, organizationId })
     const call = { access, name: 'cancel_execution', input: { executionId: id }, meta: undefined }
     const tool = executionTools(1_000).get(call.name)
-    const never = { onProgress: undefined, cancelled: new AbortController().signal }
+    const never = { mayGetTask: false, onProgress: undefined, cancelled: new AbortController().signal }
     const result = await tool?.run(engine as unknown as McpEngine, { ...call, ...never })
     expect(result?.structuredContent).toMatchObject({ id, status: 'ERROR', error: { code: 'Cancelled' } })
     expect(notified).toHaveBeenCalledTimes(1)

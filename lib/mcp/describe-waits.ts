@@ -1,0 +1,27 @@
+import type { WaitRecord } from '../api/schemas/execution-record.ts'
+import { toWaitingFor } from '../api/to-execution-record.ts'
+import type { Wait } from '../core/wait.ts'
+
+/** What a suspended run waits for, in a sentence for people and models. As long as `waitingFor` of a record. */
+export function describeWaits(waits: Wait[]): string {
+  const shown = toWaitingFor(waits)
+  const omitted = waits.length - shown.length
+  const parts = [...shown.map(describeWait), ...(omitted > 0 ? [`${omitted} more`] : [])]
+  return `The run waits for ${parts.join('; ')}.`
+}
+
+function describeWait({ kind, name, until, id, signals = [] }: WaitRecord): string {
+  const end = until === null ? '' : ` (until ${until})`
+  switch (kind) {
+    case 'approval':
+      return `a decision on the approval ${id} of ${name}${end}`
+    case 'signal':
+      return `the signal ${signals.join(' or ')}${end}`
+    case 'sleep':
+      return `its time, ${until}`
+    case 'execution':
+      return `the execution ${id} of the agent ${name}${end}`
+    case 'limit':
+      return `its limit ${name}${end}`
+  }
+}
