@@ -2,6 +2,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'
 import { readTimes } from '../lib/engine/engine.ts'
+import { openWaitLimits } from '../lib/engine/waiting/wait-limits.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
 import { SHARED_WORKER } from '../lib/environment.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
@@ -9,7 +10,8 @@ import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const queue = openRunQueue()
-const engine = { ...openMeasuredStores(), queue, system, times: readTimes() }
+const stores = openMeasuredStores()
+const engine = { ...stores, queue, system, times: readTimes(), ...openWaitLimits({ ...stores, system }) }
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 
 /**

@@ -2,7 +2,7 @@ import { Token } from 'aws-cdk-lib'
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Node } from 'constructs'
 import * as z from 'zod'
-import { LARGE_BODY_MB_PER_MINUTE, MAX_OPEN_EXECUTIONS } from '../lib/core/limits.ts'
+import * as limits from '../lib/core/limits.ts'
 import { type Environment, MODEL_ENDPOINTS } from '../lib/environment.ts'
 import { parseCorsOrigins } from '../lib/http/cors.ts'
 import { parseEmbeddingModel } from '../lib/models/embed-text.ts'
@@ -135,11 +135,21 @@ const settingsOf = (environment: Environment) => ({
       'Other servers of models, by name: [endpoints](endpoints.md). Their secrets are those of the stack, `/aes/<stackName>/secrets/NAME`.',
   }),
   maxOpenExecutions: integer({
-    default: MAX_OPEN_EXECUTIONS,
-    description: 'Maximum executions in progress per organization. Further runs get 429.',
+    default: limits.MAX_OPEN_EXECUTIONS,
+    description:
+      'Maximum executions in progress per organization, without [suspended](waiting.md) ones. Further runs get 429.',
+  }),
+  maxSuspendedExecutions: integer({
+    default: limits.MAX_SUSPENDED_EXECUTIONS,
+    description:
+      'Maximum [suspended](waiting.md#limits) executions per organization. A further run that would wait ends in ERROR `WaitLimitExceeded`.',
+  }),
+  maxWaitDays: integer({
+    ...limits.MAX_WAIT_DAYS,
+    description: 'Days that all waits of a run may last [together](waiting.md#limits).',
   }),
   largeBodyMbPerMinute: integer({
-    default: LARGE_BODY_MB_PER_MINUTE,
+    default: limits.LARGE_BODY_MB_PER_MINUTE,
     min: 6,
     max: 100_000,
     description:

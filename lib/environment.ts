@@ -35,6 +35,9 @@ export const SYNC_DEADLINE_SECONDS = 'SYNC_DEADLINE_SECONDS'
 export const RETRY_BACKOFF_MS = 'RETRY_BACKOFF_MS'
 /** Maximum number of open executions of an organization. */
 export const MAX_OPEN_EXECUTIONS = 'MAX_OPEN_EXECUTIONS'
+/** Maximum number of suspended executions of an organization, and how many days the waits of one may last together. */
+export const MAX_SUSPENDED_EXECUTIONS = 'MAX_SUSPENDED_EXECUTIONS'
+export const MAX_WAIT_DAYS = 'MAX_WAIT_DAYS'
 /** `on` if this is the only process that accepts runs: it then counts open executions less often. */
 export const ACCEPTS_ALONE = 'ACCEPTS_ALONE'
 

@@ -102,7 +102,17 @@ export const localSettings = (environment: variables.Environment) => ({
   }),
   [variables.MAX_OPEN_EXECUTIONS]: integer({
     default: limits.MAX_OPEN_EXECUTIONS,
-    description: 'Maximum executions in progress per organization. Further runs get 429.',
+    description:
+      'Maximum executions in progress per organization, without [suspended](waiting.md) ones. Further runs get 429.',
+  }),
+  [variables.MAX_SUSPENDED_EXECUTIONS]: integer({
+    default: limits.MAX_SUSPENDED_EXECUTIONS,
+    description:
+      'Maximum [suspended](waiting.md#limits) executions per organization. A further run that would wait ends in ERROR `WaitLimitExceeded`.',
+  }),
+  [variables.MAX_WAIT_DAYS]: integer({
+    ...limits.MAX_WAIT_DAYS,
+    description: 'Days that all waits of a run may last [together](waiting.md#limits).',
   }),
   [variables.LARGE_BODY_MB_PER_MINUTE]: integer({
     default: limits.LARGE_BODY_MB_PER_MINUTE,

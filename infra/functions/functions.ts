@@ -164,7 +164,7 @@ function createEnvironment(
   name: FunctionName,
   { table, queues, settings, defaultModel }: Parameters<typeof createFunction>[2],
 ) {
-  const { corsOrigins, responseStreaming, executionRetentionDays } = settings
+  const { corsOrigins, responseStreaming, executionRetentionDays, maxWaitDays } = settings
   const operations = operationsOf(name).map((each) => getOperation(each))
   const deadlines = DEADLINES[name]
   const ofOrganization = divideConcurrency(settings).ofOrganization[name]
@@ -172,7 +172,11 @@ function createEnvironment(
     [variables.TABLE_NAME]: table.tableName,
     ...(isPaused(settings) && { [variables.PAUSED]: 'on' }),
     [variables.METRICS_NAMESPACE]: settings.name,
-    ...(executionRetentionDays && { [variables.EXECUTION_RETENTION_DAYS]: String(executionRetentionDays) }),
+    ...(executionRetentionDays && {
+      [variables.EXECUTION_RETENTION_DAYS]: String(executionRetentionDays),
+      // Items are kept until after the latest possible end of their execution.
+      [variables.MAX_WAIT_DAYS]: String(maxWaitDays),
+    }),
     ...(GRANTS[name].queue && {
       [variables.QUEUE_URL]: queues.queue.queueUrl,
       [variables.MODEL_QUEUE_URL]: queues.modelQueue.queueUrl,
@@ -192,6 +196,8 @@ function createEnvironment(
       ),
     }),
     ...(AGENT_FUNCTIONS.includes(name) && {
+      [variables.MAX_SUSPENDED_EXECUTIONS]: String(settings.maxSuspendedExecutions),
+      [variables.MAX_WAIT_DAYS]: String(maxWaitDays),
       // The rest is for the worker, its SDKs and payloads.
       [variables.AGENT_MEMORY_MB]: String(Math.floor(settings.agentMemoryMb / 2)),
     }),

@@ -35,8 +35,8 @@ export type Engine = {
   times?: LeaseTimes
   /** How long the waits of a run may last together; 30 days by default. */
   maxWaitMs?: number
-  /** Suspends one more execution of an organization. @throws TooManyRequests at its limit */
-  admitSuspended?: <T>(organizationId: string, suspend: () => Promise<T>) => Promise<T>
+  /** Whether the organization may have one more suspended execution; any number by default. @throws Unavailable */
+  maySuspend?: (organizationId: string) => Promise<boolean>
 }
 
 /** @throws an Error that names the variable */

@@ -8,6 +8,8 @@ export const ALL_OPTIONS = {
   modelPrices: '{"openai/*":{"input":1,"output":2}}',
   modelEndpoints: '{"groq":{"baseUrl":"https://api.groq.com/openai/v1"}}',
   maxOpenExecutions: 10,
+  maxSuspendedExecutions: 20,
+  maxWaitDays: 365,
   largeBodyMbPerMinute: 6,
   throttlingRate: 10,
   throttlingBurst: 20,

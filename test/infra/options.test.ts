@@ -187,6 +187,21 @@ describe('executionRetentionDays', () => {
   })
 })
 
+describe('maxWaitDays and maxSuspendedExecutions', () => {
+  it('are variables of the functions that run agents, and the first one of all if executions expire', () => {
+    const functionsWith = (of: typeof defaults, variable: string) =>
+      FUNCTION_NAMES.filter(
+        (name) =>
+          variable in
+          findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables,
+      )
+    const runAgents = FUNCTION_NAMES.filter((name) => AGENT_FUNCTIONS.includes(name))
+    for (const variable of ['MAX_WAIT_DAYS', 'MAX_SUSPENDED_EXECUTIONS'])
+      expect(functionsWith(defaults, variable)).toEqual(runAgents)
+    expect(functionsWith(template, 'MAX_WAIT_DAYS')).toEqual(FUNCTION_NAMES)
+  })
+})
+
 describe('webAcl', () => {
   it('protects the stage and only counts the rules on bodies', () => {
     const { Rules, Scope, DefaultAction } = findResource(template, 'AWS::WAFv2::WebACL').Properties

@@ -21,6 +21,7 @@ import {
 } from '../../environment.ts'
 import { hardDeadline, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { type Engine, newLease, readTimes, timesOf } from '../engine.ts'
+import { openWaitLimits } from '../waiting/wait-limits.ts'
 import { attempt } from '../worker/attempt.ts'
 import { type Admit, admission } from './admission.ts'
 import type { RunRequest } from './run-request.ts'
@@ -48,6 +49,7 @@ export function openSubmitEngine(parts: Parts, maxWaitMs = Number.POSITIVE_INFIN
     ...parts,
     admit: admission(parts, maxOpen, isOnlyProcess ? 1 : undefined),
     times: readTimes(),
+    ...openWaitLimits(parts),
     syncDeadlineMs: Math.min(waitMs, maxWaitMs),
   }
 }

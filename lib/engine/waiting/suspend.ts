@@ -1,4 +1,3 @@
-import { TooManyRequests } from '../../core/errors.ts'
 import type { ExecutionError, LeasedExecution, LostStep, Progress, Usage } from '../../core/execution.ts'
 import { MAX_QUEUE_DELAY_MS, MAX_WAIT_DAYS } from '../../core/limits.ts'
 import type { Suspension, Wait } from '../../core/wait.ts'
@@ -29,22 +28,16 @@ export async function suspend(
   if (lastAt <= at || (onlyTime && endsAt > lastAt)) return waitLimitExceeded(maxWaitMs)
   const until = Math.max(Math.min(endsAt, lastAt), at)
   const suspension = { at, until, waits }
-  const write = () =>
-    executions.suspend({
-      execution,
-      owner: execution.lease.owner,
-      suspension,
-      openUntil: hasOwnMessage(suspension) ? until + 2 * timesOf(engine).graceMs : until,
-      deadlineAt: until + Math.max(execution.deadlineAt - at, 0),
-      ...recorded,
-    })
-  const { admitSuspended = (_, suspending) => suspending() } = engine
-  try {
-    if (!(await admitSuspended(execution.organizationId, write))) return 'lost'
-  } catch (error) {
-    if (error instanceof TooManyRequests) return tooManySuspended()
-    throw error
-  }
+  if (engine.maySuspend && !(await engine.maySuspend(execution.organizationId))) return TOO_MANY_SUSPENDED
+  const isSuspended = await executions.suspend({
+    execution,
+    owner: execution.lease.owner,
+    suspension,
+    openUntil: hasOwnMessage(suspension) ? until + 2 * timesOf(engine).graceMs : until,
+    deadlineAt: until + Math.max(execution.deadlineAt - at, 0),
+    ...recorded,
+  })
+  if (!isSuspended) return 'lost'
   if (execution.cache) {
     const { key } = execution.cache
     await cache.drop({ key, executionId: execution.id }).catch(() => undefined)
@@ -75,10 +68,11 @@ export async function afterSuspension(
 
 const waitLimitExceeded = (maxWaitMs: number): ExecutionError => ({
   code: 'WaitLimitExceeded',
-  message: `The waits of a run may last ${maxWaitMs / DAY_MS} days together (the setting maxWaitDays).`,
+  message: `The run would wait longer than the setting maxWaitDays allows: ${maxWaitMs / DAY_MS}.`,
 })
 
-const tooManySuspended = (): ExecutionError => ({
+const TOO_MANY_SUSPENDED: ExecutionError = {
   code: 'WaitLimitExceeded',
-  message: 'The organization has as many suspended executions as it may have.',
-})
+  message:
+    'The organization has as many suspended executions as it may have (the setting maxSuspendedExecutions).',
+}
