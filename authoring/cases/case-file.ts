@@ -53,6 +53,20 @@ const expectationSchema = expectationFields.check(({ value, issues }) => {
   }
 })
 
+const DECISIONS = ['approve', 'reject', 'timeout'] as const
+
+const decisionFields = z.strictObject({
+  decision: z.enum(DECISIONS),
+  note: z.string().optional(),
+  /** Replaces what is to be approved. */
+  input: objectSchema.optional(),
+})
+
+const approvalSchema = z.union([z.enum(DECISIONS), decisionFields])
+
+/** How an approval is decided. */
+export type CaseApproval = z.infer<typeof approvalSchema>
+
 const caseFields = z.strictObject({
   name: z
     .string()
@@ -61,6 +75,10 @@ const caseFields = z.strictObject({
     .max(MAX_NAME_CHARACTERS)
     .refine((name) => !/\p{Cc}/u.test(name), 'must be one line without control characters'),
   input: objectSchema,
+  /** By the name of the wait or the tool: each of its approvals, or a list of them in order. */
+  approvals: z.record(z.string(), z.union([...approvalSchema.options, z.array(approvalSchema)])).optional(),
+  /** By name: the data of the signals that arrive, in order. */
+  signals: z.record(z.string(), z.array(jsonSchema)).optional(),
   expect: expectationSchema.default({}),
 })
 
@@ -69,9 +87,19 @@ export type TestCase = z.infer<typeof caseFields>
 
 const casesSchema = z.array(caseFields)
 
-const explain = explainWith((path) =>
-  Object.keys(path[1] === 'expect' ? expectationFields.shape : caseFields.shape),
-)
+const explainField = explainWith((path) => {
+  const fields = { expect: expectationFields, approvals: decisionFields }[String(path[1])] ?? caseFields
+  return Object.keys(fields.shape)
+})
+
+/** Of the alternatives of a value, the one of its type. */
+function explain(issue: z.core.$ZodIssue): SchemaProblem[] {
+  if (issue.code !== 'invalid_union') return explainField(issue)
+  const { input, path } = issue
+  const alternative = Array.isArray(input) ? 2 : isJsonObject(input) ? 1 : 0
+  const issues = issue.errors[alternative] ?? issue.errors[0] ?? []
+  return issues.flatMap((each) => explain({ ...each, path: [...path, ...each.path] }))
+}
 
 /** The numbers of JSON (RFC 8259, section 6). */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/

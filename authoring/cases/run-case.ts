@@ -4,10 +4,11 @@ import { type Execution, type ExecutionError, roundDollars } from '../../lib/cor
 import type { Step } from '../../lib/core/step.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
-import { runInProcess } from '../../lib/engine/submit/submit.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import type { Sources } from '../recording/recording.ts'
+import { type AnswerWaits, runThroughWaits } from '../waits/run-through-waits.ts'
+import { CaseAnswers, WaitNotAnswered } from './case-answers.ts'
 import type { TestCase } from './case-file.ts'
 import type { Difference } from './differences.ts'
 import { type CaseRun, findFailedCalls, findFailures } from './find-failures.ts'
@@ -28,6 +29,8 @@ export type CaseParams = {
   findDefects?: () => string[]
   onLog?: (text: string) => void
   onStep?: (execution: Execution, step: Step) => void
+  /** Answers the waits that the case does not. */
+  answer?: AnswerWaits
 }
 
 /** Runs a case like a request would run: with adaptation, journal, budgets and limits. */
@@ -35,14 +38,27 @@ export async function runCase(params: CaseParams): Promise<CaseResult> {
   const { testCase, findDefects = () => [] } = params
   const { name, expect } = testCase
   const startedAt = performance.now()
-  const run = await runOnce(params)
+  const answers = new CaseAnswers(testCase)
+  const unanswered: string[] = []
+  const run = await runOnce(params, async (open) => {
+    try {
+      return await answers.answer(open)
+    } catch (error) {
+      if (!(error instanceof WaitNotAnswered)) throw error
+      if (params.answer) return params.answer(open)
+      unanswered.push(error.message)
+      throw error
+    }
+  })
   const durationMs = Math.round(performance.now() - startedAt)
-  const defects = findDefects().map((message) => ({ pointer: '', message }))
-  const failures = defects.length > 0 ? defects : findFailures(expect, run)
+  const toDifferences = (messages: string[]) => messages.map((message) => ({ pointer: '', message }))
+  const defects = toDifferences([...findDefects(), ...unanswered])
+  const failures =
+    defects.length > 0 ? defects : [...findFailures(expect, run), ...toDifferences(answers.unused)]
   return { name, ...run, failures, durationMs }
 }
 
-async function runOnce(params: CaseParams): Promise<CaseRun> {
+async function runOnce(params: CaseParams, answer: AnswerWaits): Promise<CaseRun> {
   const { stores, version, testCase, model, environment, sources, onLog, onStep } = params
   const costs: (number | undefined)[] = []
   let steps = 0
@@ -65,7 +81,7 @@ async function runOnce(params: CaseParams): Promise<CaseRun> {
       useDynamicLearning: false,
     })
     const options = { ...request.options, model }
-    const { id, output, error } = await runInProcess(engine, { ...request, options })
+    const { id, output, error } = await runThroughWaits(engine, { ...request, options }, answer)
     const failedCalls = await findFailedCalls(stores.steps, id)
     return { output, error, failedCalls, steps, costUsd: sum(costs) }
   } catch (error) {

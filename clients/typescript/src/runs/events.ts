@@ -7,8 +7,8 @@ import type { Execution, Step, ToolCall, Wait } from '../records.ts'
 import { EventParser, type SentEvent } from './sse.ts'
 
 /**
- * What happens in an execution. `tool`: the result of a tool call of step `step`. `waiting`: it is suspended, and goes on
- * when something has arrived. `done` is the last event.
+ * What happens in an execution. `tool`: the result of a tool call of step `step`. `waiting`: it is suspended, and goes
+ * on when something has arrived. `done` is the last event.
  */
 export type ExecutionEvent<Output = Record<string, unknown>> =
   | { event: 'status'; data: { id: string; status: Execution['status'] } }

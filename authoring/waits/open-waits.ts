@@ -1,0 +1,41 @@
+import { type Execution, isFinal } from '../../lib/core/execution.ts'
+import type { Json } from '../../lib/core/json/json.ts'
+import type { RecordedStep } from '../../lib/core/step.ts'
+import type { Wait } from '../../lib/core/wait.ts'
+import type { Engine } from '../../lib/engine/engine.ts'
+import { approvalIdOf } from '../../lib/engine/waiting/approval-id.ts'
+
+/** Something that a run, or an agent that it calls, waits for. */
+export type OpenWait = Wait & {
+  /** The executions that go on when it ends: the one that waits, and those that called it, up to the run. */
+  executionIds: [string, ...string[]]
+  /** Of an approval. */
+  title: string | null
+  /** What is to be approved. */
+  data: Json
+}
+
+/** What a suspended execution waits for. For those that wait for agents that they call: what these wait for. */
+export async function findOpenWaits(
+  engine: Pick<Engine, 'executions' | 'steps'>,
+  { id, organizationId, suspension }: Pick<Execution, 'id' | 'organizationId' | 'suspension'>,
+  callers: string[] = [],
+): Promise<OpenWait[]> {
+  if (!suspension) return []
+  const executionIds: OpenWait['executionIds'] = [id, ...callers]
+  const steps = await engine.steps.read({ executionId: id })
+  const found = suspension.waits.map(async (wait): Promise<OpenWait[]> => {
+    if (wait.kind !== 'execution') return [{ ...wait, executionIds, ...describe(wait, steps) }]
+    const child = wait.id && (await engine.executions.get({ organizationId, id: wait.id }))
+    return child && !isFinal(child) ? findOpenWaits(engine, child, executionIds) : []
+  })
+  return (await Promise.all(found)).flat()
+}
+
+function describe({ id, step: number }: Wait, steps: RecordedStep[]): Pick<OpenWait, 'title' | 'data'> {
+  const step = steps.find((recorded) => recorded.step.number === number)?.step
+  if (step?.kind === 'WAIT' && step.wait.kind === 'approval') return step.wait
+  const call =
+    step?.kind === 'MODEL' ? step.calls.find((each) => approvalIdOf(step, each.id) === id) : undefined
+  return { title: null, data: call?.input ?? null }
+}
