@@ -170,11 +170,9 @@ const settingsOf = (environment: Environment) => ({
   }),
   executionRetentionDays: integer({
     default: null,
-    // More than the deadline of an execution, which is one day.
-    min: 2,
     max: 3_650,
     description:
-      'Days after which an execution expires, with its steps, payloads and cached result. DynamoDB deletes expired items within a few days. If unset, executions are kept until a client deletes them.',
+      'Days from the end of an execution until it expires, with its cached result. Its steps and payloads, which nobody can read then, are stored for `maxWaitDays` and 8 days more. DynamoDB deletes expired items within a few days. If unset, executions are kept until a client deletes them.',
   }),
   runnerConcurrency: integer({
     default: 50,

@@ -142,7 +142,7 @@ export const localSettings = (environment: variables.Environment) => ({
   }),
   [variables.EXECUTION_RETENTION_DAYS]: integer({
     default: null,
-    description: 'Days after which executions expire. If unset, they are kept.',
+    description: 'Days from the end of an execution until it expires. If unset, executions are kept.',
   }),
   [POWERTOOLS_LOG_LEVEL]: setting(z.string().toUpperCase().pipe(z.enum(LOG_LEVELS)), {
     default: 'WARN',

@@ -4,6 +4,7 @@ import * as transitions from '../../core/transitions.ts'
 import type { Change, Condition } from '../table/expressions.ts'
 import { childKey, executionKey } from '../table/keys.ts'
 import { storePayload } from '../table/payload.ts'
+import { TABLE } from '../table/schema.ts'
 import { toStoredText } from '../table/stored-text.ts'
 import { type Item, NOT_EXISTS, type Table } from '../table/table.ts'
 import { cleanUp, deleteExecution, listCleanups } from './cleanup.ts'
@@ -196,6 +197,8 @@ function toChange({ set, add, claimedAt }: transitions.Transition): Change {
   const isFinal = set.status !== undefined && set.status !== 'IN_PROGRESS'
   const cleared = Object.entries(values).flatMap(([name, value]) => (value === null ? [name] : []))
   const removed = isFinal ? [...OPEN_ATTRIBUTES, ...(set.status === 'SUCCESS' ? ['statusShard'] : [])] : []
+  // Earlier releases gave a record its expiry when it was created.
+  if (set.suspension) removed.push(TABLE.timeToLive)
   return {
     set: withoutNulls(values),
     remove: [...new Set([...cleared, ...removed])],

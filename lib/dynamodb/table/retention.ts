@@ -1,4 +1,5 @@
-import { type Environment, EXECUTION_RETENTION_DAYS, readInteger } from '../../environment.ts'
+import { DEADLINE_MS, MAX_WAIT_DAYS as WAIT_DAYS } from '../../core/limits.ts'
+import { type Environment, EXECUTION_RETENTION_DAYS, MAX_WAIT_DAYS, readInteger } from '../../environment.ts'
 import type { Item } from './expressions.ts'
 import { executionIdOf, isExecutionRecord, isOfExecution, type Key } from './keys.ts'
 import { TABLE } from './schema.ts'
@@ -12,9 +13,12 @@ const DAY_MS = 86_400_000
 const SLACK_MS = 7 * DAY_MS
 
 export type Retention = {
-  /** When the execution expires, in milliseconds since the epoch; null if it does not. */
+  /** When a copy of an execution's result expires, in milliseconds since the epoch: not after its record; or null. */
   expiryOf(executionId: string): number | null
-  /** The time-to-live attribute of an execution's item; empty for other items. */
+  /**
+   * The time-to-live attribute of an execution's item. A record has none until it has ended: it can wait for long.
+   * Other items are not written again then: they expire after the latest possible end. Empty if it is no such item.
+   */
   timeToLiveOf(item: Item): Item
 }
 
@@ -22,13 +26,17 @@ export type Retention = {
 export function retention(environment: Environment): Retention {
   if (!environment[EXECUTION_RETENTION_DAYS]) return { expiryOf: () => null, timeToLiveOf: () => ({}) }
   const keptMs = readInteger(EXECUTION_RETENTION_DAYS, 0, environment) * DAY_MS
+  const maxWaitMs = readInteger(MAX_WAIT_DAYS, WAIT_DAYS.default, environment) * DAY_MS
   const expiryOf = (executionId: string) => createdAt(executionId) + keptMs
   return {
     expiryOf,
     timeToLiveOf(item) {
       const key = item as Key
       if (!isOfExecution(key)) return {}
-      return timeToLive(expiryOf(executionIdOf(key.pk)) + (isExecutionRecord(key) ? 0 : SLACK_MS))
+      if (!isExecutionRecord(key))
+        return timeToLive(expiryOf(executionIdOf(key.pk)) + DEADLINE_MS + maxWaitMs + SLACK_MS)
+      const { finishedAt } = item
+      return typeof finishedAt === 'string' ? timeToLive(Date.parse(finishedAt) + keptMs) : {}
     },
   }
 }

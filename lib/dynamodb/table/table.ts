@@ -47,7 +47,7 @@ export function openTable(environment: Environment = process.env) {
   return {
     name,
 
-    /** When an execution expires, in milliseconds since the epoch; null if it does not. */
+    /** When a copy of an execution's result expires, in milliseconds since the epoch; null if it does not. */
     expiryOf,
 
     /** Of the item, only `attributes` when they are given; DynamoDB reads and bills the whole item. */
@@ -66,11 +66,10 @@ export function openTable(environment: Environment = process.env) {
 
     /** The updated item, or null when the condition failed. */
     async update(key: Key, change: Change): Promise<Item | null> {
-      const output = await ifConditionHolds(
-        send(
-          new UpdateCommand({ TableName: name, Key: key, ReturnValues: 'ALL_NEW', ...expressions(change) }),
-        ),
-      )
+      const set = { ...change.set, ...timeToLiveOf({ ...change.set, ...key }) }
+      const update = expressions({ ...change, set })
+      const command = new UpdateCommand({ TableName: name, Key: key, ReturnValues: 'ALL_NEW', ...update })
+      const output = await ifConditionHolds(send(command))
       return output && (output.Attributes ?? {})
     },
 

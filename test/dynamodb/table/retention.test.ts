@@ -1,43 +1,56 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import type { Execution } from '../../../lib/core/execution.ts'
+import { CANCELLED, cachedExecution, type Execution } from '../../../lib/core/execution.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import { cacheStore } from '../../../lib/dynamodb/reservation-stores.ts'
 import { cacheKey, executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
-import { EXECUTION_RETENTION_DAYS } from '../../../lib/environment.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { EXECUTION_RETENTION_DAYS, MAX_WAIT_DAYS } from '../../../lib/environment.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
-import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
+import { anExecution, executionOf, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { EMULATORS } from '../../support/tables/emulators.ts'
 
 const DAY_MS = 86_400_000
 const owner = 'me'
-const name = `retention-${system.newId()}`
-const open = (days?: string) =>
-  openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb'), [EXECUTION_RETENTION_DAYS]: days })
-
-beforeAll(() => provisionTable(inject('dynamodb'), name))
+/** Of steps and chunks, after the latest possible end: the deadline of a day, and the waits. */
+const SLACK_DAYS = 7
 
 /** Larger than a record may contain, even compressed. */
 const large = () => ({ text: randomBytes(20_000).toString('base64') })
 
+const aStep = (number: number, at: number) => {
+  const time = new Date(at).toISOString()
+  const times = { startedAt: time, finishedAt: time }
+  return { kind: 'CODE' as const, number, name: `step ${number}`, value: large(), ...times }
+}
+const usage = { inputTokens: 0, outputTokens: 0 }
+const done = { status: 'SUCCESS' as const, output: large(), steps: 1, usage, model: null }
+
 async function createRun(table: Table): Promise<Execution> {
   const executions = executionStore(table)
-  const execution = anExecution({
-    input: large(),
-    now: Date.now(),
-    lease: { owner, expiresAt: Date.now() + DAY_MS },
-  })
-  const times = { startedAt: execution.createdAt, finishedAt: execution.createdAt }
-  const usage = { inputTokens: 0, outputTokens: 0 }
+  const now = Date.now()
+  const execution = anExecution({ input: large(), now, lease: { owner, expiresAt: now + DAY_MS } })
   await executions.create({ execution })
-  const step = { kind: 'CODE' as const, number: 1, name: 'one', value: large(), ...times }
-  await stepStore(table).append({ executionId: execution.id, owner, step, progress: NO_PROGRESS })
-  const outcome = { status: 'SUCCESS' as const, output: large(), steps: 1, usage, model: null }
-  await executions.finish({ execution: leased(execution, owner), outcome, finishedAt: times.finishedAt })
+  await stepStore(table).append({
+    executionId: execution.id,
+    owner,
+    step: aStep(1, now),
+    progress: NO_PROGRESS,
+  })
   return execution
 }
+
+const finish = (table: Table, execution: Execution, at = Date.now()) =>
+  executionStore(table).finish({
+    execution: leased(execution, owner),
+    outcome: done,
+    finishedAt: new Date(at).toISOString(),
+  })
 
 async function itemsOf(table: Table, { id }: Execution) {
   const { items } = await table.query({
@@ -47,59 +60,170 @@ async function itemsOf(table: Table, { id }: Execution) {
   return items
 }
 
-describe('a table with a retention of 30 days', () => {
-  it('expires the record after 30 days, and its steps and chunks a week later', async () => {
-    const table = open('30')
-    const before = Date.now()
-    const execution = await createRun(table)
-    const items = await itemsOf(table, execution)
-    expect(items.length).toBeGreaterThanOrEqual(5)
-    for (const { sk, ttl } of items) {
-      const days = sk === 'RECORD' ? 30 : 37
-      expect(Math.abs(Number(ttl) * 1000 - before - days * DAY_MS), String(sk)).toBeLessThan(DAY_MS / 2)
-    }
-  })
+/** Days from now until each item expires, rounded; null for those that do not. */
+async function daysUntilExpiry(table: Table, execution: Execution) {
+  const days = (ttl: unknown) =>
+    ttl === undefined ? null : Math.round((Number(ttl) * 1000 - Date.now()) / DAY_MS)
+  const items = await itemsOf(table, execution)
+  const record = items.find(({ sk }) => sk === 'RECORD')
+  const others = items.filter((item) => item !== record)
+  return {
+    record: days(record?.ttl),
+    others: new Set(others.map(({ ttl }) => days(ttl))),
+    count: others.length,
+  }
+}
 
-  it('expires a cache entry with its execution at the latest', async () => {
-    const table = open('30')
-    const cache = cacheStore(table)
-    const end = Date.now() + 30 * DAY_MS
-    for (const [expiresAt, expected] of [
-      [null, end],
-      [end + DAY_MS, end],
-      [end - DAY_MS, end - DAY_MS],
-    ] as const) {
-      const [key, executionId] = [system.newId(), system.newId()]
-      await cache.reserve({ key, executionId, replaces: null, now: Date.now() })
-      await cache.store({ key, executionId, output: { text: 'x' }, expiresAt })
-      const item = await table.get(cacheKey(key), { consistent: true })
-      expect(Math.abs(Number(item?.expiresAt) - expected)).toBeLessThan(DAY_MS / 2)
-      expect(item?.ttl).toBe(Math.ceil(Number(item?.expiresAt) / 1000))
-    }
-  })
-
-  it('expires nothing else', async () => {
-    const table = open('30')
-    const key = { pk: `AGENT#${system.newId()}`, sk: 'AGENT' }
-    await table.put(key)
-    await table.writeMany([{ put: { ...key, sk: 'CODE' } }])
-    const { items } = await table.query({
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': key.pk },
+describe.each(EMULATORS)('retention on %s', (emulator) => {
+  const name = `retention-${system.newId()}`
+  const open = (days?: string, maxWaitDays?: string) =>
+    openTable({
+      TABLE_NAME: name,
+      DYNAMODB_ENDPOINT: inject(emulator),
+      [EXECUTION_RETENTION_DAYS]: days,
+      [MAX_WAIT_DAYS]: maxWaitDays,
     })
-    expect(items.map(({ ttl }) => ttl)).toEqual([undefined, undefined])
+
+  beforeAll(() => provisionTable(inject(emulator), name))
+
+  describe('a table with a retention of 30 days', () => {
+    it('expires the record 30 days after its end, other items a week after its latest possible end', async () => {
+      const table = open('30', '10')
+      const execution = await createRun(table)
+      const latest = new Set([30 + 1 + 10 + SLACK_DAYS])
+      expect(await daysUntilExpiry(table, execution)).toMatchObject({ record: null, others: latest })
+      await finish(table, execution, Date.now() + 2 * DAY_MS)
+      const { count, ...expiry } = await daysUntilExpiry(table, execution)
+      expect(expiry).toEqual({ record: 32, others: latest })
+      expect(count).toBeGreaterThanOrEqual(5)
+    })
+
+    it.each([
+      ['ended regardless of its worker', CANCELLED],
+      ['ended by its worker', null],
+    ])('expires a record that is %s, also when feedback is given later', async (_, error) => {
+      const table = open('30')
+      const execution = await createRun(table)
+      const { id, organizationId } = execution
+      const finishedAt = new Date().toISOString()
+      if (error) await executionStore(table).end({ organizationId, id, error, finishedAt })
+      else await finish(table, execution)
+      const feedback = { rating: 1 as const, correctedOutput: null, note: null, updatedAt: finishedAt }
+      await executionStore(table).giveFeedback({ organizationId, id, feedback, writer: 'me' })
+      expect(await daysUntilExpiry(table, execution)).toMatchObject({ record: 30 })
+    })
+
+    it('expires a record that is final when it is created', async () => {
+      const table = open('30')
+      const { id, now, ...params } = { ...anExecution(), now: Date.now() }
+      const execution = cachedExecution({ ...params, id, now, deadlineMs: 1_000 }, system.newId(), {})
+      await executionStore(table).create({ execution })
+      expect(await daysUntilExpiry(table, execution)).toMatchObject({ record: 30 })
+    })
+
+    it('gives no expiry to what remains of a deleted execution: a sweep deletes it', async () => {
+      const table = open('30')
+      const execution = await createRun(table)
+      await finish(table, execution)
+      await executionStore(table).delete({ ...execution, now: Date.now() })
+      expect(await itemsOf(table, execution)).toMatchObject([{ sk: 'RECORD', deleted: true }])
+      expect((await daysUntilExpiry(table, execution)).record).toBeNull()
+    })
+
+    it('expires a cache entry with its execution at the latest', async () => {
+      const table = open('30')
+      const cache = cacheStore(table)
+      const end = Date.now() + 30 * DAY_MS
+      for (const [expiresAt, expected] of [
+        [null, end],
+        [end + DAY_MS, end],
+        [end - DAY_MS, end - DAY_MS],
+      ] as const) {
+        const [key, executionId] = [system.newId(), system.newId()]
+        await cache.reserve({ key, executionId, replaces: null, now: Date.now() })
+        await cache.store({ key, executionId, output: { text: 'x' }, expiresAt })
+        const item = await table.get(cacheKey(key), { consistent: true })
+        expect(Math.abs(Number(item?.expiresAt) - expected)).toBeLessThan(DAY_MS / 2)
+        expect(item?.ttl).toBe(Math.ceil(Number(item?.expiresAt) / 1000))
+      }
+    })
+
+    it('expires nothing else', async () => {
+      const table = open('30')
+      const key = { pk: `AGENT#${system.newId()}`, sk: 'AGENT' }
+      await table.put(key)
+      await table.writeMany([{ put: { ...key, sk: 'CODE' } }])
+      const { items } = await table.query({
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': key.pk },
+      })
+      expect(items.map(({ ttl }) => ttl)).toEqual([undefined, undefined])
+    })
+
+    it('rejects an invalid number of days', () => {
+      expect(() => open('a month')).toThrow(`${EXECUTION_RETENTION_DAYS} is "a month"`)
+    })
   })
 
-  it('rejects an invalid number of days', () => {
-    expect(() => open('a month')).toThrow(`${EXECUTION_RETENTION_DAYS} is "a month"`)
-  })
-})
+  describe('a table with a retention of one day', () => {
+    it('keeps a run that sleeps for 20 days, with its steps, and expires it one day after its end', async () => {
+      const table = open('1', '20')
+      let offsetMs = 0
+      const engine = {
+        ...engineOn(table),
+        maxWaitMs: 20 * DAY_MS,
+        system: { ...system, now: () => Date.now() + offsetMs },
+      }
+      const version = await aModelAgent(
+        { code: true, slug: 'sleeps', outputSchema: { type: 'object' } },
+        {
+          table,
+          code: `export default async (input, context) => {
+          await context.step('one', () => 'x'.repeat(20))
+          await context.sleep('nap', ${(20 * DAY_MS) / 1000 - 60})
+          return {}
+        }`,
+        },
+      )
+      const execution = executionOf(version, { input: { question: JSON.stringify(large()) } })
+      await engine.executions.create({ execution })
+      const process = (wakes: boolean) =>
+        processMessage(engine, execution.id, {
+          message: { wakes, receiveCount: 1, changeVisibility: async () => undefined },
+        })
+      await process(false)
+      expect(await engine.executions.getSuspended(execution)).not.toBeNull()
+      const latest = new Set([1 + 1 + 20 + SLACK_DAYS])
+      expect(await daysUntilExpiry(table, execution)).toMatchObject({ record: null, others: latest })
+      offsetMs = 20 * DAY_MS
+      await process(true)
+      expect(await engine.executions.getStatus(execution)).toBe('SUCCESS')
+      expect(await daysUntilExpiry(table, execution)).toMatchObject({ record: 21, others: latest })
+    })
 
-describe('a table without a retention', () => {
-  it('expires nothing', async () => {
-    const table = open()
-    const execution = await createRun(table)
-    expect(new Set((await itemsOf(table, execution)).map(({ ttl }) => ttl))).toEqual(new Set([undefined]))
-    expect(table.expiryOf(execution.id)).toBeNull()
+    it('removes the expiry that an earlier release gave to the record of a run that is suspended', async () => {
+      const table = open('1')
+      const execution = await createRun(table)
+      await table.update(executionKey(execution.id), { set: { ttl: 1 } })
+      const at = Date.now()
+      await executionStore(table).suspend({
+        execution,
+        owner,
+        suspension: { at, until: at + DAY_MS, waits: [] },
+        openUntil: at + DAY_MS,
+        deadlineAt: at + 2 * DAY_MS,
+      })
+      expect(await daysUntilExpiry(table, execution)).toMatchObject({ record: null })
+    })
+  })
+
+  describe('a table without a retention', () => {
+    it('expires nothing', async () => {
+      const table = open()
+      const execution = await createRun(table)
+      await finish(table, execution)
+      expect(new Set((await itemsOf(table, execution)).map(({ ttl }) => ttl))).toEqual(new Set([undefined]))
+      expect(table.expiryOf(execution.id)).toBeNull()
+    })
   })
 })
