@@ -37,6 +37,8 @@ const EXPECTED: Partial<Record<OperationName, number>> = {
   'restore-agent': 404,
   'delete-version': 409,
   'retire-version': 409,
+  'send-signal': 409,
+  'send-callback': 404,
 }
 const UNKNOWN_AGENT = 'smoke-test-of-an-unknown-agent'
 
@@ -121,7 +123,7 @@ async function callRoute(route: Route, versionId: string, slash: string): Promis
   const expected = EXPECTED[name] ?? 200
   const executionId = route.path.includes('{executionId}') ? await runAgent(legacy) : ''
   const agentId = expected === 404 ? UNKNOWN_AGENT : agent
-  const path = toPath(route, { agentId, executionId, versionId }) + slash
+  const path = toPath(route, { agentId, executionId, versionId, name: 'smoke.test', mac: 'guessed' }) + slash
   const otherwise = name === 'publish-agent' ? PUBLISHING_IS_OFF : undefined
   await send({ method, path, expected, otherwise, ...contentOf(name) })
   if (executionId !== '') await deleteExecution(executionId, legacy, slash)

@@ -10,6 +10,7 @@ import { parseModelEndpoints } from '../lib/models/endpoints/model-endpoints.ts'
 import { parseModelName } from '../lib/models/model-name.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 import { type KeySetting, STACK_KEYS } from '../lib/models/providers/provider-settings.ts'
+import { PUBLIC_URL_RULE, parsePublicUrl } from '../lib/public-url.ts'
 import { findSimilarName } from '../lib/schema/similar-names.ts'
 import { checked, flag, integer, optional, parseSettings, setting } from '../lib/settings.ts'
 import { divideConcurrency } from './functions/concurrency.ts'
@@ -256,6 +257,11 @@ const settingsOf = (environment: Environment) => ({
     allowed: 'segments of letters, digits, `.`, `_` and `-`, separated by `/`, together with `domainName`',
     description:
       'Base path of the API on the custom domain, such as `agents/v1`: its URLs then start with `https://{domainName}/agents/v1/v1`.',
+  }),
+  publicUrl: optional(checked(parsePublicUrl), {
+    allowed: PUBLIC_URL_RULE,
+    description:
+      'The URL of the API for other systems, as in the stack output `BaseUrl`: [callbacks](waiting.md#callbacks) begin with it. If unset, `context.callbackUrl` throws.',
   }),
   disableExecuteApiEndpoint: flag({
     default: null,

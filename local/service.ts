@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadPublishedCodeWith } from '../lib/agents/lifecycle/check-published-agent.ts'
+import { maskMacs } from '../lib/core/callback-mac.ts'
 import type { Violation } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { emitCompleted } from '../lib/engine/wait-for-completion.ts'
@@ -9,6 +10,7 @@ import {
   DYNAMODB_ENDPOINT,
   type Environment,
   MODEL_QUEUE_URL,
+  PUBLIC_URL,
   QUEUE_URL,
   RESPONSE_STREAMING,
   SQS_ENDPOINT,
@@ -77,8 +79,6 @@ export async function runService(environment: Environment, print: (line: string)
 
     const { agents, executions, organizations, tokens } = openStores()
     const hasStale = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0
-    // Executions of the last start may be open, and a shared queue may contain messages.
-    if (isSharedQueue || (await hasStale(Number.MAX_SAFE_INTEGER))) runner.ensureStarted()
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
     await createDataFolder(folder)
@@ -110,7 +110,8 @@ export async function runService(environment: Environment, print: (line: string)
       handlers,
       authorizer,
       corsOrigins,
-      onResponse: ({ method, path, status, ms }) => print(`${method} ${path} ${status} ${ms.toFixed(0)} ms`),
+      onResponse: ({ method, path, status, ms }) =>
+        print(`${method} ${maskMacs(path)} ${status} ${ms.toFixed(0)} ms`),
     })
     let requests = 0
     gateway.on('request', (_request, response) => {
@@ -121,6 +122,9 @@ export async function runService(environment: Environment, print: (line: string)
     cleanups.push(async () => void (await Promise.all([closeServer(gateway), runner.stop()])))
 
     const url = urlOf(gateway, host)
+    process.env[PUBLIC_URL] ??= url
+    // Executions of the last start may be open, and a shared queue may contain messages.
+    if (isSharedQueue || (await hasStale(Number.MAX_SAFE_INTEGER))) runner.ensureStarted()
     print(`data in ${database.name}, queue in ${sqs.name}`)
     for (const result of published) print(describe(result))
     for (const warning of warnings) print(`warning: ${warning}`)

@@ -14,6 +14,7 @@ import {
 } from '../lib/models/endpoints/model-endpoints.ts'
 import { parseModelPrices } from '../lib/models/prices/price-table.ts'
 import { PROVIDERS, traitsOf } from '../lib/models/providers/providers.ts'
+import { PUBLIC_URL_RULE, parsePublicUrl } from '../lib/public-url.ts'
 import { checked, integer, optional, parseSettings, setting } from '../lib/settings.ts'
 
 const POWERTOOLS_LOG_LEVEL = 'POWERTOOLS_LOG_LEVEL'
@@ -56,6 +57,11 @@ export const localSettings = (environment: variables.Environment) => ({
     allowed: '`on` or `off`',
     description:
       'When off, `POST /v1/agents` is rejected with 403 ([lifecycle](lifecycle.md#publish-from-a-pipeline)).',
+  }),
+  [variables.PUBLIC_URL]: optional(checked(parsePublicUrl, variables.PUBLIC_URL), {
+    shownDefault: 'that of `HOST` and `PORT`',
+    allowed: PUBLIC_URL_RULE,
+    description: 'The URL of the service for other systems: [callbacks](waiting.md#callbacks) begin with it.',
   }),
   DATA_DIR: setting(z.string(), {
     default: '.local',
@@ -167,7 +173,13 @@ const PROVIDER_SETTINGS = Object.fromEntries(
  * @throws an Error with one line for each invalid variable
  */
 export function readLocalSettings(given: variables.Environment) {
-  const { HOST, PORT, DEV_TOKEN, ...values } = parseSettings(
+  const {
+    HOST,
+    PORT,
+    DEV_TOKEN,
+    PUBLIC_URL: publicUrl,
+    ...values
+  } = parseSettings(
     { ...localSettings(given), ...(PROVIDER_SETTINGS as object) },
     (name) => given[name],
     ({ name, value, allowed, reason }) => reason ?? `${name} is "${value}"; it must be ${allowed}.`,
@@ -176,6 +188,7 @@ export function readLocalSettings(given: variables.Environment) {
   const defaults: variables.Environment = {
     [variables.LEASE_SECONDS]: String(values[variables.LEASE_SECONDS]),
     [POWERTOOLS_LOG_LEVEL]: values[POWERTOOLS_LOG_LEVEL],
+    ...(publicUrl && { [variables.PUBLIC_URL]: parsePublicUrl(publicUrl) }),
   }
   const environment = { ...given, ...defaults }
   return {

@@ -19,8 +19,8 @@ import { apiDefinition } from './api-definition.ts'
 const MIN_COMPRESSION_SIZE = Size.kibibytes(2)
 
 /**
- * Fields of the access log. The path contains resource ids; the query string and headers can contain the data of
- * clients and are not logged.
+ * Fields of the access log. The path of a callback contains its secret; the query string and headers can contain the
+ * data of clients. They are not logged: the log of the function has the ids.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
  */
 const ACCESS_LOG = {
@@ -28,7 +28,6 @@ const ACCESS_LOG = {
   requestTime: '$context.requestTime',
   method: '$context.httpMethod',
   route: '$context.resourcePath',
-  path: '$context.path',
   status: '$context.status',
   gatewayResponse: '$context.error.responseType',
   organizationId: '$context.authorizer.organizationId',

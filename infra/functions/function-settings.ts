@@ -73,6 +73,8 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'delete-execution': { timeoutSeconds: 29, memoryMb: 512 },
   // A correction can be as large as an output, and the response contains it.
   'give-feedback': { timeoutSeconds: 29, memoryMb: 512 },
+  // Reads all signals of an execution where it counts or lists them.
+  'send-signal': { timeoutSeconds: 29, memoryMb: 512 },
   // A whole processor: parsing 3 MB of code takes 3 s of it, and 400 MB.
   'publish-agent': { timeoutSeconds: 29, memoryMb: 1769 },
   'sweep-executions': { timeoutSeconds: 60, memoryMb: 512 },

@@ -25,6 +25,7 @@ import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import { MCP_DEADLINE_MS, SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
 import * as variables from '../../lib/environment.ts'
 import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
+import { parsePublicUrl } from '../../lib/public-url.ts'
 import { isPaused, type ServiceSettings } from '../settings.ts'
 import type { Queues } from '../storage.ts'
 import { divideConcurrency } from './concurrency.ts'
@@ -200,6 +201,7 @@ function createEnvironment(
       [variables.MAX_WAIT_DAYS]: String(maxWaitDays),
       // The rest is for the worker, its SDKs and payloads.
       [variables.AGENT_MEMORY_MB]: String(Math.floor(settings.agentMemoryMb / 2)),
+      ...(settings.publicUrl && { [variables.PUBLIC_URL]: parsePublicUrl(settings.publicUrl) }),
     }),
     ...(name === 'publish-agent' && !settings.httpPublishing && { [variables.HTTP_PUBLISHING]: 'off' }),
     ...(operations.length > 0 && corsOrigins && { [variables.CORS_ORIGINS]: corsOrigins }),

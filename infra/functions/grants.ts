@@ -76,6 +76,10 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'get-execution': { table: ['BatchGetItem', 'GetItem'] },
   'stream-events': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
+  'send-signal': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    queue: ['SendMessage'],
+  },
   'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'] },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],

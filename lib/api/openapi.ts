@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
 import type { Scope } from '../core/access.ts'
 import { ERRORS } from '../core/errors.ts'
+import { SIGNAL_NAME } from '../core/wait.ts'
 import { parameterSchemas } from './parameters.ts'
 import { apiRoutes, getOperation, type Operation, type Route } from './routes.ts'
 import { sentEvent } from './schemas/execution-record.ts'
@@ -11,6 +12,8 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
   agentId: z.string().meta({ description: 'The ID (a UUID) or slug of the agent.' }),
   executionId: z.uuid().meta({ description: 'The ID of the execution.' }),
   versionId: z.uuid().meta({ description: 'The ID of the version.' }),
+  name: z.string().regex(SIGNAL_NAME).meta({ description: 'The name of the signal.' }),
+  mac: z.string().meta({ description: 'Proves that the execution has made the URL.' }),
 }
 
 /** Errors of every operation. Those that require a token can also respond with `Unauthorized` and `Forbidden`. */
@@ -63,7 +66,10 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
       ...(operation.headers && { header: parameterSchemas[operation.headers] }),
     },
     ...(operation.body && {
-      requestBody: { required: true, content: { 'application/json': { schema: getSchema(operation.body) } } },
+      requestBody: {
+        required: !operation.optionalBody,
+        content: { 'application/json': { schema: getSchema(operation.body) } },
+      },
     }),
     responses: mergeResponses(toResponses(operation), toErrorResponses(operation)),
   } as ZodOpenApiOperationObject

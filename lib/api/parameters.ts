@@ -46,16 +46,26 @@ export const runParameters = /* @__PURE__ */ parameters(() => ({
   ),
 }))
 
+const idempotencyKey = () =>
+  z.optional(
+    z.string().check(
+      z.regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/, {
+        error: 'must have 1 to 255 printable ASCII characters',
+      }),
+    ),
+  )
+
 export const runHeaders = /* @__PURE__ */ parameters(() => ({
   'Idempotency-Key': describe(
-    z.optional(
-      z.string().check(
-        z.regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/, {
-          error: 'must have 1 to 255 printable ASCII characters',
-        }),
-      ),
-    ),
+    idempotencyKey(),
     'A unique value, chosen by the client. For 24 hours, requests with the same key and body lead to the same execution.',
+  ),
+}))
+
+export const signalHeaders = /* @__PURE__ */ parameters(() => ({
+  'Idempotency-Key': describe(
+    idempotencyKey(),
+    'A unique value, chosen by the client. Requests with the same key, name and body send one signal.',
   ),
 }))
 
@@ -145,5 +155,6 @@ export const parameterSchemas = {
   executionParameters,
   eventHeaders,
   runHeaders,
+  signalHeaders,
   waitHeaders,
 }

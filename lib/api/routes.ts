@@ -1,5 +1,6 @@
 import type { Scope } from '../core/access.ts'
 import type { ErrorCode } from '../core/errors.ts'
+import { MAX_SIGNAL_BYTES } from '../core/limits.ts'
 import type { parameterSchemas } from './parameters.ts'
 import type { RecordName, ResponseBody } from './schemas/records.ts'
 
@@ -27,8 +28,12 @@ export type Operation = {
   body?: RecordName
   /** The function parses the body itself: its errors have a format of their own. */
   rawBody?: true
-  /** The function accepts a body of any type that it can adapt to an object. */
-  adaptsBody?: true
+  /** The function accepts a body of any type of JSON. */
+  anyBody?: true
+  /** Without a body, the function receives null. */
+  optionalBody?: true
+  /** Bytes of the body, if it may have fewer than those of other operations. */
+  maxBodyBytes?: number
   /** By status. The body is null if the response has none; `events`: it can be server-sent events. */
   responses: Record<number, { description: string; body: ResponseBody | null; events?: true }>
   /** Errors beyond those of every operation. With a status if it is not the usual one of the code. */
@@ -70,6 +75,21 @@ const changedExecutionResponse = {
     body: 'ChangedExecution',
   },
 } as const
+
+const signalRequest = {
+  headers: 'signalHeaders',
+  body: 'SignalData',
+  anyBody: true,
+  maxBodyBytes: MAX_SIGNAL_BYTES,
+  responses: { 202: { description: 'The signal is kept until a wait takes it', body: 'SentSignal' } },
+} as const
+const SIGNAL_ERRORS = [
+  'InvalidHeader',
+  ...BODY_ERRORS,
+  'ExecutionNotFound',
+  'InputSchemaMismatch',
+  'IdempotencyKeyReused',
+] as const
 
 /** The operations by name. */
 export const operations = {
@@ -218,7 +238,7 @@ export const operations = {
     query: 'runParameters',
     headers: 'runHeaders',
     body: 'Input',
-    adaptsBody: true,
+    anyBody: true,
     responses: {
       200: {
         description:
@@ -331,6 +351,34 @@ export const operations = {
       'FeedbackMismatch',
     ],
     streams: true,
+  },
+  'send-signal': {
+    family: 'send-signal',
+    method: 'POST',
+    path: '/v1/agent_executions/{executionId}/signals/{name}',
+    summary: 'Send data to an execution that waits for it, or will',
+    scope: 'run',
+    ...signalRequest,
+    errors: ['BadRequest', ...SIGNAL_ERRORS, 'ExecutionEnded'],
+  },
+  'list-signals': {
+    family: 'send-signal',
+    ...reading,
+    path: '/v1/agent_executions/{executionId}/signals',
+    summary: 'List the signals that no wait of an execution has taken',
+    query: 'pageParameters',
+    responses: { 200: { description: 'Signals, oldest first', body: ['Signal'] } },
+    errors: ['ExecutionNotFound'],
+  },
+  'send-callback': {
+    family: 'send-signal',
+    method: 'POST',
+    path: '/v1/callbacks/{executionId}/{name}/{mac}',
+    summary: 'Send data to an execution by a URL of `context.callbackUrl`',
+    public: true,
+    optionalBody: true,
+    ...signalRequest,
+    errors: [...SIGNAL_ERRORS],
   },
   'serve-console': {
     method: 'GET',

@@ -1,5 +1,6 @@
 import { hasScope } from '../access/permissions.ts'
 import type { Access } from '../core/access.ts'
+import { maskMacs } from '../core/callback-mac.ts'
 import {
   type Execution,
   type ExecutionSummary,
@@ -85,11 +86,12 @@ export const toListedExecution = (item: Execution | ExecutionSummary) =>
 export function toStepRecord({ step, results }: RecordedStep): StepRecord {
   const { number, attempt = 1, startedAt, finishedAt } = step
   const times = { attempt, startedAt, finishedAt, durationMs: getDurationMs(step) }
-  if (step.kind === 'CODE') return { number, name: step.name, result: step.value, ...times }
+  if (step.kind === 'CODE') return maskMacs({ number, name: step.name, result: step.value, ...times })
   if (step.kind === 'WAIT') {
     const { kind, ...wait } = step.wait
     const resultId = 'id' in wait ? wait.id : WAIT_RESULT
-    return { number, name: step.name, wait: { kind, ...wait }, ...toOutcome(results.get(resultId)), ...times }
+    const outcome = toOutcome(results.get(resultId))
+    return maskMacs({ number, name: step.name, wait: { kind, ...wait }, ...outcome, ...times })
   }
   const toolCalls = step.calls.map(({ id, name, input, error }) => ({
     id,

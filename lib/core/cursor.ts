@@ -24,9 +24,10 @@ export function decodeCursor(cursor: string, pattern: RegExp): ListPosition | un
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-/** The sort values of lists: the id, the creation time and id, or the number of a step. */
+/** The sort values of lists: the id, the creation or receipt time and id, or the number of a step. */
 export const BY_ID = new RegExp(`^${UUID}$`)
 export const BY_CREATION = new RegExp(`^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{12}Z#${UUID}$`)
+export const BY_RECEIPT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z#[0-9a-f-]{32,36}$/
 export const BY_NUMBER = /^[1-9]\d{0,4}$/
 
 /** The page that a request asks for; the first one by default. */

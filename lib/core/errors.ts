@@ -1,4 +1,9 @@
-import { LARGE_BODY_BYTES, OPEN_RETRY_AFTER_SECONDS } from './limits.ts'
+import {
+  LARGE_BODY_BYTES,
+  MAX_UNREAD_SIGNALS,
+  OPEN_RETRY_AFTER_SECONDS,
+  SIGNAL_RECOUNT_MS,
+} from './limits.ts'
 
 /**
  * One violation in a request. `path` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter or header.
@@ -265,6 +270,18 @@ export class TooManyRequests extends ServiceError {
       'TooManyRequests',
       `Your organization has reached its limit of ${maxOpenExecutions} executions in progress. Retry when some have finished.`,
       { headers: { 'Retry-After': '5' } },
+    )
+  }
+}
+
+/** Signals that no wait has taken. The count is repeated after a while. */
+export class TooManyUnreadSignals extends ServiceError {
+  constructor() {
+    const { count, bytes } = MAX_UNREAD_SIGNALS
+    super(
+      'TooManyRequests',
+      `The execution has as many unread signals as it may have: ${count}, or ${bytes / 1_000_000} MB of data. Retry when it has taken some.`,
+      { headers: { 'Retry-After': String(SIGNAL_RECOUNT_MS / 1000) } },
     )
   }
 }

@@ -122,6 +122,8 @@ export type Execution = {
   suspension: Suspension | null
   /** For how long it was suspended so far, in milliseconds, without a suspension that lasts. */
   waitedMs: number
+  /** By which its callback URLs are made; null until the first one is. No answer contains it. */
+  callbackSecret: string | null
   /** When the sweeper checks it unless a worker renews it first; null when final. Milliseconds since the epoch. */
   openUntil: number | null
   deadlineAt: number
@@ -226,6 +228,7 @@ export function newExecution(params: NewExecution): Execution {
     lease,
     suspension: null,
     waitedMs: 0,
+    callbackSecret: null,
     openUntil: now + graceMs,
     deadlineAt: now + deadlineMs,
     logs: null,

@@ -94,12 +94,18 @@ export const MAX_SUSPENDED_EXECUTIONS = 100_000
 /** Waits of a run that last at the same time. */
 export const MAX_OPEN_WAITS = 100
 
-/** Characters of the name of a wait or of a signal. */
+/** Characters of the name of a wait. */
 export const MAX_WAIT_NAME = 128
 
 /** Bytes of the JSON of a signal's data, and what an execution keeps of signals that no wait has taken. */
 export const MAX_SIGNAL_BYTES = 256_000
 export const MAX_UNREAD_SIGNALS = { count: 1_000, bytes: 10_000_000 } as const
+
+/** Bytes of data on a page of signals: its response is buffered, and escapes the JSON once more. */
+export const MAX_SIGNAL_PAGE_BYTES = 2_500_000
+
+/** Interval of the counts of signals of an execution that seems to have as many as it may. */
+export const SIGNAL_RECOUNT_MS = 5_000
 
 /** Bytes of `waitingFor` in a record. */
 export const MAX_WAITING_FOR_BYTES = 1_000

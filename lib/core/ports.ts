@@ -163,6 +163,8 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<{ status: ExecutionStatus; suspendedAt: number | null } | null>
   /** Open executions of the organization; an estimate while the number is far below `max`. */
   countOpen(params: { organizationId: string; max: number }): Promise<number>
+  /** The execution whatever its organization: its secret says who may use it. */
+  getForCallback(params: { id: string }): Promise<ExecutionSummary | null>
   /** Executions of the organization, or of one of its agents. */
   list(params: ExecutionListParams): Promise<Page<Execution>>
   /** The same without payloads, which are not read. */
@@ -280,14 +282,29 @@ export interface RunQueue {
 
 /** Data sent to executions. */
 export interface SignalStore {
-  /** Keeps the signal, unless one with its id is kept; returns the one that is. */
-  put(params: { executionId: string; signal: Signal }): Promise<Signal>
+  /** Keeps the signal, unless one with its id is known; returns the known one. */
+  put(params: { executionId: string; signal: Signal }): Promise<KnownSignal>
+  /** A signal that is kept, or that a wait has used since; null if there is none with this id. */
+  find(params: { executionId: string; id: string }): Promise<KnownSignal | null>
   /** All signals that are kept, in the order in which they were received. */
   list(params: { executionId: string }): Promise<Signal[]>
-  /** The number of signals that are kept, and the bytes of their data. */
-  measure(params: { executionId: string }): Promise<{ count: number; bytes: number }>
-  delete(params: { executionId: string; ids: string[] }): Promise<void>
+  /** The same without their data. */
+  measure(params: { executionId: string }): Promise<Pick<Signal, 'id' | 'bytes'>[]>
+  /**
+   * Counts a signal that is about to be kept. Used ones are counted until the next `recount`, and the first few are
+   * not. Returns the count if it permits no more; `unknown`: there are too many to go on without one.
+   */
+  admit(params: { executionId: string; bytes: number }): Promise<'admitted' | 'unknown' | SignalCount>
+  /** Replaces the last count, unless it has changed. */
+  recount(params: { executionId: string; last: SignalCount | null; unread: SignalCount }): Promise<void>
+  /** Deletes signals that waits have used. Their ids stay known if their senders chose them. */
+  forget(params: { executionId: string; ids: string[] }): Promise<void>
 }
+
+export type KnownSignal = Pick<Signal, 'id' | 'dataHash'>
+
+/** Signals that no wait has used. `countedAt`: milliseconds since the epoch. */
+export type SignalCount = { count: number; bytes: number; countedAt: number }
 
 /** `output` is null while the execution is still running. */
 export type CacheEntry = { executionId: string; output: JsonObject | null }

@@ -57,6 +57,7 @@ export type Renewal = {
   /** The progress was made before this attempt, which therefore counts. */
   isEarlier?: boolean
   learnedFrom?: string[]
+  callbackSecret?: string
   /** All of the run so far. */
   lostUsage?: Usage
   /** When the run began after it had waited for another one. */
@@ -65,7 +66,7 @@ export type Renewal = {
 
 /** Extends the lease. */
 export function renew(renewal: Renewal): Transition {
-  const { lease, openUntil, progress, isEarlier, learnedFrom, lostUsage, startedAt } = renewal
+  const { lease, openUntil, progress, isEarlier, learnedFrom, callbackSecret, lostUsage, startedAt } = renewal
   const set = {
     ...(startedAt && { startedAt }),
     lease,
@@ -73,6 +74,7 @@ export function renew(renewal: Renewal): Transition {
     ...(progress && { ...progress, ...PROGRESSED, lastError: null }),
     ...(progress && isEarlier && { attemptsSinceProgress: 1 }),
     ...(learnedFrom && { learnedFrom }),
+    ...(callbackSecret && { callbackSecret }),
     ...(lostUsage && { lostUsage }),
   }
   return { guard: { owner: lease.owner }, set }

@@ -53,7 +53,18 @@ export type Signal = {
   receivedAt: string
   /** Of the JSON of its data. */
   bytes: number
+  /** Of the data, if its sender chose the id by an idempotency key: the same key has the same data. */
+  dataHash?: string
 }
+
+/** A name fits a path: clients of HTTP resolve the segments `.` and `..`. */
+export const SIGNAL_NAME = /^(?!\.{1,2}$)[\w.-]{1,128}$/
+
+export const isSignalName = (name: unknown): name is string =>
+  typeof name === 'string' && SIGNAL_NAME.test(name)
+
+export const SIGNAL_NAME_RULE =
+  'The name of a signal has 1 to 128 letters, digits, "_", "." and "-", and is neither "." nor "..".'
 
 /** Whether anybody has to decide: such executions are listed apart. */
 export const needsApproval = (waits: Pick<Wait, 'kind'>[]): boolean =>

@@ -64,7 +64,9 @@ export type Request<Name extends OperationName = OperationName> = {
   agentId: string
   executionId: string
   versionId: string
-  body: Operations[Name] extends { adaptsBody: true } ? Json : JsonObject
+  name: string
+  mac: string
+  body: Operations[Name] extends { anyBody: true } ? Json : JsonObject
   /** The media types that the client accepts. */
   accept: string | undefined
   /** Prefix of the path of every link. */
@@ -144,6 +146,8 @@ function toRequest<Name extends OperationName>(
     agentId: event.pathParameters?.agentId ?? '',
     executionId: event.pathParameters?.executionId ?? '',
     versionId: event.pathParameters?.versionId ?? '',
+    name: event.pathParameters?.name ?? '',
+    mac: event.pathParameters?.mac ?? '',
     body: (event.json === undefined ? {} : event.json) as JsonObject,
     accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),

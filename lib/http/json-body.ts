@@ -16,24 +16,26 @@ import { getHeader, type ServiceEvent } from './event.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
 
-/** Parses the body. It must be a JSON object, unless the function adapts other values to one. */
-export function jsonBody({ adaptsBody }: Pick<Operation, 'adaptsBody'>): MiddlewareObj<ServiceEvent> {
+type Expected = Pick<Operation, 'anyBody' | 'maxBodyBytes' | 'optionalBody'>
+
+/** Parses the body. It must be a JSON object, unless the function accepts other values. */
+export function jsonBody({ anyBody, optionalBody, maxBodyBytes }: Expected): MiddlewareObj<ServiceEvent> {
   return {
     before: ({ event }) => {
-      const value = readJson(event)
-      event.json = adaptsBody ? value : assertObject(value)
+      const value = optionalBody && !event.body ? null : readJson(event, maxBodyBytes)
+      event.json = anyBody ? value : assertObject(value)
     },
   }
 }
 
 /** The body as JSON. @throws UnsupportedMediaType, InvalidJson, PayloadTooLarge */
-export function readJson(event: ServiceEvent): Json {
+export function readJson(event: ServiceEvent, maxBytes = MAX_PAYLOAD_BYTES): Json {
   const encoding = getHeader(event, 'Content-Encoding') ?? 'identity'
   if (!JSON_TYPE.test(getHeader(event, 'Content-Type') ?? '') || encoding.toLowerCase() !== 'identity')
     throw new UnsupportedMediaType()
   const text = decodeBody(event)
-  if (text.length > MAX_PAYLOAD_BYTES || Buffer.byteLength(text) > MAX_PAYLOAD_BYTES)
-    throw new PayloadTooLarge(`The body exceeds the limit of ${MAX_PAYLOAD_BYTES} bytes.`)
+  if (text.length > maxBytes || Buffer.byteLength(text) > maxBytes)
+    throw new PayloadTooLarge(`The body exceeds the limit of ${maxBytes} bytes.`)
   return parseBody(text)
 }
 

@@ -1,6 +1,7 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { ServiceError } from '../core/errors.ts'
+import { isUuid } from '../core/ids.ts'
 import { describeCause, logger } from '../logger.ts'
 import type { ServiceEvent } from './event.ts'
 import { toServiceError } from './problem-details.ts'
@@ -27,7 +28,7 @@ export function requestLog(operation: string): MiddlewareObj<ServiceEvent, APIGa
       operation,
       requestId: event.requestContext.requestId,
       organizationId: event.access?.organizationId,
-      executionId: response?.headers?.['X-Execution-Id'],
+      executionId: response?.headers?.['X-Execution-Id'] ?? idInPath(event),
       status: response?.statusCode,
       // Present if the request waited for the execution to complete: its duration is then the client's choice.
       preferenceApplied: response?.headers?.['Preference-Applied'],
@@ -46,6 +47,12 @@ export function requestLog(operation: string): MiddlewareObj<ServiceEvent, APIGa
       await logServerError(entry, cause)
     },
   }
+}
+
+/** Not what else a client can write there. */
+function idInPath({ pathParameters }: ServiceEvent): string | undefined {
+  const id = pathParameters?.executionId
+  return id !== undefined && isUuid(id) ? id : undefined
 }
 
 /** Logs and counts an error of the service that is not the response to the request: a stream reports it. */

@@ -42,12 +42,16 @@ describe('openapi.json', () => {
     expect(described.sort()).toEqual(apiRoutes.map(({ method, path }) => `${method} ${path}`).sort())
   })
 
-  it('requires a token for every operation except the health check and the OpenAPI document', () => {
+  it('requires a token for every operation except the health check, the OpenAPI document and callbacks', () => {
     expect(written.security).toEqual([{ token: [] }])
     const publicRoutes = apiRoutes.filter(
       ({ method, path }) => written.paths[path][method.toLowerCase()].security?.length === 0,
     )
-    expect(publicRoutes.map(({ path }) => path)).toEqual(['/v1/healthcheck', '/v1/openapi.json'])
+    expect(publicRoutes.map(({ path }) => path)).toEqual([
+      '/v1/healthcheck',
+      '/v1/openapi.json',
+      '/v1/callbacks/{executionId}/{name}/{mac}',
+    ])
   })
 
   it('has a unique ID for each operation', () => {

@@ -28,7 +28,9 @@ const toTemplate = (path: string) =>
     .split('?')[0]
     ?.replace(/\/(?:echo|smoke-test-[a-z-]+)/, '/{agentId}')
     .replace(/(?<=versions\/)[0-9a-f-]{36}/, '{versionId}')
-    .replace(/[0-9a-f-]{36}/, '{executionId}') ?? ''
+    .replace(/[0-9a-f-]{36}/, '{executionId}')
+    .replace('/smoke.test', '/{name}')
+    .replace('/guessed', '/{mac}') ?? ''
 
 describe('npm run smoke', () => {
   const ECHO = ['--agent', 'echo', '--input', '{"text":"x"}']

@@ -26,6 +26,7 @@ export const ALL_OPTIONS = {
   domainName: 'agents.example.com',
   certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/0e1f-2a',
   domainBasePath: 'agents/v1',
+  publicUrl: 'https://agents.example.com/agents/v1/',
   disableExecuteApiEndpoint: true,
   vpcId: 'vpc-0123456789abcdef0',
   subnetIds: 'subnet-0123456789abcdef0,subnet-1123456789abcdef0',

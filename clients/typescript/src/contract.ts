@@ -253,6 +253,18 @@ export type RunParameters = {
   model?: string
 }
 
+export type SentSignal = {
+  executionId: string
+  id: string
+}
+
+export type Signal = {
+  id: string
+  name: string
+  data: unknown
+  receivedAt: string
+}
+
 export type Step = {
   /** The position of the step, from 1. */
   number: number

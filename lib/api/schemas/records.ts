@@ -55,6 +55,10 @@ export const meRecord = z
 
 export type MeRecord = z.infer<typeof meRecord>
 
+export const signalRecord = z
+  .object({ id: z.string(), name: z.string(), data: z.unknown(), receivedAt: z.iso.datetime() })
+  .meta({ id: 'Signal' })
+
 const jsonObject = z.record(z.string(), z.unknown())
 
 /** No record has it by name: the schema of an agent decides which fields are files. */
@@ -86,6 +90,9 @@ const records = {
   OpenApiDocument: jsonObject,
   Output: jsonObject,
   PublishBody: publishBody,
+  SentSignal: z.object({ executionId: z.uuid(), id: z.string() }).meta({ id: 'SentSignal' }),
+  Signal: signalRecord,
+  SignalData: z.unknown().describe('Any JSON. At most 256,000 bytes.'),
   Step: stepRecord,
   Version: versionRecord,
   VersionDetails: versionDetails,

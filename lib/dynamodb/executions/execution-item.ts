@@ -68,6 +68,7 @@ const PLAIN_FIELDS = {
   childUsage: null,
   suspension: null,
   waitedMs: 0,
+  callbackSecret: null,
   openUntil: null,
   deadlineAt: undefined,
   idempotencyId: null,

@@ -80,6 +80,11 @@ export function executionStore(table: Table): ExecutionStore {
       return item && { status: item.status, suspendedAt: item.suspension?.at ?? null }
     },
 
+    async getForCallback({ id }) {
+      const item = await table.get(executionKey(id), { consistent: true, attributes: FOUND_ATTRIBUTES })
+      return item && !item.deleted ? toSummary(item as ExecutionItem) : null
+    },
+
     ...executionLists(table),
 
     async claim({ id, lease, now }) {
@@ -177,6 +182,8 @@ export function executionStore(table: Table): ExecutionStore {
     },
   }
 }
+
+const FOUND_ATTRIBUTES = [...SUMMARY_ATTRIBUTES, 'deleted']
 
 /** Index keys that only open executions have. */
 const OPEN_ATTRIBUTES = ['openShard', 'openUntil']

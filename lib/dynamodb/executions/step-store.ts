@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Unavailable } from '../../core/errors.ts'
 import type { Progress } from '../../core/execution.ts'
+import { parseStoredJson } from '../../core/json/parse-json.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
 import { callKey, executionKey, type Key, stepKey, stepNumberOf } from '../table/keys.ts'
 import { loadIfComplete, payloadBytes, type StoredPayload, storePayload } from '../table/payload.ts'
@@ -112,7 +113,9 @@ const isResult = ({ sk }: Item): boolean => String(sk).includes('#CALL#')
 /** False if the content of a step is missing: the journal is closed, the step deleted, or its writer lost the lease. */
 async function addTo(steps: RecordedStep[], table: Table, item: Item): Promise<boolean> {
   if (!item.content) return false
-  const content = await loadIfComplete(table, item as Item & Key, item.content as StoredPayload)
+  // The data of a signal keeps its digits.
+  const parse = isResult(item) && steps.at(-1)?.step.kind === 'WAIT' ? parseStoredJson : undefined
+  const content = await loadIfComplete(table, item as Item & Key, item.content as StoredPayload, parse)
   if (!isResult(item)) {
     if (content) steps.push({ step: content as Step, results: new Map() })
     return content !== null

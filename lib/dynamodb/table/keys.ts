@@ -78,6 +78,9 @@ export const childIdOf = ({ sk }: Key): string | null =>
 export const signalKey = (executionId: string, id: string): Key =>
   inExecution(executionId, `${SIGNAL_PREFIX}${id}`)
 export const SIGNAL_PREFIX = 'SIGNAL#'
+export const signalIdOf = ({ sk }: Key): string => sk.slice(SIGNAL_PREFIX.length)
+/** How many signals the execution has. */
+export const signalCountKey = (executionId: string): Key => inExecution(executionId, 'SIGNALS')
 export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
 /** Whether the item is an execution's record, step or chunk. */
 export const isOfExecution = ({ pk }: Key): boolean => pk.startsWith('EXEC#')

@@ -103,8 +103,10 @@ export async function loadPayload(
 }
 
 /** Null if a chunk is missing: the payload was deleted, or its writer had lost the lease. */
-export function loadIfComplete(table: Table, holder: Key, payload: StoredPayload): Promise<unknown | null> {
-  return loadPayload(table, holder, payload).catch((error: unknown) => {
+export function loadIfComplete(
+  ...[table, holder, payload, parse]: Parameters<typeof loadPayload>
+): Promise<unknown | null> {
+  return loadPayload(table, holder, payload, parse).catch((error: unknown) => {
     if (error instanceof MissingChunk) return null
     throw error
   })

@@ -148,6 +148,13 @@ export class Journal {
     if (!(await this.params.heartbeat.renew({ learnedFrom: ids }))) throw leaseLost()
   }
 
+  /** Records the secret of the run's callbacks. Its first step then renews no lease. @throws AttemptStopped `LeaseLost` */
+  async recordCallbackSecret(callbackSecret: string): Promise<void> {
+    this.assertMayWrite()
+    if (!(await this.params.heartbeat.renew({ callbackSecret }))) throw leaseLost()
+    this.hasRenewed = true
+  }
+
   /** @throws AttemptStopped `LeaseLost` */
   append(step: NewStep): Promise<RecordedStep> {
     const appending = this.queue.then(() => this.write(step))

@@ -8,6 +8,7 @@ import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
 import type { Engine } from '../engine.ts'
+import { openCallbacks } from '../waiting/callbacks.ts'
 import { CodeWaits, endedWaits, TooManyWaits } from '../waiting/code-waits.ts'
 import type { AgentThread } from './agent-thread.ts'
 import { codeFileOf, forgetCodeFile } from './code-file.ts'
@@ -79,6 +80,7 @@ async function runIn(
   if (signal.aborted) return false
   const log = new MaskedStream(mask)
   const waits = new CodeWaits(params)
+  const callbacks = openCallbacks(params)
   /** Of all attempts, and those in progress. */
   let steps = journal.recorded.length
 
@@ -125,6 +127,10 @@ async function runIn(
         if (begun === 'open') return thread.send({ type: 'wait-open', id })
         return thread.send({ type: 'wait-ended', id, json: JSON.stringify(begun.value) })
       }
+      case 'callback': {
+        const url = await callbacks.urlOf(message.name)
+        return thread.send({ type: 'wait-ended', id: message.id, json: JSON.stringify(url) })
+      }
       case 'log':
         return journal.log(log.push(message.text, message.isCut))
       case 'result':
@@ -141,17 +147,20 @@ async function runIn(
   }
   signal.addEventListener('abort', abort, { once: true })
   try {
+    const storedSteps = [
+      ...journal.recorded.flatMap(({ step }) =>
+        step.kind === 'CODE' ? [[step.name, JSON.stringify(step.value)] as [string, string]] : [],
+      ),
+      ...endedWaits(journal.recorded),
+    ]
+    callbacks.maskStored(storedSteps)
     const task = {
       code,
       input: JSON.stringify(execution.input),
       executionId: execution.id,
       tenantId: execution.tenantId,
-      storedSteps: [
-        ...journal.recorded.flatMap(({ step }) =>
-          step.kind === 'CODE' ? [[step.name, JSON.stringify(step.value)] as [string, string]] : [],
-        ),
-        ...endedWaits(journal.recorded),
-      ],
+      publicUrl: callbacks.publicUrl,
+      storedSteps,
     }
     const isClean = await thread.execute(task, (message) => {
       receive(message).catch((error: unknown) => {

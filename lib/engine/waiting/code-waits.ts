@@ -21,7 +21,7 @@ type WaitCall =
 
 type Params = { engine: Pick<Engine, 'signals' | 'system'>; execution: LeasedExecution; journal: Journal }
 
-/** Used signals that are kept: until there are more, no write deletes them. */
+/** Used signals that are kept: until there are more, no write deletes their data. */
 const MAX_USED_SIGNALS = 100
 
 /**
@@ -91,7 +91,7 @@ export class CodeWaits {
     const used = usedSignals(journal.recorded)
     const kept = await engine.signals.list({ executionId })
     const ids = kept.map(({ id }) => id).filter((id) => used.has(id))
-    if (ids.length > MAX_USED_SIGNALS) await engine.signals.delete({ executionId, ids })
+    if (ids.length > MAX_USED_SIGNALS) await engine.signals.forget({ executionId, ids })
     const check = wait.schema ? compileValidator(wait.schema) : () => []
     for (const signal of kept) {
       if (used.has(signal.id) || !wait.signals.includes(signal.name)) continue

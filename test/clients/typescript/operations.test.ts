@@ -3,8 +3,8 @@ import type { Client } from '../../../clients/typescript/src/index.ts'
 import { getOperation, type OperationName } from '../../../lib/api/routes.ts'
 import { json, scriptedService } from './scripted-service.ts'
 
-/** What clients do not call: documents, pages, and a protocol with clients of its own. */
-type Others = 'check-health' | 'get-openapi-document' | 'serve-console' | 'serve-mcp'
+/** What clients do not call: documents, pages, URLs of their own, and a protocol with clients of its own. */
+type Others = 'check-health' | 'get-openapi-document' | 'send-callback' | 'serve-console' | 'serve-mcp'
 
 const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
 
@@ -30,6 +30,8 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
   'stream-events': (client) => client.events(ID).next(),
   'cancel-execution': (client) => client.cancel(ID),
   'delete-execution': (client) => client.delete(ID),
+  'send-signal': (client) => client.signal(ID, 'paid'),
+  'list-signals': (client) => client.signals(ID).next(),
   'give-feedback': (client) => client.feedback(ID, { rating: 1 }),
 }
 
@@ -38,7 +40,7 @@ describe('Client', () => {
     const { client, requests } = await scriptedService([json(400, {})], { maxRetries: 0 })
     await call(client).catch(() => undefined)
     const { method, path } = getOperation(name as OperationName)
-    const values: Record<string, string> = { agentId: 'wait', executionId: ID, versionId: ID }
+    const values: Record<string, string> = { agentId: 'wait', executionId: ID, versionId: ID, name: 'paid' }
     const expected = path.replace(/\{(\w+)\}/g, (_, parameter: string) => values[parameter] ?? '')
     expect(requests).toMatchObject([
       { method, path: expect.stringMatching(new RegExp(`^${expected}(\\?|$)`)) },

@@ -38,6 +38,10 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'stream-events': [/*   */ 403, 200, 403, 403, 200, 404, 404, 404],
   'delete-execution': [/**/ 403, 403, 204, 403, 204, 404, 404, 404],
   'cancel-execution': [/**/ 200, 403, 403, 403, 200, 404, 404, 404],
+  'send-signal': [/*     */ 202, 403, 403, 403, 202, 404, 404, 404],
+  'list-signals': [/*    */ 403, 200, 403, 403, 200, 404, 404, 404],
+  // Only its MAC counts.
+  'send-callback': [/*   */ 404, 404, 404, 404, 404, 404, 404, 404],
   'give-feedback': [/*   */ 200, 403, 200, 200, 200, 404, 404, 404],
 }
 
@@ -62,6 +66,8 @@ const REQUESTS: Partial<
   'list-agent-executions': { query: '?tenantId=acme' },
   'list-executions': { query: '?tenantId=acme' },
   'give-feedback': { body: { rating: 1 } },
+  'send-signal': { body: {} },
+  'send-callback': { body: {} },
 }
 
 let org: TestOrganization
@@ -76,6 +82,7 @@ beforeAll(async () => {
   agentId = version.agentId
   versionId = version.id
   await org.publish('counted')
+  await org.publish('waits')
   const other = await newOrganization()
   for (const { call } of [org, other])
     expect((await call('POST', '/v1/agents', { body: { document: DOCUMENT } })).status).toBe(201)
@@ -84,6 +91,8 @@ beforeAll(async () => {
 })
 
 const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))
+
+const newWaiting = async () => getExecutionId(await org.run('waits', { signal: 'go' }, 'tenantId=acme'))
 
 /** Each request that changes an agent or a draft gets its own one: the requests are concurrent. */
 const CHANGES: OperationName[] = [
@@ -107,17 +116,19 @@ const EXECUTIONS: OperationName[] = [
 
 async function newIds({ operation: name }: Route): Promise<Ids> {
   if (EXECUTIONS.includes(name)) return { agentId, executionId: await newExecution(), versionId }
+  if (name === 'send-signal') return { agentId, executionId: await newWaiting(), versionId, name: 'go' }
+  if (name === 'send-callback') return { agentId, executionId, versionId, name: 'go', mac: 'guessed' }
   if (!CHANGES.includes(name)) return { agentId, executionId, versionId }
   const document = DOCUMENT.replace('slug: published', `slug: changed-${++agents}`)
   const published = await org.call('POST', '/v1/agents', { body: { document, draft: true } })
   return { agentId: published.json.documentId, executionId, versionId: published.json.id }
 }
 
-type Ids = { agentId: string; executionId: string; versionId: string }
+type Ids = { agentId: string; executionId: string; versionId: string; name?: string; mac?: string }
 
 const send = (client: ApiClient, route: Route, ids: Ids) => {
   const { query = '', ...options } = REQUESTS[route.operation] ?? {}
-  const path = route.path.replace(/\{(\w+)\}/g, (_, name: keyof Ids) => ids[name])
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: keyof Ids) => ids[name] ?? '')
   return client(route.method, path + query, options)
 }
 
@@ -153,13 +164,14 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
     if (expected === 404) {
       const [one, other, third] = [system.newId(), system.newId(), system.newId()]
       const missing = await send(clients[column], route, {
+        ...ids,
         agentId: one,
         executionId: other,
         versionId: third,
       })
       expect(comparable(response)).toEqual(comparable(missing))
     }
-    const isList = Array.isArray(response.json) && route.operation !== 'list-steps'
+    const isList = Array.isArray(response.json) && !['list-steps', 'list-signals'].includes(route.operation)
     if (isList) {
       const ids = response.json.map(({ id }: { id: string }) => id)
       const listed = ids.includes(executionId) || ids.includes(agentId) || route.operation === 'list-versions'

@@ -65,10 +65,12 @@ describe('the API', () => {
     )
   })
 
-  it('has only the public paths of the health check, the OpenAPI document and the console', () => {
+  it('has only the public paths of the health check, the OpenAPI document, callbacks and the console', () => {
     const open = [...methods].filter(([, { security = [] }]) => security.length === 0)
     const paths = ['/', '/console', '/console/{file}', '/v1/healthcheck', '/v1/openapi.json']
-    const names = paths.flatMap((path) => [`ANY ${path}`, `GET ${path}`, `HEAD ${path}`])
+    const reads = paths.flatMap((path) => [`ANY ${path}`, `GET ${path}`, `HEAD ${path}`])
+    const callback = '/v1/callbacks/{executionId}/{name}/{mac}'
+    const names = [...reads, `ANY ${callback}`, `POST ${callback}`]
     expect(open.map(([name]) => name).sort()).toEqual(names.sort())
   })
 

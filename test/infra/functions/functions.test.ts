@@ -7,7 +7,13 @@ import {
 } from '../../../infra/functions/function-settings.ts'
 import { LIVE } from '../../../infra/functions/functions.ts'
 import { GRANTS, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
-import { getOperation, type OperationName, operations } from '../../../lib/api/routes.ts'
+import {
+  functionOf,
+  getOperation,
+  type OperationName,
+  operations,
+  operationsOf,
+} from '../../../lib/api/routes.ts'
 import { findFunctionResource, findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const template = synthesize()
@@ -171,8 +177,8 @@ describe('the permissions of a function', () => {
     expect([ManagedPolicyArns, Policies]).toEqual([undefined, undefined])
   })
 
-  const readers = (Object.keys(operations) as OperationName[]).filter(
-    (name) => getOperation(name).method === 'GET',
+  const readers = (Object.keys(operations) as OperationName[]).filter((name) =>
+    operationsOf(functionOf(name)).every((each) => getOperation(each).method === 'GET'),
   )
   it.each([...readers, 'authorize-request'])('include no write of data for %s', (name) => {
     const isPublic = name !== 'authorize-request' && getOperation(name as OperationName).public

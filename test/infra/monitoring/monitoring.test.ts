@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES, getFunctionSettings } from '../../../infra/functions/function-settings.ts'
 import { READ_OPERATIONS } from '../../../infra/monitoring/metric-filters.ts'
+import { functionOf } from '../../../lib/api/routes.ts'
 import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
 import { UNITS } from '../../../lib/metrics.ts'
 import { readHeadings, readSection } from '../read-section.ts'
@@ -179,9 +180,10 @@ describe('the metric filters', () => {
       'list-executions',
       'get-execution',
       'list-steps',
+      'list-signals',
     ])
     expect(groups).toEqual(
-      READ_OPERATIONS.map((name) => expect.stringMatching(`^${toLogicalIdPrefix(name)}Logs`)),
+      READ_OPERATIONS.map((name) => expect.stringMatching(`^${toLogicalIdPrefix(functionOf(name))}Logs`)),
     )
   })
 

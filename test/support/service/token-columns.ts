@@ -30,7 +30,7 @@ export async function openColumns(
     review: await org.withLimits({ scopes: ['review'] }),
     'same limits': await org.withLimits({
       scopes: ['manage', 'run', 'read'],
-      agents: ['counted', 'echo'],
+      agents: ['counted', 'echo', 'waits'],
       tenantId: 'acme',
       rate: 1_000,
     }),

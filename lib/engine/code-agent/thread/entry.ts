@@ -95,7 +95,7 @@ function postLogs(): void {
 async function execute(task: ThreadTask): Promise<void> {
   began[1] = performance.eventLoopUtilization().idle
   began[0] = Date.now()
-  const waits = openWaits(post)
+  const waits = openWaits(post, task.publicUrl)
   const steps = openSteps(task.storedSteps, post, waits.suspendIfIdle)
   waits.use(steps)
   const run = { steps, waits, abort: new AbortController() }

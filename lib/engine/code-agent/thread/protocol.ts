@@ -4,6 +4,8 @@ export type ThreadTask = {
   input: string
   executionId: string
   tenantId: string | null
+  /** Of the URLs of callbacks. Absent if the service has none. */
+  publicUrl?: string | undefined
   /** Results of the steps and waits that earlier attempts stored, by name. */
   storedSteps: [name: string, json: string][]
 }
@@ -39,6 +41,8 @@ export type ThreadMessage =
   | { type: 'step-result'; id: number; name: string; json: string; startedAt: number }
   /** The agent waits; the worker answers with `wait-ended` or `wait-open`. */
   | { type: 'wait'; id: number; name: string; wait: WaitCall }
+  /** The agent asks for the URL of a callback; the worker answers with `wait-ended`. */
+  | { type: 'callback'; id: number; name: string }
   /** `isCut`: what was printed before the text is missing. */
   | { type: 'log'; text: string; isCut: boolean }
   /** The run has ended. The thread then checks what the run left behind. */

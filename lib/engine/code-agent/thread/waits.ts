@@ -1,11 +1,11 @@
 import { MAX_SIGNAL_BYTES, MAX_WAIT_DAYS, MAX_WAIT_NAME } from '../../../core/limits.ts'
+import { isSignalName, SIGNAL_NAME_RULE } from '../../../core/wait.ts'
 import type { ThreadMessage, WaitCall } from './protocol.ts'
 import { currentStep, nextId, type openSteps, serialize, shorten } from './steps.ts'
 
 const MAX_SECONDS = MAX_WAIT_DAYS.max * 86_400
 const MAX_TITLE = 1_000
 const MAX_NAMES = 100
-const SIGNAL_NAME = /^[\w.-]+$/
 
 /** Taken before an agent can replace it. */
 const nextTurn = setImmediate
@@ -16,7 +16,7 @@ type Timeout = { timeoutSeconds?: number }
  * The waits of one run. When the agent does nothing but wait, the run is suspended: no step is in progress, the worker
  * has answered every wait, and a turn of the event loop has brought nothing else. What is not a step is lost then.
  */
-export function openWaits(post: (message: ThreadMessage) => void) {
+export function openWaits(post: (message: ThreadMessage) => void, publicUrl: string | undefined) {
   const { promise: suspended, resolve: suspend } = Promise.withResolvers<{ type: 'suspended' }>()
   const waiting = new Map<number, { isOpen: boolean; end: (json: string) => void }>()
   let steps: Pick<ReturnType<typeof openSteps>, 'claim' | 'isIdle'>
@@ -37,12 +37,25 @@ export function openWaits(post: (message: ThreadMessage) => void) {
     if (name.length > MAX_WAIT_NAME)
       throw new RangeError(`The name of a wait may have at most ${MAX_WAIT_NAME} characters.`)
     if (known !== undefined) return JSON.parse(known)
+    return ask((id) => ({ type: 'wait', id, name, wait: call }))
+  }
+
+  function ask(toMessage: (id: number) => ThreadMessage): Promise<unknown> {
     const id = nextId()
     return new Promise((resolve) => {
       if (isOver) return
       waiting.set(id, { isOpen: false, end: (json) => resolve(JSON.parse(json)) })
-      post({ type: 'wait', id, name, wait: call })
+      post(toMessage(id))
     })
+  }
+
+  /** No wait: the run is not suspended until it has the URL. */
+  async function callbackUrl(name: string): Promise<unknown> {
+    checkSignal(name)
+    if (publicUrl !== undefined) return ask((id) => ({ type: 'callback', id, name }))
+    throw new Error(
+      'Callbacks need the public URL of the service: the setting publicUrl, or PUBLIC_URL of npm start.',
+    )
   }
 
   return {
@@ -69,6 +82,7 @@ export function openWaits(post: (message: ThreadMessage) => void) {
     },
     /** What the agent calls. */
     context: {
+      callbackUrl,
       sleep: (name: string, seconds: number) =>
         wait(name, () => ({ kind: 'sleep', seconds: checkSeconds(seconds) })),
       sleepUntil: (name: string, date: Date | string | number) =>
@@ -117,10 +131,8 @@ function checkDate(date: Date | string | number): string {
 }
 
 function checkSignal(name: unknown): string {
-  if (typeof name === 'string' && SIGNAL_NAME.test(name) && name.length <= MAX_WAIT_NAME) return name
-  throw new TypeError(
-    `The name of a signal may have letters, digits, "_", "." and "-", at most ${MAX_WAIT_NAME} of them.`,
-  )
+  if (isSignalName(name)) return name
+  throw new TypeError(SIGNAL_NAME_RULE)
 }
 
 function checkSignals(names: unknown): string[] {

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto'
+import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
+import { isMacOf } from '../../core/callback-mac.ts'
+import {
+  ExecutionEnded,
+  ExecutionNotFound,
+  InputSchemaMismatch,
+  PayloadTooLarge,
+  ServiceError,
+  TooManyUnreadSignals,
+} from '../../core/errors.ts'
+import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { isUuid } from '../../core/ids.ts'
+import { hashJson } from '../../core/json/hash-json.ts'
+import type { Json } from '../../core/json/json.ts'
+import { leaseTimes } from '../../core/lease-times.ts'
+import { MAX_PAGE_BYTES, MAX_SIGNAL_BYTES, SIGNAL_RECOUNT_MS } from '../../core/limits.ts'
+import { isSignalName, SIGNAL_NAME_RULE, type Signal } from '../../core/wait.ts'
+import { type Engine, isoNow } from '../engine.ts'
+import { usedSignals } from './has-arrived.ts'
+
+type Stores = Pick<Engine, 'executions' | 'queue' | 'signals' | 'steps' | 'system' | 'times'>
+
+type NewSignal = { name: string; data: Json; idempotencyKey?: string | undefined }
+
+/** What a sender learns. */
+export type SentSignal = { executionId: string; id: string }
+
+/**
+ * Keeps data for an execution until a wait takes it, and resumes it if it is suspended on this name.
+ * @throws ExecutionNotFound, ExecutionEnded, PayloadTooLarge, InputSchemaMismatch, IdempotencyKeyReused,
+ * TooManyUnreadSignals; ServiceError `BadRequest` for a name that no signal can have; Unavailable
+ */
+export async function sendSignal(
+  stores: Stores,
+  { name, data, idempotencyKey, ...reference }: NewSignal & ExecutionReference,
+): Promise<SentSignal> {
+  if (!isSignalName(name)) throw new ServiceError('BadRequest', SIGNAL_NAME_RULE)
+  const id = await resolveExecutionId(stores.executions, reference)
+  const { organizationId } = reference.access
+  const find = () => stores.executions.getSummary({ organizationId, id })
+  return deliver(stores, find, { name, data, idempotencyKey })
+}
+
+/**
+ * The same for a callback, whose MAC stands for the token. An execution that has ended is one that does not exist.
+ * @throws as `sendSignal`, without ExecutionEnded
+ */
+export async function sendCallback(
+  stores: Stores,
+  { executionId, mac, ...signal }: NewSignal & { executionId: string; mac: string },
+): Promise<SentSignal> {
+  if (!isUuid(executionId) || !isSignalName(signal.name)) throw new ExecutionNotFound()
+  const id = executionId.toLowerCase()
+  const find = async () => {
+    const execution = await stores.executions.getForCallback({ id })
+    return execution && isMacOf(execution, signal.name, mac) ? execution : null
+  }
+  try {
+    return await deliver(stores, find, signal)
+  } catch (error) {
+    throw error instanceof ExecutionEnded ? new ExecutionNotFound() : error
+  }
+}
+
+/**
+ * Stores first and reads the state then: a worker that suspends the execution writes first and reads the signals then,
+ * so that one of the two sees the other. No end was visible before the answer.
+ */
+async function deliver(
+  stores: Stores,
+  find: () => Promise<ExecutionSummary | null>,
+  { name, data, idempotencyKey }: NewSignal,
+): Promise<SentSignal> {
+  const { signals, system } = stores
+  const bytes = Buffer.byteLength(JSON.stringify(data))
+  if (bytes > MAX_SIGNAL_BYTES)
+    throw new PayloadTooLarge(`The data of a signal may have at most ${MAX_SIGNAL_BYTES} bytes of JSON.`)
+  const execution = assertOpen(await find())
+  const executionId = execution.id
+  const own = { name, data, bytes, receivedAt: isoNow(system) }
+  const signal: Signal =
+    idempotencyKey === undefined
+      ? { id: system.newId(), ...own }
+      : { id: signalIdOf(executionId, name, idempotencyKey), ...own, dataHash: hashJson(data) }
+  let known = signal.dataHash ? await signals.find({ executionId, id: signal.id }) : null
+  if (!known) {
+    await assertExpected(stores, execution, name, data)
+    await admit(stores, executionId, bytes)
+    known = await signals.put({ executionId, signal })
+  }
+  if (known.dataHash !== signal.dataHash) throw new ServiceError('IdempotencyKeyReused', KEY_REUSED)
+  await wakeIfExpected(stores, assertOpen(await find()), name)
+  return { executionId, id: signal.id }
+}
+
+const KEY_REUSED =
+  'This Idempotency-Key was used with other data for a signal of this name to this execution. Use a new key.'
+
+const signalIdOf = (executionId: string, name: string, key: string): string =>
+  createHash('sha256').update(`${executionId}\n${name}\n${key}`).digest('hex').slice(0, 32)
+
+/** @throws ExecutionNotFound, ExecutionEnded */
+function assertOpen(execution: ExecutionSummary | null): ExecutionSummary {
+  if (!execution) throw new ExecutionNotFound()
+  if (isFinal(execution)) throw new ExecutionEnded(execution.id)
+  return execution
+}
+
+/** Refuses data that no wait for this name could take, if the execution is suspended on it. @throws InputSchemaMismatch */
+async function assertExpected(
+  { steps }: Stores,
+  { id: executionId, suspension }: ExecutionSummary,
+  name: string,
+  data: Json,
+): Promise<void> {
+  const waits = suspension?.waits.filter(({ signals }) => signals?.includes(name)) ?? []
+  const schemas = await Promise.all(
+    waits.map(async ({ step: number = 1 }) => {
+      const position = { limit: 1, after: { order: String(number - 1) } }
+      const { items } = await steps.list({ executionId, maxBytes: MAX_PAGE_BYTES, ...position })
+      const step = items[0]?.step
+      return step?.kind === 'WAIT' && step.wait.kind === 'signal' ? step.wait.schema : undefined
+    }),
+  )
+  const [first, ...others] = schemas
+  if (!first || others.includes(undefined)) return
+  // Loaded on demand: most waits have no schema.
+  const { compileValidator } = await import('../../schema/validate/validate.ts')
+  const violations = [first, ...others].map((schema) => (schema ? compileValidator(schema)(data) : []))
+  if (violations.every(({ length }) => length > 0)) throw new InputSchemaMismatch(violations[0] ?? [])
+}
+
+/** @throws TooManyUnreadSignals */
+async function admit({ signals, steps, system }: Stores, executionId: string, bytes: number): Promise<void> {
+  for (let hasCounted = false; ; hasCounted = true) {
+    const count = await signals.admit({ executionId, bytes })
+    if (count === 'admitted') return
+    const now = system.now()
+    const last = count === 'unknown' ? null : count
+    if (hasCounted || (last && now - last.countedAt < SIGNAL_RECOUNT_MS)) throw new TooManyUnreadSignals()
+    const kept = await signals.measure({ executionId })
+    const used = usedSignals(await steps.read({ executionId }))
+    const unread = kept.filter(({ id }) => !used.has(id))
+    const total = unread.reduce((sum, signal) => sum + signal.bytes, 0)
+    await signals.recount({
+      executionId,
+      last,
+      unread: { count: unread.length, bytes: total, countedAt: now },
+    })
+  }
+}
+
+/** A message that cannot be sent is left to the sweeper, which looks at timers after those that it has sent. */
+async function wakeIfExpected(
+  { executions, queue, system, times }: Stores,
+  execution: ExecutionSummary,
+  name: string,
+): Promise<void> {
+  const { id: executionId, organizationId, tenantId, sharesWorker, suspension, openUntil } = execution
+  if (!suspension?.waits.some(({ signals }) => signals?.includes(name))) return
+  try {
+    await queue.send({ executionId, organizationId, tenantId, sharesWorker, wakes: true })
+  } catch {
+    const until = system.now() + 2 * (times ?? leaseTimes()).leaseMs
+    if (openUntil !== null && openUntil > until)
+      await executions.postpone({ stale: { ...execution, openUntil }, until, now: null })
+  }
+}
