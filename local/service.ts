@@ -29,6 +29,9 @@ import { type PublishResult, publishFolder } from './publish-folder.ts'
 import { createRunner } from './runner/runner-process.ts'
 import { readLocalSettings } from './settings.ts'
 
+/** As on AWS. A shorter lease needs more sweeps. */
+const MAX_SWEEP_INTERVAL_MS = 60_000
+
 const AGENTS = fileURLToPath(new URL('../agents', import.meta.url))
 
 /**
@@ -95,15 +98,18 @@ export async function runService(environment: Environment, print: (line: string)
       await sweep()
     }
     const onSweepError = (error: unknown) => console.error('The sweeper failed:', error)
-    const sweeper = setInterval(() => {
-      if (isSweeping) return
-      isSweeping = true
-      void sweepNow()
-        .catch(onSweepError)
-        .finally(() => {
-          isSweeping = false
-        })
-    }, times.leaseMs / 2)
+    const sweeper = setInterval(
+      () => {
+        if (isSweeping) return
+        isSweeping = true
+        void sweepNow()
+          .catch(onSweepError)
+          .finally(() => {
+            isSweeping = false
+          })
+      },
+      Math.min(times.leaseMs / 2, MAX_SWEEP_INTERVAL_MS),
+    )
     cleanups.push(async () => clearInterval(sweeper))
 
     const gateway = createGateway({

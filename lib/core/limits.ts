@@ -85,6 +85,9 @@ export const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
 /** The longest delay of a message: 15 minutes. */
 export const MAX_QUEUE_DELAY_MS = 900_000
 
+/** Messages that SQS accepts in one request. */
+export const MAX_QUEUE_BATCH = 10
+
 /** How long the waits of a run may last together, in days. */
 export const MAX_WAIT_DAYS = { min: 1, max: 365, default: 30 } as const
 

@@ -193,7 +193,10 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<LeasedExecution | null>
   /** Suspended executions of the organization; an estimate while the number is far below `max`. */
   countSuspended(params: { organizationId: string; max: number }): Promise<number>
-  /** Suspended executions whose timer is due before this time (milliseconds since the epoch), in no order. */
+  /**
+   * Suspended executions whose timer is due before this time (milliseconds since the epoch), page by page. A page is
+   * sorted by the time; the next one has later ones of each shard.
+   */
   readTimers(params: { before: number }): AsyncGenerator<StaleExecution[]>
   /** Extends the lease; false if the owner has lost it. */
   renew(params: { id: string } & Renewal): Promise<boolean>
@@ -276,8 +279,17 @@ export type QueuedExecution = {
 }
 
 export interface RunQueue {
-  /** @param params.delayMs delays delivery, 15 minutes at most. @throws Unavailable */
-  send(params: QueuedExecution & { delayMs?: number }): Promise<void>
+  /** @throws Unavailable */
+  send(params: DelayedExecution): Promise<void>
+}
+
+/** `delayMs` delays delivery, 15 minutes at most. */
+export type DelayedExecution = QueuedExecution & { delayMs?: number }
+
+/** A queue that accepts `MAX_QUEUE_BATCH` messages in one request. */
+export interface BatchQueue extends RunQueue {
+  /** Of executions that run alone. @throws Unavailable if one was not accepted; the others may have been */
+  sendBatch(params: Omit<DelayedExecution, 'sharesWorker'>[]): Promise<void>
 }
 
 /** Data sent to executions. */

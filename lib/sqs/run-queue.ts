@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events'
 import {
   ChangeMessageVisibilityCommand,
   DeleteMessageCommand,
+  SendMessageBatchCommand,
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs'
@@ -11,7 +12,7 @@ import { clientConfig, isRetryable, orUnavailable } from '../aws-sdk.ts'
 import { Unavailable } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { isJsonObject } from '../core/json/json.ts'
-import type { RunQueue } from '../core/ports.ts'
+import type { BatchQueue, DelayedExecution } from '../core/ports.ts'
 import { type Environment, MODEL_QUEUE_URL, QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../environment.ts'
 import { logger } from '../logger.ts'
 import { countEnqueueFailure } from '../metrics.ts'
@@ -39,28 +40,41 @@ export function openRunQueue(environment: Environment = process.env) {
   const queueUrl = requireEnv(QUEUE_URL, environment)
   const modelQueueUrl = environment[MODEL_QUEUE_URL] || queueUrl
   const client = new SQSClient(clientConfig(environment[SQS_ENDPOINT]))
-  const send: RunQueue['send'] = async ({ tenantId, sharesWorker, wakes, delayMs = 0, ...ids }) => {
-    const { executionId, organizationId } = ids
-    const body: RunMessage = { executionId, organizationId, ...(wakes && { wakes }) }
-    const command = new SendMessageCommand({
-      QueueUrl: sharesWorker ? modelQueueUrl : queueUrl,
-      MessageBody: JSON.stringify(body),
-      MessageGroupId: messageGroupId(organizationId, tenantId),
-      DelaySeconds: Math.min(Math.ceil(delayMs / 1000), MAX_DELAY_SECONDS),
-    })
+  const reportFailure = (message: DelayedExecution, cause: { name: string; message: string }) => {
+    const body = bodyOf(message)
+    logger.error('message not sent', { ...body, cause })
+    countEnqueueFailure(body, environment)
+  }
+
+  const send: BatchQueue['send'] = async (message) => {
+    const QueueUrl = message.sharesWorker ? modelQueueUrl : queueUrl
     try {
-      await client.send(command)
+      await client.send(new SendMessageCommand({ QueueUrl, ...toEntry(message) }))
       events.emit('enqueued')
     } catch (error) {
-      const { name, message } = error as Error
-      logger.error('message not sent', { ...body, cause: { name, message } })
-      countEnqueueFailure(body, environment)
+      const { name, message: text } = error as Error
+      reportFailure(message, { name, message: text })
       throw isRetryable(error) ? new Unavailable(error) : error
     }
   }
 
+  const sendBatch: BatchQueue['sendBatch'] = async (messages) => {
+    const Entries = messages.map((message, index) => ({ Id: String(index), ...toEntry(message) }))
+    const command = new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries })
+    const { Successful = [], Failed = [] } = await client.send(command).catch((error: Error) => {
+      const { name: Code, message: Message } = error
+      return { Successful: [], Failed: Entries.map(({ Id }) => ({ Id, Code, Message })) }
+    })
+    if (Successful.length > 0) events.emit('enqueued')
+    for (const { Id, Code = 'Unknown', Message = '' } of Failed)
+      reportFailure(messages[Number(Id)] as DelayedExecution, { name: Code, message: Message })
+    const [first] = Failed
+    if (first) throw new Unavailable(new Error(`${first.Code}: ${first.Message}`))
+  }
+
   return {
     send,
+    sendBatch,
 
     /** The message of a record, in the queue that it was received from. */
     received({ receiptHandle: ReceiptHandle, eventSourceARN }: Received) {
@@ -83,6 +97,19 @@ export function openRunQueue(environment: Environment = process.env) {
 }
 
 type Received = Pick<SQSRecord, 'receiptHandle' | 'eventSourceARN'>
+
+const bodyOf = ({ executionId, organizationId, wakes }: DelayedExecution): RunMessage => ({
+  executionId,
+  organizationId,
+  ...(wakes && { wakes }),
+})
+
+/** The delay is rounded up to seconds: a message that arrives early is in vain. */
+const toEntry = (message: DelayedExecution) => ({
+  MessageBody: JSON.stringify(bodyOf(message)),
+  MessageGroupId: messageGroupId(message.organizationId, message.tenantId),
+  DelaySeconds: Math.min(Math.ceil((message.delayMs ?? 0) / 1000), MAX_DELAY_SECONDS),
+})
 
 /** Of a queue, which is the last part of its URL, too. */
 const nameOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1)

@@ -50,6 +50,19 @@ describe('the run queue on an SQS emulator', () => {
     expect(await receive(queues.runs, 10)).toBeDefined()
   })
 
+  it('delivers each message of a batch after its own delay', async () => {
+    const [late, early] = [newRun(), newRun()]
+    await queue.sendBatch([
+      { ...late, delayMs: 1_000 },
+      { ...early, wakes: true },
+    ])
+    const received = [await receive(queues.runs), await receive(queues.runs, 10)]
+    expect(received.map((message) => parseRunMessage(message?.Body ?? ''))).toMatchObject([
+      { executionId: early.executionId, wakes: true },
+      { executionId: late.executionId },
+    ])
+  })
+
   it('moves a message that exceeded maxReceiveCount to the dead-letter queue', async () => {
     const { tenantId, ...ids } = newRun()
     await queue.send({ ...ids, tenantId })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Unavailable } from '../../lib/core/errors.ts'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../lib/core/limits.ts'
 import type { StaleExecution } from '../../lib/core/ports.ts'
@@ -13,6 +14,8 @@ import { system } from '../../lib/system.ts'
 /** The requests to SQS, in order. */
 const requests: { action: string; body: ReturnType<typeof JSON.parse> }[] = []
 let isRejecting = false
+/** The ids of entries of a batch that are not accepted. */
+const failing = new Set<string>()
 const server = createServer(async (request, response) => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
@@ -26,8 +29,18 @@ const server = createServer(async (request, response) => {
     return
   }
   // The client verifies the checksum.
-  const MD5OfMessageBody = createHash('md5').update(String(body.MessageBody)).digest('hex')
-  response.setHeader('content-type', 'application/x-amz-json-1.0').end(JSON.stringify({ MD5OfMessageBody }))
+  const toResult = ({ Id, MessageBody }: Record<string, string>) => ({
+    Id,
+    MD5OfMessageBody: createHash('md5').update(String(MessageBody)).digest('hex'),
+  })
+  const failed = body.Entries?.filter(({ Id }: { Id: string }) => failing.has(Id)) ?? []
+  const result = body.Entries
+    ? {
+        Successful: body.Entries.filter((entry: object) => !failed.includes(entry)).map(toResult),
+        Failed: failed.map(({ Id }: { Id: string }) => ({ Id, Code: 'InternalFailure', SenderFault: false })),
+      }
+    : toResult(body)
+  response.setHeader('content-type', 'application/x-amz-json-1.0').end(JSON.stringify(result))
 })
 const environment: Record<string, string> = { QUEUE_URL: 'http://queue.test/0/runs' }
 
@@ -171,6 +184,48 @@ describe('the two run queues', () => {
       ['ChangeMessageVisibility', url, 'receipt'],
       ['DeleteMessage', url, 'receipt'],
     ])
+  })
+})
+
+describe('sendBatch', () => {
+  afterEach(() => {
+    failing.clear()
+    isRejecting = false
+    vi.restoreAllMocks()
+  })
+  const messages = [0, 4_200, 10_000_000].map((delayMs) => ({
+    executionId: system.newId(),
+    organizationId,
+    tenantId: 'acme',
+    wakes: true,
+    delayMs,
+  }))
+
+  it('sends the same as single messages, each with its delay, in one request', async () => {
+    const queue = openRunQueue(environment)
+    await queue.sendBatch(messages)
+    const [batch] = requests.splice(0)
+    for (const message of messages) await queue.send(message)
+    expect(batch).toMatchObject({ action: 'SendMessageBatch', body: { QueueUrl: environment.QUEUE_URL } })
+    expect(batch?.body.Entries).toEqual(
+      requests.map(({ body: { QueueUrl, ...entry } }, index) => ({ Id: String(index), ...entry })),
+    )
+  })
+
+  it.each([
+    ['one message', ['1']],
+    ['the request', []],
+  ])('reports that %s was not accepted', async (_, ids) => {
+    const error = vi.spyOn(logger, 'error').mockReturnValue()
+    for (const id of ids) failing.add(id)
+    isRejecting = ids.length === 0
+    await expect(openRunQueue(environment).sendBatch(messages)).rejects.toThrow(Unavailable)
+    const reported = error.mock.calls.map(([, details]) => (details as { executionId: string }).executionId)
+    expect(reported).toEqual(
+      messages
+        .filter((_, index) => isRejecting || ids.includes(String(index)))
+        .map((each) => each.executionId),
+    )
   })
 })
 

@@ -158,8 +158,11 @@ export async function cleanUp(
   const referrer = isExecutionRecord(holder) ? record : await table.get(holder, { consistent: true })
   if (refersTo(referrer, name)) return table.delete(check, isDue(due))
   if (record.status === 'IN_PROGRESS') {
+    const { suspension } = record as ExecutionItem
+    // While it is suspended, nothing changes.
+    const at = Math.max(suspension?.until ?? now, now)
     await table.update(check, {
-      set: cleanupAttributes(id, now + CLEANUP_DELAY_MS / 2),
+      set: cleanupAttributes(id, at + CLEANUP_DELAY_MS / 2),
       condition: isDue(due),
     })
     return

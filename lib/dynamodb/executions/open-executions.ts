@@ -15,6 +15,8 @@ import { type ExecutionItem, SUMMARY_ATTRIBUTES, toSummary } from './execution-i
 
 const OPEN_PARTITIONS = Array.from({ length: OPEN_SHARDS }, (_, shard) => openShard(shard))
 const TIMER_PARTITIONS = Array.from({ length: TIMER_SHARDS }, (_, shard) => timerShard(shard))
+/** Timers that one query reads of a shard: 16,000 of all of them are some megabytes. */
+const TIMER_PAGE = 1_000
 /** Of those that `listOpen` reads, one after the other. */
 const ALL_PARTITIONS = [...OPEN_PARTITIONS, ...TIMER_PARTITIONS]
 
@@ -62,8 +64,15 @@ export function openExecutions(
     },
 
     async *readTimers({ before }) {
-      for (const partition of TIMER_PARTITIONS)
-        for await (const items of queryPages(table, dueBefore(partition, before))) yield items.map(toStale)
+      const shards = TIMER_PARTITIONS.map((partition) =>
+        queryPages(table, { ...dueBefore(partition, before), Limit: TIMER_PAGE }),
+      )
+      for (;;) {
+        const pages = await Promise.all(shards.map((shard) => shard.next()))
+        if (pages.every(({ done }) => done)) return
+        const due = pages.flatMap(({ value }) => ((value ?? []) as Item[]).map(toStale))
+        yield due.sort((a, b) => a.openUntil - b.openUntil)
+      }
     },
 
     async listOpen({ limit, after }) {

@@ -1,0 +1,136 @@
+import { describe, expect, inject, it } from 'vitest'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import type { BatchQueue, DelayedExecution } from '../../../lib/core/ports.ts'
+import type { Wait } from '../../../lib/core/wait.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { anExecution } from '../../support/engine/executions.ts'
+
+const MINUTE = 60_000
+const times = leaseTimes()
+const START = 1_800_000_000_000
+
+/** A table of its own, on which a clock moves that only the test sets, and sweepers of one process each. */
+async function aService() {
+  const name = `timers-${system.newId()}`
+  await provisionTable(inject('dynamodb'), name)
+  const stores = openStores(openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') }))
+  let now = START
+  const sent: DelayedExecution[] = []
+  const batches: number[] = []
+  let faults = 0
+  const queue: BatchQueue = {
+    send: async (message) => void sent.push(message),
+    sendBatch: async (messages) => {
+      if (faults-- > 0) throw new Error('rejected')
+      batches.push(messages.length)
+      sent.push(...messages)
+    },
+  }
+  /** Returns the messages of one sweep, which begins where the last one of its process ended. */
+  const sweeper = () => {
+    let sentUntil = 0
+    return async () => {
+      sent.length = 0
+      const params = { ...stores, queue, system: { ...system, now: () => now }, times, sentUntil }
+      sentUntil = await sweepTimers(params)
+      return sent.map(({ executionId, delayMs }) => ({ executionId, delayMs }))
+    }
+  }
+  return {
+    ...stores,
+    batches,
+    sweeper,
+    failBatches: (count: number) => {
+      faults = count
+    },
+    pass: (ms: number) => {
+      now += ms
+    },
+    /** Suspends an execution until so long after the start. */
+    async suspended(afterMs: number, { deadlineMs = 60 * MINUTE } = {}) {
+      const lease = { owner: 'me', expiresAt: START + MINUTE }
+      const execution = anExecution({ organizationId: system.newId(), now: START, lease })
+      await stores.executions.create({ execution })
+      const until = START + afterMs
+      const iso = new Date(until).toISOString()
+      const waits: Wait[] = [{ kind: 'sleep', name: 'nap', since: iso, until: iso, step: 1 }]
+      const suspension = { at: START, until, waits }
+      const deadlineAt = until + deadlineMs
+      await stores.executions.suspend({ execution, owner: 'me', suspension, openUntil: until, deadlineAt })
+      return execution
+    },
+  }
+}
+
+describe('sweepTimers', () => {
+  it('sends each timer once within two minutes of its time, in batches, the earliest first', async () => {
+    const service = await aService()
+    const due = await Promise.all(
+      Array.from({ length: 25 }, (_, index) => service.suspended((40 - index) * 2_000)),
+    )
+    await service.suspended(3 * MINUTE)
+    const sweep = service.sweeper()
+    const sent = await sweep()
+    expect(sent).toEqual(
+      due.map(({ id }, index) => ({ executionId: id, delayMs: (40 - index) * 2_000 })).toReversed(),
+    )
+    expect(service.batches).toEqual([10, 10, 5])
+    service.pass(MINUTE)
+    expect(await sweep()).toEqual([])
+    service.pass(MINUTE)
+    expect(await sweep()).toHaveLength(1)
+  })
+
+  it('sends all of them again if a request failed, or in another process', async () => {
+    const service = await aService()
+    await Promise.all(Array.from({ length: 15 }, () => service.suspended(MINUTE)))
+    service.failBatches(1)
+    const sweep = service.sweeper()
+    await expect(sweep()).rejects.toThrow('1 requests for timers failed. First error: rejected')
+    expect(await sweep()).toHaveLength(15)
+    expect(await service.sweeper()()).toHaveLength(15)
+  })
+
+  it('sends a late timer at once, once more three minutes after its time, and then less and less often', async () => {
+    const service = await aService()
+    const { id } = await service.suspended(0)
+    const sweep = service.sweeper()
+    service.pass(2 * MINUTE)
+    expect(await sweep()).toEqual([{ executionId: id, delayMs: 0 }])
+    expect(await sweep()).toEqual([])
+    service.pass(1.1 * MINUTE)
+    expect(await sweep()).toEqual([{ executionId: id, delayMs: 0 }])
+    expect(await service.sweeper()()).toEqual([])
+    // As long after it as the run was old, when the time of its check comes.
+    const arrivals: number[] = []
+    for (let minute = 1; minute <= 4; minute++) {
+      service.pass(MINUTE)
+      arrivals.push(...(await sweep()).map(({ delayMs = 0 }) => minute * MINUTE + delayMs))
+    }
+    expect(arrivals).toEqual([3.1 * MINUTE])
+  })
+
+  it('ends an execution that is past its deadline', async () => {
+    const service = await aService()
+    const execution = await service.suspended(0, { deadlineMs: MINUTE })
+    service.pass(2 * MINUTE)
+    expect(await service.sweeper()()).toEqual([])
+    expect(await service.executions.get(execution)).toMatchObject({
+      status: 'ERROR',
+      error: { code: 'DeadlineExceeded' },
+    })
+  })
+
+  it('reads nothing of executions that are due later', async () => {
+    const service = await aService()
+    await Promise.all(Array.from({ length: 30 }, () => service.suspended(30 * MINUTE)))
+    let read = 0
+    for await (const page of service.executions.readTimers({ before: START + 2 * MINUTE }))
+      read += page.length
+    expect(read).toBe(0)
+  })
+})
