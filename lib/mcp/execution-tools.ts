@@ -1,4 +1,3 @@
-import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { suggestSlug } from '../agents/visible-agents.ts'
 import { runParameters } from '../api/parameters.ts'
@@ -8,7 +7,6 @@ import {
   executionSummaryRecord,
 } from '../api/schemas/execution-record.ts'
 import { toChangedRecord, toExecutionRecord, toExecutionSummary } from '../api/to-execution-record.ts'
-import type { Scope } from '../core/access.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { describeMedia } from '../core/describe-media.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -16,25 +14,16 @@ import { PAGE_SIZE } from '../core/limits.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { listExecutions } from '../engine/executions/list-executions.ts'
 import { readExecution } from '../engine/executions/read-execution.ts'
-import { compileStrictValidator } from '../schema/validate/validate.ts'
-import { toObjectSchema } from './agent-tools.ts'
-import { type McpEngine, type ToolCall, toArgumentsError, toResult, toToolError } from './tool-call.ts'
-
-/** A tool that is not an agent. Slugs have no underscores, so that names never collide. */
-type ServiceTool = {
-  declaration: Tool
-  /** What a token needs to call it. */
-  scope: Scope
-  run: (engine: McpEngine, call: ToolCall) => Promise<CallToolResult>
-}
+import { EXECUTION_ID, type ServiceTool, serviceTool } from './service-tool.ts'
+import { toResult, toToolError } from './tool-call.ts'
+import { SEND_SIGNAL } from './waiting-tools.ts'
 
 export type ServiceTools = Map<string, ServiceTool>
 
-const EXECUTION_ID = z.string().describe('The ID of the execution.')
-
 /** The tools for executions, with the longest wait that the engine allows. */
 export function executionTools(syncDeadlineMs: number): ServiceTools {
-  const tools = [getExecution(Math.floor(syncDeadlineMs / 1000)), CANCEL_EXECUTION, LIST_EXECUTIONS]
+  const maxSeconds = Math.floor(syncDeadlineMs / 1000)
+  const tools = [getExecution(maxSeconds), CANCEL_EXECUTION, LIST_EXECUTIONS, SEND_SIGNAL]
   return new Map(tools.map((tool) => [tool.declaration.name, tool]))
 }
 
@@ -42,7 +31,8 @@ const getExecution = (maxSeconds: number) =>
   serviceTool({
     name: 'get_execution',
     title: 'Get an execution',
-    description: 'Returns the record of a run of an agent: its status, and its output or error.',
+    description:
+      'Returns the record of a run of an agent: its status, what it waits for, and its output or error.',
     input: z.strictObject({
       executionId: EXECUTION_ID,
       waitSeconds: z
@@ -112,30 +102,3 @@ const LIST_EXECUTIONS = serviceTool({
 /** The base64 of files would fill the context of the model that reads the result. */
 const withoutFiles = <Record extends object>(record: Record): Record =>
   'input' in record ? { ...record, input: describeMedia(record.input as JsonObject) } : record
-
-type Definition<Input extends z.ZodObject> = Pick<Tool, 'name' | 'title' | 'description' | 'annotations'> & {
-  input: Input
-  output: z.ZodType
-  scope: Scope
-  run: (engine: McpEngine, call: ToolCall, input: z.output<Input>) => Promise<CallToolResult>
-}
-
-/** Validates the arguments with the input schema that clients see. */
-function serviceTool<Input extends z.ZodObject>(definition: Definition<Input>): ServiceTool {
-  const { input, output, scope, run, ...tool } = definition
-  const inputSchema = toJsonSchema(input)
-  const validate = compileStrictValidator(inputSchema)
-  return {
-    declaration: { ...tool, inputSchema, outputSchema: toJsonSchema(output) },
-    scope,
-    async run(engine, call) {
-      const violations = validate(call.input)
-      if (violations.length > 0) return toArgumentsError(violations)
-      return run(engine, call, call.input as z.output<Input>)
-    },
-  }
-}
-
-function toJsonSchema(schema: z.ZodType) {
-  return toObjectSchema(z.toJSONSchema(schema) as JsonObject)
-}

@@ -27,7 +27,7 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 /** "No extension-specific settings are currently defined; an empty object indicates support." */
 export const TASKS_CAPABILITY = { [TASKS_EXTENSION]: {} }
 
-/** A `Task` of the extension: an execution, whose ID is that of the task. When an execution expires is not known yet. */
+/** A `Task` of the extension is an execution, with its ID. `ttlMs`: it expires a time after its end, if at all. */
 type Task = {
   taskId: string
   status: 'working' | 'input_required' | 'completed' | 'cancelled'
@@ -127,6 +127,6 @@ function toWorkingTask({ system }: McpEngine, { id, createdAt, suspension }: Exe
     // What happens in a run that does not wait is not part of its record.
     lastUpdatedAt: new Date(suspension?.at ?? now).toISOString(),
     ttlMs: null,
-    pollIntervalMs: retryAfterSeconds((now - Date.parse(createdAt)) / 1000) * 1000,
+    pollIntervalMs: retryAfterSeconds((now - (suspension?.at ?? Date.parse(createdAt))) / 1000) * 1000,
   }
 }

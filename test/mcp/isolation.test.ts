@@ -18,6 +18,7 @@ const MATRIX: Record<string, Expected[]> = {
   get_execution: [/*  */ 'hidden', 'ok', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
   cancel_execution: [/**/ 'ok', 'hidden', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
   list_executions: [/**/ 'hidden', 'ok', 'hidden', 'hidden', 'ok', 'denied', 'none', 'none'],
+  send_signal: [/*    */ 'ok', 'hidden', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
 }
 
 let org: TestOrganization
@@ -27,6 +28,7 @@ beforeAll(async () => {
   org = await newOrganization()
   await org.publish('echo')
   await org.publish('counted')
+  await org.publish('waits')
   clients = await openColumns(org, await newOrganization())
 })
 
@@ -37,7 +39,8 @@ async function send(client: ApiClient, method: string, params: { name?: string }
 
 const toParams = (name: string, executionId: string) => {
   if (name === 'echo') return { name, arguments: { text: 'secret' }, _meta: { tenantId: 'acme' } }
-  return { name, arguments: name === 'list_executions' ? { tenantId: 'acme' } : { executionId } }
+  if (name === 'list_executions') return { name, arguments: { tenantId: 'acme' } }
+  return { name, arguments: { executionId, ...(name === 'send_signal' && { name: 'go', data: 1 }) } }
 }
 
 it('has a row for every tool of the service', () => {
@@ -51,12 +54,14 @@ const cells = Object.entries(MATRIX).flatMap(([name, row]) =>
 
 describe.each(cells)('$name, $column', ({ name, column, expected }) => {
   it(`is ${expected}`, async () => {
-    const { text } = await org
-      .call('POST', '/v1/agents/echo/executions?tenantId=acme', {
-        body: { text: 'secret' },
-      })
-      .then(async (response) => ({ text: getExecutionId(response) }))
-    const message = await send(clients[column], 'tools/call', toParams(name, text))
+    const isSent = name === 'send_signal'
+    const run = org.run(
+      isSent ? 'waits' : 'echo',
+      isSent ? { signal: 'go' } : { text: 'secret' },
+      'tenantId=acme',
+    )
+    const executionId = getExecutionId(await run)
+    const message = await send(clients[column], 'tools/call', toParams(name, executionId))
     const listed = (await send(clients[column], 'tools/list', {})).result.tools
     expect(listed.some((tool: { name: string }) => tool.name === name)).toBe(expected !== 'hidden')
     if (expected === 'hidden') {

@@ -32,7 +32,14 @@ describe.skipIf(!(await hasPython()))('the official Python client', () => {
     const { stdout } = await promisify(execFile)(python, [SCRIPT, service.url, token, mode])
     expect(JSON.parse(stdout)).toEqual({
       version,
-      tools: ['get_execution', 'cancel_execution', 'list_executions', 'marked-steps', 'counted'],
+      tools: [
+        'get_execution',
+        'cancel_execution',
+        'list_executions',
+        'send_signal',
+        'marked-steps',
+        'counted',
+      ],
       progress: [1, 2, 3],
       called: { marker: 'm', total: expect.any(Number) },
       mismatch: [true, expect.stringContaining('/marker')],

@@ -1,0 +1,69 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { waitForExecution } from '../support/service/client.ts'
+import { modernRequest, parseMessages } from './messages.ts'
+
+let org: TestOrganization
+beforeAll(async () => {
+  org = await newOrganization()
+  await org.publish('waits')
+})
+
+async function callTool(name: string, input: object, client = org.call) {
+  const params = { name, arguments: input }
+  const { text } = await client('POST', '/v1/mcp', modernRequest('tools/call', params))
+  return parseMessages(text).at(-1).result
+}
+
+const waiting = async (): Promise<string> =>
+  (await callTool('waits', { signal: 'go' })).structuredContent.executionId
+
+describe('send_signal', () => {
+  it.each([
+    ['an object', { a: [1, { b: null }] }],
+    ['a text', 'x'],
+    ['null', null],
+  ])('resumes the run, which gets %s', async (_, data) => {
+    const executionId = await waiting()
+    const { structuredContent } = await callTool('send_signal', { executionId, name: 'go', data })
+    expect(structuredContent).toEqual({ executionId, id: expect.any(String) })
+    const { output } = await waitForExecution(org.call, executionId)
+    expect(output).toEqual({ data: JSON.stringify(data) })
+  })
+
+  it('sends one signal for one idempotency key', async () => {
+    const executionId = await waiting()
+    const send = (name: string, data: number) =>
+      callTool('send_signal', { executionId, name, data, idempotencyKey: 'k' })
+    const [first, second] = [await send('later', 1), await send('later', 1)]
+    expect(second.structuredContent).toEqual(first.structuredContent)
+    expect(await send('later', 2)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('Idempotency-Key') }],
+    })
+  })
+
+  it.each([
+    ['no name', { data: 1 }, '/name'],
+    ['no data', { name: 'go' }, '/data'],
+    ['an invalid name', { name: 'a b\n', data: 1 }, 'name'],
+    ['an invalid idempotency key', { name: 'go', data: 1, idempotencyKey: '\n' }, 'idempotencyKey'],
+    ['more than 256 kB', { name: 'go', data: 'x'.repeat(5_000_000) }, '256000'],
+  ])('rejects %s', async (_, input, text) => {
+    const executionId = await waiting()
+    expect(await callTool('send_signal', { executionId, ...input })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining(text) }],
+    })
+    expect((await org.getExecution(executionId)).waitingFor).toHaveLength(1)
+  })
+
+  it('says that a run has ended', async () => {
+    const executionId = await waiting()
+    await callTool('cancel_execution', { executionId })
+    expect(await callTool('send_signal', { executionId, name: 'go', data: 1 })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('has ended') }],
+    })
+  })
+})
