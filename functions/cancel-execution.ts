@@ -2,12 +2,14 @@ import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { cancelExecution } from '../lib/engine/executions/change-execution.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { toChangeResponse } from '../lib/http/responses.ts'
+import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const { executions, rates, steps } = openMeasuredStores()
+const queue = openRunQueue()
 
 async function cancel(request: Request<'cancel-execution'>) {
-  const execution = await cancelExecution({ executions, steps, system }, request)
+  const execution = await cancelExecution({ executions, steps, queue, system }, request)
   return toChangeResponse(execution, request.access)
 }
 

@@ -80,7 +80,10 @@ export const GRANTS: Record<FunctionName, Grant> = {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     queue: ['SendMessage'],
   },
-  'cancel-execution': { table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'] },
+  'cancel-execution': {
+    table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    queue: ['SendMessage'],
+  },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
   },
@@ -88,7 +91,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     table: ['BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
   },
   'process-dead-letter': {
-    table: ['BatchGetItem', 'GetItem', 'Query', 'UpdateItem'],
+    table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     queue: ['SendMessage'],
   },
   'process-execution': {

@@ -124,7 +124,10 @@ export type Execution = {
   waitedMs: number
   /** By which its callback URLs are made; null until the first one is. No answer contains it. */
   callbackSecret: string | null
-  /** When the sweeper checks it unless a worker renews it first; null when final. Milliseconds since the epoch. */
+  /**
+   * When the sweeper checks it unless a worker renews it first. Null when it is final and nothing follows from its end
+   * any more. Milliseconds since the epoch.
+   */
   openUntil: number | null
   deadlineAt: number
   /** The idempotency record bound to it; null if the client sent no key. */

@@ -204,11 +204,15 @@ export interface ExecutionStore extends LearningStore {
   isLeasedBy(params: { id: string; owner: string }): Promise<boolean>
   /** Gives up the lease so that another worker can continue; false if the owner had lost it. */
   release(params: { id: string; owner: string } & Release): Promise<boolean>
-  /** Ends the execution; null if its worker no longer holds the lease. */
+  /**
+   * Ends the execution; null if its worker no longer holds the lease. `staysListed`: `listStale` lists it until it is
+   * settled.
+   */
   finish(params: {
     execution: LeasedExecution
     outcome: Outcome
     finishedAt: string
+    staysListed?: boolean
   }): Promise<Execution | null>
   /** Ends an open execution, regardless of its lease; null if it is final or does not exist. */
   end(params: {
@@ -222,17 +226,30 @@ export interface ExecutionStore extends LearningStore {
     unleasedAt?: number
     /** Only if the record still has these values. */
     listed?: { openUntil: number; deadlineAt: number }
+    /** `listStale` lists it, as soon as it is final, until it is settled. */
+    staysListed?: boolean
   }): Promise<Execution | null>
+  /** Of a final execution that stayed listed: when it is due again; null if nothing is left to do. */
+  settle(params: { id: string; openUntil: number; until: number | null }): Promise<void>
+  /** The ids of open executions that tool calls of an execution have started. */
+  listOpenChildren(params: { organizationId: string; id: string }): Promise<string[]>
   /**
    * Deletes a final execution and everything that belongs to it. An interrupted deletion, and what late writers add, is
-   * left to `cleanUp`.
+   * left to `cleanUp`. `awaited`: it has a parent and has not been settled.
    */
-  delete(params: { organizationId: string; id: string; now: number }): Promise<'deleted' | 'missing' | 'open'>
+  delete(params: {
+    organizationId: string
+    id: string
+    now: number
+  }): Promise<'deleted' | 'missing' | 'open' | 'awaited'>
   /** Cleanups that are due at `now`. */
   listCleanups(params: { now: number; limit: number }): Promise<Cleanup[]>
   /** Completes a deletion, or deletes a payload that nothing refers to. */
   cleanUp(params: { cleanup: Cleanup; now: number }): Promise<void>
-  /** Open executions whose lease or queue grace period had expired at `now`, oldest expiry first. */
+  /**
+   * Open executions whose lease or queue grace period had expired at `now`, oldest expiry first, and final ones that have
+   * stayed listed.
+   */
   listStale(params: { now: number; limit: number }): Promise<StaleExecution[]>
   /** A page of the open executions of all organizations, in no order. A page can be short. */
   listOpen(params: { limit: number; after: OpenPosition | null }): Promise<OpenPage>

@@ -11,8 +11,10 @@ import type {
 import { MAX_ATTEMPTS } from './limits.ts'
 import type { Suspension } from './wait.ts'
 
-/** Preconditions of a write, in addition to the execution being open. All that are present must hold. */
+/** Preconditions of a write, in addition to the execution being open, unless `isFinal`. All that are present must hold. */
 export type Guard = {
+  /** The execution is final instead of open. */
+  isFinal?: true
   organizationId?: string
   /** The worker that must hold the lease. */
   owner?: string
@@ -154,7 +156,8 @@ export function wake(
     set: {
       lease,
       suspension: null,
-      waitedMs: waitedMs + Math.max(now - suspension.at, 0),
+      // At least 1, whatever the clocks say: it tells that the run has waited.
+      waitedMs: waitedMs + Math.max(now - suspension.at, 1),
       openUntil,
       deadlineAt: now + Math.max(deadlineAt - suspension.until, 0),
     },
@@ -162,25 +165,38 @@ export function wake(
   }
 }
 
-export function finish(owner: string, outcome: Outcome, finishedAt: string): Transition {
+/** @param staysListed the sweeper looks at it again, to do what follows from its end */
+export function finish(
+  owner: string,
+  { outcome, finishedAt, staysListed }: { outcome: Outcome; finishedAt: string; staysListed?: boolean },
+): Transition {
   const error = outcome.status === 'ERROR' ? limitError(outcome.error) : null
   const recovered = outcome.status === 'SUCCESS' && { lastError: null }
-  return { guard: { owner }, set: { output: null, ...outcome, error, finishedAt, ...recovered, ...CLOSED } }
+  const closed = staysListed ? RELEASED : CLOSED
+  return { guard: { owner }, set: { output: null, ...outcome, error, finishedAt, ...recovered, ...closed } }
 }
 
 type Ending = {
   error: ExecutionError
   finishedAt: string
   progress?: (Progress & { lostSteps?: LostStep[] }) | null
+  staysListed?: boolean
 }
 
 /** Ends an execution in ERROR, regardless of its lease unless the guard says otherwise. */
 export function end(
   guard: Pick<Guard, 'organizationId' | 'unleasedAt' | 'openUntil' | 'deadlineAt' | 'suspendedAt'>,
-  { error, finishedAt, progress }: Ending,
+  { error, finishedAt, progress, staysListed }: Ending,
 ): Transition {
-  return { guard, set: { status: 'ERROR', error: limitError(error), finishedAt, ...progress, ...CLOSED } }
+  const closed = staysListed ? { ...RELEASED, openUntil: Date.parse(finishedAt) } : CLOSED
+  return { guard, set: { status: 'ERROR', error: limitError(error), finishedAt, ...progress, ...closed } }
 }
+
+/** Of a final execution that has stayed listed: when the sweeper looks at it again; null if never. */
+export const settle = (openUntil: number, until: number | null): Transition => ({
+  guard: { isFinal: true, openUntil },
+  set: { openUntil: until },
+})
 
 /** Postpones the next sweep of an execution that no worker holds. `now` is null for a suspended one. */
 export function postpone(
@@ -203,14 +219,15 @@ export function resume({
   return { guard: { unleasedAt: now }, set: { lease: null, openUntil: dueAt, deadlineAt } }
 }
 
-const CLOSED = { lease: null, suspension: null, openUntil: null } satisfies Changes
+const RELEASED = { lease: null, suspension: null } satisfies Changes
+const CLOSED = { ...RELEASED, openUntil: null } satisfies Changes
 
 /** Whether the guard permits a transition; stores express the same condition in their writes. */
 export function isPermitted(execution: Execution, guard: Guard): boolean {
   const { status, lease, organizationId, openUntil, deadlineAt, suspension } = execution
   const isFree = suspension === null && (lease === null || lease.expiresAt < (guard.unleasedAt ?? 0))
   return (
-    status === 'IN_PROGRESS' &&
+    (status === 'IN_PROGRESS') !== (guard.isFinal ?? false) &&
     (guard.organizationId === undefined || guard.organizationId === organizationId) &&
     (guard.owner === undefined || guard.owner === lease?.owner) &&
     (guard.unleasedAt === undefined || isFree) &&

@@ -1,25 +1,123 @@
-import type { ExecutionError, LostStep, Progress } from '../core/execution.ts'
-import type { ExecutionStore, System } from '../core/ports.ts'
+import pLimit from 'p-limit'
+import {
+  CANCELLED,
+  type Execution,
+  type ExecutionError,
+  type ExecutionSummary,
+  isFinal,
+  type LostStep,
+  type Progress,
+} from '../core/execution.ts'
+import type { ExecutionStore, RunQueue, System } from '../core/ports.ts'
 import { type StepStore, stillLost } from '../core/step.ts'
 import { isoNow } from './engine.ts'
+import { emitCompleted } from './wait-for-completion.ts'
 
 type Key = { organizationId: string; id: string }
 
-type Stores = {
-  executions: Pick<ExecutionStore, 'end' | 'getStatus' | 'getSummary'>
-  steps: Pick<StepStore, 'close' | 'read'>
+export type Endings = {
+  executions: Pick<ExecutionStore, 'end' | 'getSummary' | 'listOpenChildren' | 'settle'>
+  steps: Pick<StepStore, 'close' | 'getProgress' | 'read'>
+  /** Unless it is given, the next sweep resumes a parent. */
+  queue?: RunQueue
   system: System
 }
 
+/** `listed`: if it still has these values. `unleasedAt`: unless a lease was live then, or it is suspended. */
+type EndGuard = Pick<Parameters<ExecutionStore['end']>[0], 'listed' | 'unleasedAt'>
+
+/** Children that are ended at the same time. */
+const PARALLEL_CHILDREN = 10
+
 /** Ends an open execution in ERROR with what its steps used, and closes its journal. Null if it is final or missing. */
-export async function endExecution(
-  { executions, steps, system }: Stores,
-  params: Key & { error: ExecutionError },
-) {
-  if ((await executions.getStatus(params)) !== 'IN_PROGRESS') return null
-  const closed = await steps.close({ executionId: params.id })
-  const progress = await withLosses({ executions, steps }, params, closed)
-  return executions.end({ ...params, progress, finishedAt: isoNow(system) })
+export const endExecution = (stores: Endings, { error, ...key }: Key & { error: ExecutionError }) =>
+  end(stores, key, error, stores.steps.close, {})
+
+/** The same of one that no worker is running: its journal stays as it is. */
+export const endAbandoned = (stores: Endings, key: Key, error: ExecutionError, guard: EndGuard) =>
+  end(stores, key, error, stores.steps.getProgress, guard)
+
+async function end(
+  stores: Endings,
+  { organizationId, id }: Key,
+  error: ExecutionError,
+  readProgress: StepStore['getProgress'],
+  guard: EndGuard,
+): Promise<Execution | null> {
+  const { executions, system } = stores
+  const key = { organizationId, id }
+  const execution = await executions.getSummary(key)
+  if (!execution || isFinal(execution)) return null
+  const recorded = await readProgress({ executionId: id })
+  const progress = await withLosses(stores, key, recorded)
+  const staysListed = execution.parentExecutionId !== null || (await hasOpenChildren(stores, execution))
+  const finishedAt = isoNow(system)
+  const ended = await executions.end({ ...key, error, progress, finishedAt, staysListed, ...guard })
+  if (ended) await afterEnd(stores, ended)
+  return ended
+}
+
+export const hasOpenChildren = async ({ executions }: Pick<Endings, 'executions'>, key: Key) =>
+  (await executions.listOpenChildren(key)).length > 0
+
+/**
+ * What follows from the end of an execution that stays listed, at once. Best effort: until it is done, the sweeper
+ * repeats it.
+ */
+export async function afterEnd(stores: Endings, ended: ExecutionSummary): Promise<void> {
+  if (ended.openUntil !== null) await settle(stores, ended).catch(() => undefined)
+}
+
+/**
+ * Ends the agents that an execution had called and that are still open, and resumes the parent that waits for it. The
+ * execution is final before: no parent runs on because its children were ended.
+ * @returns whether nothing is left to do; then it is no longer listed
+ * @throws Unavailable
+ */
+export async function settle(stores: Endings, ended: ExecutionSummary): Promise<boolean> {
+  const { id, organizationId, tenantId, openUntil } = ended
+  if (ended.status === 'ERROR') {
+    const limit = pLimit(PARALLEL_CHILDREN)
+    const children = await stores.executions.listOpenChildren(ended)
+    await Promise.all(children.map((child) => limit(() => endChild(stores, { organizationId, id: child }))))
+  }
+  const parent = await findUnawareParent(stores, ended)
+  if (!parent) {
+    if (openUntil !== null) await stores.executions.settle({ id, openUntil, until: null })
+    return true
+  }
+  const { id: executionId, sharesWorker } = parent
+  if (parent.suspension)
+    await stores.queue?.send({ executionId, organizationId, tenantId, sharesWorker, wakes: true })
+  return false
+}
+
+async function endChild(stores: Endings, key: Key): Promise<void> {
+  if (await endExecution(stores, { ...key, error: CANCELLED })) emitCompleted(key.id)
+}
+
+/**
+ * The parent of a final execution, unless it certainly knows, or does not care. One that is suspended for other things
+ * has the result; one that is running may be about to wait for it.
+ */
+export async function findUnawareParent(
+  { executions }: { executions: Pick<ExecutionStore, 'getSummary'> },
+  { organizationId, id, parentExecutionId }: ExecutionSummary,
+): Promise<ExecutionSummary | null> {
+  if (parentExecutionId === null) return null
+  const parent = await executions.getSummary({ organizationId, id: parentExecutionId })
+  if (!parent || isFinal(parent)) return null
+  const waits = parent.suspension?.waits
+  return waits?.every((wait) => wait.kind !== 'execution' || wait.id !== id) ? null : parent
+}
+
+/** Whether the parent of an execution has ended, which therefore ends, too. */
+export async function hasFinalParent(
+  { executions }: { executions: Pick<ExecutionStore, 'getStatus'> },
+  { organizationId, parentExecutionId }: Pick<Execution, 'organizationId' | 'parentExecutionId'>,
+): Promise<boolean> {
+  if (parentExecutionId === null) return false
+  return (await executions.getStatus({ organizationId, id: parentExecutionId })) !== 'IN_PROGRESS'
 }
 
 type Readers = { executions: Pick<ExecutionStore, 'getSummary'>; steps: Pick<StepStore, 'read'> }

@@ -1,24 +1,20 @@
-import { type Execution, type ExecutionError, isFinal } from '../core/execution.ts'
+import { type Execution, isFinal } from '../core/execution.ts'
 import { type LeaseTimes, nextSweep } from '../core/lease-times.ts'
 import type { ExecutionStore, RunQueue, StaleExecution, System } from '../core/ports.ts'
-import type { StepStore } from '../core/step.ts'
 import { attemptsExhausted, DEADLINE_EXCEEDED, hasAttemptsLeft } from '../core/transitions.ts'
-import { withLosses } from './end-execution.ts'
-import { isoNow } from './engine.ts'
+import { type Endings, endAbandoned, settle } from './end-execution.ts'
 
-type Stores = {
-  executions: Pick<ExecutionStore, 'end' | 'getSummary'>
-  steps: Pick<StepStore, 'getProgress' | 'read'>
+type Sweep = Endings & {
+  executions: Pick<ExecutionStore, 'listStale' | 'postpone'>
   queue: RunQueue
-  system: System
+  times: LeaseTimes
 }
-
-type Sweep = Stores & { executions: Pick<ExecutionStore, 'listStale' | 'postpone'>; times: LeaseTimes }
 
 type Result = 'ended' | 'enqueued' | 'ignored'
 
 /**
- * Re-enqueues executions without a live lease, and ends those past their deadline.
+ * Re-enqueues executions without a live lease, ends those past their deadline, and repeats what follows from the end of
+ * those that have ended.
  * @throws an AggregateError at the end if some executions could not be swept
  */
 export async function sweep(params: Sweep): Promise<{ ended: number; enqueued: number }> {
@@ -30,8 +26,9 @@ export async function sweep(params: Sweep): Promise<{ ended: number; enqueued: n
     (limit) => executions.listStale({ now, limit }),
     async (stale) => {
       const result = await sweepOne(params, stale)
-      if (result !== 'ignored') total[result]++
-      return result !== 'ignored'
+      if (result === 'ignored') return settleStale(params, stale)
+      total[result]++
+      return true
     },
   )
   return total
@@ -42,13 +39,29 @@ async function sweepOne({ times, ...stores }: Sweep, stale: StaleExecution): Pro
   const now = system.now()
   const { id, organizationId, tenantId, createdAt, deadlineAt } = stale
   if (deadlineAt <= now)
-    return endAbandoned(stores, stale, DEADLINE_EXCEEDED, { ...listedOf(stale), unleasedAt: now })
+    return toResult(
+      await endAbandoned(stores, stale, DEADLINE_EXCEEDED, { ...listedOf(stale), unleasedAt: now }),
+    )
   const until = nextSweep(times, Date.parse(createdAt), now)
   const postponed = await executions.postpone({ stale, until, now })
   if (!postponed) return 'ignored'
   await queue.send({ executionId: id, organizationId, tenantId, sharesWorker: sharesNextWorker(postponed) })
   return 'enqueued'
 }
+
+/** Whether it is final: then it is no longer due, unless its parent can still be about to wait for it. */
+async function settleStale({ times, ...stores }: Sweep, stale: StaleExecution): Promise<boolean> {
+  const { executions, system } = stores
+  const ended = await executions.getSummary(stale)
+  if (!ended || !isFinal(ended) || ended.openUntil === null) return false
+  const { id, openUntil } = ended
+  if (await settle(stores, ended)) return true
+  const until = nextSweep(times, Date.parse(stale.createdAt), system.now())
+  await executions.settle({ id, openUntil, until })
+  return true
+}
+
+const toResult = (ended: Execution | null): Result => (ended ? 'ended' : 'ignored')
 
 /** A run that lost its worker continues alone: it may be what killed it. */
 const sharesNextWorker = ({ attempts, sharesWorker }: Pick<Execution, 'attempts' | 'sharesWorker'>) =>
@@ -102,8 +115,9 @@ async function processBatches<T>(
   throw new AggregateError(errors, `${errors.length} of ${listed} ${failure}. First error: ${reason}`)
 }
 
-type DeadLetter = Stores & {
+type DeadLetter = Endings & {
   executions: Pick<ExecutionStore, 'get'>
+  queue: RunQueue
   organizationId: string
   id: string
 }
@@ -129,27 +143,8 @@ export async function processDeadLetter(params: DeadLetter): Promise<Result> {
     return 'enqueued'
   }
   const error = isOverdue ? DEADLINE_EXCEEDED : attemptsExhausted(execution)
-  return endAbandoned(params, execution, error, { unleasedAt: system.now() })
+  return toResult(await endAbandoned(params, execution, error, { unleasedAt: system.now() }))
 }
-
-export type Endings = Omit<Stores, 'queue'>
-
-/** `listed`: if it still has these values. `unleasedAt`: unless a lease was live then, or it is suspended. */
-type EndGuard = Pick<Parameters<ExecutionStore['end']>[0], 'listed' | 'unleasedAt'>
 
 /** The values of an execution that was due. */
 export const listedOf = ({ openUntil, deadlineAt }: StaleExecution) => ({ listed: { openUntil, deadlineAt } })
-
-/** Ends an open execution in ERROR with what its steps have used. */
-export async function endAbandoned(
-  { executions, steps, system }: Endings,
-  { organizationId, id }: Pick<Execution, 'organizationId' | 'id'>,
-  error: ExecutionError,
-  guard: EndGuard,
-): Promise<Result> {
-  const recorded = await steps.getProgress({ executionId: id })
-  const progress = await withLosses({ executions, steps }, { organizationId, id }, recorded)
-  const finishedAt = isoNow(system)
-  const ended = await executions.end({ organizationId, id, error, progress, finishedAt, ...guard })
-  return ended ? 'ended' : 'ignored'
-}

@@ -92,7 +92,8 @@ describe('isPermitted and applyTransition', () => {
               if (kind === 'outage') outages++
             }
           } else if (kind === 'finish') {
-            if (apply(transitions.finish(owner, failure(CANCELLED), at), isOwner)) final = execution
+            if (apply(transitions.finish(owner, { outcome: failure(CANCELLED), finishedAt: at }), isOwner))
+              final = execution
           } else if (kind === 'cancel') {
             const { organizationId } = execution
             apply(transitions.end({ organizationId: 'another' }, { error: CANCELLED, finishedAt: at }), false)

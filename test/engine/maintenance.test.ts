@@ -28,8 +28,10 @@ describe('sweep', () => {
       postpone: async () => postponed,
       end: async () => null,
       getSummary: async () => null,
+      listOpenChildren: async () => [],
+      settle: async () => undefined,
     }
-    const steps = { getProgress: async () => null, read: async () => [] }
+    const steps = { close: async () => null, getProgress: async () => null, read: async () => [] }
     const queue = { send: async (message: QueuedExecution) => void sent.push(message) }
     await sweep({ executions, steps, queue, system, times: leaseTimes() })
     expect(sent).toMatchObject([{ sharesWorker }])
@@ -48,8 +50,10 @@ describe('sweep', () => {
       postpone: async () => ({ attempts: 0, sharesWorker: false }),
       end: async () => null,
       getSummary: async () => null,
+      listOpenChildren: async () => [],
+      settle: async () => undefined,
     }
-    const steps = { getProgress: async () => null, read: async () => [] }
+    const steps = { close: async () => null, getProgress: async () => null, read: async () => [] }
     await expect(sweep({ executions, steps, queue: { send }, system, times: leaseTimes() })).rejects.toThrow(
       '1 of 3 stale executions could not be swept. First error: Access denied.',
     )

@@ -126,9 +126,11 @@ describe('a message of the run queue', () => {
       postpone: async () => ({ attempts: 0, sharesWorker: false }),
       end: async () => null,
       getSummary: async () => null,
+      listOpenChildren: async () => [],
+      settle: async () => undefined,
     }
     const queue = openRunQueue(environment)
-    const steps = { getProgress: async () => null, read: async () => [] }
+    const steps = { close: async () => null, getProgress: async () => null, read: async () => [] }
     const result = await sweep({ executions, steps, queue, system, times: leaseTimes() })
     expect(result).toEqual({ ended: 0, enqueued: 1 })
     expect(requests.at(-1)?.body.MessageGroupId).toBe(group)

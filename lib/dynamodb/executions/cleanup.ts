@@ -40,6 +40,8 @@ export async function deleteExecution(
   const record = await table.get(executionKey(id), { consistent: true })
   if (record?.organizationId !== organizationId || record.purged) return 'missing'
   if (record.status === 'IN_PROGRESS') return 'open'
+  // Its parent is resumed by what this would delete.
+  if (record.parentExecutionId && record.openUntil !== undefined && !record.deleted) return 'awaited'
   const tombstone =
     (!record.deleted && (await putTombstone(table, id, record, now, isFinalRecord))) ||
     // Deleted at the same time, or the response to the write was lost.

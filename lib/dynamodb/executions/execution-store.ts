@@ -23,7 +23,7 @@ import {
 } from './execution-item.ts'
 import { executionLists } from './execution-lists.ts'
 import { learningStore } from './learning-store.ts'
-import { openExecutions } from './open-executions.ts'
+import { listOpenChildren, openExecutions } from './open-executions.ts'
 
 /** Executions. Each is an item collection: the record, the chunks of large payloads, the steps. */
 export function executionStore(table: Table): ExecutionStore {
@@ -134,7 +134,8 @@ export function executionStore(table: Table): ExecutionStore {
       return woken && { ...woken, lease: params.lease }
     },
 
-    async finish({ execution, outcome, finishedAt }) {
+    async finish({ execution, ...params }) {
+      const { outcome, finishedAt } = params
       const { id } = execution
       const { owner } = execution.lease
       const writtenAt = Date.parse(finishedAt)
@@ -143,24 +144,31 @@ export function executionStore(table: Table): ExecutionStore {
         outcome.status === 'SUCCESS'
           ? { output: await storePayload(table, target, outcome.output) }
           : { statusShard: statusKey(execution, 'ERROR') }
-      const transition = transitions.finish(owner, outcome, finishedAt)
+      const transition = transitions.finish(owner, params)
       const updated = await apply(id, transition, { ...attributes, finishedBy: owner })
       const item = updated ?? (await readRecord(table, id))
       if (item?.finishedBy !== owner) return null
       // Recorded since the claim.
-      const { learnedFrom, steps, usage, model, lostSteps, lostUsage, childUsage } = toSummary(
+      const { learnedFrom, steps, usage, model, lostSteps, lostUsage, childUsage, openUntil } = toSummary(
         item as ExecutionItem,
       )
       const finished = transitions.applyTransition(execution, transition)
-      return { ...finished, learnedFrom, steps, usage, model, lostSteps, lostUsage, childUsage }
+      return { ...finished, learnedFrom, steps, usage, model, lostSteps, lostUsage, childUsage, openUntil }
     },
 
     async end({ organizationId, id, unleasedAt, listed, ...ending }) {
       const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }), ...listed }
-      const keys = { statusShard: statusKey({ organizationId, id }, 'ERROR') }
+      const open = ending.staysListed && openKeys({ organizationId, id, suspension: null })
+      const keys = { ...open, statusShard: statusKey({ organizationId, id }, 'ERROR') }
       const item = await apply(id, transitions.end(guard, ending), keys)
       return item && loadExecution(table, item)
     },
+
+    async settle({ id, openUntil, until }) {
+      await apply(id, transitions.settle(openUntil, until))
+    },
+
+    listOpenChildren: (params) => listOpenChildren(table, params),
 
     delete: (params) => deleteExecution(table, params),
 
@@ -185,9 +193,6 @@ export function executionStore(table: Table): ExecutionStore {
 
 const FOUND_ATTRIBUTES = [...SUMMARY_ATTRIBUTES, 'deleted']
 
-/** Index keys that only open executions have. */
-const OPEN_ATTRIBUTES = ['openShard', 'openUntil']
-
 /** The update of a transition, without its guard and its output (which may be stored in chunks). */
 function toChange({ set, add, claimedAt }: transitions.Transition): Change {
   const { lease, error, lastError, logs, output: _, ...plain } = set
@@ -201,14 +206,16 @@ function toChange({ set, add, claimedAt }: transitions.Transition): Change {
       leaseExpiresAt: set.suspension ? NEVER_EXPIRES : (lease?.expiresAt ?? null),
     }),
   }
-  const isFinal = set.status !== undefined && set.status !== 'IN_PROGRESS'
   const cleared = Object.entries(values).flatMap(([name, value]) => (value === null ? [name] : []))
-  const removed = isFinal ? [...OPEN_ATTRIBUTES, ...(set.status === 'SUCCESS' ? ['statusShard'] : [])] : []
-  // Earlier releases gave a record its expiry when it was created.
-  if (set.suspension) removed.push(TABLE.timeToLive)
   return {
     set: withoutNulls(values),
-    remove: [...new Set([...cleared, ...removed])],
+    remove: [
+      ...cleared,
+      ...(set.openUntil === null ? ['openShard'] : []),
+      ...(set.status === 'SUCCESS' ? ['statusShard'] : []),
+      // Earlier releases gave a record its expiry when it was created.
+      ...(set.suspension ? [TABLE.timeToLive] : []),
+    ],
     ...(set.status === 'ERROR' && { copy: { failedShard: 'agentShard' } }),
     ...(claimedAt && { setOnce: { startedAt: claimedAt } }),
     ...(add && { add }),
@@ -217,9 +224,9 @@ function toChange({ set, add, claimedAt }: transitions.Transition): Change {
 
 /** The condition of a write that a transition's guard requires: `isPermitted`, as an expression. */
 function toCondition(guard: transitions.Guard): Condition {
-  const { organizationId, owner, unleasedAt, openUntil, deadlineAt, suspendedAt } = guard
+  const { isFinal, organizationId, owner, unleasedAt, openUntil, deadlineAt, suspendedAt } = guard
   const required = {
-    status: 'IN_PROGRESS',
+    [isFinal ? 'finalUnless' : 'status']: 'IN_PROGRESS',
     organizationId,
     leaseOwner: owner,
     leaseExpiresAt: unleasedAt,
@@ -231,13 +238,17 @@ function toCondition(guard: transitions.Guard): Condition {
   const expressions = terms.map(([name]) => EXPRESSIONS[name] ?? `#${name} = :is_${name}`)
   return {
     expression: expressions.join(' AND '),
-    names: terms.flatMap(([name]) => (name === 'suspendedAt' ? ['suspension', 'at'] : [name])),
+    names: terms.flatMap(([name]) => NAMES[name] ?? [name]),
     values: Object.fromEntries(terms.map(([name, value]) => [`is_${name}`, value])),
   }
 }
 
+const NAMES: Record<string, string[]> = { finalUnless: ['status'], suspendedAt: ['suspension', 'at'] }
+
 /** Those of conditions that are not an equality. */
 const EXPRESSIONS: Record<string, string> = {
+  // A tombstone has no status.
+  finalUnless: '(attribute_exists(#status) AND #status <> :is_finalUnless)',
   leaseExpiresAt: '(attribute_not_exists(#leaseExpiresAt) OR #leaseExpiresAt < :is_leaseExpiresAt)',
   suspendedAt: '#suspension.#at = :is_suspendedAt',
 }

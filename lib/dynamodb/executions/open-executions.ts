@@ -1,6 +1,9 @@
 import type { ExecutionStore, StaleExecution } from '../../core/ports.ts'
 import {
+  CHILD_PREFIX,
+  childIdOf,
   executionIdOf,
+  executionKey,
   type Key,
   OPEN_SHARDS,
   openShard,
@@ -112,6 +115,28 @@ const toStale = (item: Item): StaleExecution => ({
   tenantId: (item as Partial<StaleExecution>).tenantId ?? null,
   ...pick(item as StaleExecution, ['organizationId', 'createdAt', 'openUntil', 'deadlineAt']),
 })
+
+export async function listOpenChildren(
+  table: Table,
+  { organizationId, id }: Parameters<ExecutionStore['listOpenChildren']>[0],
+): Promise<string[]> {
+  const open: string[] = []
+  const pages = queryPages(table, {
+    KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+    ProjectionExpression: 'pk, sk',
+    ExpressionAttributeValues: { ':pk': executionKey(id).pk, ':prefix': CHILD_PREFIX },
+    ConsistentRead: true,
+  })
+  for await (const items of pages) {
+    const keys = items.flatMap((item) => childIdOf(item as Key) ?? []).map(executionKey)
+    const attributes = ['id', 'organizationId', 'status', 'deleted'] satisfies (keyof ExecutionItem)[]
+    const children = (await table.getMany(keys, { consistent: true, attributes })) as (Item & ExecutionItem)[]
+    const isOpen = (child: ExecutionItem) =>
+      child.organizationId === organizationId && child.status === 'IN_PROGRESS' && !child.deleted
+    open.push(...children.filter(isOpen).map((child) => child.id))
+  }
+  return open
+}
 
 type Due = { now: number; limit: number }
 

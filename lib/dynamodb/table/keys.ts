@@ -70,7 +70,7 @@ export const callKey = (executionId: string, number: number, call: string): Key 
 /** Says that a tool call of the execution started, or may start, another one. */
 export const childKey = (executionId: string, childId: string): Key =>
   inExecution(executionId, `${CHILD_PREFIX}${childId}`)
-const CHILD_PREFIX = 'CHILD#'
+export const CHILD_PREFIX = 'CHILD#'
 /** The id of the other one; null for other items. */
 export const childIdOf = ({ sk }: Key): string | null =>
   sk.startsWith(CHILD_PREFIX) ? sk.slice(CHILD_PREFIX.length) : null

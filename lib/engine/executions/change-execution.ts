@@ -2,12 +2,10 @@ import { type ExecutionReference, resolveExecutionId } from '../../access/execut
 import { ExecutionInProgress, ExecutionNotFound } from '../../core/errors.ts'
 import { CANCELLED, type Execution } from '../../core/execution.ts'
 import type { ExecutionStore, System } from '../../core/ports.ts'
-import { endExecution } from '../end-execution.ts'
+import { type Endings, endExecution, findUnawareParent } from '../end-execution.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
 
-type Cancelling = Parameters<typeof endExecution>[0] & {
-  executions: Pick<ExecutionStore, 'get' | 'isVisible'>
-}
+type Cancelling = Endings & { executions: Pick<ExecutionStore, 'get' | 'isVisible'> }
 
 /**
  * Ends an execution for a client; a final one does not change. A worker in this process stops at once, another one at
@@ -24,13 +22,28 @@ export async function cancelExecution(stores: Cancelling, reference: ExecutionRe
   return execution
 }
 
-type Deleting = { executions: Pick<ExecutionStore, 'delete' | 'isVisible'>; system: System }
+type Deleting = {
+  executions: Pick<ExecutionStore, 'delete' | 'getSummary' | 'isVisible' | 'settle'>
+  system: System
+}
 
-/** Deletes a final execution and everything that belongs to it. @throws ExecutionNotFound, ExecutionInProgress */
+/**
+ * Deletes a final execution and everything that belongs to it. One whose parent has yet to be resumed with its result
+ * counts as in progress.
+ * @throws ExecutionNotFound, ExecutionInProgress
+ */
 export async function deleteExecution({ executions, system }: Deleting, reference: ExecutionReference) {
   const { organizationId } = reference.access
   const id = await resolveExecutionId(executions, reference)
-  const result = await executions.delete({ organizationId, id, now: system.now() })
+  const key = { organizationId, id }
+  const remove = () => executions.delete({ ...key, now: system.now() })
+  let result = await remove()
+  if (result === 'awaited') {
+    const ended = await executions.getSummary(key)
+    if (ended?.openUntil && !(await findUnawareParent({ executions }, ended)))
+      await executions.settle({ id, openUntil: ended.openUntil, until: null })
+    result = await remove()
+  }
   if (result === 'missing') throw new ExecutionNotFound()
-  if (result === 'open') throw new ExecutionInProgress(id)
+  if (result !== 'deleted') throw new ExecutionInProgress(id)
 }

@@ -5,15 +5,11 @@ import type { ExecutionError, ExecutionSummary } from '../../core/execution.ts'
 import { agentIdFrom } from '../../core/ids.ts'
 import { DEADLINE_MS } from '../../core/limits.ts'
 import type { AgentStore, ExecutionStore, OpenPage, OpenPosition, System } from '../../core/ports.ts'
-import type { StepStore } from '../../core/step.ts'
-import { endExecution } from '../end-execution.ts'
-import { endAbandoned } from '../maintenance.ts'
+import { type Endings, endAbandoned, endExecution } from '../end-execution.ts'
 
-export type OpenStores = {
+export type OpenStores = Endings & {
   agents: Pick<AgentStore, 'getVersion'>
-  executions: Pick<ExecutionStore, 'end' | 'getStatus' | 'getSummary' | 'listOpen' | 'resume'>
-  steps: Pick<StepStore, 'close' | 'getProgress' | 'read'>
-  system: System
+  executions: Pick<ExecutionStore, 'listOpen' | 'resume'>
 }
 
 /** Which open executions; a member that is undefined selects all of them. */
@@ -72,8 +68,8 @@ export function endOpen(
     if (isForced && isLive(lease, stores.system))
       return (await endExecution(stores, ending)) ? 'done' : 'closed'
     const guard = suspension ? {} : { unleasedAt: stores.system.now() }
-    const result = await endAbandoned(stores, ending, ENDED_BY_OPERATOR, guard)
-    return result === 'ended' ? 'done' : whyNot(stores, ending)
+    const ended = await endAbandoned(stores, ending, ENDED_BY_OPERATOR, guard)
+    return ended ? 'done' : whyNot(stores, ending)
   })
 }
 

@@ -10,11 +10,13 @@ import {
 } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
+import type { Suspension } from '../../core/wait.ts'
 import { ToolError } from '../../tools/tool.ts'
 import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { endExecution } from '../end-execution.ts'
 import { type Engine, newLease, timesOf } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
+import { CallWaits } from '../waiting/call-waits.ts'
 
 /** Runs a leased execution; passed in, because the worker that provides it is above this layer. */
 export type RunAttempt = (
@@ -24,7 +26,7 @@ export type RunAttempt = (
 ) => Promise<
   | { kind: 'completed'; execution: Execution }
   | { kind: 'lost' }
-  | { kind: 'suspended' }
+  | { kind: 'suspended'; suspension: Suspension }
   | { kind: 'released'; delayMs: number }
 >
 
@@ -42,7 +44,7 @@ type Child = {
 
 /**
  * Runs the call as a separate execution. One that began before continues on its version.
- * @throws Unavailable, or the signal's reason when it aborts
+ * @throws CallWaits if it is suspended, Unavailable, or the signal's reason when it aborts
  */
 export async function runChild(engine: Engine, parent: Execution, attempt: RunAttempt, child: Child) {
   const { id, version, callers, input, signal, share } = child
@@ -68,10 +70,18 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
     sharesWorker: sharesWorker(version),
   })
   try {
-    const isNew = await engine.executions.create({ execution })
-    return await runToEnd(engine, attempt, child, { execution, isNew })
-  } finally {
-    if (signal.aborted) await endWithCall(engine, parent, child)
+    // A parent that is resumed has created most of its children before.
+    const status = parent.attempts > 1 ? await engine.executions.getStatus(execution) : null
+    const isNew = status === null && (await engine.executions.create({ execution }))
+    const ended = await runToEnd(engine, attempt, child, { execution, isNew })
+    const { openUntil } = ended
+    // Known here, and to each worker that follows: nobody has to resume the parent for it.
+    if (isFinal(ended) && openUntil !== null)
+      await engine.executions.settle({ id, openUntil, until: null }).catch(() => undefined)
+    return ended
+  } catch (error) {
+    if (signal.aborted && !(error instanceof CallWaits)) await endWithCall(engine, parent, child)
+    throw error
   }
 }
 
@@ -95,10 +105,12 @@ async function runToEnd(
       const version = leased.versionId === child.version.id ? child.version : undefined
       const result = await attempt(engine, leased, { version, deadline })
       if (result.kind === 'completed') return result.execution
+      if (result.kind === 'suspended') throw waitFor(child, result.suspension)
       if (result.kind === 'released') notBefore = system.now() + result.delayMs
     }
     const summary = await executions.getSummary({ organizationId, id })
     const isOpen = summary !== null && !isFinal(summary)
+    if (isOpen && summary.suspension) throw waitFor(child, summary.suspension)
     const waitMs = isOpen ? Math.max(freeAt(summary, times), notBefore) - system.now() : 0
     const claimed =
       isOpen && waitMs < 0
@@ -107,10 +119,17 @@ async function runToEnd(
     leased = typeof claimed === 'string' ? null : claimed
     if (leased) continue
     const timeoutMs = Math.min(Math.max(waitMs, times.heartbeatMs / 10), times.heartbeatMs)
-    const completed = await waitForCompletion({ executions, organizationId, id, timeoutMs, signal })
+    const until = 'suspension'
+    const completed = await waitForCompletion({ executions, organizationId, id, timeoutMs, signal, until })
     if (completed !== 'IN_PROGRESS') return completed ?? execution
   }
 }
+
+/** Its timer, or whatever it waits for, resumes the child without its parent. The end of the child resumes that. */
+const waitFor = ({ id, version }: Child, { at }: Suspension): CallWaits =>
+  new CallWaits([
+    { kind: 'execution', name: version.slug, since: new Date(at).toISOString(), until: null, id },
+  ])
 
 /** From when on a worker may claim it: after its lease, or after the delay of its retry. */
 function freeAt({ lease, lastError, outages, openUntil }: ExecutionSummary, { graceMs }: LeaseTimes): number {

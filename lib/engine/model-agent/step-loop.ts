@@ -229,7 +229,7 @@ async function executeInOrder(
       if (!isFirst) journal.assertMayBegin()
       await executeCall(call, recorded, params).catch((error: unknown) => {
         if (!(error instanceof CallWaits)) throw error
-        waits.push(...error.waits)
+        waits.push(...error.waits.map((wait) => ({ ...wait, name: call.name, step: recorded.step.number })))
       })
     }
   }

@@ -1,6 +1,14 @@
-import type { ExecutionError, LeasedExecution, LostStep, Progress, Usage } from '../../core/execution.ts'
+import {
+  CANCELLED,
+  type ExecutionError,
+  type LeasedExecution,
+  type LostStep,
+  type Progress,
+  type Usage,
+} from '../../core/execution.ts'
 import { MAX_QUEUE_DELAY_MS, MAX_WAIT_DAYS } from '../../core/limits.ts'
 import type { Suspension, Wait } from '../../core/wait.ts'
+import { endExecution, hasFinalParent } from '../end-execution.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { hasArrived } from './has-arrived.ts'
 
@@ -50,16 +58,24 @@ const hasOwnMessage = ({ at, until }: Suspension): boolean => until - at < MAX_Q
 
 /**
  * What follows a suspension: the message that is its timer, if it is short, and the one that resumes it if what it
- * waits for has arrived before it was suspended. Best effort: the sweeper sends a timer that is missing.
+ * waits for has arrived before it was suspended. A child ends if its parent has ended before, which ends only children
+ * that it finds. Best effort: the sweeper sends a timer that is missing.
  */
 export async function afterSuspension(
   engine: Pick<Engine, 'executions' | 'queue' | 'signals' | 'steps' | 'system'>,
-  execution: Pick<LeasedExecution, 'id' | 'organizationId' | 'tenantId' | 'sharesWorker'>,
+  execution: Pick<
+    LeasedExecution,
+    'id' | 'organizationId' | 'tenantId' | 'sharesWorker' | 'parentExecutionId'
+  >,
   suspension: Suspension,
 ): Promise<void> {
   const { id: executionId, organizationId, tenantId, sharesWorker } = execution
   const send = (delayMs: number) =>
     engine.queue.send({ executionId, organizationId, tenantId, sharesWorker, wakes: true, delayMs })
+  if (await hasFinalParent(engine, execution).catch(() => false)) {
+    await endExecution(engine, { organizationId, id: executionId, error: CANCELLED }).catch(() => undefined)
+    return
+  }
   const arrived = await hasArrived(engine, { ...execution, suspension }).catch(() => false)
   if (arrived) await send(0).catch(() => undefined)
   else if (hasOwnMessage(suspension))

@@ -3,12 +3,12 @@ import { type LeaseTimes, nextSweep } from '../../core/lease-times.ts'
 import { MAX_QUEUE_BATCH, MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
 import type { BatchQueue, ExecutionStore, StaleExecution, System } from '../../core/ports.ts'
 import { DEADLINE_EXCEEDED } from '../../core/transitions.ts'
-import { type Endings, endAbandoned, listedOf } from '../maintenance.ts'
+import { type Endings, endAbandoned } from '../end-execution.ts'
+import { listedOf } from '../maintenance.ts'
 
 type Params = Endings & {
   executions: Pick<ExecutionStore, 'postpone' | 'readTimers'>
   queue: BatchQueue
-  system: System
   times: LeaseTimes
   /** Timers before this time have been sent by an earlier sweep of this process. Milliseconds since the epoch. */
   sentUntil: number

@@ -17,6 +17,7 @@ import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import { attemptsExhausted, findExcessiveLoss, type Release } from '../../core/transitions.ts'
 import type { Suspension, Wait } from '../../core/wait.ts'
 import { describeCause, logger } from '../../logger.ts'
+import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { timeLimit, untilAborted, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
@@ -32,7 +33,7 @@ import {
   uncounted,
   unexpectedError,
 } from '../checkpoints/stop-reason.ts'
-import { withLosses } from '../end-execution.ts'
+import { afterEnd, hasOpenChildren, withLosses } from '../end-execution.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
 import { onceCompleted } from '../wait-for-completion.ts'
 import { afterSuspension, suspend } from '../waiting/suspend.ts'
@@ -246,9 +247,21 @@ function outcomeNotStored({ version }: Attempt, outcome: Outcome, cause: Unavail
 }
 
 /** Ends the execution; null if the lease is lost. @throws Unavailable, WriteRejected */
-function writeOutcome({ engine, execution, journal }: Attempt, result: Outcome): Promise<Execution | null> {
+async function writeOutcome(current: Attempt, result: Outcome): Promise<Execution | null> {
+  const { engine, execution, journal } = current
   const outcome = journal?.complete(result) ?? result
-  return engine.executions.finish({ execution, outcome, finishedAt: isoNow(engine.system) })
+  const staysListed = await hasConsequences(current, outcome)
+  return engine.executions.finish({ execution, outcome, finishedAt: isoNow(engine.system), staysListed })
+}
+
+/** A parent can only be waiting for a child that was suspended itself; a failed run may leave children that are open. */
+async function hasConsequences(
+  { engine, execution, version }: Attempt,
+  { status }: Outcome,
+): Promise<boolean> {
+  if (execution.parentExecutionId !== null && execution.waitedMs > 0) return true
+  const callsAgents = !version || (version.tools as ToolDocument[]).some(({ agent }) => agent !== undefined)
+  return status === 'ERROR' && callsAgents && (await hasOpenChildren(engine, execution))
 }
 
 /** Also ends its single flight. Best effort: waiting executions also find the result in the record. */
@@ -258,6 +271,7 @@ async function endOf(
   outcome: Outcome,
 ): Promise<AttemptResult> {
   await storeResult(engine, execution, outcome).catch(() => undefined)
+  await afterEnd(engine, completed)
   return { kind: 'completed', execution: completed }
 }
 

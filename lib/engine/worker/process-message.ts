@@ -4,7 +4,7 @@ import { backoffMs, type LeaseTimes } from '../../core/lease-times.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { WorkerDeadline } from '../checkpoints/deadline.ts'
 import { INLINE, unexpectedError } from '../checkpoints/stop-reason.ts'
-import { endExecution } from '../end-execution.ts'
+import { endExecution, hasFinalParent } from '../end-execution.ts'
 import { type Engine, newLease, timesOf } from '../engine.ts'
 import { wake } from '../waiting/wake.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
@@ -126,15 +126,6 @@ async function continueAlone(
   } catch {
     return { retryInMs: leaseMs }
   }
-}
-
-/** A child whose parent ended while no worker was running the parent ends, too. */
-async function hasFinalParent(
-  { executions }: Engine,
-  { organizationId, parentExecutionId }: LeasedExecution,
-): Promise<boolean> {
-  if (parentExecutionId === null) return false
-  return (await executions.getStatus({ organizationId, id: parentExecutionId })) !== 'IN_PROGRESS'
 }
 
 /**

@@ -191,12 +191,12 @@ describe('endOpen', () => {
     expect(await engine.cache.get({ key, now: Date.now() })).toMatchObject({ executionId: follower.id })
   })
 
-  it('ends the child of an ended run before it calls anything', async () => {
+  it('ends the child of a run with it, before it calls anything', async () => {
     const version = aModelAgent({}, { table })
     const parent = await open({}, version)
     const child = await open({ parent: { executionId: parent.id, callers: [] } }, version)
     await end(parent)
-    expect(await processMessage(engine, child.id)).toBe('processed')
+    expect(await processMessage(engine, child.id)).toBe('closed')
     expect(await engine.executions.get(child)).toMatchObject({
       status: 'ERROR',
       error: { code: 'Cancelled' },

@@ -199,14 +199,17 @@ describe('the tool calls of a response', () => {
 
   it('are executed beside those that wait, and the run waits for all of these', async () => {
     const at = new Date().toISOString()
-    const waitFor = (name: string): Wait => ({ kind: 'execution', name, since: at, until: null })
+    const waitFor = (id: string): Wait => ({ kind: 'execution', name: 'agent', since: at, until: null, id })
     const call = async (id: string): Promise<ToolResult> => {
       if (['c1', 'c3'].includes(id)) throw new CallWaits([waitFor(id)])
       return { ok: true, value: id }
     }
     const { running, kept } = await runCalls(5, call, { settings: { maxParallelToolCalls: 1 } })
     await expect(running).rejects.toMatchObject({
-      reason: { kind: 'Suspended', waits: [waitFor('c1'), waitFor('c3')] },
+      reason: {
+        kind: 'Suspended',
+        waits: ['c1', 'c3'].map((id) => ({ ...waitFor(id), name: 'look_up', step: 1 })),
+      },
     })
     expect(kept).toEqual(['c2', 'c4', 'c5'])
   })

@@ -213,7 +213,11 @@ describe('subAgents', () => {
     const orphaned = await begun(3_600_000, { on: looks[2].engine, signal: ended.signal })
     const orphaning = orphaned.run('call')
     await looks[2].begun()
-    await endExecution(engine, { ...orphaned.parent, error: CANCELLED })
+    await engine.executions.end({
+      ...orphaned.parent,
+      error: CANCELLED,
+      finishedAt: new Date().toISOString(),
+    })
     ended.abort(new Error('cancelled'))
     await expect(orphaning).rejects.toThrow('cancelled')
     expect((await orphaned.stored())?.error).toEqual(CANCELLED)

@@ -12,6 +12,8 @@ const METHODS = [
   'release',
   'finish',
   'end',
+  'settle',
+  'listOpenChildren',
   'delete',
   'listStale',
   'postpone',
@@ -103,19 +105,25 @@ const OPERATIONS: Operations = {
   release(state, { owner, ...params }) {
     return toBoolean(state, applyIfPermitted(state, transitions.release(owner, params)))
   },
-  finish(state, { execution, outcome, finishedAt }) {
+  finish(state, { execution, ...params }) {
     const { owner } = execution.lease
-    const transition = transitions.finish(owner, outcome, finishedAt)
+    const transition = transitions.finish(owner, params)
     const next = applyIfPermitted(state, transition)
     if (!next && state.finishedBy !== owner) return [state, null]
-    const { steps, usage, model } = (next ?? state).execution ?? execution
-    const finished = { ...transitions.applyTransition(execution, transition), steps, usage, model }
+    const { steps, usage, model, openUntil } = (next ?? state).execution ?? execution
+    const finished = { ...transitions.applyTransition(execution, transition), steps, usage, model, openUntil }
     return [{ ...(next ?? state), finishedBy: owner }, finished]
   },
   end(state, { organizationId, unleasedAt, listed, ...ending }) {
     const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }), ...listed }
     const next = applyIfPermitted(state, transitions.end(guard, ending))
     return [next ?? state, next?.execution ?? null]
+  },
+  settle(state, { openUntil, until }) {
+    return [applyIfPermitted(state, transitions.settle(openUntil, until)) ?? state, undefined]
+  },
+  listOpenChildren(state) {
+    return [state, []]
   },
   delete(state, { organizationId }) {
     if (state.execution?.organizationId !== organizationId) return [state, 'missing']

@@ -1,0 +1,432 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { UNLIMITED } from '../../../lib/core/access.ts'
+import { ExecutionInProgress } from '../../../lib/core/errors.ts'
+import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { cancelExecution, deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { aFamily, ask, asksOnce, HOUR_MS, SLEEPS } from '../../support/engine/family.ts'
+import { httpTool, startToolServer, type ToolServer } from '../../support/engine/model-agent.ts'
+import { meterCapacity } from '../../support/proxy/observe.ts'
+import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
+import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { scanTable } from '../../support/tables/scan-table.ts'
+
+const TABLE_NAME = `children-${system.newId()}`
+const meter = meterCapacity()
+let proxy: HttpProxy
+let scripted: ScriptedModel
+let server: ToolServer
+beforeAll(async () => {
+  await provisionTable(inject('dynamodb'), TABLE_NAME)
+  proxy = await startProxy(inject('dynamodb'), meter.behavior)
+  scripted = await startScriptedModel()
+  server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
+})
+afterAll(() => Promise.all([proxy.stop(), scripted.stop(), server.stop()]))
+
+const newFamily = () => aFamily({ table: openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: proxy.url }), scripted })
+
+type Family = ReturnType<typeof newFamily>
+
+const referenceTo = ({ id, organizationId }: Execution) => ({
+  executionId: id,
+  access: { ...UNLIMITED, organizationId, tokenId: system.newId() },
+})
+
+/** The items of an organization, and of those of its executions that it deleted. */
+async function itemsOf({ organizationId }: Family) {
+  const items = await scanTable(inject('dynamodb'), TABLE_NAME)
+  const pks = items.filter((item) => item.organizationId === organizationId).map(({ pk }) => pk)
+  return items.filter(({ pk }) => pks.includes(pk) && String(pk).startsWith('EXEC#'))
+}
+
+/** How many of the organization's executions the index of open executions has: running or final ones, and timers. */
+async function listedOf(family: Family) {
+  const shards = (await itemsOf(family)).flatMap((item) => (item.openShard ? [String(item.openShard)] : []))
+  const count = (prefix: string) => shards.filter((shard) => shard.startsWith(prefix)).length
+  return { open: count('OPEN#'), timers: count('TIMER#') }
+}
+
+/** A parent that is suspended because the agent that it called sleeps for an hour. */
+async function aSuspendedParent(family = newFamily(), overrides: object = {}) {
+  await family.codeAgent('sleeper')
+  const boss = await family.modelAgent('boss', asksOnce([ask('sleeper')]), ['sleeper'], overrides)
+  const parent = await family.create(boss.version)
+  await family.receive({ executionId: parent.id })
+  const [child] = await family.childrenOf(parent)
+  if (!child) throw new Error('The parent has no child.')
+  return { family, parent, child, requests: boss.requests }
+}
+
+/** The child's timer resumes it without its parent. */
+async function wakeChild({ family, child }: Awaited<ReturnType<typeof aSuspendedParent>>, on?: Engine) {
+  family.passTime(HOUR_MS)
+  await family.receive({ executionId: child.id, wakes: true }, on)
+}
+
+describe('a parent whose sub-agent waits', () => {
+  it('is suspended with it, and resumed once with its result, with no step repeated', async () => {
+    const setup = await aSuspendedParent()
+    const { family, parent, child, requests } = setup
+    const waiting = await family.read(parent)
+    const { suspension } = waiting
+    expect(waiting).toMatchObject({ status: 'IN_PROGRESS', lease: null, attempts: 1 })
+    expect(suspension?.waits).toEqual([
+      { kind: 'execution', name: 'sleeper', since: expect.any(String), until: null, id: child.id, step: 1 },
+    ])
+    expect(child.suspension?.waits).toMatchObject([{ kind: 'sleep', name: 'nap' }])
+    expect(await listedOf(family)).toEqual({ open: 0, timers: 2 })
+    const { organizationId } = parent
+    const { executions } = family.engine
+    expect(await executions.countOpen({ organizationId, max: 1 })).toBe(0)
+    expect(await executions.countSuspended({ organizationId, max: 1 })).toBe(2)
+
+    await wakeChild(setup)
+    expect(await family.read(child)).toMatchObject({ status: 'SUCCESS', output: { answer: 'Slept 1' } })
+    expect(family.sent()).toMatchObject([{ executionId: parent.id, wakes: true }])
+    const message = { executionId: parent.id, wakes: true }
+    await Promise.all([family.deliver(), family.receive(message), family.receive(message)])
+    const ended = await family.read(parent)
+    expect(ended).toMatchObject({ status: 'SUCCESS', attempts: 2, steps: 2 })
+    expect(ended.waitedMs).toBeGreaterThanOrEqual(HOUR_MS)
+    expect(requests).toHaveLength(2)
+    const result = requests[1]?.history.find((item) => item.type === 'result')
+    expect(result?.type === 'result' && result.output).toContain('Slept 1')
+    expect(
+      (await family.engine.steps.read({ executionId: child.id })).map(({ step }) => step.number),
+    ).toEqual([1, 2, 3])
+    expect(await listedOf(family)).toEqual({ open: 0, timers: 0 })
+  })
+
+  it('waits through several levels, and counts what each has used once', async () => {
+    const family = newFamily()
+    await family.codeAgent('sleeper')
+    const usage = { inputTokens: 100, outputTokens: 10 }
+    const withUsage = (calls: ReturnType<typeof ask>[]) =>
+      (asksOnce(calls) as object[]).map((turn) => ({ ...turn, usage }))
+    const helper = await family.modelAgent('helper', withUsage([ask('sleeper')]), ['sleeper'])
+    const boss = await family.modelAgent('boss', withUsage([ask('helper')]), ['helper'])
+    const parent = await family.create(boss.version)
+    await family.receive({ executionId: parent.id })
+    const [child] = await family.childrenOf(parent)
+    const [grandchild] = await family.childrenOf(child as Execution)
+    expect(await listedOf(family)).toEqual({ open: 0, timers: 3 })
+    family.passTime(HOUR_MS)
+    await family.sweep()
+    expect(family.sent()).toMatchObject([{ executionId: grandchild?.id, wakes: true }])
+    expect(await family.deliver()).toBe(3)
+    expect(await family.read(parent)).toMatchObject({
+      status: 'SUCCESS',
+      usage: { inputTokens: 200, outputTokens: 20 },
+      childUsage: { inputTokens: 200, outputTokens: 20 },
+    })
+    expect([helper.requests.length, boss.requests.length]).toEqual([2, 2])
+    expect(await listedOf(family)).toEqual({ open: 0, timers: 0 })
+  })
+
+  it('executes its other calls first, and waits until each child has ended', async () => {
+    const family = newFamily()
+    for (const slug of ['one', 'two']) await family.codeAgent(slug)
+    const calls = [ask('one', 'c1'), ask('two', 'c2'), { id: 'c3', name: 'look_up', input: { id: 'x' } }]
+    const tools = ['one', 'two', httpTool(server, 'look_up', '/things/{id}')]
+    const { version, requests } = await family.modelAgent('boss', asksOnce(calls), tools)
+    const parent = await family.create(version)
+    await family.receive({ executionId: parent.id })
+    const stored = async () => [
+      ...((await family.engine.steps.read({ executionId: parent.id }))[0]?.results ?? []),
+    ]
+    expect((await stored()).map(([callId]) => callId)).toEqual(['c3'])
+    expect((await family.read(parent)).suspension?.waits).toHaveLength(2)
+
+    const [first, second] = (await family.childrenOf(parent)) as [Execution, Execution]
+    family.passTime(HOUR_MS)
+    await family.receive({ executionId: first.id, wakes: true })
+    await family.deliver()
+    expect((await family.read(parent)).suspension?.waits).toMatchObject([{ id: second.id }])
+    expect(await stored()).toHaveLength(2)
+    await family.receive({ executionId: second.id, wakes: true })
+    await family.deliver()
+    expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', attempts: 3 })
+    expect([requests.length, server.calls.filter(({ key }) => key.includes(parent.id)).length]).toEqual([
+      2, 1,
+    ])
+  })
+
+  it('gets the results of children that end at the same moment', async () => {
+    const family = newFamily()
+    for (const slug of ['one', 'two']) await family.codeAgent(slug)
+    const { version, requests } = await family.modelAgent('boss', asksOnce([ask('one'), ask('two')]), [
+      'one',
+      'two',
+    ])
+    const parent = await family.create(version)
+    await family.receive({ executionId: parent.id })
+    family.passTime(HOUR_MS)
+    const children = await family.childrenOf(parent)
+    await Promise.all(children.map(({ id }) => family.receive({ executionId: id, wakes: true })))
+    const [first, second] = family.sent().splice(0)
+    expect([first, second]).toMatchObject([{ executionId: parent.id }, { executionId: parent.id }])
+    await Promise.all([first, second].map((message) => message && family.receive(message)))
+    await family.deliver()
+    expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', attempts: 2 })
+    expect(requests).toHaveLength(2)
+  })
+
+  it('does not wait in vain for a child that ends before it is suspended', async () => {
+    const family = newFamily()
+    await family.codeAgent('sleeper', `await context.sleep('nap', 1); return { answer: 'Slept' }`)
+    const { version } = await family.modelAgent('boss', asksOnce([ask('sleeper')]), ['sleeper'])
+    const parent = await family.create(version)
+    const { executions } = family.engine
+    // The child's timer is faster than its parent.
+    const suspend: typeof executions.suspend = async (params) => {
+      if (params.execution.id === parent.id) {
+        family.passTime(2_000)
+        await family.deliver()
+        const [child] = await family.childrenOf(parent)
+        expect(child).toMatchObject({ status: 'SUCCESS' })
+      }
+      return executions.suspend(params)
+    }
+    await family.receive(
+      { executionId: parent.id },
+      { ...family.engine, executions: { ...executions, suspend } },
+    )
+    expect((await family.read(parent)).suspension).not.toBeNull()
+    await family.deliver()
+    expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', attempts: 2 })
+  })
+
+  it.each(['before it was told', 'before it could send the message'])(
+    'is resumed by the sweeper if the worker of its child died %s',
+    async (when) => {
+      const setup = await aSuspendedParent()
+      const { family, parent, child, requests } = setup
+      const { engine } = family
+      const getSummary: typeof engine.executions.getSummary = (params) =>
+        params.id === parent.id ? Promise.reject(new Error('died')) : engine.executions.getSummary(params)
+      await wakeChild(setup, {
+        ...engine,
+        queue: { send: () => Promise.reject(new Error('died')) },
+        ...(when === 'before it was told' && { executions: { ...engine.executions, getSummary } }),
+      })
+      expect([(await family.read(child)).status, family.sent()]).toEqual(['SUCCESS', []])
+      expect(await listedOf(family)).toEqual({ open: 1, timers: 1 })
+      family.passTime(5 * 60_000)
+      await family.sweep()
+      family.dropMessages()
+      family.passTime(10 * 60_000)
+      await family.sweep()
+      await family.deliver()
+      expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', attempts: 2 })
+      expect(requests).toHaveLength(2)
+      family.passTime(10 * 60_000)
+      await family.sweep()
+      expect([await listedOf(family), family.sent()]).toEqual([{ open: 0, timers: 0 }, []])
+    },
+  )
+
+  it('runs on if its child is cancelled', async () => {
+    const { family, parent, child, requests } = await aSuspendedParent()
+    expect(await cancelExecution(family.engine, referenceTo(child))).toMatchObject({ error: CANCELLED })
+    expect(await family.deliver()).toBe(1)
+    expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', attempts: 2 })
+    const result = requests[1]?.history.find((item) => item.type === 'result')
+    expect(result?.type === 'result' && result.output).toContain('cancelled')
+  })
+
+  it('runs on if its child ends at its deadline, or waits for longer than it may', async () => {
+    for (const limit of ['deadline', 'wait']) {
+      const family = newFamily()
+      const body = `await context.sleep('nap', 3600); await context.sleep('again', 3600); return { answer: 'x' }`
+      await family.codeAgent('sleeper', body)
+      const { version } = await family.modelAgent('boss', asksOnce([ask('sleeper')]), ['sleeper'])
+      const parent = await family.create(version)
+      await family.receive({ executionId: parent.id })
+      const [child] = (await family.childrenOf(parent)) as [Execution]
+      if (limit === 'deadline') {
+        family.passTime(25 * HOUR_MS)
+        await family.sweep()
+      } else {
+        family.passTime(HOUR_MS)
+        await family.receive({ executionId: child.id, wakes: true }, { ...family.engine, maxWaitMs: HOUR_MS })
+      }
+      const code = limit === 'deadline' ? 'DeadlineExceeded' : 'WaitLimitExceeded'
+      expect((await family.read(child)).error?.code).toBe(code)
+      await family.deliver()
+      expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS' })
+    }
+  })
+
+  it('has no timeout meanwhile: neither its own nor that of its tool runs', async () => {
+    const family = newFamily()
+    await family.codeAgent('sleeper')
+    const execution = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 9, timeoutSeconds: 60 }
+    const tools = [{ name: 'sleeper', agent: 'sleeper', timeoutSeconds: 5 }]
+    const { version } = await family.modelAgent('boss', asksOnce([ask('sleeper')]), tools, { execution })
+    const parent = await family.create(version)
+    await family.receive({ executionId: parent.id })
+    family.passTime(HOUR_MS)
+    await family.sweep()
+    await family.deliver()
+    const ended = await family.read(parent)
+    expect(ended).toMatchObject({ status: 'SUCCESS' })
+    expect(ended.deadlineAt - parent.deadlineAt).toBeGreaterThan(0.99 * HOUR_MS)
+  })
+})
+
+describe('the end of a parent that is suspended', () => {
+  /** A parent, its child and its grandchild, all of them suspended. */
+  async function threeLevels() {
+    const family = newFamily()
+    await family.codeAgent('sleeper')
+    await family.modelAgent('helper', asksOnce([ask('sleeper')]), ['sleeper'])
+    const boss = await family.modelAgent('boss', asksOnce([ask('helper')]), ['helper'])
+    const parent = await family.create(boss.version)
+    await family.receive({ executionId: parent.id })
+    const [child] = (await family.childrenOf(parent)) as [Execution]
+    const [grandchild] = (await family.childrenOf(child)) as [Execution]
+    return { family, parent, child, grandchild }
+  }
+  const cleanUp = async (family: Family) => {
+    for (const minutes of [1, 10, 10, 10]) {
+      family.passTime(minutes * 60_000)
+      await family.sweep()
+    }
+  }
+
+  it('ends its children and theirs at once, and its deletion leaves nothing', async () => {
+    const { family, parent, child, grandchild } = await threeLevels()
+    await cancelExecution(family.engine, referenceTo(parent))
+    for (const execution of [parent, child, grandchild])
+      expect(await family.read(execution)).toMatchObject({ status: 'ERROR', error: CANCELLED })
+    expect([await listedOf(family), family.sent()]).toEqual([{ open: 0, timers: 0 }, []])
+    await deleteExecution(family.engine, referenceTo(parent))
+    await cleanUp(family)
+    expect(await itemsOf(family)).toEqual([])
+  })
+
+  it('ends them if the process that ended it died: the sweeper repeats it', async () => {
+    const { family, parent, child, grandchild } = await threeLevels()
+    const { executions } = family.engine
+    const end: typeof executions.end = async (params) => {
+      if (params.id === child.id) throw new Error('died')
+      return executions.end(params)
+    }
+    await cancelExecution({ ...family.engine, executions: { ...executions, end } }, referenceTo(parent))
+    expect((await family.read(parent)).status).toBe('ERROR')
+    expect((await family.read(grandchild)).status).toBe('IN_PROGRESS')
+    family.passTime(60_000)
+    await family.sweep()
+    for (const execution of [child, grandchild])
+      expect(await family.read(execution)).toMatchObject({ status: 'ERROR', error: CANCELLED })
+    expect(await listedOf(family)).toEqual({ open: 0, timers: 0 })
+  })
+
+  it('ends them at its deadline, and when it may wait no longer', async () => {
+    const late = await threeLevels()
+    late.family.passTime(31 * 24 * HOUR_MS)
+    // Its own timer comes last: the others have been told, but no worker has had time.
+    await late.family.sweep()
+    late.family.dropMessages()
+    late.family.passTime(30 * 24 * HOUR_MS)
+    await late.family.sweep()
+    for (const execution of [late.parent, late.child, late.grandchild])
+      expect((await late.family.read(execution)).status).toBe('ERROR')
+
+    const limited = await threeLevels()
+    const { family, parent, grandchild } = limited
+    family.passTime(30 * 24 * HOUR_MS)
+    await family.receive({ executionId: parent.id, wakes: true }, { ...family.engine, maxWaitMs: HOUR_MS })
+    expect(await family.read(parent)).toMatchObject({ error: { code: 'WaitLimitExceeded' } })
+    expect(await family.read(grandchild)).toMatchObject({ error: CANCELLED })
+  })
+
+  it('ends a child that is suspended after its parent has ended', async () => {
+    const family = newFamily()
+    await family.codeAgent('sleeper')
+    const { version } = await family.modelAgent('boss', asksOnce([ask('sleeper')]), ['sleeper'])
+    const parent = await family.create(version)
+    const { executions } = family.engine
+    const suspend: typeof executions.suspend = async (params) => {
+      const finishedAt = new Date(family.engine.system.now()).toISOString()
+      await executions.end({ ...parent, error: CANCELLED, finishedAt })
+      return executions.suspend(params)
+    }
+    await family.receive(
+      { executionId: parent.id },
+      { ...family.engine, executions: { ...executions, suspend } },
+    )
+    const [child] = await family.childrenOf(parent)
+    expect(child).toMatchObject({ status: 'ERROR', error: CANCELLED })
+    expect(await listedOf(family)).toEqual({ open: 0, timers: 0 })
+  })
+
+  it('ends them if it fails with other calls in progress', async () => {
+    const family = newFamily()
+    await family.codeAgent('sleeper', `if (input.question === 'now') return { answer: 'x' }; ${SLEEPS}`)
+    const execution = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 9, timeoutSeconds: 1 }
+    const slow = await startToolServer(() => undefined)
+    const calls = [ask('sleeper'), { name: 'look_up', input: { id: 'x' } }]
+    const tools = ['sleeper', httpTool(slow, 'look_up', '/things/{id}')]
+    const { version } = await family.modelAgent('boss', asksOnce(calls), tools, { execution })
+    const parent = await family.create(version)
+    await family.receive({ executionId: parent.id })
+    await slow.stop()
+    expect(await family.read(parent)).toMatchObject({ error: { code: 'TimedOut' } })
+    expect(await family.childrenOf(parent)).toMatchObject([{ status: 'ERROR', error: CANCELLED }])
+    expect(await listedOf(family)).toEqual({ open: 0, timers: 0 })
+  })
+})
+
+describe('the deletion of a child', () => {
+  it('is refused until its parent has been resumed with its result', async () => {
+    const setup = await aSuspendedParent()
+    const { family, parent, child } = setup
+    await wakeChild(setup)
+    const remove = () => deleteExecution(family.engine, referenceTo(child))
+    await expect(remove()).rejects.toThrow(ExecutionInProgress)
+    await family.deliver()
+    expect((await family.read(parent)).status).toBe('SUCCESS')
+    await remove()
+    expect(await family.engine.executions.get(child)).toBeNull()
+  })
+
+  it('is permitted once its parent has ended, although the sweeper has not seen that', async () => {
+    const setup = await aSuspendedParent()
+    const { family, parent, child } = setup
+    await wakeChild(setup)
+    const finishedAt = new Date(family.engine.system.now()).toISOString()
+    await family.engine.executions.end({ ...parent, error: CANCELLED, finishedAt })
+    expect(await listedOf(family)).toEqual({ open: 1, timers: 0 })
+    await deleteExecution(family.engine, referenceTo(child))
+    expect(await family.engine.executions.get(child)).toBeNull()
+  })
+})
+
+describe('the write units of a call of an agent that waits', () => {
+  it('are those of two waits, and 2 that take the child off the list of the sweeper', async () => {
+    const cost = async (body: string) => {
+      const family = newFamily()
+      await family.codeAgent('sleeper', body)
+      const { version } = await family.modelAgent('boss', asksOnce([ask('sleeper')]), ['sleeper'])
+      const parent = await family.create(version)
+      meter.take()
+      await family.receive({ executionId: parent.id })
+      family.passTime(HOUR_MS)
+      const [child] = (await family.childrenOf(parent)) as [Execution]
+      if (child.suspension) await family.receive({ executionId: child.id, wakes: true })
+      const messages = await family.deliver()
+      expect((await family.read(parent)).status).toBe('SUCCESS')
+      return { units: meter.take().writeUnits, messages }
+    }
+    const plain = await cost(`return { answer: 'x' }`)
+    const waiting = await cost(`await context.sleep('nap', 3600); return { answer: 'x' }`)
+    // The child's record has more than 1 kB while it waits: 14 instead of 12. The parent stores no wait as a step: 11.
+    expect(waiting.units - plain.units).toBe(14 + 11 - 1 + 2)
+    expect(waiting.messages).toBe(1)
+  })
+})

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { UNLIMITED } from '../../../lib/core/access.ts'
+import { type Execution, isFinal } from '../../../lib/core/execution.ts'
+import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { cancelExecution, deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
+import { aFamily, ask, HOUR_MS } from '../../support/engine/family.ts'
+import { finalAnswer } from '../../support/engine/model-agent.ts'
+import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import type { Script } from '../../support/scripted-model/turn.ts'
+import { scanTable } from '../../support/tables/scan-table.ts'
+
+const TABLE_NAME = `dying-workers-${system.newId()}`
+const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+let scripted: ScriptedModel
+beforeAll(async () => {
+  await provisionTable(inject('dynamodb'), TABLE_NAME)
+  scripted = await startScriptedModel()
+})
+afterAll(() => scripted.stop())
+
+class Died extends Error {}
+
+/** The same engine in a process that dies after a number of requests to the database and the queue. */
+function mortal(engine: Engine, requests: number) {
+  let sent = 0
+  const dying =
+    <A extends unknown[], R>(send: (...args: A) => Promise<R>) =>
+    (...args: A): Promise<R> =>
+      sent++ < requests ? send(...args) : Promise.reject(new Died())
+  const names = ['get', 'getMany', 'put', 'update', 'query', 'delete', 'writeMany'] as const
+  const methods = Object.fromEntries(names.map((name) => [name, dying(table[name] as never)]))
+  const stores = engineOn({ ...table, ...methods } as Table)
+  return {
+    engine: { ...engine, ...stores, system: engine.system, queue: { send: dying(engine.queue.send) } },
+    isDead: () => sent > requests,
+  }
+}
+
+/** A model that can be asked again. */
+const asks =
+  (name: string): Script =>
+  ({ history }) => ({
+    calls: history.some(({ type }) => type === 'result') ? [finalAnswer({ answer: 'Done.' })] : [ask(name)],
+  })
+
+/** A parent that calls an agent that calls an agent that sleeps for an hour. */
+async function aTree() {
+  const family = aFamily({ table, scripted })
+  await family.codeAgent('sleeper')
+  await family.modelAgent('helper', asks('sleeper'), ['sleeper'])
+  const { version, requests } = await family.modelAgent('boss', asks('helper'), ['helper'])
+  const parent = await family.create(version)
+  const start = (on?: Engine) => family.receive({ executionId: parent.id }, on)
+  const descendants = async () => {
+    const children = await family.childrenOf(parent)
+    return [...children, ...(await Promise.all(children.map(family.childrenOf))).flat()]
+  }
+  /** What becomes of them when no process dies any more. Messages of the one that died are lost. */
+  const recover = async () => {
+    family.dropMessages()
+    for (let i = 0; i < 30; i++) {
+      family.passTime(20 * 60_000)
+      await family.sweep()
+      await family.deliver()
+      if (isFinal(await family.read(parent))) break
+    }
+    family.passTime(10 * 60_000)
+    await family.sweep()
+  }
+  return { family, parent, requests, start, descendants, recover }
+}
+
+type Tree = Awaited<ReturnType<typeof aTree>>
+
+const listed = async () =>
+  (await scanTable(inject('dynamodb'), TABLE_NAME)).filter(({ openShard }) => openShard)
+
+/** Lets the process die at each of its requests in turn. Returns at how many it has died. */
+async function dieEverywhere(
+  act: (tree: Tree, on: Engine) => Promise<unknown>,
+  check: (tree: Tree) => Promise<unknown>,
+): Promise<number> {
+  for (let requests = 0; ; requests++) {
+    const tree = await aTree()
+    const process = mortal(tree.family.engine, requests)
+    await act(tree, process.engine).catch((error: unknown) => {
+      if (!process.isDead()) throw error
+    })
+    await tree.recover()
+    await check(tree)
+    expect(await listed(), `after ${requests} requests`).toEqual([])
+    if (!process.isDead()) return requests
+  }
+}
+
+describe('a process that dies at any of its requests', { timeout: 300_000 }, () => {
+  it('as the worker of a parent that is about to wait, loses nothing', async () => {
+    const deaths = await dieEverywhere(
+      ({ start }, on) => start(on),
+      async ({ family, parent, descendants }) => {
+        expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' } })
+        expect((await descendants()).map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS'])
+      },
+    )
+    expect(deaths).toBeGreaterThan(20)
+  })
+
+  it.each([0, 1, 2])(
+    'as worker number %i of those that are resumed one after the other, loses nothing',
+    async (worker) => {
+      const deaths = await dieEverywhere(
+        async ({ family, start, descendants }, on) => {
+          await start()
+          const sleeper = (await descendants()).find(({ callers }) => callers.length === 2)
+          family.passTime(HOUR_MS)
+          let message = { executionId: sleeper?.id ?? '', wakes: true }
+          for (let i = 0; i < worker; i++) {
+            await family.receive(message)
+            message = family.sent().shift() as typeof message
+          }
+          await family.receive(message, on)
+          // The process that died had taken the messages with it.
+          if (worker < 2) family.dropMessages()
+        },
+        async ({ family, parent, requests, descendants }) => {
+          const ended = await family.read(parent)
+          expect(ended).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' } })
+          expect((await descendants()).map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS'])
+          if (worker < 2) expect([ended.attempts, requests.length]).toEqual([2, 2])
+        },
+      )
+      expect(deaths).toBeGreaterThan(5)
+    },
+  )
+
+  it('as the one that cancels the parent, leaves none of its children, and a table that can be cleaned', async () => {
+    const reference = ({ id, organizationId }: Execution) => ({
+      executionId: id,
+      access: { ...UNLIMITED, organizationId, tokenId: system.newId() },
+    })
+    const deaths = await dieEverywhere(
+      async ({ start, parent }, on) => {
+        await start()
+        await cancelExecution(on, reference(parent))
+      },
+      async ({ family, parent, descendants }) => {
+        const all = [await family.read(parent), ...(await descendants())]
+        expect(all.filter((each) => !isFinal(each))).toEqual([])
+        if (all[0]?.error?.code === 'Cancelled')
+          expect(all.map(({ error }) => error?.code)).toEqual(['Cancelled', 'Cancelled', 'Cancelled'])
+        await deleteExecution(family.engine, reference(parent))
+        for (let i = 0; i < 4; i++) {
+          family.passTime(10 * 60_000)
+          await family.sweep()
+        }
+        const items = await scanTable(inject('dynamodb'), TABLE_NAME)
+        expect(items.filter(({ pk }) => all.some(({ id }) => pk === `EXEC#${id}`))).toEqual([])
+      },
+    )
+    expect(deaths).toBeGreaterThan(5)
+  })
+})

@@ -1,0 +1,142 @@
+import type { Execution, NewExecution } from '../../../lib/core/execution.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { DEADLINE_MS } from '../../../lib/core/limits.ts'
+import type { QueuedExecution } from '../../../lib/core/ports.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { runCleanups, sweep } from '../../../lib/engine/maintenance.ts'
+import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import type { ScriptedModel } from '../scripted-model/start-scripted-model.ts'
+import type { Script, ScriptedCall } from '../scripted-model/turn.ts'
+import { engineOn } from './engine-on.ts'
+import { executionOf } from './executions.ts'
+import { aModelAgent, finalAnswer } from './model-agent.ts'
+
+export const HOUR_MS = 3_600_000
+
+/** A code agent that waits for an hour, between two steps. */
+export const SLEEPS = `
+  const before = await context.step('before', () => 1)
+  await context.sleep('nap', 3600)
+  await context.step('after', () => 2)
+  return { answer: 'Slept ' + before }`
+
+export const ask = (name: string, id?: string): ScriptedCall => ({
+  ...(id && { id }),
+  name,
+  input: { question: 'Well?' },
+})
+
+type Sent = QueuedExecution & { delayMs?: number }
+type Family = { table: Table; scripted: ScriptedModel }
+
+/**
+ * Agents of one organization that call each other, on an engine whose clock only the test moves, and whose messages are
+ * received when the test says so.
+ */
+export function aFamily({ table, scripted }: Family) {
+  const organizationId = system.newId()
+  let offsetMs = 0
+  let sent: Sent[] = []
+  const queue = {
+    send: async (message: Sent) => void sent.push(message),
+    sendBatch: async (messages: Sent[]) => void sent.push(...messages),
+  }
+  const engine = {
+    ...engineOn(table),
+    queue,
+    system: { ...system, now: () => Date.now() + offsetMs },
+    times: leaseTimes(),
+    environment: scripted.environmentFor(),
+  } satisfies Engine
+  const receive = ({ executionId, wakes }: Partial<Sent> & { executionId: string }, on: Engine = engine) =>
+    processMessage(on, executionId, {
+      message: { wakes: wakes ?? false, receiveCount: 1, changeVisibility: async () => undefined },
+    })
+
+  return {
+    engine,
+    organizationId,
+    /** Those that nobody has received. */
+    sent: () => sent,
+    receive,
+    passTime: (ms: number) => {
+      offsetMs += ms
+    },
+
+    codeAgent: (slug: string, body: string = SLEEPS) =>
+      aModelAgent(
+        { organizationId, slug, code: true },
+        { table, code: `export default async (input, context) => { ${body} }` },
+      ),
+
+    /** A model agent that follows the script, with tools that have the names of these agents. */
+    async modelAgent(slug: string, script: Script, tools: (string | object)[], overrides: object = {}) {
+      const name = `${slug}-${system.newId()}`
+      scripted.script(name, script)
+      const version = await aModelAgent(
+        {
+          organizationId,
+          slug,
+          model: scripted.modelFor('openai-compatible', name),
+          tools: tools.map((tool) => (typeof tool === 'string' ? { name: tool, agent: tool } : tool)),
+          ...overrides,
+        },
+        { table },
+      )
+      return { version, requests: scripted.requests(name) }
+    },
+
+    async create(version: Parameters<typeof executionOf>[0], overrides: Partial<NewExecution> = {}) {
+      const now = engine.system.now()
+      const given = { input: { question: 'Why?' }, now, deadlineMs: DEADLINE_MS, ...overrides }
+      const execution = executionOf(version, given)
+      await engine.executions.create({ execution })
+      return execution
+    },
+
+    async read({ id }: Pick<Execution, 'id'>): Promise<Execution> {
+      const found = await engine.executions.get({ organizationId, id })
+      if (!found) throw new Error(`The execution ${id} does not exist.`)
+      return found
+    },
+
+    /** The children of an execution, in the order of their agents' slugs. */
+    async childrenOf({ id }: Pick<Execution, 'id'>): Promise<Execution[]> {
+      const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 100, after: null }
+      const { items } = await engine.executions.list(page)
+      return items.filter((each) => each.parentExecutionId === id)
+    },
+
+    /** Receives messages, those that are sent meanwhile included, until there is none. Returns how many there were. */
+    async deliver(on: Engine = engine): Promise<number> {
+      let received = 0
+      for (let next = sent.shift(); next; next = sent.shift()) {
+        received++
+        await receive(next, on)
+      }
+      return received
+    },
+
+    dropMessages: () => {
+      sent = []
+    },
+
+    /** One run of the sweeper. */
+    async sweep(): Promise<void> {
+      const { executions, steps, times } = engine
+      const params = { executions, steps, queue, system: engine.system, times }
+      await runCleanups(params)
+      await sweepTimers({ ...params, sentUntil: 0 })
+      await sweep(params)
+    },
+  }
+}
+
+/** The turns of a model that calls these tools at once, and then answers. */
+export const asksOnce = (calls: ScriptedCall[], answer = 'Done.'): Script => [
+  { calls },
+  { calls: [finalAnswer({ answer })] },
+]
