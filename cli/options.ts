@@ -111,15 +111,20 @@ export function parseLifetime(text: string): number {
  * @throws UserError
  */
 export async function readInput(source: string): Promise<JsonObject> {
-  const name = source === '-' ? 'standard input' : source
-  if (source === '-' && process.stdin.isTTY) {
-    process.stderr.write('Enter the input as a JSON object, then press Ctrl-D on an empty line.\n')
-  }
-  const bytes = await readBytes(source, name)
-  const value = parseInput(bytes, name)
-  if (!isJsonObject(value)) throw new UserError(`${name} must contain a JSON object with the input fields.`)
-  return value
+  const value = await readJson(source, 'the input as a JSON object')
+  if (isJsonObject(value)) return value
+  throw new UserError(`${nameOf(source)} must contain a JSON object with the input fields.`)
 }
+
+/** Reads JSON in the same way. @throws UserError */
+export async function readJson(source: string, what = 'JSON'): Promise<unknown> {
+  const name = nameOf(source)
+  if (source === '-' && process.stdin.isTTY)
+    process.stderr.write(`Enter ${what}, then press Ctrl-D on an empty line.\n`)
+  return parseInput(await readBytes(source, name), name)
+}
+
+const nameOf = (source: string) => (source === '-' ? 'standard input' : source)
 
 /** @throws UserError */
 export async function readBytes(source: string, name: string): Promise<Buffer> {

@@ -4,6 +4,7 @@ import { dataFolder } from '../local/data-folder.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { CliCommand } from './command.ts'
 import { addArchiveCommands, addListCommand, addShowCommand } from './commands/agents.ts'
+import { addApprovalsCommands } from './commands/approvals.ts'
 import { addCasesCommands } from './commands/cases.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addDiffCommand } from './commands/diff.ts'
@@ -75,6 +76,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addRetireCommands(program)
   addArchiveCommands(program)
   addRunCommand(program)
+  addApprovalsCommands(program)
   addTypesCommand(program)
   addTokensCommand(program)
   addOrgsCommand(program)

@@ -1,10 +1,15 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Option } from 'commander'
+import { AgentError, Client } from '../clients/typescript/src/index.ts'
 import type { LoadedAgent } from '../lib/agents/load-folder.ts'
 import type { VersionRecord } from '../lib/api/schemas/agent-record.ts'
 import type { ProblemRecord } from '../lib/api/schemas/records.ts'
 import { tryParseJson } from '../lib/core/json/json.ts'
+import { DEV_TOKEN_FILE, dataFolder, SERVICE_URL_FILE } from '../local/data-folder.ts'
 import { UserError } from './errors.ts'
 import { parseUrl, type SharedOptions } from './options.ts'
+import { withProgress } from './terminal.ts'
 
 /** Options of commands that can work over HTTP instead of on a table. */
 export type RemoteOptions = SharedOptions & { url?: string; token?: string }
@@ -23,6 +28,28 @@ export const tokenOption = (scope: string): Option =>
     '--token <token>',
     `API token for --url, with the scope ${scope}; default: the variable ${TOKEN_VARIABLE}`,
   )
+
+/** Few: the address of a service that cannot be reached may be mistyped. */
+const MAX_RETRIES = 2
+
+/**
+ * Calls a service.
+ * @param action what it is for: `list approvals`
+ * @throws UserError that says why it failed
+ */
+export async function callService<T>(
+  { url, token }: Remote,
+  action: string,
+  call: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = new Client({ baseUrl: url, token, maxRetries: MAX_RETRIES })
+  return withProgress(`Calling ${url}`, call(client)).catch((error: unknown) => {
+    if (!(error instanceof AgentError)) throw error
+    const { code, status, detail, cause } = error
+    const reason = cause instanceof Error && status === 0 ? ` (${explainFailure(url, cause)})` : ''
+    throw new UserError(`Cannot ${action}: ${detail}${reason}`, { details: { code } })
+  })
+}
 
 /** Codes of OpenSSL and Node for a server that does not speak TLS. */
 const NO_TLS = /wrong version number|packet length too long|WRONG_VERSION_NUMBER|ERR_SSL_|EPROTO/
@@ -67,6 +94,36 @@ export function getRemote({ url, token, stack, org }: RemoteOptions): Remote | n
   if (/[^!-~]/.test(found)) throw new UserError('The API token contains characters that no token has.')
   return { url, token: found }
 }
+
+/** All items of a list of the client. */
+export async function readAll<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = []
+  for await (const item of list) items.push(item)
+  return items
+}
+
+/** The service of `--url`, otherwise the one that runs on the data folder. @throws UserError */
+export async function findService(options: RemoteOptions): Promise<Remote> {
+  if (options.stack !== undefined)
+    throw new UserError('This goes through the service: use --url <base> and --token instead of --stack.')
+  const remote = getRemote(options)
+  if (remote) return remote
+  const folder = dataFolder()
+  const [url, saved] = await Promise.all(
+    [SERVICE_URL_FILE, DEV_TOKEN_FILE].map((name) => readText(folder, name)),
+  )
+  const token = process.env.DEV_TOKEN || saved
+  if (url && token) return { url, token }
+  throw new UserError(
+    `No service runs on ${folder}. Start it with npm start, or use that of --url <base> and --token.`,
+  )
+}
+
+const readText = (folder: string, name: string) =>
+  readFile(join(folder, name), 'utf8').then(
+    (text) => text.trim(),
+    () => '',
+  )
 
 /** Longer than the service may take to check and store the largest agent. */
 const PUBLISH_TIMEOUT_MS = 60_000

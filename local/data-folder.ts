@@ -16,6 +16,10 @@ export const dataFolder = (environment: Environment = process.env): string => en
 
 const MODE = 0o700
 
+/** In the data folder: the token that `npm start` has created, and the address at which it listens while it runs. */
+export const DEV_TOKEN_FILE = 'dev-token'
+export const SERVICE_URL_FILE = 'service-url'
+
 /** One of these is in every data folder. */
 const OWN_FILES = ['compile-cache', 'dynalite', 'dynoxide.sqlite']
 

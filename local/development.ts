@@ -5,6 +5,7 @@ import { v5 } from 'uuid'
 import { newToken, verifyToken } from '../lib/access/tokens.ts'
 import type { OrganizationStore, TokenStore } from '../lib/core/ports.ts'
 import { system } from '../lib/system.ts'
+import { DEV_TOKEN_FILE } from './data-folder.ts'
 
 /** The organization of local use. Its id is constant, so that every start finds it. */
 export const DEVELOPMENT_ORGANIZATION = { id: '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48', name: 'Development' }
@@ -36,7 +37,7 @@ export async function ensureDevelopmentToken(
   folder: string,
   devToken?: string,
 ): Promise<string> {
-  const file = join(folder, 'dev-token')
+  const file = join(folder, DEV_TOKEN_FILE)
   const text = devToken ?? (await readFile(file, 'utf8').catch(() => '')).trim()
   const isValid = text !== '' && (await verifyToken(tokens, `Bearer ${text}`, system.now())) !== null
   if (isValid) return text

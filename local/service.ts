@@ -1,3 +1,4 @@
+import { rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadPublishedCodeWith } from '../lib/agents/lifecycle/check-published-agent.ts'
@@ -18,7 +19,7 @@ import {
 } from '../lib/environment.ts'
 import { logger } from '../lib/logger.ts'
 import { onRunEnqueued } from '../lib/sqs/run-queue.ts'
-import { createDataFolder, dataFolder, saveModelSettings } from './data-folder.ts'
+import { createDataFolder, dataFolder, SERVICE_URL_FILE, saveModelSettings } from './data-folder.ts'
 import { ensureDevelopmentOrganization, ensureDevelopmentToken } from './development.ts'
 import { openDatabase } from './emulators/open-database.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision.ts'
@@ -131,6 +132,9 @@ export async function runService(environment: Environment, print: (line: string)
     process.env[PUBLIC_URL] ??= url
     // Executions of the last start may be open, and a shared queue may contain messages.
     if (isSharedQueue || (await hasStale(Number.MAX_SAFE_INTEGER))) runner.ensureStarted()
+    const urlFile = join(folder, SERVICE_URL_FILE)
+    await writeFile(urlFile, `${url}\n`)
+    cleanups.push(() => rm(urlFile, { force: true }))
     print(`data in ${database.name}, queue in ${sqs.name}`)
     for (const result of published) print(describe(result))
     for (const warning of warnings) print(`warning: ${warning}`)

@@ -1,5 +1,5 @@
-import type { OpenWait } from '../waits/open-waits.ts'
-import type { Answer, AnswerWaits } from '../waits/run-through-waits.ts'
+import { nextInTime, type OpenWait } from '../waits/open-waits.ts'
+import type { Answer } from '../waits/run-through-waits.ts'
 import type { CaseApproval, TestCase } from './case-file.ts'
 
 /** The case does not say how a wait ends. */
@@ -20,16 +20,30 @@ export class CaseAnswers {
     this.testCase = testCase
   }
 
-  /** @throws WaitNotAnswered with the key to add */
-  answer: AnswerWaits = async (open) => {
-    const answers = open.flatMap((wait): [OpenWait, Answer][] => {
-      const key = `${wait.executionIds[0]} ${wait.id ?? wait.step}`
-      if (this.given.has(key)) return []
+  /** What the keys of the case answer. */
+  take(open: OpenWait[]): [OpenWait, Answer][] {
+    return open.flatMap((wait): [OpenWait, Answer][] => {
+      if (this.given.has(keyOf(wait))) return []
       const answer = this.find(wait)
-      this.given.set(key, answer)
+      this.given.set(keyOf(wait), answer)
       return answer && answer.kind !== 'time' ? [[wait, answer]] : []
     })
-    return answers.length > 0 ? answers : [[this.nextInTime(open), { kind: 'time' }]]
+  }
+
+  /** The wait that ends because nothing answers it in time. @throws WaitNotAnswered with the key to add */
+  timeOut(open: OpenWait[]): [OpenWait, Answer] {
+    const next = nextInTime(open) ?? open.find(({ kind }) => kind === 'signal')
+    if (!next) throw new WaitNotAnswered('the run waits for nothing that a case can answer')
+    const mayPass = next.until !== null && (next.kind !== 'approval' || this.answerTo(next)?.kind === 'time')
+    if (!mayPass) throw new WaitNotAnswered(this.explain(next))
+    return [next, { kind: 'time' }]
+  }
+
+  /** Whether the case has a key for a wait, or it is one that only time ends. */
+  knows(wait: OpenWait): boolean {
+    const { approvals = {}, signals = {} } = this.testCase
+    if (wait.kind === 'approval') return this.answerTo(wait) !== null || Object.hasOwn(approvals, wait.name)
+    return wait.kind !== 'signal' || (wait.signals ?? []).some((name) => Object.hasOwn(signals, name))
   }
 
   /** Keys of the case, and their entries, that no wait has needed. */
@@ -41,6 +55,10 @@ export class CaseAnswers {
       ),
       ...Object.entries(signals).flatMap(([name, data]) => this.describeUnused('signals', name, data.length)),
     ]
+  }
+
+  private answerTo(wait: OpenWait): Answer | null {
+    return this.given.get(keyOf(wait)) ?? null
   }
 
   private find(wait: OpenWait): Answer | null {
@@ -73,31 +91,20 @@ export class CaseAnswers {
     return number
   }
 
-  private nextInTime(open: OpenWait[]): OpenWait {
-    const [next] = open.toSorted((a, b) => timeOf(a) - timeOf(b))
-    if (!next) throw new WaitNotAnswered('The run waits for nothing that a case can answer.')
-    const { kind, name, executionIds, id, step } = next
-    const answer = this.given.get(`${executionIds[0]} ${id ?? step}`)
-    if (kind === 'approval' && answer?.kind !== 'time') throw new WaitNotAnswered(this.explainApproval(name))
-    if (kind === 'signal' && next.until === null) throw new WaitNotAnswered(this.explainSignal(next))
-    return next
-  }
-
-  private explainApproval(name: string): string {
-    const given = this.testCase.approvals?.[name]
-    const quoted = JSON.stringify(name)
-    return Array.isArray(given)
-      ? `the run waits for the approval ${quoted} once more: approvals has ${given.length} decisions for it`
-      : `the run waits for the approval ${quoted}: add approvals: { ${quoted}: approve } to the case`
-  }
-
-  private explainSignal({ signals = [], name }: OpenWait): string {
-    const [first = name] = signals
-    const given = this.testCase.signals?.[first]
+  private explain({ kind, name, signals: names = [] }: OpenWait): string {
+    const { approvals = {}, signals = {} } = this.testCase
+    if (kind === 'approval') {
+      const [given, quoted] = [approvals[name], JSON.stringify(name)]
+      return Array.isArray(given)
+        ? `the run waits for the approval ${quoted} once more: approvals has ${given.length} decisions for it`
+        : `the run waits for the approval ${quoted}: add approvals: { ${quoted}: approve } to the case`
+    }
+    const [first = name] = names
+    const given = signals[first]
     const hint = given
       ? `signals has ${given.length} for it`
       : `add signals: { ${first}: [null] } to the case`
-    return `the run waits for the signal ${signals.join(' or ')}, without a timeout: ${hint}`
+    return `the run waits for the signal ${names.join(' or ')}, without a timeout: ${hint}`
   }
 
   private describeUnused(key: 'approvals' | 'signals', name: string, given: number): string[] {
@@ -109,7 +116,7 @@ export class CaseAnswers {
   }
 }
 
-const timeOf = ({ until }: OpenWait) => (until === null ? Number.POSITIVE_INFINITY : Date.parse(until))
+const keyOf = ({ executionIds: [executionId], id, step }: OpenWait) => `${executionId} ${id ?? step}`
 
 function toAnswer(given: CaseApproval): Answer {
   const { decision, note, input } = typeof given === 'string' ? { decision: given } : given

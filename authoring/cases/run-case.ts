@@ -4,10 +4,10 @@ import { type Execution, type ExecutionError, roundDollars } from '../../lib/cor
 import type { Step } from '../../lib/core/step.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
-import type { Environment } from '../../lib/environment.ts'
+import { type Environment, PUBLIC_URL } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import type { Sources } from '../recording/recording.ts'
-import { type AnswerWaits, runThroughWaits } from '../waits/run-through-waits.ts'
+import { type Answers, runThroughWaits } from '../waits/run-through-waits.ts'
 import { CaseAnswers, WaitNotAnswered } from './case-answers.ts'
 import type { TestCase } from './case-file.ts'
 import type { Difference } from './differences.ts'
@@ -29,9 +29,12 @@ export type CaseParams = {
   findDefects?: () => string[]
   onLog?: (text: string) => void
   onStep?: (execution: Execution, step: Step) => void
-  /** Answers the waits that the case does not. */
-  answer?: AnswerWaits
+  /** Answers the waits that the case does not. Others can reach the run, too. */
+  answers?: Answers
 }
+
+/** Of callbacks, which cases do not receive. */
+const PUBLIC_URL_OF_CASES = 'https://agents.example.com'
 
 /** Runs a case like a request would run: with adaptation, journal, budgets and limits. */
 export async function runCase(params: CaseParams): Promise<CaseResult> {
@@ -40,15 +43,27 @@ export async function runCase(params: CaseParams): Promise<CaseResult> {
   const startedAt = performance.now()
   const answers = new CaseAnswers(testCase)
   const unanswered: string[] = []
-  const run = await runOnce(params, async (open) => {
-    try {
-      return await answers.answer(open)
-    } catch (error) {
-      if (!(error instanceof WaitNotAnswered)) throw error
-      if (params.answer) return params.answer(open)
-      unanswered.push(error.message)
-      throw error
-    }
+  const run = await runOnce(params, {
+    isShared: params.answers !== undefined,
+    async answer(open, signal) {
+      const taken = answers.take(open)
+      if (taken.length > 0) return taken
+      if (params.answers && !open.every((wait) => answers.knows(wait)))
+        return params.answers.answer(open, signal)
+      try {
+        return [answers.timeOut(open)]
+      } catch (error) {
+        if (error instanceof WaitNotAnswered) unanswered.push(error.message)
+        throw error
+      }
+    },
+    onRefused(wait, reason) {
+      params.answers?.onRefused(wait, reason)
+      const message = `the ${wait.kind} ${JSON.stringify(wait.name)} refuses what the case answers: ${reason.message}`
+      if (params.answers) return
+      unanswered.push(message)
+      throw new WaitNotAnswered(message)
+    },
   })
   const durationMs = Math.round(performance.now() - startedAt)
   const toDifferences = (messages: string[]) => messages.map((message) => ({ pointer: '', message }))
@@ -58,7 +73,7 @@ export async function runCase(params: CaseParams): Promise<CaseResult> {
   return { name, ...run, failures, durationMs }
 }
 
-async function runOnce(params: CaseParams, answer: AnswerWaits): Promise<CaseRun> {
+async function runOnce(params: CaseParams, answers: Answers): Promise<CaseRun> {
   const { stores, version, testCase, model, environment, sources, onLog, onStep } = params
   const costs: (number | undefined)[] = []
   let steps = 0
@@ -67,7 +82,7 @@ async function runOnce(params: CaseParams, answer: AnswerWaits): Promise<CaseRun
     ...sources,
     queue: { send: async () => undefined },
     system,
-    environment,
+    environment: { [PUBLIC_URL]: PUBLIC_URL_OF_CASES, ...environment },
     ...(onLog && { onLog }),
     onStep: (execution: Execution, step: Step) => {
       if (step.kind === 'MODEL') costs.push(step.usage.costUsd)
@@ -81,7 +96,7 @@ async function runOnce(params: CaseParams, answer: AnswerWaits): Promise<CaseRun
       useDynamicLearning: false,
     })
     const options = { ...request.options, model }
-    const { id, output, error } = await runThroughWaits(engine, { ...request, options }, answer)
+    const { id, output, error } = await runThroughWaits(engine, { ...request, options }, answers)
     const failedCalls = await findFailedCalls(stores.steps, id)
     return { output, error, failedCalls, steps, costUsd: sum(costs) }
   } catch (error) {

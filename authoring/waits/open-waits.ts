@@ -32,6 +32,14 @@ export async function findOpenWaits(
   return (await Promise.all(found)).flat()
 }
 
+const timeOf = ({ until }: OpenWait) => (until === null ? Number.POSITIVE_INFINITY : Date.parse(until))
+
+/** The wait that time ends first; null if it ends none. */
+export function nextInTime(open: OpenWait[]): OpenWait | null {
+  const [next] = open.toSorted((a, b) => timeOf(a) - timeOf(b))
+  return next && next.until !== null ? next : null
+}
+
 function describe({ id, step: number }: Wait, steps: RecordedStep[]): Pick<OpenWait, 'title' | 'data'> {
   const step = steps.find((recorded) => recorded.step.number === number)?.step
   if (step?.kind === 'WAIT' && step.wait.kind === 'approval') return step.wait

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Execution } from '../../lib/core/execution.ts'
+import { UNLIMITED } from '../../lib/core/access.ts'
+import { ServiceError } from '../../lib/core/errors.ts'
+import { type Execution, isFinal } from '../../lib/core/execution.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { WAIT_RESULT } from '../../lib/core/step.ts'
 import { type Engine, isoNow, newLease, timesOf } from '../../lib/engine/engine.ts'
@@ -7,8 +9,9 @@ import type { RunRequest } from '../../lib/engine/submit/run-request.ts'
 import { runInProcess } from '../../lib/engine/submit/submit.ts'
 import { waitForCompletion } from '../../lib/engine/wait-for-completion.ts'
 import { timedOut } from '../../lib/engine/waiting/code-waits.ts'
+import { sendSignal } from '../../lib/engine/waiting/send-signal.ts'
+import { wake } from '../../lib/engine/waiting/wake.ts'
 import { attempt } from '../../lib/engine/worker/attempt.ts'
-import { processMessage } from '../../lib/engine/worker/process-message.ts'
 import { findOpenWaits, type OpenWait } from './open-waits.ts'
 
 /** What ends a wait. `time`: it ends as if its time had come. */
@@ -22,43 +25,110 @@ export type Answer =
   | { kind: 'signal'; name: string; data: Json }
   | { kind: 'time' }
 
-/** Answers some of the open waits. Called again when the run waits again. What it throws ends the run in this process. */
-export type AnswerWaits = (open: OpenWait[]) => Promise<[OpenWait, Answer][]>
+/**
+ * Answers some of the open waits; called again when the run waits again. What it throws ends the run in this process.
+ * The signal aborts when something else has ended a wait meanwhile.
+ */
+export type AnswerWaits = (open: OpenWait[], signal: AbortSignal) => Promise<[OpenWait, Answer][]>
 
-/** Between two looks at an agent that was called, and that another process runs. */
-const PAUSE_MS = 100
+export type Answers = {
+  answer: AnswerWaits
+  /** Others can reach the run: its table is not only that of this process. */
+  isShared?: boolean
+  /** The run did not accept an answer, and still waits. */
+  onRefused: (wait: OpenWait, reason: ServiceError) => void
+}
 
 /** An agent that waits more often probably never ends. */
 const MAX_ROUNDS = 200
 
-/**
- * Runs an execution in this process to its end. Time does not pass while it is suspended: a wait ends when it is
- * answered.
- */
+/** Between two looks at what others do with the run. */
+const PAUSE_MS = { first: 200, factor: 1.5, max: 5_000 }
+
+/** Runs an execution in this process to its end. A wait ends when it is answered, not before, and at any time. */
 export async function runThroughWaits(
   engine: Engine,
   request: RunRequest,
-  answer: AnswerWaits,
+  { answer, onRefused, isShared = false }: Answers,
 ): Promise<Execution> {
   let execution = await runInProcess(engine, request)
   for (let rounds = 0; execution.suspension; rounds++) {
     if (rounds === MAX_ROUNDS) throw new Error(`The run was suspended more than ${MAX_ROUNDS} times.`)
     const open = await findOpenWaits(engine, execution)
-    const answers = open.length > 0 ? await answer(open) : []
-    for (const [wait, given] of answers) await store(engine, wait, given)
-    const answered = new Map(answers.map(([{ executionIds }]) => [executionIds[0], executionIds.slice(1)]))
-    for (const id of answered.keys()) await resume(engine, id)
-    const callers = open.length > 0 ? [...answered.values()] : [[execution.id]]
-    // Those further inside first: a caller goes on when what it called has ended.
-    for (const id of new Set(callers.flat())) await processMessage(engine, id)
-    if (open.length === 0) await sleep(PAUSE_MS)
-    execution = await settle(engine, execution)
+    const answers =
+      open.length === 0 || isShared
+        ? await answerUnlessChanged(engine, execution, open, answer)
+        : await answer(open, new AbortController().signal)
+    for (const [wait, given] of answers) {
+      try {
+        await store(engine, execution, wait, given)
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.status >= 500) throw error
+        onRefused(wait, error)
+      }
+    }
+    for (const id of new Set(
+      answers.map(
+        ([
+          {
+            executionIds: [id],
+          },
+        ]) => id,
+      ),
+    ))
+      await resume(engine, id)
+    await resumeCallers(engine, open)
+    execution = await settle(engine, execution, isShared)
   }
   return execution
 }
 
-/** A first result that is stored under the id of a wait ends it. */
-async function store({ steps, signals, system }: Engine, wait: OpenWait, answer: Answer): Promise<void> {
+/** Answers, unless the run changes before: another process has resumed it, or something has arrived for it. */
+async function answerUnlessChanged(
+  engine: Engine,
+  execution: Execution,
+  open: OpenWait[],
+  answer: AnswerWaits,
+): Promise<[OpenWait, Answer][]> {
+  const over = new AbortController()
+  const answering = open.length > 0 ? answer(open, over.signal) : new Promise<never>(() => undefined)
+  const changing = untilChanged(engine, execution, open, over.signal).then(() => [])
+  try {
+    return await Promise.race([answering, changing])
+  } finally {
+    over.abort()
+    for (const loser of [answering, changing]) loser.catch(() => undefined)
+  }
+}
+
+async function untilChanged(
+  engine: Engine,
+  execution: Execution,
+  open: OpenWait[],
+  signal: AbortSignal,
+): Promise<void> {
+  const keyOf = (waits: OpenWait[]) =>
+    JSON.stringify(waits.map(({ executionIds, id, step }) => [executionIds, id, step]))
+  const { first, factor, max } = PAUSE_MS
+  for (let pauseMs = first; ; pauseMs = Math.min(pauseMs * factor, max)) {
+    await sleep(pauseMs, undefined, { signal })
+    for (const id of new Set([...open.map(({ executionIds: [id] }) => id), execution.id]))
+      await resumeIfArrived(engine, id)
+    const current = await engine.executions.get(execution)
+    if (current?.suspension?.at !== execution.suspension?.at) return
+    if (keyOf(await findOpenWaits(engine, execution)) !== keyOf(open)) return
+  }
+}
+
+/** What is stored first under the id of a wait ends it. @throws ServiceError if the run does not accept the answer */
+async function store(
+  engine: Engine,
+  { organizationId }: Execution,
+  wait: OpenWait,
+  answer: Answer,
+): Promise<void> {
+  const { steps, system } = engine
+  const access = { ...UNLIMITED, organizationId, tokenId: '' }
   const at = isoNow(system)
   const [executionId] = wait.executionIds
   const end = (callId: string, value: Json) =>
@@ -76,8 +146,7 @@ async function store({ steps, signals, system }: Engine, wait: OpenWait, answer:
     }
     case 'signal': {
       const { name, data } = answer
-      const bytes = Buffer.byteLength(JSON.stringify(data))
-      await signals.put({ executionId, signal: { id: system.newId(), name, data, receivedAt: at, bytes } })
+      await sendSignal(engine, { access, executionId, name, data })
       return
     }
     case 'time':
@@ -97,13 +166,32 @@ async function resume(engine: Engine, id: string): Promise<void> {
   if (leased) await attempt(engine, leased)
 }
 
+/** Those further inside first: a caller goes on when what it called has ended. */
+async function resumeCallers(engine: Engine, open: OpenWait[]): Promise<void> {
+  const callers = open.flatMap(({ executionIds: [_, ...ids] }) =>
+    ids.map((id, index) => ({ id, depth: ids.length - index })),
+  )
+  callers.sort((a, b) => b.depth - a.depth)
+  for (const id of new Set(callers.map(({ id }) => id))) await resumeIfArrived(engine, id)
+}
+
+async function resumeIfArrived(engine: Engine, id: string): Promise<void> {
+  const woken = await wake(engine, id, newLease(engine))
+  if (typeof woken === 'object' && 'lease' in woken) await attempt(engine, woken)
+}
+
 const MAX_SETTLE_MS = 60_000
 
-/** The execution when it is final or suspended again: a worker of the service may have resumed it. */
-async function settle({ executions }: Engine, { id, organizationId }: Execution): Promise<Execution> {
+/** The execution when it is final or suspended again: another process may have resumed it. */
+async function settle(
+  { executions }: Engine,
+  { id, organizationId }: Execution,
+  isShared: boolean,
+): Promise<Execution> {
+  const timeoutMs = isShared ? Number.POSITIVE_INFINITY : MAX_SETTLE_MS
   const key = { id, organizationId }
-  await waitForCompletion({ executions, ...key, timeoutMs: MAX_SETTLE_MS, until: 'suspension' })
-  const execution = await executions.get(key)
+  const ended = await waitForCompletion({ executions, ...key, timeoutMs, until: 'suspension' })
+  const execution = ended && ended !== 'IN_PROGRESS' && isFinal(ended) ? ended : await executions.get(key)
   if (!execution) throw new Error(`Execution ${id} was deleted.`)
   return execution
 }

@@ -23,12 +23,14 @@ import { openTools } from '../../lib/tools/open-tools.ts'
 import { applyModelSettings, dataFolder, readState } from '../../local/data-folder.ts'
 import { operatorId } from '../../local/development.ts'
 import { loadAgent } from '../../local/load-agent.ts'
+import { askUser, tellUser } from '../ask-user.ts'
 import type { CliCommand } from '../command.ts'
 import { formatWarnings, reportError, UserError } from '../errors.ts'
 import { withOrganization } from '../find.ts'
 import { formatResult, formatStep, formatToolResult } from '../format-cases.ts'
+import { LineReader } from '../lines.ts'
 import { modelOption, orgOption, type SharedOptions } from '../options.ts'
-import { write } from '../terminal.ts'
+import { onInterrupt, write } from '../terminal.ts'
 
 type Options = SharedOptions & { case?: string; model?: string; types: boolean }
 
@@ -60,6 +62,8 @@ async function develop(folder: string, options: Options): Promise<never> {
     await change
   }
 }
+
+const lines = new LineReader()
 
 const print = (text: string) => void write(process.stdout, `${text}\n`)
 
@@ -139,27 +143,30 @@ async function runSelected(
   stores: Stores,
   version: Version,
   testCase: TestCase,
-  { model }: Options,
+  options: Options,
   signal: AbortSignal,
 ): Promise<void> {
   print(`case "${testCase.name}"`)
   const tracked = trackExecution(stores, version.organizationId)
-  const cancel = () => void tracked.end(CANCELLED).catch(() => undefined)
+  const cancel = () => tracked.end(CANCELLED).catch(() => undefined)
   signal.addEventListener('abort', cancel)
+  const removeCleanup = onInterrupt(cancel)
   try {
     const result = await runCase({
       stores: tracked.stores,
       version,
       testCase,
-      model: model ?? null,
+      model: options.model ?? null,
       environment: process.env,
       sources: { openTools: openPrintingTools },
       onLog: (text) => void process.stderr.write(text),
       onStep: (execution, step) => print(formatStep(execution, step)),
+      answers: askUser({ lines, print, otherwise: tellUser(options, print).answer }),
     })
     if (!signal.aborted) print(formatResult(result))
   } finally {
     signal.removeEventListener('abort', cancel)
+    removeCleanup()
   }
 }
 

@@ -1,5 +1,6 @@
 import { violationsOf } from '../../authoring/cases/find-failures.ts'
 import { trackExecution } from '../../authoring/track-execution.ts'
+import { type AnswerWaits, runThroughWaits } from '../../authoring/waits/run-through-waits.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { CANCELLED, type Execution, isFinal } from '../../lib/core/execution.ts'
@@ -7,13 +8,14 @@ import type { JsonObject } from '../../lib/core/json/json.ts'
 import type { RunQueue } from '../../lib/core/ports.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-request.ts'
-import * as engine from '../../lib/engine/submit/submit.ts'
 import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
+import { askUser, tellUser, untilAborted } from '../ask-user.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { folderError, UserError } from '../errors.ts'
 import { findVersion, withOrganization } from '../find.ts'
 import { parseFile, readInputWithFiles } from '../input-files.ts'
+import { LineReader } from '../lines.ts'
 import { modelOption, orgOption, parseAs, parseUuid, type SharedOptions } from '../options.ts'
 import { withWorkbench } from '../stores.ts'
 import { onInterrupt, withProgress, write } from '../terminal.ts'
@@ -102,7 +104,13 @@ async function runFolder(
 }
 
 /** @throws UserError if the run fails or does not end */
-async function run(stores: Stores, version: Version, input: JsonObject, options: Options, isStored: boolean) {
+async function run(
+  stores: Stores,
+  version: Version,
+  input: JsonObject,
+  options: Options & SharedOptions,
+  isStored: boolean,
+) {
   const request = await buildRunRequest(version, input, {
     enforceInputSchema: options.strict,
     tenantId: options.tenant,
@@ -112,7 +120,10 @@ async function run(stores: Stores, version: Version, input: JsonObject, options:
     maxCostUsd: options.maxCost,
     useCache: options.cache,
   })
-  const execution = await withProgress(`Running ${version.slug}`, runInProcess(stores, request, isStored))
+  const execution = await withProgress(
+    `Running ${version.slug}`,
+    runInProcess(stores, request, options, isStored),
+  )
   return { id: execution.id, output: outputOf(execution) }
 }
 
@@ -120,12 +131,35 @@ async function run(stores: Stores, version: Version, input: JsonObject, options:
 const SWEPT: RunQueue = { send: async () => undefined }
 
 /**
- * Runs an execution in this process and records it, like the run function. Ctrl-C cancels the execution. What the agent
- * prints goes to stderr, because stdout is for the result.
+ * Runs an execution in this process and records it, like the run function. While it waits, others decide how it goes
+ * on; in a run that is not stored, the user does. Ctrl-C cancels the execution, unless others can continue it later.
+ * What the agent prints goes to stderr, because stdout is for the result.
  */
-async function runInProcess(stores: Stores, request: RunRequest, isStored: boolean): Promise<Execution> {
+async function runInProcess(
+  stores: Stores,
+  request: RunRequest,
+  options: SharedOptions,
+  isStored: boolean,
+): Promise<Execution> {
   const tracked = trackExecution(stores, request.version.organizationId)
+  const print = (line: string) => void write(process.stderr, `${line}\n`)
+  const answers = isStored
+    ? tellUser(options, print)
+    : askUser({ lines: new LineReader(), print, otherwise: waitForTime })
+  let isWaiting = false
+  const answer: AnswerWaits = async (open, signal) => {
+    isWaiting = true
+    return answers.answer(open, signal).finally(() => {
+      isWaiting = false
+    })
+  }
   const removeCleanup = onInterrupt(async () => {
+    if (isStored && isWaiting) {
+      print(
+        `Stopped waiting. Execution ${tracked.getId()} stays suspended: the service continues it when something arrives.`,
+      )
+      return
+    }
     const ending = tracked.end(CANCELLED).then(() => true)
     const isRecorded = await withProgress('Cancelling', ending).catch(() => false)
     const id = isStored ? tracked.getId() : undefined
@@ -133,8 +167,10 @@ async function runInProcess(stores: Stores, request: RunRequest, isStored: boole
   })
   try {
     const onLog = (text: string) => void process.stderr.write(text)
-    return await engine.runInProcess({ ...tracked.stores, queue: SWEPT, system, onLog }, request)
+    const engine = { ...tracked.stores, queue: SWEPT, system, onLog }
+    return await runThroughWaits(engine, request, { ...answers, answer })
   } catch (error) {
+    if (error instanceof UserError) throw error
     const message = error instanceof Error ? error.message : String(error)
     await tracked.end({ code: 'AgentFailed', message }).catch(() => undefined)
     throw new UserError(`Execution failed: ${message}`, {
@@ -143,6 +179,15 @@ async function runInProcess(stores: Stores, request: RunRequest, isStored: boole
   } finally {
     removeCleanup()
   }
+}
+
+/** Nobody else can reach a run that is not stored. @throws UserError */
+const waitForTime: AnswerWaits = async (open, signal) => {
+  const wait = open.find(({ kind }) => kind === 'approval' || kind === 'signal')
+  if (!wait) return untilAborted(signal)
+  throw new UserError(
+    `The run waits for the ${wait.kind} ${wait.name}, and standard input is closed: nobody can answer. Use a test case, or publish the agent.`,
+  )
 }
 
 function describeCancel(id: string | undefined, isRecorded: boolean): string {

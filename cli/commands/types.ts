@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { AgentError, Client } from '../../clients/typescript/src/index.ts'
 import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import {
   type TypedAgent,
@@ -13,19 +12,16 @@ import { UserError } from '../errors.ts'
 import { readAllPages, withOrganization } from '../find.ts'
 import { orgOption } from '../options.ts'
 import {
-  explainFailure,
+  callService,
   getRemote,
   type Remote,
   type RemoteOptions,
+  readAll,
   tokenOption,
   urlOption,
 } from '../remote.ts'
-import { withProgress } from '../terminal.ts'
 
 type Options = RemoteOptions & { out?: string; python?: true }
-
-/** Few: the address of a service that cannot be reached may be mistyped. */
-const MAX_RETRIES = 2
 
 export function addTypesCommand(program: CliCommand): void {
   program
@@ -70,22 +66,8 @@ const readStored = (options: Options): Promise<ListedAgent[]> =>
     return agents.map(toAgentRecord)
   })
 
-async function readRemote({ url, token }: Remote): Promise<ListedAgent[]> {
-  const client = new Client({ baseUrl: url, token, maxRetries: MAX_RETRIES })
-  const agents: ListedAgent[] = []
-  const reading = async () => {
-    for await (const agent of client.agents({ limit: 100 })) agents.push(agent)
-  }
-  await withProgress(`Reading agents from ${url}`, reading()).catch((error: unknown) => {
-    if (!(error instanceof AgentError)) throw error
-    const reason =
-      error.cause instanceof Error && error.status === 0 ? ` (${explainFailure(url, error.cause)})` : ''
-    throw new UserError(`Cannot read the agents of ${url}: ${error.detail}${reason}`, {
-      details: { code: error.code },
-    })
-  })
-  return agents
-}
+const readRemote = (remote: Remote): Promise<ListedAgent[]> =>
+  callService(remote, `read the agents of ${remote.url}`, (client) => readAll(client.agents({ limit: 100 })))
 
 function explainWriteError(file: string, { code, message }: NodeJS.ErrnoException): string {
   const folder = dirname(file)

@@ -40,6 +40,8 @@ function develop(folder: string) {
         throw new Error(`${text} is missing in:\n${output.slice(seen)}`)
       })
     },
+    answer: (line: string) => void child.stdin.write(`${line}\n`),
+    closeInput: () => void child.stdin.end(),
     async stop(): Promise<number | null> {
       child.kill('SIGINT')
       const [code] = await once(child, 'close')
@@ -131,5 +133,46 @@ describe('dev', () => {
     } finally {
       await dev.stop()
     }
+  })
+
+  it('asks how a run that waits goes on, unless its case says it', async () => {
+    const waits = (then: string) => `export default async (_: unknown, context: {
+  waitForApproval: (name: string, options: object) => Promise<{ decision: string; note: string | null }>
+  waitForSignal: (name: string, options: object) => Promise<unknown>
+  sleep: (name: string, seconds: number) => Promise<null>
+}) => {
+  ${then}
+}
+`
+    const asks = waits(`await context.sleep('cooling off', 86_400)
+  const { decision, note } = await context.waitForApproval('refund', { title: 'Refund?', data: { usd: 5 } })
+  return { said: decision + note + JSON.stringify(await context.waitForSignal('paid', { timeoutSeconds: 60 })) }`)
+    const files = { ...greeter('x'), 'agent.ts': asks, 'cases.yaml': '- { name: a, input: { name: Ada } }\n' }
+    cli.write(inFolder('agents/waits', files))
+    const dev = develop('agents/waits')
+    try {
+      await dev.until('Waits for the approval refund: Refund?')
+      dev.answer('y fine')
+      await dev.until('Waits for the signal paid')
+      dev.answer('{"n": 1}')
+      await dev.until('"said": "approvefine{\\"n\\":1}"')
+
+      // A change stops the run that waits, and its question.
+      const signals = 'signals: { paid: [2] }, approvals: { refund: reject }'
+      cli.write({ 'agents/waits/agent.ts': asks.replace('86_400', '3') })
+      await dev.until('Waits for the approval refund: Refund?')
+      cli.write({ 'agents/waits/cases.yaml': `- { name: b, input: { name: Ada }, ${signals} }\n` })
+      await dev.until('case "b"')
+      await dev.until('"said": "rejectnull2"')
+
+      // Without an input, it says how others can answer.
+      dev.closeInput()
+      cli.write({ 'agents/waits/cases.yaml': '- { name: c, input: { name: Ada } }\n' })
+      await dev.until(/npm run agents -- approve \S+ \S+\n {2}npm run agents -- reject/)
+    } finally {
+      expect(await dev.stop()).toBe(130)
+    }
+    const open = await cli.json(['open', 'list'])
+    expect(open.open).toBe(0)
   })
 })
