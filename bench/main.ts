@@ -14,6 +14,7 @@ import { listing } from './suites/listing.ts'
 import { overhead } from './suites/overhead.ts'
 import { parallel } from './suites/parallel.ts'
 import { steps } from './suites/steps.ts'
+import { timers } from './suites/timers.ts'
 
 const SUITES: Record<SuiteName, Suite> = {
   overhead,
@@ -27,6 +28,7 @@ const SUITES: Record<SuiteName, Suite> = {
   footprint,
   parallel,
   batches,
+  timers,
 }
 const SUITE_NAMES = Object.keys(SUITES) as SuiteName[]
 
