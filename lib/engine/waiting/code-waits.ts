@@ -31,6 +31,8 @@ const MAX_USED_SIGNALS = 100
 export class CodeWaits {
   private readonly params: Params
   private readonly open: RecordedWait[] = []
+  /** Signals as they were read last. */
+  private kept: Signal[] = []
   /** One after the other: no two waits take the same signal. */
   private queue: Promise<unknown> = Promise.resolve()
 
@@ -86,15 +88,8 @@ export class CodeWaits {
 
   /** The first signal that no wait has used. One that does not match the schema is skipped for good. */
   private async takeSignal(recorded: RecordedWait, wait: SignalRequest): Promise<CallResult | null> {
-    const { journal, engine, execution } = this.params
-    const executionId = execution.id
-    const used = usedSignals(journal.recorded)
-    const kept = await engine.signals.list({ executionId })
-    const ids = kept.map(({ id }) => id).filter((id) => used.has(id))
-    if (ids.length > MAX_USED_SIGNALS) await engine.signals.forget({ executionId, ids })
     const check = wait.schema ? compileValidator(wait.schema) : () => []
-    for (const signal of kept) {
-      if (used.has(signal.id) || !wait.signals.includes(signal.name)) continue
+    for await (const signal of this.unreadSignals(wait.signals)) {
       const [violation] = check(signal.data)
       if (!violation) {
         const value = wait.isAny ? { signal: signal.name, data: signal.data } : signal.data
@@ -103,6 +98,22 @@ export class CodeWaits {
       await this.skip(recorded, signal, `${violation.path} ${violation.message}`.trim())
     }
     return null
+  }
+
+  /** An attempt that takes many signals reads them once: those that are stored meanwhile come after them. */
+  private async *unreadSignals(names: string[]): AsyncGenerator<Signal> {
+    const { journal, engine, execution } = this.params
+    const executionId = execution.id
+    const split = () => {
+      const used = usedSignals(journal.recorded)
+      const unread = this.kept.filter(({ id, name }) => names.includes(name) && !used.has(id))
+      return { unread, usedIds: this.kept.flatMap(({ id }) => (used.has(id) ? [id] : [])) }
+    }
+    yield* split().unread
+    this.kept = await engine.signals.list({ executionId })
+    const { unread, usedIds: ids } = split()
+    if (ids.length > MAX_USED_SIGNALS) await engine.signals.forget({ executionId, ids })
+    yield* unread
   }
 
   private async skip(recorded: RecordedWait, { id }: Signal, reason: string): Promise<void> {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { ANONYMOUS } from '../../../lib/core/access.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import type { QueuedExecution } from '../../../lib/core/ports.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { newLease } from '../../../lib/engine/engine.ts'
 import { approvalIdOfWait } from '../../../lib/engine/waiting/approval-id.ts'
+import { sendSignal } from '../../../lib/engine/waiting/send-signal.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
@@ -26,6 +28,7 @@ afterAll(() => proxy.stop())
 const openEngine = () => ({
   ...engineOn(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })),
   queue: { send: async (message: QueuedExecution) => void sent.push(message) },
+  environment: { PUBLIC_URL: 'https://api.example.com' },
   system: { ...system, now: () => Date.now() + offsetMs },
 })
 
@@ -35,31 +38,35 @@ const writeUnits = async (work: () => Promise<unknown>): Promise<number> => {
   return meter.take().writeUnits
 }
 
-/** The write units and messages of a wait: of what is more than the run without it, the answer included. */
-async function costOf(wait: string, answer: (execution: Execution) => Promise<unknown>) {
+type Answer = (execution: Execution) => Promise<unknown>
+
+/** The write units and messages of a run of this code, which is answered if it waits. */
+async function costOfRun(code: string, answer: Answer | null = null) {
   const engine = openEngine()
-  const runOnce = async (code: string, answering: typeof answer | null) => {
-    const version = await aModelAgent(
-      { code: true, slug: `cost-${system.newId()}`, outputSchema: { type: 'object' } },
-      { code: `export default async (input, context) => { ${code}; return {} }` },
-    )
-    const lease = newLease(engine)
-    const execution = { ...executionOf(version, { input: { question: '?' } }), lease, attempts: 1 }
-    sent.length = 0
-    offsetMs = 0
-    const units = await writeUnits(async () => {
-      await engine.executions.create({ execution })
-      await attempt(engine, leased(execution, lease.owner))
-      if (!answering) return
-      await answering(execution)
-      const message = { wakes: true, receiveCount: 1, changeVisibility: async () => undefined }
-      await processMessage(engine, execution.id, { message })
-    })
-    expect(await engine.executions.getStatus(execution)).toBe('SUCCESS')
-    return { units, messages: sent.length }
-  }
-  const plain = await runOnce('', null)
-  const waiting = await runOnce(wait, answer)
+  const version = await aModelAgent(
+    { code: true, slug: `cost-${system.newId()}`, outputSchema: { type: 'object' } },
+    { code: `export default async (input, context) => { ${code}; return {} }` },
+  )
+  const lease = newLease(engine)
+  const execution = { ...executionOf(version, { input: { question: '?' } }), lease, attempts: 1 }
+  sent.length = 0
+  offsetMs = 0
+  const units = await writeUnits(async () => {
+    await engine.executions.create({ execution })
+    await attempt(engine, leased(execution, lease.owner))
+    if (!answer) return
+    await answer(execution)
+    const message = { wakes: true, receiveCount: 1, changeVisibility: async () => undefined }
+    await processMessage(engine, execution.id, { message })
+  })
+  expect(await engine.executions.getStatus(execution)).toBe('SUCCESS')
+  return { units, messages: sent.length }
+}
+
+/** Of what is more than the run without the wait, the answer included. */
+async function costOf(wait: string, answer: Answer) {
+  const plain = await costOfRun('')
+  const waiting = await costOfRun(wait, answer)
   return { units: waiting.units - plain.units, messages: waiting.messages }
 }
 
@@ -78,11 +85,12 @@ describe('suspending and resuming a run', () => {
     expect(await costOf(`await context.sleep('nap', 60)`, pass)).toEqual({ units: 12, messages: 1 })
   })
 
-  it('for a signal costs 13 write units', async () => {
-    const engine = openEngine()
-    const signal = { id: system.newId(), name: 'go', data: 1, receivedAt: new Date().toISOString(), bytes: 1 }
-    const send = ({ id }: Execution) => engine.signals.put({ executionId: id, signal })
-    expect(await costOf(`await context.waitForSignal('go')`, send)).toEqual({ units: 13, messages: 0 })
+  it('for a signal costs 13 write units, and the message that resumes it', async () => {
+    const send = ({ id, organizationId }: Execution) => {
+      const reference = { executionId: id, access: { ...ANONYMOUS, organizationId } }
+      return sendSignal(openEngine(), { ...reference, name: 'go', data: 1, idempotencyKey: 'key' })
+    }
+    expect(await costOf(`await context.waitForSignal('go')`, send)).toEqual({ units: 13, messages: 1 })
   })
 
   it('for an approval costs 12 write units: the decision is its result', async () => {
@@ -94,5 +102,15 @@ describe('suspending and resuming a run', () => {
     const decide = ({ id }: Execution) => engine.steps.appendResult({ executionId: id, number: 1, result })
     const ask = `await context.waitForApproval('ask', { title: 'May I?' })`
     expect(await costOf(ask, decide)).toEqual({ units: 12, messages: 0 })
+  })
+})
+
+describe('callback URLs', () => {
+  it('cost no write unit in a run with a step: its lease is renewed once', async () => {
+    const step = `await context.step('step', () => 1)`
+    const urls = `await context.callbackUrl('a'); await context.callbackUrl('b')`
+    const { units } = await costOfRun(step)
+    expect((await costOfRun(`${urls}; ${step}`)).units).toBe(units)
+    expect((await costOfRun(`${step}; ${urls}`)).units).toBe(units + 1)
   })
 })

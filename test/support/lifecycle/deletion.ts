@@ -25,6 +25,8 @@ const ACTORS = [
   'other-feedback',
   'delete',
   'delete-again',
+  'sender',
+  'same-sender',
 ] as const
 type Actor = (typeof ACTORS)[number]
 
@@ -73,6 +75,7 @@ export class DeletionScenario {
     if (!this.isCreated) return
     await this.checkpoint(this.table, 'zombie', 2).catch(() => undefined)
     await this.finish(this.table, 'zombie')
+    await this.keep(this.table)
   }
 
   /** Ends an execution that all processes left open, and runs the cleanups of the next minutes. */
@@ -104,6 +107,8 @@ export class DeletionScenario {
     'other-feedback': (table) => this.giveFeedback(table),
     delete: (table) => this.delete(table),
     'delete-again': (table) => this.delete(table),
+    sender: (table) => this.send(table),
+    'same-sender': (table) => this.send(table),
   }
 
   private async create(table: Table): Promise<void> {
@@ -136,6 +141,22 @@ export class DeletionScenario {
     const outcome = { status: 'SUCCESS' as const, output: this.payload(), ...PROGRESS }
     const execution = leased(this.execution, owner)
     return openStores(table).executions.finish({ execution, outcome, finishedAt: iso(0) })
+  }
+
+  /** A signal whose id its sender has chosen. */
+  private async send(table: Table): Promise<void> {
+    const { executions, signals } = openStores(table)
+    if (!(await executions.getStatus(this.execution))) return
+    await this.keep(table)
+    await signals.forget({ executionId: this.execution.id, ids: ['signal'] })
+  }
+
+  private keep(table: Table) {
+    const signal = { id: 'signal', name: 'go', data: this.payload(), receivedAt: iso(0), bytes: 1 }
+    return openStores(table).signals.put({
+      executionId: this.execution.id,
+      signal: { ...signal, dataHash: 'hash' },
+    })
   }
 
   private giveFeedback(table: Table) {

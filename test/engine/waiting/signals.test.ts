@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest'
+import { ANONYMOUS } from '../../../lib/core/access.ts'
+import { Unavailable } from '../../../lib/core/errors.ts'
+import { CANCELLED } from '../../../lib/core/execution.ts'
+import type { Json } from '../../../lib/core/json/json.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import type { QueuedExecution } from '../../../lib/core/ports.ts'
+import { endExecution } from '../../../lib/engine/end-execution.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { listSignals } from '../../../lib/engine/waiting/list-signals.ts'
+import { sendSignal } from '../../../lib/engine/waiting/send-signal.ts'
+import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
+import { executionOf } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
+
+/** A run of this code, and what sends signals to it. */
+async function aRun(body: string, overrides: Partial<Engine> = {}) {
+  const sent: QueuedExecution[] = []
+  const engine: Engine = {
+    ...engineOn(sharedTable()),
+    queue: { send: async (message) => void sent.push(message) },
+    times: leaseTimes(),
+    ...overrides,
+  }
+  const code = `export default async (input, context) => { ${body} }`
+  const outputSchema = { type: 'object' }
+  const version = await aModelAgent({ code: true, outputSchema, slug: `signals-${system.newId()}` }, { code })
+  const execution = executionOf(version, { input: { question: 'Why?' } })
+  await engine.executions.create({ execution })
+  const executionId = execution.id
+  const reference = { executionId, access: { ...ANONYMOUS, organizationId: execution.organizationId } }
+  const process = (wakes: boolean) =>
+    processMessage(engine, executionId, {
+      message: { wakes, receiveCount: 1, changeVisibility: async () => undefined },
+    })
+  return {
+    engine,
+    execution,
+    sent,
+    start: () => process(false),
+    wake: () => process(true),
+    send: (name: string, data: Json, idempotencyKey?: string) =>
+      sendSignal(engine, { ...reference, name, data, idempotencyKey }),
+    unread: async () => (await listSignals(engine, reference, {})).items.map(({ data }) => data),
+    stored: () => engine.executions.get(execution),
+  }
+}
+
+const WAITS = `return { data: await context.waitForSignal('go') }`
+
+describe('sendSignal', () => {
+  it.each(['before', 'after'])('resumes a run that is being suspended: %s that write', async (moment) => {
+    const { executions } = engineOn(sharedTable())
+    const suspend: typeof executions.suspend = async (params) => {
+      if (moment === 'before') await run.send('go', 1)
+      const isSuspended = await executions.suspend(params)
+      if (moment === 'after') await run.send('go', 1)
+      return isSuspended
+    }
+    const run = await aRun(WAITS, { executions: { ...executions, suspend } })
+    await run.start()
+    // The sender, the worker or both have noticed.
+    expect(run.sent.length).toBeGreaterThan(0)
+    expect(run.sent[0]).toMatchObject({ executionId: run.execution.id, wakes: true })
+    await run.wake()
+    await run.wake()
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { data: 1 }, attempts: 2 })
+  })
+
+  it('never accepts a signal after the end was visible', async () => {
+    const { signals } = engineOn(sharedTable())
+    const put: typeof signals.put = async (params) => {
+      await endExecution(run.engine, { ...run.execution, error: CANCELLED })
+      return signals.put(params)
+    }
+    const run = await aRun(WAITS, { signals: { ...signals, put } })
+    await run.start()
+    await expect(run.send('go', 1)).rejects.toMatchObject({ code: 'ExecutionEnded' })
+    expect(run.sent).toEqual([])
+  })
+
+  it('finds no execution that was deleted meanwhile, and the deletion leaves nothing', async () => {
+    const table = sharedTable()
+    const { signals, executions } = engineOn(table)
+    const data = Array.from({ length: 8_000 }, () => Math.random())
+    const put: typeof signals.put = async (params) => {
+      const { id, organizationId } = run.execution
+      await endExecution(run.engine, { ...run.execution, error: CANCELLED })
+      await executions.delete({ organizationId, id, now: Date.now() })
+      return signals.put(params)
+    }
+    const run = await aRun(WAITS, { signals: { ...signals, put } })
+    await run.start()
+    await expect(run.send('go', data)).rejects.toMatchObject({ code: 'ExecutionNotFound' })
+    const { id } = run.execution
+    const itemsOf = async () => {
+      const values = { ':pk': `EXEC#${id}` }
+      const query = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: values }
+      return (await table.query(query)).items.map(({ sk }) => String(sk))
+    }
+    expect((await itemsOf()).some((sk) => sk.startsWith('PAYLOAD#SIGNAL#'))).toBe(true)
+    for (let minutes = 10; minutes <= 40; minutes += 10) {
+      const cleanup = { executionId: id, item: 'RECORD', dueAt: 0 }
+      await executions.cleanUp({ cleanup, now: Date.now() + minutes * 60_000 })
+    }
+    expect(await itemsOf()).toEqual([])
+  })
+
+  it('leaves the message that it cannot send to the sweeper', async () => {
+    const queue = { send: () => Promise.reject(new Unavailable(new Error('down'))) }
+    const run = await aRun(`return { data: await context.waitForSignal('go') }`, { queue })
+    await run.start()
+    await run.send('go', 1)
+    const sent: (string | undefined)[] = []
+    const times = leaseTimes()
+    const sentUntil = Date.now() + 2 * times.leaseMs
+    const later = { ...system, now: () => Date.now() + times.leaseMs }
+    const working = { send: async ({ executionId }: QueuedExecution) => void sent.push(executionId) }
+    await sweepTimers({ ...run.engine, queue: working, system: later, times, sentUntil: sentUntil - 1_000 })
+    expect(sent).toContain(run.execution.id)
+    await run.wake()
+    expect(await run.stored()).toMatchObject({ output: { data: 1 } })
+  })
+
+  it('delivers a signal once, however often it is sent with its key, also after its wait', async () => {
+    const twice = `const first = await context.waitForSignal('go')
+      return { first, second: await context.waitForAny('next', { signals: ['go'] }) }`
+    const run = await aRun(twice)
+    const { id } = await run.send('go', 1, 'key')
+    await run.start()
+    expect((await run.send('go', 1, 'key')).id).toBe(id)
+    await run.wake()
+    expect((await run.stored())?.suspension).not.toBeNull()
+    await run.engine.signals.forget({ executionId: run.execution.id, ids: [id] })
+    expect((await run.send('go', 1, 'key')).id).toBe(id)
+    await expect(run.send('go', 2, 'key')).rejects.toMatchObject({ code: 'IdempotencyKeyReused' })
+    expect(await run.unread()).toEqual([])
+    await run.send('go', 2, 'other')
+    await run.wake()
+    const output = { first: 1, second: { signal: 'go', data: 2 } }
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output })
+  })
+
+  it('accepts data that one of several waits can take', async () => {
+    const run = await aRun(`
+      const schema = { type: 'number' }
+      const [number, any] = await Promise.all([
+        context.waitForSignal('go', { schema }), context.waitForAny('any', { signals: ['go', 'stop'] }),
+      ])
+      return { number, any }`)
+    await run.start()
+    await run.send('go', 'text')
+    const onlyNumbers = await aRun(
+      `return { data: await context.waitForSignal('go', { schema: { type: 'number' } }) }`,
+    )
+    await onlyNumbers.start()
+    await expect(onlyNumbers.send('go', 'text')).rejects.toMatchObject({ code: 'InputSchemaMismatch' })
+    await onlyNumbers.send('stop', 'text')
+    expect([await run.unread(), await onlyNumbers.unread()]).toEqual([['text'], ['text']])
+  })
+})
+
+describe('a kept signal that does not match the schema of its wait', () => {
+  it('is skipped, which the step shows', async () => {
+    const run = await aRun(
+      `return { data: await context.waitForSignal('go', { schema: { type: 'number' } }) }`,
+    )
+    await run.send('go', 'text')
+    await run.send('go', 7)
+    await run.start()
+    expect(await run.stored()).toMatchObject({ output: { data: 7 }, attempts: 1 })
+    const [step] = await run.engine.steps.read({ executionId: run.execution.id })
+    const results = [...(step?.results.values() ?? [])]
+    expect(results).toContainEqual(
+      expect.objectContaining({
+        signals: { taken: null, skipped: [expect.objectContaining({ reason: expect.any(String) })] },
+      }),
+    )
+  })
+})
