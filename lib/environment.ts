@@ -53,7 +53,7 @@ export const ORGANIZATION_CONCURRENCY = 'ORGANIZATION_CONCURRENCY'
 /** An integer: days after which executions are deleted. They are kept if it is absent. */
 export const EXECUTION_RETENTION_DAYS = 'EXECUTION_RETENTION_DAYS'
 
-/** The URL of the service for other systems, without a slash at its end. If it is absent, agents get no callback URL. */
+/** The URL of the service for other systems, without a slash at its end. Absent: agents get no callback URLs. */
 export const PUBLIC_URL = 'PUBLIC_URL'
 
 /** Limit of the heap, and of the buffers, of a code agent's thread. */

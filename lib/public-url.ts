@@ -3,7 +3,7 @@ const LOCAL_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 export const PUBLIC_URL_RULE =
   'an https URL such as `https://api.example.com/live`, without query; http for this machine'
 
-/** The URL without slashes at its end. The error does not contain it. @throws an Error for a text that is not allowed */
+/** The URL without slashes at its end. @throws an Error for another text, which it does not contain */
 export function parsePublicUrl(text: string): string {
   const { protocol, hostname, username, search, hash } = URL.parse(text) ?? {}
   const isAllowed = protocol === 'https:' || (protocol === 'http:' && LOCAL_HOST.test(hostname ?? ''))

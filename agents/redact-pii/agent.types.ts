@@ -48,7 +48,7 @@ export type Context = {
     name: string,
     options: { signals: string[]; timeoutSeconds?: number },
   ) => Promise<{ signal: string; data: T } | null>
-  /** A URL that sends this signal to the run with a POST request, without a token. It is a secret until the run ends. */
+  /** A URL by which another system sends this signal to the run, without a token. A secret until the run ends. */
   callbackUrl: (name: string) => Promise<string>
   /** `data`: as it was given, or as the approver edited it. */
   waitForApproval: <T = unknown>(

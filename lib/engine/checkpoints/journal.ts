@@ -148,7 +148,7 @@ export class Journal {
     if (!(await this.params.heartbeat.renew({ learnedFrom: ids }))) throw leaseLost()
   }
 
-  /** Records the secret of the run's callbacks. Its first step then renews no lease. @throws AttemptStopped `LeaseLost` */
+  /** Records the secret of callbacks. The first step then renews no lease. @throws AttemptStopped `LeaseLost` */
   async recordCallbackSecret(callbackSecret: string): Promise<void> {
     this.assertMayWrite()
     if (!(await this.params.heartbeat.renew({ callbackSecret }))) throw leaseLost()

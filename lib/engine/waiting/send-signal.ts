@@ -107,7 +107,7 @@ function assertOpen(execution: ExecutionSummary | null): ExecutionSummary {
   return execution
 }
 
-/** Refuses data that no wait for this name could take, if the execution is suspended on it. @throws InputSchemaMismatch */
+/** If the execution is suspended on this name, one of its waits has to accept the data. @throws InputSchemaMismatch */
 async function assertExpected(
   { steps }: Stores,
   { id: executionId, suspension }: ExecutionSummary,

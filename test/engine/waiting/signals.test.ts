@@ -111,16 +111,20 @@ describe('sendSignal', () => {
   })
 
   it('leaves the message that it cannot send to the sweeper', async () => {
-    const queue = { send: () => Promise.reject(new Unavailable(new Error('down'))) }
-    const run = await aRun(`return { data: await context.waitForSignal('go') }`, { queue })
+    const send = () => Promise.reject(new Unavailable(new Error('down')))
+    const run = await aRun(WAITS, { queue: { send } })
     await run.start()
     await run.send('go', 1)
-    const sent: (string | undefined)[] = []
     const times = leaseTimes()
-    const sentUntil = Date.now() + 2 * times.leaseMs
+    const sent: string[] = []
+    const queue = {
+      send: async () => undefined,
+      sendBatch: async (batch: QueuedExecution[]) =>
+        void sent.push(...batch.map(({ executionId }) => executionId)),
+    }
     const later = { ...system, now: () => Date.now() + times.leaseMs }
-    const working = { send: async ({ executionId }: QueuedExecution) => void sent.push(executionId) }
-    await sweepTimers({ ...run.engine, queue: working, system: later, times, sentUntil: sentUntil - 1_000 })
+    const sentUntil = Date.now() + 2 * times.leaseMs - 1_000
+    await sweepTimers({ ...run.engine, queue, system: later, times, sentUntil })
     expect(sent).toContain(run.execution.id)
     await run.wake()
     expect(await run.stored()).toMatchObject({ output: { data: 1 } })
