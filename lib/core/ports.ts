@@ -247,8 +247,8 @@ export interface ExecutionStore extends LearningStore {
   /** Completes a deletion, or deletes a payload that nothing refers to. */
   cleanUp(params: { cleanup: Cleanup; now: number }): Promise<void>
   /**
-   * Open executions whose lease or queue grace period had expired at `now`, oldest expiry first, and final ones that have
-   * stayed listed.
+   * Open executions whose lease or queue grace period had expired at `now`, oldest expiry first, and final ones that
+   * have stayed listed.
    */
   listStale(params: { now: number; limit: number }): Promise<StaleExecution[]>
   /** A page of the open executions of all organizations, in no order. A page can be short. */

@@ -11,7 +11,7 @@ import type {
 import { MAX_ATTEMPTS } from './limits.ts'
 import type { Suspension } from './wait.ts'
 
-/** Preconditions of a write, in addition to the execution being open, unless `isFinal`. All that are present must hold. */
+/** Preconditions of a write, beside the execution being open, unless `isFinal`. All that are present must hold. */
 export type Guard = {
   /** The execution is final instead of open. */
   isFinal?: true

@@ -254,7 +254,7 @@ async function writeOutcome(current: Attempt, result: Outcome): Promise<Executio
   return engine.executions.finish({ execution, outcome, finishedAt: isoNow(engine.system), staysListed })
 }
 
-/** A parent can only be waiting for a child that was suspended itself; a failed run may leave children that are open. */
+/** A parent only waits for a child that was suspended itself; a failed run may leave children that are open. */
 async function hasConsequences(
   { engine, execution, version }: Attempt,
   { status }: Outcome,

@@ -219,6 +219,7 @@ async function invokeAllFunctions() {
   await resume()
   await requeueAndEnd()
   await sweepStale()
+  await endFamilies()
 }
 
 /** Publishes, promotes and deletes versions of an agent, one of whose runs is in progress, and archives it. */
@@ -343,6 +344,35 @@ async function sweepStale() {
   await loseInput()
   await handlers['sweep-executions']({}, {})
   expect((await call('get-execution', 200, { id: overdue })).status).toBe('ERROR')
+}
+
+/** The end of a child resumes its parent, and the end of a parent ends its child. */
+async function endFamilies() {
+  const executions = executionStore(table)
+  const childOf = (id: string) => createExecution(0, { parent: { executionId: id, callers: [] } })
+  const lease = { owner: 'worker', expiresAt: Date.now() + LEASE_MS }
+  const waiting = await createExecution(0, { lease })
+  const child = await childOf(waiting)
+  const since = new Date().toISOString()
+  const suspension = {
+    at: Date.now(),
+    until: Date.now() + DEADLINE_MS,
+    waits: [{ kind: 'execution' as const, name: 'ask', since, until: null, id: child }],
+  }
+  const times = { openUntil: suspension.until, deadlineAt: suspension.until }
+  await executions.suspend({
+    execution: { id: waiting, organizationId },
+    owner: lease.owner,
+    suspension,
+    ...times,
+  })
+  await call('cancel-execution', 200, { id: child })
+
+  const overdue = await createExecution(DEADLINE_MS)
+  const open = await childOf(overdue)
+  const body = JSON.stringify({ executionId: overdue, organizationId })
+  await handlers['process-dead-letter'](toSqsEvent({ body }), {})
+  expect((await call('get-execution', 200, { id: open })).error.code).toBe('Cancelled')
 }
 
 /** Creates an execution with a large input that was accepted some time ago. @returns its id */
