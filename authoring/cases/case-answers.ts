@@ -30,13 +30,20 @@ export class CaseAnswers {
     })
   }
 
-  /** The wait that ends because nothing answers it in time. @throws WaitNotAnswered with the key to add */
-  timeOut(open: OpenWait[]): [OpenWait, Answer] {
-    const next = nextInTime(open) ?? open.find(({ kind }) => kind === 'signal')
-    if (!next) throw new WaitNotAnswered('the run waits for nothing that a case can answer')
-    const mayPass = next.until !== null && (next.kind !== 'approval' || this.answerTo(next)?.kind === 'time')
-    if (!mayPass) throw new WaitNotAnswered(this.explain(next))
-    return [next, { kind: 'time' }]
+  /**
+   * The waits that end because nothing answers them in time: the first one of each execution. Each has a time of its
+   * own, so that a run with parallel agents does the same each time.
+   * @throws WaitNotAnswered with the key to add
+   */
+  timeOut(open: OpenWait[]): [OpenWait, Answer][] {
+    const groups = [...Map.groupBy(open, ({ executionIds: [id] }) => id).values()]
+    const next = groups.flatMap((waits) => nextInTime(waits) ?? waits[0] ?? [])
+    const ending = next.filter(
+      (wait) => wait.until !== null && (wait.kind !== 'approval' || this.answerTo(wait)?.kind === 'time'),
+    )
+    const [first] = next
+    if (ending.length === 0 && first) throw new WaitNotAnswered(this.explain(first))
+    return ending.map((wait) => [wait, { kind: 'time' }])
   }
 
   /** Whether the case has a key for a wait, or it is one that only time ends. */

@@ -51,7 +51,7 @@ export async function runCase(params: CaseParams): Promise<CaseResult> {
       if (params.answers && !open.every((wait) => answers.knows(wait)))
         return params.answers.answer(open, signal)
       try {
-        return [answers.timeOut(open)]
+        return answers.timeOut(open)
       } catch (error) {
         if (error instanceof WaitNotAnswered) unanswered.push(error.message)
         throw error
