@@ -4,6 +4,7 @@ import { batchRows } from './batches.ts'
 import { exampleRows, fixedRows } from './examples.ts'
 import { readingRows } from './reading.ts'
 import { runRows } from './runs.ts'
+import { waitRows } from './waits.ts'
 
 /** The tables of docs/costs.md, as Markdown. */
 export async function costTables(): Promise<string[]> {
@@ -11,6 +12,7 @@ export async function costTables(): Promise<string[]> {
     ...(await Promise.all(PAYLOAD_SIZES.map(runRows))),
     await batchRows(),
     await readingRows(),
+    await waitRows(),
     await exampleRows(),
     fixedRows(),
   ]

@@ -1,3 +1,4 @@
+import { MAX_WAIT_DAYS } from '../../lib/core/limits.ts'
 import type { Row } from '../report.ts'
 import { addUsage, scaleUsage, storagePrice, sum, toBill, type Usage } from './prices.ts'
 import { CLIENT, meanReading } from './reading.ts'
@@ -6,7 +7,7 @@ import { type Kind, type Load, readUsage, UNDER_LOAD, unitsOf, usageOf } from '.
 /** US dollars per month of what a stack with the default settings costs without load. */
 const FIXED = {
   '27 custom metrics': 8.1,
-  'sweeper: 43,200 invocations, 72 queries each': 0.49,
+  'sweeper: 43,200 invocations, 88 queries each': 0.53,
   'polling of three empty queues: 1.9 million requests': 0.78,
 }
 
@@ -14,8 +15,8 @@ const FIXED = {
 const MONITORING = { 'dashboard and 19 alarms on 38 metrics (setting `monitoring`, off by default)': 6.8 }
 
 const DAYS = 30
-/** `executionRetentionDays` of the examples. */
-const RETAINED_DAYS = 30
+/** The days for which a run is stored with `executionRetentionDays=30`, and its steps and large payloads. */
+const RETAINED_DAYS = { record: 30, checkpoints: 30 + 8 + MAX_WAIT_DAYS.default }
 const PAYLOAD_BYTES = 4_000
 
 /** So few that each runs alone, and that X-Ray traces all of them. */
@@ -33,10 +34,12 @@ export async function exampleRows(): Promise<Row[]> {
   const columns = await Promise.all(
     EXAMPLES.map(async ({ name, runsPerDay, kind, load }) => {
       const runs = runsPerDay * DAYS
-      const { storedBytes } = await unitsOf(kind, PAYLOAD_BYTES)
+      const { storedBytes, checkpointBytes } = await unitsOf(kind, PAYLOAD_BYTES)
+      const storedByteDays =
+        (storedBytes - checkpointBytes) * RETAINED_DAYS.record + checkpointBytes * RETAINED_DAYS.checkpoints
       const amounts = {
         ...toBill(scaleUsage(await withReads(kind, load), runs)),
-        Storage: storagePrice(storedBytes * runsPerDay * RETAINED_DAYS),
+        Storage: storagePrice(storedByteDays * runsPerDay),
         Fixed: sum(Object.values(FIXED)),
       }
       return [name, { ...amounts, Total: sum(Object.values(amounts)) }] as const

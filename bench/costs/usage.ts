@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { getFunctionSettings } from '../../infra/functions/function-settings.ts'
+import { isExecutionRecord, type Key } from '../../lib/dynamodb/table/keys.ts'
+import { storedBytesOf } from '../keys/capacity-units.ts'
 import { unitsPerRun } from '../keys/hot-keys.ts'
 import { payloadOf } from '../keys/payloads.ts'
 import { findScenario, type Scenario, simulate } from '../keys/workload.ts'
@@ -21,7 +23,7 @@ const COMPRESSED_FROM_BYTES = 1_024
 const RUNS = 160
 
 /** How a run is called and executed. */
-export type Kind = 'sync' | 'cached' | 'async' | 'sync model' | 'async model'
+export type Kind = 'sync' | 'cached' | 'async' | 'sleeping' | 'sync model' | 'async model'
 
 /** `runsPerInvocation`: of model runs of the queue. `tracedShare`: of requests. */
 export type Load = { runsPerInvocation: number; tracedShare: number }
@@ -31,7 +33,7 @@ export const UNDER_LOAD: Load = { runsPerInvocation: 10, tracedShare: 0.05 }
 
 export const MODEL_RUN_SECONDS = 20
 
-type Function = 'run-agent' | 'process-execution' | 'get-execution'
+type Function = 'run-agent' | 'process-execution' | 'get-execution' | 'send-signal'
 
 /** `waitMs`: for the model, tools, or the end of an execution. `shared`: by how many runs. */
 type Invocation = {
@@ -45,13 +47,15 @@ type Invocation = {
 /** What a run of this kind uses, with one read of the result of an asynchronous one. */
 export async function usageOf(kind: Kind, payloadBytes: number, load: Load): Promise<Usage> {
   const { writeUnits, readUnits } = await unitsOf(kind, payloadBytes)
-  const isAsync = kind === 'async' || kind === 'async model'
+  const isAsync = kind !== 'sync' && kind !== 'cached' && kind !== 'sync model'
+  const isResumed = kind === 'sleeping'
   return {
     ...toUsage(invocationsOf(kind, load), load),
     writeUnits,
-    readUnits,
+    // A resumed run reads its steps, which the simulation does not.
+    readUnits: readUnits + Number(isResumed),
     queueRequests: queueRequestsOf(kind, load),
-    messages: isAsync ? 1 : 0,
+    messages: Number(isAsync) + Number(isResumed),
     sentBytes: isAsync
       ? recordBytes(payloadBytes, 1) + recordBytes(payloadBytes, 2)
       : sentBytesOf(JSON.stringify(payloadOf(payloadBytes))),
@@ -71,7 +75,8 @@ export async function readUsage({ payloadBytes, load, waitMs, statusReads }: Rea
   }
 }
 
-type Units = { writeUnits: number; readUnits: number; storedBytes: number }
+/** `checkpointBytes`: of what is stored, that of other items than the record and its index entries. */
+type Units = { writeUnits: number; readUnits: number; storedBytes: number; checkpointBytes: number }
 
 const knownUnits = new Map<string, Promise<Units>>()
 
@@ -86,10 +91,12 @@ export function unitsOf(kind: Kind, payloadBytes: number): Promise<Units> {
 async function countUnits(kind: Kind, payloadBytes: number): Promise<Units> {
   const simulation = await simulate(scenarioOf(kind), { runs: RUNS, seed: 1, payloadBytes })
   const units = [...unitsPerRun(simulation).values()]
+  const checkpoints = simulation.usage.items.filter((item) => !isExecutionRecord(item as Key))
   return {
     writeUnits: sum(units.map(({ writes }) => writes)),
     readUnits: sum(units.map(({ reads }) => reads)),
     storedBytes: sum(Object.values(simulation.usage.storedBytes())) / simulation.runs,
+    checkpointBytes: sum(checkpoints.map((item) => storedBytesOf('table', item))) / simulation.runs,
   }
 }
 
@@ -99,6 +106,7 @@ function scenarioOf(kind: Kind): Scenario {
     sync: findScenario('hot agent', 'sync'),
     cached: findScenario('hot cached result', 'cached'),
     async: findScenario('hot agent', 'async'),
+    sleeping: { ...findScenario('hot agent', 'async'), kind: 'sleeping' as const },
     // One write unit less, the claim, for one that is called synchronously.
     'sync model': findScenario('even', 'model'),
     'async model': findScenario('even', 'model'),
@@ -109,6 +117,8 @@ function scenarioOf(kind: Kind): Scenario {
 const ACCEPT: Invocation = { function: 'run-agent', roundTrips: 2, logBytes: 350 }
 const PROCESS: Invocation = { function: 'process-execution', roundTrips: 2, logBytes: 550 }
 const READ: Invocation = { function: 'get-execution', roundTrips: 1, logBytes: 300 }
+/** A request that ends a wait: the execution, what it has been sent before, the write, the message. */
+export const SEND: Invocation = { function: 'send-signal', roundTrips: 4, logBytes: 300 }
 
 /** The claim, five steps, a renewal with the first one, four tool results with a read of the lease each, the finish. */
 const MODEL = { roundTrips: 16, waitMs: MODEL_RUN_SECONDS * 1000 }
@@ -119,6 +129,8 @@ const MODEL = { roundTrips: 16, waitMs: MODEL_RUN_SECONDS * 1000 }
  */
 function queueRequestsOf(kind: Kind, { runsPerInvocation }: Load): number {
   if (kind === 'async') return 3
+  // The sweeper sends ten messages at once.
+  if (kind === 'sleeping') return 3 + 2.1
   return kind === 'async model' ? 3 + 2 / runsPerInvocation + (1 - 1 / runsPerInvocation) : 0
 }
 
@@ -130,6 +142,8 @@ function invocationsOf(kind: Kind, { runsPerInvocation }: Load): Invocation[] {
       return [{ ...ACCEPT, logBytes: 950 }]
     case 'async':
       return [ACCEPT, PROCESS, READ]
+    case 'sleeping':
+      return [ACCEPT, { ...PROCESS, roundTrips: 3 }, { ...PROCESS, roundTrips: 5 }, READ]
     case 'sync model':
       return [{ ...ACCEPT, ...MODEL, logBytes: 900 }]
     case 'async model':
@@ -137,7 +151,7 @@ function invocationsOf(kind: Kind, { runsPerInvocation }: Load): Invocation[] {
   }
 }
 
-function toUsage(invocations: Invocation[], { tracedShare }: Load): Usage {
+export function toUsage(invocations: Invocation[], { tracedShare }: Load): Usage {
   return addUsage(
     ...invocations.map(({ function: name, roundTrips, logBytes, waitMs = 0, shared = 1 }) => {
       const isRequest = name !== 'process-execution'

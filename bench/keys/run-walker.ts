@@ -7,6 +7,8 @@ import {
 } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { DEADLINE_MS, IDEMPOTENCY_MS, LEASE_MS } from '../../lib/core/limits.ts'
+import { WAIT_RESULT } from '../../lib/core/step.ts'
+import type { Wait, WaitRequest } from '../../lib/core/wait.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/executions/step-store.ts'
@@ -15,12 +17,13 @@ import type { Table } from '../../lib/dynamodb/table/table.ts'
 import { payloadOf } from './payloads.ts'
 
 /**
+ * - `sleeping`: an asynchronous run of a code agent that is suspended for a day
  * - `model`: an asynchronous run with five model responses, all but the last with a tool call
  * - `cached`: reuses a stored result
  * - `waiting`: has the cache key of a run that is in progress, and looks at it once
  * - `repeated`: repeats an idempotency key
  */
-export type RunKind = 'sync' | 'async' | 'model' | 'cached' | 'waiting' | 'repeated'
+export type RunKind = 'sync' | 'async' | 'sleeping' | 'model' | 'cached' | 'waiting' | 'repeated'
 
 /** `shared`: the cache key or idempotency key, which other runs may have, too. `process`: what accepts the run. */
 export type Run = {
@@ -38,6 +41,7 @@ const CURRENT_VERSION_TTL_MS = 1_000
 
 /** Between the writes of a run; the counts do not depend on it. */
 const WRITE_INTERVAL_MS = 5
+const SLEEP_MS = 86_400_000
 const MODEL_STEP_MS = 4_000
 const MODEL_STEPS = 5
 /** With the first step, and by a heartbeat every 10 s. */
@@ -93,6 +97,31 @@ export function runWalker({
       const execution = await start(run, false)
       await claim(run)
       await finish(execution, run.now + 2 * WRITE_INTERVAL_MS)
+      await executions.get(run)
+    },
+    async sleeping(run) {
+      const { id, now } = run
+      const execution = await start(run, false)
+      await claim(run)
+      const at = now + 2 * WRITE_INTERVAL_MS
+      const until = at + SLEEP_MS
+      const [since, end] = [new Date(at).toISOString(), new Date(until).toISOString()]
+      const times = { startedAt: since, finishedAt: since }
+      const request: WaitRequest = { kind: 'sleep', until: end }
+      const progress: Progress = { steps: 1, usage: NO_USAGE, model: null }
+      const step = { kind: 'WAIT' as const, number: 1, name: 'nap', wait: request, ...times }
+      await steps.append({ executionId: id, owner: id, step, progress })
+      const waits: Wait[] = [{ kind: 'sleep', name: 'nap', since, until: end, step: 1 }]
+      const suspension = { at, until, waits }
+      const deadlineAt = until + DEADLINE_MS
+      await executions.suspend({ execution, owner: id, suspension, openUntil: until, deadlineAt, progress })
+      const suspended = await executions.getSuspended({ id })
+      if (!suspended) throw new Error('The run is not suspended.')
+      const lease = { owner: id, expiresAt: until + LEASE_MS }
+      await executions.wake({ execution: suspended, lease, openUntil: until + LEASE_MS, now: until })
+      const result = { callId: WAIT_RESULT, result: { ok: true as const, value: null }, ...times }
+      await steps.appendResult({ executionId: id, number: 1, result })
+      await finish(execution, until + WRITE_INTERVAL_MS)
       await executions.get(run)
     },
     async model(run) {

@@ -25,6 +25,7 @@ export const SCENARIOS: Scenario[] = [
   { name: 'even', kind: 'sync', ...EVEN },
   { name: 'even', kind: 'async', ...EVEN },
   { name: 'even', kind: 'model', ...EVEN },
+  { name: 'even', kind: 'sleeping', ...EVEN },
   { name: 'Zipf', kind: 'sync', ...ZIPF },
   { name: 'Zipf', kind: 'async', ...ZIPF },
   { name: 'hot organization', kind: 'sync', ...ZIPF, organizations: HOT, agents: 'even' },

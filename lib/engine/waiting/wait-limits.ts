@@ -28,8 +28,8 @@ const COUNTED = 1_000
 
 /**
  * The limit of an organization's suspended executions. A count reads what it counts, so that the larger the limit is,
- * the fewer suspensions count: one in 100 at 100,000. A suspension then reads two units of the table on average,
- * however many executions are suspended, and 200 processes exceed the limit by a fifth at most before each has counted.
+ * the fewer suspensions count: one in 100 at 100,000. Below 97 % of the limit, a suspension then reads two units of the
+ * table on average, and 200 processes exceed the limit by about a fifth before each of them has counted.
  * The limit on open executions counts more often, because those come faster (../submit/admission.ts).
  */
 export function suspensionLimit(

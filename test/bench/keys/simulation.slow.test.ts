@@ -39,7 +39,7 @@ describe('countingTable', () => {
     await proxy.stop()
   })
 
-  const KINDS = ['sync', 'async', 'model', 'cached'] as const
+  const KINDS = ['sync', 'async', 'sleeping', 'model', 'cached'] as const
   it.each(KINDS.flatMap((kind) => PAYLOAD_SIZES.map((payloadBytes) => ({ kind, payloadBytes }))))(
     'counts the units of a $kind run with payloads of $payloadBytes bytes that DynamoDB reports',
     async ({ kind, payloadBytes }) => {
