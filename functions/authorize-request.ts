@@ -22,6 +22,6 @@ export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<AP
       Version: '2012-10-17',
       Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${stage}/*` }],
     },
-    context: toAuthorizerContext({ ...token, tokenId: token.id }),
+    context: toAuthorizerContext({ ...token, tokenId: token.id, tokenName: token.name }),
   }
 }

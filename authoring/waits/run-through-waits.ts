@@ -8,9 +8,12 @@ import { type Engine, isoNow, newLease, timesOf } from '../../lib/engine/engine.
 import type { RunRequest } from '../../lib/engine/submit/run-request.ts'
 import { runInProcess } from '../../lib/engine/submit/submit.ts'
 import { waitForCompletion } from '../../lib/engine/wait-for-completion.ts'
-import { timedOut } from '../../lib/engine/waiting/code-waits.ts'
+
+import { timedOut } from '../../lib/engine/waiting/decisions.ts'
+
 import { sendSignal } from '../../lib/engine/waiting/send-signal.ts'
 import { wake } from '../../lib/engine/waiting/wake.ts'
+
 import { attempt } from '../../lib/engine/worker/attempt.ts'
 import { findOpenWaits, type OpenWait } from './open-waits.ts'
 

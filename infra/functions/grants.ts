@@ -84,6 +84,11 @@ export const GRANTS: Record<FunctionName, Grant> = {
     table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     queue: ['SendMessage'],
   },
+  'decide-approval': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    indexes: ['executions-by-status'],
+    queue: ['SendMessage'],
+  },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
   },

@@ -14,6 +14,7 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
   versionId: z.uuid().meta({ description: 'The ID of the version.' }),
   name: z.string().regex(SIGNAL_NAME).meta({ description: 'The name of the signal.' }),
   mac: z.string().meta({ description: 'Proves that the execution has made the URL.' }),
+  approvalId: z.string().meta({ description: 'The ID of the approval.' }),
 }
 
 /** Errors of every operation. Those that require a token can also respond with `Unauthorized` and `Forbidden`. */

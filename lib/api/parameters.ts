@@ -106,6 +106,16 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
   ),
 }))
 
+export const approvalPageParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  agent: describe(
+    z.optional(z.string().check(z.minLength(1, { error: 'must not be empty' }))),
+    'Return only approvals of this agent (ID or slug).',
+    { minLength: 1 },
+  ),
+  tenantId: describe(tenantId(), 'Return only approvals of executions of this tenant.'),
+}))
+
 export const executionParameters = /* @__PURE__ */ parameters(() => ({
   adaptedInput: describe(
     flag(),
@@ -151,6 +161,7 @@ export const parameterSchemas = {
   runParameters,
   pageParameters,
   agentPageParameters,
+  approvalPageParameters,
   executionPageParameters,
   executionParameters,
   eventHeaders,

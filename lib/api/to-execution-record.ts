@@ -10,7 +10,7 @@ import {
 } from '../core/execution.ts'
 import { MAX_WAITING_FOR_BYTES } from '../core/limits.ts'
 import { type CallResult, type RecordedStep, WAIT_RESULT } from '../core/step.ts'
-import type { Wait } from '../core/wait.ts'
+import type { CallApproval, Decision, Wait } from '../core/wait.ts'
 import type {
   ExecutionRecord,
   ExecutionStateRecord,
@@ -28,6 +28,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     tenantId: execution.tenantId,
     status: execution.status,
     source: execution.source,
+    tokenId: execution.tokenId,
     ...(execution.parentExecutionId && { parentExecutionId: execution.parentExecutionId }),
     waitingFor: execution.suspension && toWaitingFor(execution.suspension.waits),
     input: execution.input,
@@ -93,11 +94,12 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     const outcome = toOutcome(results.get(resultId))
     return maskMacs({ number, name: step.name, wait: { kind, ...wait }, ...outcome, ...times })
   }
-  const toolCalls = step.calls.map(({ id, name, input, error }) => ({
+  const toolCalls = step.calls.map(({ id, name, input, error, approval }) => ({
     id,
     name,
     input,
     ...(error !== null && { error }),
+    ...(approval && { approval: toCallApproval(approval, results.get(approval.id)) }),
     ...toOutcome(results.get(id)),
   }))
   const { text, model, usage, stopReason, clearedResults } = step
@@ -111,6 +113,10 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     ...toUsageRecord(usage),
     ...times,
   }
+}
+
+function toCallApproval({ id, until }: CallApproval, decided: CallResult | undefined) {
+  return { id, until, ...(decided?.result.ok && (decided.result.value as Decision)) }
 }
 
 function toOutcome(recorded: CallResult | undefined) {

@@ -24,7 +24,12 @@ export const MAX_TOKEN_AGENTS = 50
 export const MAX_TOKEN_RATE = 1_000
 
 /** Who sends a request: the organization and the limits of the token. */
-export type Access = TokenLimits & { organizationId: string; tokenId: string }
+export type Access = TokenLimits & {
+  organizationId: string
+  tokenId: string
+  /** Absent if the authorizer is of an earlier release. */
+  tokenName?: string
+}
 
 /** Sends requests to public operations. */
 export const ANONYMOUS: Access = { ...UNLIMITED, organizationId: '', tokenId: '' }

@@ -28,6 +28,8 @@ const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 export const BY_ID = new RegExp(`^${UUID}$`)
 export const BY_CREATION = new RegExp(`^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{12}Z#${UUID}$`)
 export const BY_RECEIPT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z#[0-9a-f-]{32,36}$/
+/** Approvals: the execution, and the last one of it that was on the page, unless that was the last of all. */
+export const BY_APPROVAL = new RegExp(`^${UUID}(?:#[0-9a-f]{32})?$`)
 export const BY_NUMBER = /^[1-9]\d{0,4}$/
 
 /** The page that a request asks for; the first one by default. */

@@ -76,6 +76,8 @@ export type Execution = {
   tenantId: string | null
   /** What started the execution: an API request, or an agent that calls this one as a tool. */
   source: 'API' | 'AGENT'
+  /** The token that started it, or that started the execution that called it. Null if no token did. */
+  tokenId: string | null
   /** The execution whose tool call started this one; null for an API request. */
   parentExecutionId: string | null
   /** The chain of agents that led to this call, outermost first. */
@@ -182,7 +184,7 @@ export type NewExecution = Pick<
   Execution,
   'id' | 'organizationId' | 'agentId' | 'versionId' | 'tenantId' | 'input' | 'options'
 > &
-  Partial<Pick<Execution, 'idempotencyId' | 'cache' | 'inputAdaptations' | 'sharesWorker'>> & {
+  Partial<Pick<Execution, 'idempotencyId' | 'cache' | 'inputAdaptations' | 'sharesWorker' | 'tokenId'>> & {
     now: number
     deadlineMs: number
     lease: Lease | null
@@ -203,6 +205,7 @@ export function newExecution(params: NewExecution): Execution {
     cache: null,
     inputAdaptations: [],
     sharesWorker: false,
+    tokenId: null,
     ...given,
     source: parent ? 'AGENT' : 'API',
     parentExecutionId: parent?.executionId ?? null,

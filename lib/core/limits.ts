@@ -113,6 +113,9 @@ export const SIGNAL_RECOUNT_MS = 5_000
 /** Bytes of `waitingFor` in a record. */
 export const MAX_WAITING_FOR_BYTES = 1_000
 
+/** Bytes of the JSON of an input that an approver has edited. */
+export const MAX_EDITED_INPUT_BYTES = 256_000
+
 /** How long an approval of a tool call waits, in seconds. */
 export const APPROVAL_TIMEOUT_SECONDS = { min: 1, max: 365 * 86_400, default: 7 * 86_400 } as const
 

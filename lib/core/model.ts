@@ -2,6 +2,7 @@ import type { ModelSettings } from './agent.ts'
 import type { Usage } from './execution.ts'
 import type { Json, JsonObject } from './json/json.ts'
 import type { Media } from './media.ts'
+import type { ApprovalRule } from './wait.ts'
 
 /** The tool through which a model returns its output; reserved, so no tool of an agent may use this name. */
 export const FINAL_ANSWER = 'final_answer'
@@ -21,6 +22,8 @@ export type ToolDeclaration = {
   description: string
   inputSchema: JsonObject
   webSearch?: WebSearch
+  /** Not for the model. Absent if no call needs an approval. */
+  approval?: ApprovalRule
 }
 
 /** A tool call requested by a model. `error` is set if the call could not be parsed; it is then not executed. */

@@ -2,7 +2,7 @@ import type { Execution, ExecutionStatus, LostStep, Progress, Usage } from './ex
 import type { Json } from './json/json.ts'
 import type { ModelStopReason, ToolCall, ToolResult } from './model.ts'
 import type { Page, PageRequest } from './ports.ts'
-import type { Suspension, Wait, WaitRequest } from './wait.ts'
+import type { CallApproval, Suspension, Wait, WaitRequest } from './wait.ts'
 
 /**
  * A checkpoint: one model response, or one named step or wait of a code agent. Immutable once written. The result of a
@@ -21,7 +21,7 @@ export type Step = {
       /** The model that responded, as recorded: provider, model and, unless default, the reasoning level. */
       model?: string
       text: string
-      calls: ToolCall[]
+      calls: StepCall[]
       messages: Json[]
       usage: Usage
       stopReason: ModelStopReason
@@ -32,6 +32,9 @@ export type Step = {
   | { kind: 'CODE'; name: string; value: Json }
   | { kind: 'WAIT'; name: string; wait: WaitRequest }
 )
+
+/** `approval`: what it needs before it is executed. */
+export type StepCall = ToolCall & { approval?: CallApproval }
 
 export type ModelStep = Extract<Step, { kind: 'MODEL' }>
 

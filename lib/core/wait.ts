@@ -34,6 +34,23 @@ export type WaitRequest =
   | { kind: 'signal'; signals: string[]; isAny: boolean; until: string | null; schema?: JsonObject }
   | { kind: 'approval'; id: string; title: string; data: Json; until: string }
 
+/** When a call of a tool needs an approval: always, or if its arguments match the JSON Schema `when`. */
+export type ApprovalRule = {
+  when?: JsonObject
+  /** Whether the token that started the run cannot decide. */
+  notByCaller?: boolean
+  timeoutSeconds: number
+}
+
+/** The approval that a tool call needs, as stored with its step. */
+export type CallApproval = {
+  id: string
+  until: string
+  notByCaller?: true
+  /** Of the tool, for an input that the approver edits. */
+  inputSchema: JsonObject
+}
+
 /** The value of the result that a decision is stored as. `timeout`: nobody decided in time. */
 export type Decision = {
   decision: 'approve' | 'reject' | 'timeout'

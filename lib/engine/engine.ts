@@ -46,7 +46,7 @@ export const readTimes = (environment: Environment = process.env): LeaseTimes =>
     readInteger(RETRY_BACKOFF_MS, limits.RETRY_BACKOFF_MS, environment),
   )
 
-export const timesOf = ({ times = leaseTimes() }: Engine): LeaseTimes => times
+export const timesOf = ({ times = leaseTimes() }: { times?: LeaseTimes | undefined }): LeaseTimes => times
 
 export const newLease = (engine: Engine): Lease => ({
   owner: engine.system.newId(),

@@ -5,12 +5,13 @@ import { isUuid } from '../core/ids.ts'
 /** What the authorizer passes to the functions. API Gateway delivers every value as text. */
 export type AuthorizerContext = Record<string, string>
 
-/** Values that are absent restrict nothing. The name of a tenant can contain any characters. */
+/** Values that are absent restrict nothing. The names of a token and of a tenant can contain any characters. */
 export function toAuthorizerContext(access: Access): AuthorizerContext {
-  const { organizationId, tokenId, scopes, agents, tenantId, rate } = access
+  const { organizationId, tokenId, tokenName, scopes, agents, tenantId, rate } = access
   return {
     organizationId,
     tokenId,
+    ...(tokenName !== undefined && { tokenName: encodeURIComponent(tokenName.toWellFormed()) }),
     ...(scopes && { scopes: scopes.join(',') }),
     ...(agents && { agents: agents.join(',') }),
     ...(tenantId !== null && { tenantId: encodeURIComponent(tenantId) }),
@@ -20,12 +21,13 @@ export function toAuthorizerContext(access: Access): AuthorizerContext {
 
 /** @throws Unauthorized for any other context than one of `toAuthorizerContext` */
 export function fromAuthorizerContext(context: Record<string, unknown>): Access {
-  const { organizationId, tokenId = '', scopes, agents, tenantId, rate } = context
-  const isValid = [tokenId, scopes, agents, tenantId].every(isOptionalText) && isOptionalRate(rate)
+  const { organizationId, tokenId = '', tokenName, scopes, agents, tenantId, rate } = context
+  const isValid = [tokenId, tokenName, scopes, agents, tenantId].every(isOptionalText) && isOptionalRate(rate)
   if (!isValid || typeof organizationId !== 'string' || !isUuid(organizationId)) throw new Unauthorized()
   return {
     organizationId,
     tokenId: String(tokenId),
+    ...(tokenName !== undefined && { tokenName: decodeURIComponent(String(tokenName)) }),
     scopes: parseList(scopes)?.filter(isScope) ?? null,
     agents: parseList(agents),
     tenantId: tenantId === undefined ? null : decodeURIComponent(String(tenantId)),

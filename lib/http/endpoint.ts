@@ -66,6 +66,7 @@ export type Request<Name extends OperationName = OperationName> = {
   versionId: string
   name: string
   mac: string
+  approvalId: string
   body: Operations[Name] extends { anyBody: true } ? Json : JsonObject
   /** The media types that the client accepts. */
   accept: string | undefined
@@ -148,6 +149,7 @@ function toRequest<Name extends OperationName>(
     versionId: event.pathParameters?.versionId ?? '',
     name: event.pathParameters?.name ?? '',
     mac: event.pathParameters?.mac ?? '',
+    approvalId: event.pathParameters?.approvalId ?? '',
     body: (event.json === undefined ? {} : event.json) as JsonObject,
     accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),

@@ -100,7 +100,9 @@ function formatStep(recorded: RecordedStep): string {
 
 const texts = new WeakMap<RecordedStep, string>()
 
+/** The call with this result or decision, or the wait that it ended. */
 function toToolRecord(recorded: RecordedStep, callId: string) {
-  const call = toStepRecord(recorded).toolCalls?.find(({ id }) => id === callId)
-  return { step: recorded.step.number, ...call }
+  const { toolCalls, name, result } = toStepRecord(recorded)
+  const call = toolCalls?.find(({ id, approval }) => id === callId || approval?.id === callId)
+  return { step: recorded.step.number, ...(call ?? (name !== undefined && { name, result })) }
 }

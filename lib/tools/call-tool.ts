@@ -83,7 +83,7 @@ async function callWithTimeout(
 }
 
 /** Accepts every input if an MCP server declares a schema that does not compile: the server validates it. */
-function toValidator(schema: JsonObject): Validator {
+export function toValidator(schema: JsonObject): Validator {
   try {
     const validate = compileValidator(schema)
     return (value) => {
@@ -99,7 +99,7 @@ function toValidator(schema: JsonObject): Validator {
 }
 
 /** Adds the defaults of the top-level fields that the model omitted. */
-function addDefaults(input: Json, { properties }: JsonObject): Json {
+export function addDefaults(input: Json, { properties }: JsonObject): Json {
   if (!isJsonObject(input) || !isJsonObject(properties)) return input
   const defaults = Object.entries(properties).flatMap(([name, field]) =>
     isJsonObject(field) && field.default !== undefined ? [[name, field.default] as const] : [],

@@ -8,7 +8,7 @@ import type { ToolDocument, WebSearchDocument } from './document/tool-fields.ts'
 import type { EgressPolicy } from './egress/egress-policy.ts'
 import { limitResult } from './limit-result.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
-import { type CallOptions, failed, ToolError, type ToolGroup, toGroup } from './tool.ts'
+import { type CallOptions, failed, ToolError, type ToolGroup, toApprovalRule, toGroup } from './tool.ts'
 
 /** Access to other agents, implemented by the engine. `inputSchema` is a field map or a JSON Schema. */
 export type Agents = {
@@ -46,11 +46,10 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
       }),
     ),
   )
-  const groups = results.flatMap((result, index) =>
-    result.status === 'fulfilled'
-      ? [{ ...result.value, maxResultBytes: documents[index]?.maxResultBytes }]
-      : [],
-  )
+  const groups = results.flatMap((result, index) => {
+    const document = documents[index]
+    return result.status === 'fulfilled' && document ? [{ ...result.value, document }] : []
+  })
   const close = async () => void (await Promise.allSettled(groups.map((group) => group.close())))
   const failure = results.find((result) => result.status === 'rejected')
   if (failure) {
@@ -58,12 +57,14 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
     throw failure.reason
   }
 
-  await loadPatterns(...groups.flatMap((group) => group.tools.map((tool) => tool.declaration.inputSchema)))
   const tools = new Map<string, CallableTool>()
-  for (const { tools: opened, maxResultBytes } of groups) {
+  for (const { tools: opened, document } of groups) {
+    const approval = toApprovalRule(document)
+    await loadPatterns(...opened.map(({ declaration }) => declaration.inputSchema), approval?.when ?? {})
     for (const tool of opened) {
-      const { name } = tool.declaration
-      if (!tools.has(name)) tools.set(name, toCallable(tool, maxResultBytes))
+      const declaration = { ...tool.declaration, ...(approval && { approval }) }
+      const { name } = declaration
+      if (!tools.has(name)) tools.set(name, toCallable({ ...tool, declaration }, document.maxResultBytes))
     }
   }
 

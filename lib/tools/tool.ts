@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from '../core/json/json.ts'
+import { APPROVAL_TIMEOUT_SECONDS } from '../core/limits.ts'
 import type { Media } from '../core/media.ts'
 import type { ToolDeclaration, ToolResult } from '../core/model.ts'
+import type { ApprovalRule } from '../core/wait.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import type { ToolDocument } from './document/tool-fields.ts'
 
@@ -38,6 +40,20 @@ export const succeeded = (value: Json, images: Media[] = []): ToolResult => ({
   ...(images.length > 0 && { images }),
 })
 export const failed = (error: string): ToolResult => ({ ok: false, error })
+
+/** The JSON Schema `when` of an approval, whose `type` may be omitted. */
+export const toWhen = (when: object): JsonObject => ({ type: 'object', ...when })
+
+/** What a document says about approvals of calls of its tools; null if none needs one. */
+export function toApprovalRule({ approval, approvalTimeoutSeconds }: ToolDocument): ApprovalRule | null {
+  if (!approval) return null
+  const { when, notByCaller } = approval === true ? {} : approval
+  return {
+    ...(when && { when: toWhen(when) }),
+    ...(notByCaller && { notByCaller }),
+    timeoutSeconds: approvalTimeoutSeconds ?? APPROVAL_TIMEOUT_SECONDS.default,
+  }
+}
 
 /** The declaration of a tool whose document has a description and an input. */
 export function toDeclaration({ name, description = '', input = {} }: ToolDocument): ToolDeclaration {

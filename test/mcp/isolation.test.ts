@@ -13,12 +13,12 @@ type Expected = 'ok' | 'hidden' | 'missing' | 'none' | 'denied'
  * for the tenant `acme`, or asks for an execution of both.
  */
 const MATRIX: Record<string, Expected[]> = {
-  //                      run       read      manage    review    same  tenant     agent      org
-  echo: [/*           */ 'ok', 'hidden', 'hidden', 'hidden', 'ok', 'denied', 'hidden', 'hidden'],
-  get_execution: [/*  */ 'hidden', 'ok', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
-  cancel_execution: [/**/ 'ok', 'hidden', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
-  list_executions: [/**/ 'hidden', 'ok', 'hidden', 'hidden', 'ok', 'denied', 'none', 'none'],
-  send_signal: [/*    */ 'ok', 'hidden', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
+  //                      run       read      manage    review    approve   same  tenant     agent      org
+  echo: [/*           */ 'ok', 'hidden', 'hidden', 'hidden', 'hidden', 'ok', 'denied', 'hidden', 'hidden'],
+  get_execution: [/*  */ 'hidden', 'ok', 'hidden', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
+  cancel_execution: ['ok', 'hidden', 'hidden', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
+  list_executions: [/**/ 'hidden', 'ok', 'hidden', 'hidden', 'hidden', 'ok', 'denied', 'none', 'none'],
+  send_signal: [/*    */ 'ok', 'hidden', 'hidden', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
 }
 
 let org: TestOrganization

@@ -56,7 +56,39 @@ describe('toolsSchema', () => {
   })
 
   const onlyInPath = 'can contain placeholders only in the path; send other inputs in the query or body'
+  const approved = (approval: unknown, more: object = {}) => ({ ...http(), approval, ...more })
+  it.each([
+    [true],
+    [false],
+    [{ notByCaller: true }],
+    [{ when: { properties: { id: { pattern: '^x' } }, required: ['id'] } }],
+    [{ when: { not: { properties: { usd: { type: 'number', maximum: 100 } }, required: ['usd'] } } }],
+  ])('accepts the approval %j', (approval) => {
+    expect(findProblems(approved(approval))).toEqual([])
+  })
+
   const invalid: [unknown, string | RegExp][] = [
+    [approved('yes'), /^0.approval: /],
+    [approved({ when: { usd: { minimum: 100 } } }), /^0.approval.when.usd: .*unknown keyword: "usd"/],
+    [
+      approved({ when: { type: 'string' } }),
+      '0.approval.when.type: must be "object": it is the schema of the arguments',
+    ],
+    [
+      approved({ when: { properties: { id: { pattern: '(?=x)' } } } }),
+      /^0.approval.when.properties.id.pattern: .*is not supported/,
+    ],
+    [approved({ until: 5 }), /^0.approval/],
+    [approved(true, { approvalTimeoutSeconds: 0 }), /^0.approvalTimeoutSeconds: /],
+    [
+      approved(false, { approvalTimeoutSeconds: 60 }),
+      '0.approvalTimeoutSeconds: must be omitted without approval',
+    ],
+    [
+      { ...search({}), approval: true },
+      '0.approval: must be omitted: the provider executes the tool within its response',
+    ],
+    [{ ...mcp(), approval: { when: { title: secret('X') } } }, /must not contain a secret/],
     ['get', '0: must be an object, not "get"'],
     [{ name: 'a' }, `0: must have exactly one of ${TOOL_KINDS.join(', ')}, but has none`],
     [{ name: 'a', agent: 'b', mcp: { url: 'https://a.example/' } }, /has mcp and agent$/],

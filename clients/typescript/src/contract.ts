@@ -26,6 +26,45 @@ export type AgentFilters = {
   archived?: boolean
 }
 
+export type Approval = {
+  id: string
+  executionId: string
+  /** The agent that asks. */
+  documentId: string
+  versionId: string
+  tenantId: string | null
+  /** The name of the tool, or of the wait in a code agent. */
+  name: string
+  title: string
+  /** The arguments of the call, or the data of the wait. */
+  input: unknown
+  since: string
+  until: string
+  /** The number of the step. */
+  step: number
+}
+
+export type Decision = {
+  /** The ID of the approval. */
+  id: string
+  executionId: string
+  decision: 'approve' | 'reject'
+  /** The name of the token that decided. Null after a timeout. */
+  by: string | null
+  note: string | null
+  decidedAt: string
+  /** What the approver replaced the input by. Null if it is unchanged. */
+  input: { [key: string]: unknown } | null
+}
+
+export type DecisionBody = {
+  decision: 'approve' | 'reject'
+  /** Replaces the arguments of the call, and must match the input schema of the tool; of a code agent, the data. Only with `approve`. */
+  input?: { [key: string]: unknown } | null
+  /** A comment, which the model or the code agent gets. */
+  note?: string | null
+}
+
 export type Execution = {
   /** The ID of the execution, for polling. */
   id: string
@@ -38,6 +77,8 @@ export type Execution = {
   source: 'API' | 'AGENT'
   /** The execution that called this one. Present only if source is AGENT. */
   parentExecutionId?: string
+  /** The token that started the execution, or the one that called it. Null if no token did. */
+  tokenId: string | null
   /** What a suspended execution waits for: at most 1 kB of it. Null unless it is suspended. */
   waitingFor: Wait[] | null
   /** The input that was sent. */
@@ -127,6 +168,8 @@ export type ExecutionSummary = {
   source: 'API' | 'AGENT'
   /** The execution that called this one. Present only if source is AGENT. */
   parentExecutionId?: string
+  /** The token that started the execution, or the one that called it. Null if no token did. */
+  tokenId: string | null
   /** What a suspended execution waits for: at most 1 kB of it. Null unless it is suspended. */
   waitingFor: Wait[] | null
   /** Why the execution failed. Null unless status is ERROR. */
@@ -187,7 +230,7 @@ export type FileInput = {
 export type Me = {
   organizationId: string
   tokenId: string
-  /** read: GET routes. run: start and cancel executions, and give feedback. manage: everything else. */
+  /** read: GET routes. run: start and cancel executions, and give feedback. approve: decide on approvals. review: give feedback that runs learn from. manage: everything else. */
   scopes: ('run' | 'read' | 'manage' | 'review' | 'approve')[]
   /** IDs or slugs of the agents that the token may use. Null for all of them. */
   agents: string[] | null
@@ -289,6 +332,18 @@ export type Step = {
     result?: unknown
     /** The error message that the model received. */
     error?: string
+    /** The approval that the call needs, with the decision once there is one. Absent if it needs none. */
+    approval?: {
+      id: string
+      until: string
+      decision?: 'approve' | 'reject' | 'timeout'
+      /** The name of the token that decided. Null after a timeout. */
+      by?: string | null
+      note?: string | null
+      decidedAt?: string
+      /** What the approver replaced the input by. Null if it is unchanged. */
+      input?: { [key: string]: unknown } | null
+    }
     /** The execution of the agent that was called. Absent for other tools. */
     executionId?: string
     /** Absent while the call is in progress. */

@@ -27,6 +27,30 @@ export const feedbackBody = /* @__PURE__ */ schema(() =>
     .check(z.meta({ id: 'FeedbackBody' })),
 )
 
+/** A decision on an approval. */
+export const decisionBody = /* @__PURE__ */ schema(() =>
+  z
+    .strictObject({
+      decision: z.enum(['approve', 'reject'], { error: 'must be "approve" or "reject"' }),
+      input: z
+        .nullish(z.record(z.string(), z.unknown(), { error: 'must be a JSON object, or null' }))
+        .check(
+          z.describe(
+            'Replaces the arguments of the call, and must match the input schema of the tool; of a code agent, the data. Only with `approve`.',
+          ),
+        ),
+      note: z
+        .nullish(
+          z.string({ error: NOTE_ERROR }).check(
+            z.maxLength(MAX_NOTE_CHARACTERS, { error: NOTE_ERROR }),
+            z.refine((text) => text.isWellFormed(), { error: NOTE_ERROR }),
+          ),
+        )
+        .check(z.describe('A comment, which the model or the code agent gets.')),
+    })
+    .check(z.meta({ id: 'DecisionBody' })),
+)
+
 export const MAX_MESSAGE_CHARACTERS = 1_000
 
 /** Tabs and line breaks are the only control characters. */

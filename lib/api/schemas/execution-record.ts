@@ -74,6 +74,10 @@ export const executionRecord = z
     parentExecutionId: optionalId.describe(
       'The execution that called this one. Present only if source is AGENT.',
     ),
+    tokenId: z
+      .uuid()
+      .nullable()
+      .describe('The token that started the execution, or the one that called it. Null if no token did.'),
     waitingFor: z
       .array(waitRecord)
       .nullable()
@@ -134,6 +138,45 @@ const executionStateRecord = executionRecord.pick({ id: true, status: true }).me
 
 export const changedExecutionRecord = z.union([executionRecord, executionStateRecord])
 
+const decisionFields = {
+  decision: z.enum(['approve', 'reject', 'timeout']),
+  by: nullableText.describe('The name of the token that decided. Null after a timeout.'),
+  note: nullableText,
+  decidedAt: z.iso.datetime(),
+  input: jsonObject.nullable().describe('What the approver replaced the input by. Null if it is unchanged.'),
+}
+
+export const decisionRecord = z
+  .object({
+    id: z.string().describe('The ID of the approval.'),
+    executionId: z.uuid(),
+    ...decisionFields,
+    decision: z.enum(['approve', 'reject']),
+  })
+  .meta({ id: 'Decision' })
+
+export const approvalRecord = z
+  .object({
+    id: z.string(),
+    executionId: z.uuid(),
+    documentId: z.uuid().describe('The agent that asks.'),
+    versionId: z.uuid(),
+    tenantId: nullableText,
+    name: z.string().describe('The name of the tool, or of the wait in a code agent.'),
+    title: z.string(),
+    input: z.unknown().describe('The arguments of the call, or the data of the wait.'),
+    since: z.iso.datetime(),
+    until: z.iso.datetime(),
+    step: z.int().describe('The number of the step.'),
+  })
+  .meta({ id: 'Approval' })
+
+const callApprovalRecord = z.object({
+  id: z.string(),
+  until: z.iso.datetime(),
+  ...z.object(decisionFields).partial().shape,
+})
+
 const toolCallRecord = z.object({
   id: z.string(),
   name: z.string(),
@@ -143,6 +186,11 @@ const toolCallRecord = z.object({
     .optional()
     .describe('The result of the tool. Absent while the call is in progress or if it failed.'),
   error: optionalText.describe('The error message that the model received.'),
+  approval: callApprovalRecord
+    .optional()
+    .describe(
+      'The approval that the call needs, with the decision once there is one. Absent if it needs none.',
+    ),
   executionId: optionalId.describe('The execution of the agent that was called. Absent for other tools.'),
   startedAt: z.iso.datetime().optional().describe('Absent while the call is in progress.'),
   durationMs: optionalInt.describe('Absent while the call is in progress.'),
@@ -206,4 +254,6 @@ export type ExecutionStateRecord = z.infer<typeof executionStateRecord>
 export type WaitRecord = z.infer<typeof waitRecord>
 export type ExecutionRecord = z.infer<typeof executionRecord>
 export type ExecutionSummaryRecord = z.infer<typeof executionSummaryRecord>
+export type DecisionRecord = z.infer<typeof decisionRecord>
+export type ApprovalRecord = z.infer<typeof approvalRecord>
 export type StepRecord = z.infer<typeof stepRecord>

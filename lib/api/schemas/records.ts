@@ -2,9 +2,11 @@ import * as z from 'zod'
 import { SCOPES } from '../../core/access.ts'
 import { MEDIA_TYPES } from '../../core/media.ts'
 import { agentRecord, versionDetails, versionRecord } from './agent-record.ts'
-import { feedbackBody, publishBody } from './bodies.ts'
+import { decisionBody, feedbackBody, publishBody } from './bodies.ts'
 import {
+  approvalRecord,
   changedExecutionRecord,
+  decisionRecord,
   executionRecord,
   executionSummaryRecord,
   stepRecord,
@@ -42,7 +44,7 @@ export const meRecord = z
     scopes: z
       .array(z.enum(SCOPES))
       .describe(
-        'read: GET routes. run: start and cancel executions, and give feedback. manage: everything else.',
+        'read: GET routes. run: start and cancel executions, and give feedback. approve: decide on approvals. review: give feedback that runs learn from. manage: everything else.',
       ),
     agents: z
       .array(z.string())
@@ -79,7 +81,10 @@ const input = jsonObject.describe(
 /** Request and response bodies by the names that `routes.ts` uses. Functions do not load this file. */
 const records = {
   Agent: agentRecord,
+  Approval: approvalRecord,
   ChangedExecution: changedExecutionRecord,
+  Decision: decisionRecord,
+  DecisionBody: decisionBody,
   Execution: executionRecord,
   FeedbackBody: feedbackBody,
   Health: z.object({ success: z.boolean() }),

@@ -45,6 +45,7 @@ const PLAIN_FIELDS = {
   versionId: undefined,
   tenantId: null,
   source: undefined,
+  tokenId: null,
   parentExecutionId: null,
   callers: [],
   sharesWorker: false,

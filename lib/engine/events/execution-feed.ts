@@ -152,7 +152,8 @@ function endOf(items: RecordedStep[]): Position & JournalEnd {
   const last = items.at(-1)
   if (!last) return { number: 0, results: 0, pendingCalls: [] }
   const { step, results } = last
-  const calls =
-    step.kind === 'MODEL' ? step.calls.filter(({ id, error }) => error === null && !results.has(id)) : []
-  return { number: step.number, results: results.size, pendingCalls: calls.map(({ id }) => id) }
+  const calls = step.kind === 'MODEL' ? step.calls.filter(({ error }) => error === null) : []
+  const ids = calls.flatMap(({ id, approval }) => [id, approval?.id ?? []].flat())
+  const pendingCalls = ids.filter((id) => !results.has(id))
+  return { number: step.number, results: results.size, pendingCalls }
 }

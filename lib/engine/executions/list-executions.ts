@@ -1,9 +1,9 @@
 import { type ExecutionReference, limitToAgents, resolveExecutionId } from '../../access/executions.ts'
-import { mayUseAgent, resolveTenant } from '../../access/permissions.ts'
-import { resolveAgent } from '../../agents/resolve-agent.ts'
+import { resolveTenant } from '../../access/permissions.ts'
+import { findAgentId } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
 import { BY_ID, BY_NUMBER, type PageQuery, parsePage } from '../../core/cursor.ts'
-import { AgentNotFound, ExecutionNotFound, InvalidQueryParameter } from '../../core/errors.ts'
+import { ExecutionNotFound, InvalidQueryParameter } from '../../core/errors.ts'
 import type { Execution, ExecutionStatus, ExecutionSummary } from '../../core/execution.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { AgentStore, ExecutionStore, Page } from '../../core/ports.ts'
@@ -39,7 +39,7 @@ export async function listExecutions(
     status: status ?? null,
     ...(waiting !== undefined && { waiting: waiting ? ('any' as const) : ('none' as const) }),
     tenantId: resolveTenant(access, tenantId) ?? null,
-    ...limitToAgents(access, agent === undefined ? null : await findAgentId(agents, access, agent)),
+    ...limitToAgents(access, await findAgentId(agents, access, agent)),
     ...parseRange(from, to),
     ...parsePage(page, BY_ID),
   }
@@ -50,12 +50,6 @@ const WAITING = {
   path: 'waiting',
   message:
     'waiting=true can only be combined with status=IN_PROGRESS: suspended executions have this status.',
-}
-
-async function findAgentId(store: AgentStore, access: Access, idOrSlug: string): Promise<string> {
-  if (!mayUseAgent(access, idOrSlug)) throw new AgentNotFound()
-  const { id } = await resolveAgent({ store, organizationId: access.organizationId, idOrSlug })
-  return id
 }
 
 const toTime = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))

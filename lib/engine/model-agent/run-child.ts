@@ -55,6 +55,7 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
     agentId: version.agentId,
     versionId: version.id,
     tenantId: parent.tenantId,
+    tokenId: parent.tokenId,
     input,
     options: {
       maxAgentSteps: stepLimitsOf(version.execution).default,

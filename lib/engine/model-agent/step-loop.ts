@@ -4,26 +4,22 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { Example } from '../../core/learning.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import { MAX_OPEN_WAITS, MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
-import {
-  type InputFile,
-  isTextMode,
-  type Model,
-  ModelError,
-  type ModelRequest,
-  type ToolCall,
-} from '../../core/model.ts'
+import { type InputFile, isTextMode, type Model, ModelError, type ModelRequest } from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
-import type { ModelStep, RecordedModelStep } from '../../core/step.ts'
+import type { ModelStep, RecordedModelStep, StepCall } from '../../core/step.ts'
 import type { Wait } from '../../core/wait.ts'
 import { contextWindowOf } from '../../models/context-window.ts'
 import { estimateInputTokens } from '../../models/estimate-tokens.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { Tools } from '../../tools/open-tools.ts'
+import { failed } from '../../tools/tool.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped, type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { inputMessage } from '../learning/prompt.ts'
+import { decisionOn, withApprovals } from '../waiting/call-approval.ts'
 import { CallWaits } from '../waiting/call-waits.ts'
+import { describeDecision } from '../waiting/decisions.ts'
 import { callKeyOf } from './call-key.ts'
 import type { FallbackModels } from './fallback-models.ts'
 import { RESULTS_ARE_DATA } from './history/delimit-result.ts'
@@ -108,7 +104,7 @@ export async function runStepLoop(given: Params): Promise<Outcome> {
     if (givesUpTools && version.requireTools) return fail(toolsNeverCalled(steps.length))
     journal.assertMayBegin()
     try {
-      await journal.append(await nextStep(params, history))
+      await journal.append(await nextStep(params, history, steps.length + 1))
       fallbacks.reset()
     } catch (error) {
       if (error instanceof BudgetExceeded) return fail(error.error)
@@ -167,7 +163,7 @@ function toRequest(params: Params, history: History): ModelRequest {
   return { ...request, messages: context.messages }
 }
 
-async function nextStep(params: Params, history: History) {
+async function nextStep(params: Params, history: History, number: number) {
   const startedAt = isoNow(params.system)
   const hasAlternative = params.retry.mode === 'requeue' || params.fallbacks.hasNext
   const limits = { ...params, hasAlternative }
@@ -177,14 +173,15 @@ async function nextStep(params: Params, history: History) {
     throw error
   })
   const { cleared } = history.context
+  const finishedAt = isoNow(params.system)
   return {
     ...response,
     ...(cleared > 0 && { clearedResults: cleared }),
     kind: 'MODEL' as const,
     model: params.model.name,
-    calls: toolCalls,
+    calls: withApprovals(toolCalls, { number, finishedAt }, params.tools.declarations),
     startedAt,
-    finishedAt: isoNow(params.system),
+    finishedAt,
   }
 }
 
@@ -214,7 +211,7 @@ async function executeCalls(recorded: RecordedModelStep, params: Params): Promis
  * @returns what calls wait for
  */
 async function executeInOrder(
-  pending: ToolCall[],
+  pending: StepCall[],
   recorded: RecordedModelStep,
   params: Params,
 ): Promise<Wait[]> {
@@ -244,12 +241,16 @@ async function executeInOrder(
   return waits
 }
 
-async function executeCall(call: ToolCall, recorded: RecordedModelStep, params: Params): Promise<void> {
+async function executeCall(call: StepCall, recorded: RecordedModelStep, params: Params): Promise<void> {
   const { journal, tools, checkOutput, execution, system, signal } = params
   const startedAt = isoNow(system)
   const idempotencyKey = callKeyOf(execution, recorded.step, call)
-  const result = isFinalAnswer(call)
-    ? rejectAnswer(call, recorded, checkOutput)
-    : await tools.call(call, { idempotencyKey, signal })
+  const execute = async () => {
+    if (isFinalAnswer(call)) return rejectAnswer(call, recorded, checkOutput)
+    const decision = await decisionOn(call, recorded, params)
+    if (decision && decision.decision !== 'approve') return failed(describeDecision(decision) ?? '')
+    return tools.call({ ...call, input: decision?.input ?? call.input }, { idempotencyKey, signal })
+  }
+  const result = await execute()
   await journal.appendResult(recorded, { callId: call.id, result, startedAt, finishedAt: isoNow(system) })
 }

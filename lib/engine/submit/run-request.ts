@@ -29,6 +29,8 @@ export type RunRequest = {
   /** What the version makes of the input, for a run in this process. It is not stored. */
   adaptedInput?: JsonObject
   tenantId: string | null
+  /** Of the token that asks for it; null by default. */
+  tokenId?: string | null
   options: RunOptions
   cache?: Execution['cache']
   idempotency?: Idempotency | null
@@ -64,7 +66,8 @@ export async function prepareRun({ agents, access, idOrSlug, body, ...call }: Ca
   const refusal = isArchived ? new AgentArchived() : isRetired ? new VersionRetired('run') : null
   const idempotencyKey = idempotencyKeyOf(access, call.idempotencyKey)
   if (refusal && idempotencyKey === undefined) throw refusal
-  return { ...(await buildRunRequest(version, body, overrides, idempotencyKey)), refusal }
+  const request = await buildRunRequest(version, body, overrides, idempotencyKey)
+  return { ...request, tokenId: access.tokenId || null, refusal }
 }
 
 /** @throws Forbidden */

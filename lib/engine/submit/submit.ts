@@ -193,7 +193,7 @@ async function recordCacheHit(engine: SubmitEngine, request: RunRequest, reserva
 
 function newExecutionParams(
   engine: Engine,
-  { version, input, inputAdaptations = [], tenantId, options, cache = null }: RunRequest,
+  { version, input, inputAdaptations = [], tenantId, tokenId = null, options, cache = null }: RunRequest,
   { executionId, idempotencyId, isBound }: Reserved,
 ): Omit<NewExecution, 'lease'> {
   return {
@@ -202,6 +202,7 @@ function newExecutionParams(
     agentId: version.agentId,
     versionId: version.id,
     tenantId,
+    tokenId,
     input,
     inputAdaptations,
     options,

@@ -7,6 +7,7 @@ import { compileValidator } from '../../schema/validate/validate.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { type Engine, isoNow } from '../engine.ts'
 import { approvalIdOfWait } from './approval-id.ts'
+import { timedOut } from './decisions.ts'
 import { usedSignals } from './has-arrived.ts'
 
 type RecordedWait = RecordedStep & { step: WaitStep }
@@ -144,11 +145,6 @@ export class TooManyWaits extends Error {
 
 /** Under this call id the result of a wait is recorded. */
 export const resultIdOf = ({ wait }: WaitStep): string => (wait.kind === 'approval' ? wait.id : WAIT_RESULT)
-
-export const timedOut = (decidedAt: string): Json => {
-  const decision: Decision = { decision: 'timeout', note: null, by: null, decidedAt, input: null }
-  return decision
-}
 
 function toRequest(name: string, call: WaitCall, now: number): WaitRequest {
   const after = (seconds: number) => new Date(now + seconds * 1000).toISOString()

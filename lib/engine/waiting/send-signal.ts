@@ -13,11 +13,11 @@ import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import { isUuid } from '../../core/ids.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { Json } from '../../core/json/json.ts'
-import { leaseTimes } from '../../core/lease-times.ts'
 import { MAX_PAGE_BYTES, MAX_SIGNAL_BYTES, SIGNAL_RECOUNT_MS } from '../../core/limits.ts'
 import { isSignalName, SIGNAL_NAME_RULE, type Signal } from '../../core/wait.ts'
 import { type Engine, isoNow } from '../engine.ts'
 import { usedSignals } from './has-arrived.ts'
+import { sendWake } from './send-wake.ts'
 
 type Stores = Pick<Engine, 'executions' | 'queue' | 'signals' | 'steps' | 'system' | 'times'>
 
@@ -90,7 +90,9 @@ async function deliver(
     known = await signals.put({ executionId, signal })
   }
   if (known.dataHash !== signal.dataHash) throw new ServiceError('IdempotencyKeyReused', KEY_REUSED)
-  await wakeIfExpected(stores, assertOpen(await find()), name)
+  const current = assertOpen(await find())
+  const isExpected = current.suspension?.waits.some(({ signals }) => signals?.includes(name))
+  if (isExpected) await sendWake(stores, current)
   return { executionId, id: signal.id }
 }
 
@@ -148,22 +150,5 @@ async function admit({ signals, steps, system }: Stores, executionId: string, by
       last,
       unread: { count: unread.length, bytes: total, countedAt: now },
     })
-  }
-}
-
-/** A message that cannot be sent is left to the sweeper, which looks at timers after those that it has sent. */
-async function wakeIfExpected(
-  { executions, queue, system, times }: Stores,
-  execution: ExecutionSummary,
-  name: string,
-): Promise<void> {
-  const { id: executionId, organizationId, tenantId, sharesWorker, suspension, openUntil } = execution
-  if (!suspension?.waits.some(({ signals }) => signals?.includes(name))) return
-  try {
-    await queue.send({ executionId, organizationId, tenantId, sharesWorker, wakes: true })
-  } catch {
-    const until = system.now() + 2 * (times ?? leaseTimes()).leaseMs
-    if (openUntil !== null && openUntil > until)
-      await executions.postpone({ stale: { ...execution, openUntil }, until, now: null })
   }
 }

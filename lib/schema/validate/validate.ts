@@ -68,6 +68,10 @@ const TOO_MANY_CHECKS = ofWholeValue(
 /** The validator fails on such a field name (`encodeURI` throws), and a UTF-8 response cannot contain it. */
 const UNPAIRED_SURROGATE = ofWholeValue('The value contains a field name with an unpaired surrogate.')
 
+/** Whether the value could not be checked, which is not the same as a value that does not match. */
+export const isUnchecked = (violations: Violation[]): boolean =>
+  violations.includes(TOO_MANY_CHECKS) || violations.includes(UNPAIRED_SURROGATE)
+
 /** How often subschemas may be applied while a value is validated; if the value has many parts, so often for each. */
 const MAX_CHECKS = 500_000
 const MAX_CHECKS_OF_PART = 100

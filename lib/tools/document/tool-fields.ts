@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isSlug } from '../../core/ids.ts'
-import { MAX_RESULT_BYTES } from '../../core/limits.ts'
+import { APPROVAL_TIMEOUT_SECONDS, MAX_RESULT_BYTES } from '../../core/limits.ts'
 import { FINAL_ANSWER } from '../../core/model.ts'
 import { fieldMapSchema } from '../../schema/check-declared-schema.ts'
 import { ONLY_SECRET_REFERENCE } from '../../secret-store.ts'
@@ -79,6 +79,13 @@ const webSearchFields = z.strictObject({
   blockedDomains: domains,
 })
 
+const approvalFields = z.strictObject({
+  /** A JSON Schema of the arguments that need an approval; all of them by default. */
+  when: z.record(z.string(), z.unknown()).optional(),
+  /** The token that started the run cannot decide. */
+  notByCaller: z.boolean().optional(),
+})
+
 /** The kinds of tools, with the fields of each. */
 const kindFields = z.strictObject({
   http: httpFields,
@@ -111,6 +118,12 @@ export const toolFields = z.strictObject({
   input: fieldMapSchema.optional(),
   timeoutSeconds: z.int().min(TIMEOUT_SECONDS.min).max(TIMEOUT_SECONDS.max).default(TIMEOUT_SECONDS.default),
   maxResultBytes: z.int().min(MAX_RESULT_BYTES.min).max(MAX_RESULT_BYTES.max).optional(),
+  approval: z.union([z.boolean(), approvalFields]).optional(),
+  approvalTimeoutSeconds: z
+    .int()
+    .min(APPROVAL_TIMEOUT_SECONDS.min)
+    .max(APPROVAL_TIMEOUT_SECONDS.max)
+    .optional(),
   ...kindFields.partial().shape,
 })
 
@@ -125,6 +138,7 @@ export type WebSearchDocument = z.infer<typeof webSearchFields>
 export function getKnownToolFields(path: PropertyKey[]): string[] | null {
   if (path.length === 0) return Object.keys(toolFields.shape)
   if (path.join('.') === 'mcp.oauth') return Object.keys(oauthFields.shape)
+  if (path.join('.') === 'approval') return Object.keys(approvalFields.shape)
   if (path.length > 1) return null
   const fields = kindFields.shape[path[0] as ToolKind]
   return fields && 'shape' in fields ? Object.keys(fields.shape) : null

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { JsonObject } from '../../core/json/json.ts'
 import { WEB_SEARCH } from '../../core/model.ts'
 import { checkDeclaredSchema } from '../../schema/check-declared-schema.ts'
+import { toWhen } from '../tool.ts'
 import {
   checkHeaders,
   checkInputReferences,
@@ -58,6 +59,7 @@ function checkTool(tool: ToolDocument, report: Report): void {
   }
   for (const { path, message } of tool.input ? checkDeclaredSchema(tool.input as unknown as JsonObject) : [])
     report(['input', ...path], message)
+  checkApproval(tool, report)
   checkSecrets(tool, report)
   if (tool.webSearch) checkWebSearch(tool.name, tool.webSearch, report)
   const endpoint = tool[kind]
@@ -66,6 +68,21 @@ function checkTool(tool: ToolDocument, report: Report): void {
   const isUrlValid = checkUrl(endpoint, [kind, 'url'], report)
   if (tool.http && isUrlValid) checkInputReferences(tool.http, tool.input ?? {}, report)
   if (tool.mcp?.oauth) checkOauth(tool.mcp, tool.mcp.oauth, report)
+}
+
+function checkApproval({ approval, approvalTimeoutSeconds, webSearch }: ToolDocument, report: Report): void {
+  if (approvalTimeoutSeconds !== undefined && !approval)
+    report(['approvalTimeoutSeconds'], 'must be omitted without approval')
+  if (!approval) return
+  if (webSearch) report(['approval'], 'must be omitted: the provider executes the tool within its response')
+  const when = typeof approval === 'object' ? approval.when : undefined
+  if (!when) return
+  const { type = 'object' } = when
+  if (type !== 'object')
+    report(['approval', 'when', 'type'], 'must be "object": it is the schema of the arguments')
+  else
+    for (const { path, message } of checkDeclaredSchema(toWhen(when), { strictTypes: false }))
+      report(['approval', 'when', ...path], message)
 }
 
 function checkWebSearch(

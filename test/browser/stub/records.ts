@@ -88,6 +88,7 @@ export const anExecutionRecord = (
     versionId: VERSION_ID,
     tenantId: null,
     status: 'SUCCESS',
+    tokenId: null,
     waitingFor: null,
   },
   ...{

@@ -32,6 +32,8 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
   'delete-execution': (client) => client.delete(ID),
   'send-signal': (client) => client.signal(ID, 'paid'),
   'list-signals': (client) => client.signals(ID).next(),
+  'list-approvals': (client) => client.approvals().next(),
+  'decide-approval': (client) => client.decide(ID, ID, { decision: 'approve' }),
   'give-feedback': (client) => client.feedback(ID, { rating: 1 }),
 }
 
@@ -40,7 +42,8 @@ describe('Client', () => {
     const { client, requests } = await scriptedService([json(400, {})], { maxRetries: 0 })
     await call(client).catch(() => undefined)
     const { method, path } = getOperation(name as OperationName)
-    const values: Record<string, string> = { agentId: 'wait', executionId: ID, versionId: ID, name: 'paid' }
+    const ids = { executionId: ID, versionId: ID, approvalId: ID }
+    const values: Record<string, string> = { agentId: 'wait', name: 'paid', ...ids }
     const expected = path.replace(/\{(\w+)\}/g, (_, parameter: string) => values[parameter] ?? '')
     expect(requests).toMatchObject([
       { method, path: expect.stringMatching(new RegExp(`^${expected}(\\?|$)`)) },

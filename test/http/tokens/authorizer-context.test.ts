@@ -18,6 +18,7 @@ describe('the context of the authorizer', () => {
     const access = fc.record({
       organizationId: fc.uuid(),
       tokenId: fc.uuid(),
+      tokenName: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 100 }),
       scopes: fc.option(fc.subarray([...SCOPES], { minLength: 1 })),
       agents: fc.option(fc.array(fc.stringMatching(/^[a-z0-9]{1,9}(-[a-z0-9]{1,9})?$/), { minLength: 1 })),
       tenantId: fc.option(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 128 })),
@@ -35,7 +36,13 @@ describe('the context of the authorizer', () => {
 
   it('fits the result of an authorizer', () => {
     const agents = Array.from({ length: MAX_TOKEN_AGENTS }, () => 'a'.repeat(64))
-    const access = anAccess({ scopes: [...SCOPES], agents, tenantId: '日'.repeat(128), rate: 1_000 })
+    const access = anAccess({
+      scopes: [...SCOPES],
+      agents,
+      tenantId: '日'.repeat(128),
+      rate: 1_000,
+      tokenName: '日'.repeat(100),
+    })
     expect(JSON.stringify(toAuthorizerContext(access)).length).toBeLessThan(6_000)
   })
 

@@ -12,37 +12,39 @@ type Expected = number | typeof ABSENT
 
 /** Written by hand, from the rules in docs/runs.md and not from the code. */
 const MATRIX: Partial<Record<OperationName, Expected[]>> = {
-  //                       run  read manage review same tenant agent org
-  'check-health': [/*    */ 200, 200, 200, 200, 200, 200, 200, 200],
-  'get-openapi-document': [200, 200, 200, 200, 200, 200, 200, 200],
-  'get-me': [/*          */ 403, 200, 403, 403, 200, 200, 200, 200],
+  //                       run  read manage review approve same tenant agent org
+  'check-health': [/*    */ 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  'get-openapi-document': [200, 200, 200, 200, 200, 200, 200, 200, 200],
+  'get-me': [/*          */ 403, 200, 403, 403, 403, 200, 200, 200, 200],
   // Tools have a matrix of their own: test/mcp/isolation.test.ts.
-  'serve-mcp': [/*       */ 200, 200, 200, 200, 200, 200, 200, 200],
-  'list-agents': [/*     */ 403, 200, 403, 403, 200, 200, ABSENT, ABSENT],
-  'get-agent': [/*       */ 403, 200, 403, 403, 200, 200, 404, 404],
-  'list-versions': [/*   */ 403, 200, 403, 403, 200, 200, 404, 404],
+  'serve-mcp': [/*       */ 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  'list-agents': [/*     */ 403, 200, 403, 403, 403, 200, 200, ABSENT, ABSENT],
+  'get-agent': [/*       */ 403, 200, 403, 403, 403, 200, 200, 404, 404],
+  'list-versions': [/*   */ 403, 200, 403, 403, 403, 200, 200, 404, 404],
   // What belongs to all tenants is not for tokens that are bound to one.
-  'publish-agent': [/*   */ 403, 403, 200, 403, 403, 403, 403, 200],
-  'archive-agent': [/*   */ 403, 403, 200, 403, 403, 403, 404, 404],
-  'restore-agent': [/*   */ 403, 403, 200, 403, 403, 403, 404, 404],
-  'get-version': [/*     */ 403, 200, 403, 403, 403, 403, 404, 404],
-  'delete-version': [/*  */ 403, 403, 204, 403, 403, 403, 404, 404],
-  'promote-version': [/* */ 403, 403, 200, 403, 403, 403, 404, 404],
-  'retire-version': [/*  */ 403, 403, 200, 403, 403, 403, 404, 404],
-  'unretire-version': [/**/ 403, 403, 200, 403, 403, 403, 404, 404],
-  'run-agent': [/*       */ 200, 403, 403, 403, 200, 403, 404, 404],
-  'list-agent-executions': [403, 200, 403, 403, 200, 403, 404, 404],
-  'list-executions': [/* */ 403, 200, 403, 403, 200, 403, ABSENT, ABSENT],
-  'get-execution': [/*   */ 403, 200, 403, 403, 200, 404, 404, 404],
-  'list-steps': [/*      */ 403, 200, 403, 403, 200, 404, 404, 404],
-  'stream-events': [/*   */ 403, 200, 403, 403, 200, 404, 404, 404],
-  'delete-execution': [/**/ 403, 403, 204, 403, 204, 404, 404, 404],
-  'cancel-execution': [/**/ 200, 403, 403, 403, 200, 404, 404, 404],
-  'send-signal': [/*     */ 202, 403, 403, 403, 202, 404, 404, 404],
-  'list-signals': [/*    */ 403, 200, 403, 403, 200, 404, 404, 404],
+  'publish-agent': [/*   */ 403, 403, 200, 403, 403, 403, 403, 403, 200],
+  'archive-agent': [/*   */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'restore-agent': [/*   */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'get-version': [/*     */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
+  'delete-version': [/*  */ 403, 403, 204, 403, 403, 403, 403, 404, 404],
+  'promote-version': [/* */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'retire-version': [/*  */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'unretire-version': [/**/ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'run-agent': [/*       */ 200, 403, 403, 403, 403, 200, 403, 404, 404],
+  'list-agent-executions': [403, 200, 403, 403, 403, 200, 403, 404, 404],
+  'list-executions': [/* */ 403, 200, 403, 403, 403, 200, 403, ABSENT, ABSENT],
+  'get-execution': [/*   */ 403, 200, 403, 403, 403, 200, 404, 404, 404],
+  'list-steps': [/*      */ 403, 200, 403, 403, 403, 200, 404, 404, 404],
+  'stream-events': [/*   */ 403, 200, 403, 403, 403, 200, 404, 404, 404],
+  'delete-execution': [/**/ 403, 403, 204, 403, 403, 204, 404, 404, 404],
+  'cancel-execution': [/**/ 200, 403, 403, 403, 403, 200, 404, 404, 404],
+  'send-signal': [/*     */ 202, 403, 403, 403, 403, 202, 404, 404, 404],
+  'list-signals': [/*    */ 403, 200, 403, 403, 403, 200, 404, 404, 404],
   // Only its MAC counts.
-  'send-callback': [/*   */ 404, 404, 404, 404, 404, 404, 404, 404],
-  'give-feedback': [/*   */ 200, 403, 200, 200, 200, 404, 404, 404],
+  'send-callback': [/*   */ 404, 404, 404, 404, 404, 404, 404, 404, 404],
+  'list-approvals': [/*  */ 403, 200, 403, 403, 200, 200, 403, ABSENT, ABSENT],
+  'decide-approval': [/* */ 403, 403, 403, 403, 200, 200, 404, 404, 404],
+  'give-feedback': [/*   */ 200, 403, 200, 200, 403, 200, 404, 404, 404],
 }
 
 const DOCUMENT = `---
@@ -65,6 +67,8 @@ const REQUESTS: Partial<
   'run-agent': { query: '?tenantId=acme', body: { text: 'x' } },
   'list-agent-executions': { query: '?tenantId=acme' },
   'list-executions': { query: '?tenantId=acme' },
+  'list-approvals': { query: '?tenantId=acme' },
+  'decide-approval': { body: { decision: 'approve' } },
   'give-feedback': { body: { rating: 1 } },
   'send-signal': { body: {} },
   'send-callback': { body: {} },
@@ -74,6 +78,7 @@ let org: TestOrganization
 let agentId: string
 let versionId: string
 let executionId: string
+let approvalId: string
 let clients: Record<Column, ApiClient>
 
 beforeAll(async () => {
@@ -83,12 +88,20 @@ beforeAll(async () => {
   versionId = version.id
   await org.publish('counted')
   await org.publish('waits')
+  await org.publish('asks')
   const other = await newOrganization()
   for (const { call } of [org, other])
     expect((await call('POST', '/v1/agents', { body: { document: DOCUMENT } })).status).toBe(201)
   clients = await openColumns(org, other)
   executionId = await newExecution()
+  approvalId = (await newApproval()).approvalId
 })
+
+/** An execution that waits for an approval. */
+async function newApproval() {
+  const response = await org.run('asks', {}, 'tenantId=acme')
+  return { executionId: getExecutionId(response), approvalId: String(response.json.waitingFor[0].id) }
+}
 
 const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))
 
@@ -114,17 +127,29 @@ const EXECUTIONS: OperationName[] = [
   'list-executions',
 ]
 
+const APPROVALS: OperationName[] = ['decide-approval', 'list-approvals']
+
 async function newIds({ operation: name }: Route): Promise<Ids> {
-  if (EXECUTIONS.includes(name)) return { agentId, executionId: await newExecution(), versionId }
-  if (name === 'send-signal') return { agentId, executionId: await newWaiting(), versionId, name: 'go' }
-  if (name === 'send-callback') return { agentId, executionId, versionId, name: 'go', mac: 'guessed' }
-  if (!CHANGES.includes(name)) return { agentId, executionId, versionId }
+  if (APPROVALS.includes(name)) return { ...ids(), ...(await newApproval()) }
+  if (EXECUTIONS.includes(name)) return { ...ids(), executionId: await newExecution() }
+  if (name === 'send-signal') return { ...ids(), executionId: await newWaiting(), name: 'go' }
+  if (name === 'send-callback') return { ...ids(), name: 'go', mac: 'guessed' }
+  if (!CHANGES.includes(name)) return ids()
   const document = DOCUMENT.replace('slug: published', `slug: changed-${++agents}`)
   const published = await org.call('POST', '/v1/agents', { body: { document, draft: true } })
-  return { agentId: published.json.documentId, executionId, versionId: published.json.id }
+  return { ...ids(), agentId: published.json.documentId, versionId: published.json.id }
 }
 
-type Ids = { agentId: string; executionId: string; versionId: string; name?: string; mac?: string }
+type Ids = {
+  agentId: string
+  executionId: string
+  versionId: string
+  approvalId: string
+  name?: string
+  mac?: string
+}
+
+const ids = (): Ids => ({ agentId, executionId, versionId, approvalId })
 
 const send = (client: ApiClient, route: Route, ids: Ids) => {
   const { query = '', ...options } = REQUESTS[route.operation] ?? {}
@@ -168,12 +193,16 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
         agentId: one,
         executionId: other,
         versionId: third,
+        approvalId,
       })
       expect(comparable(response)).toEqual(comparable(missing))
     }
     const isList = Array.isArray(response.json) && !['list-steps', 'list-signals'].includes(route.operation)
     if (isList) {
-      const ids = response.json.map(({ id }: { id: string }) => id)
+      const ids = response.json.flatMap((item: { id: string; executionId?: string }) => [
+        item.id,
+        item.executionId,
+      ])
       const listed = ids.includes(executionId) || ids.includes(agentId) || route.operation === 'list-versions'
       expect(listed).toBe(expected !== ABSENT)
     }

@@ -180,6 +180,7 @@ describe('the metric filters', () => {
       'list-executions',
       'get-execution',
       'list-steps',
+      'list-approvals',
       'list-signals',
     ])
     expect(groups).toEqual(

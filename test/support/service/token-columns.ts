@@ -3,14 +3,15 @@ import type { ApiClient } from './client.ts'
 
 /**
  * Columns of the isolation matrices of HTTP and MCP: the token that asks for an execution of the tenant `acme` by the
- * agent `echo`, or for its agent. `run`, `read`, `manage` and `review`: a token with this scope alone, otherwise
- * unlimited. The others have all scopes that their requests need.
+ * agent `echo`, or for its agent. `run`, `read`, `manage`, `review` and `approve`: a token with this scope alone,
+ * otherwise unlimited. The others have all scopes that their requests need.
  */
 export const COLUMNS = [
   'run',
   'read',
   'manage',
   'review',
+  'approve',
   'same limits',
   'other tenant',
   'other agent',
@@ -28,9 +29,10 @@ export async function openColumns(
     read: await org.withLimits({ scopes: ['read'] }),
     manage: await org.withLimits({ scopes: ['manage'] }),
     review: await org.withLimits({ scopes: ['review'] }),
+    approve: await org.withLimits({ scopes: ['approve'] }),
     'same limits': await org.withLimits({
-      scopes: ['manage', 'run', 'read'],
-      agents: ['counted', 'echo', 'waits'],
+      scopes: ['manage', 'run', 'read', 'approve'],
+      agents: ['counted', 'echo', 'waits', 'asks'],
       tenantId: 'acme',
       rate: 1_000,
     }),

@@ -6,9 +6,10 @@ import {
   type ToolCall,
   type ToolResult,
 } from '../../../core/model.ts'
-import type { ModelStep, RecordedModelStep } from '../../../core/step.ts'
+import type { ModelStep, RecordedModelStep, StepCall } from '../../../core/step.ts'
 import { toPortable, toPortableId } from '../../../models/requests/to-portable.ts'
 import type { Validator } from '../../../schema/validate/validate.ts'
+import { describeDecision, storedDecision } from '../../waiting/decisions.ts'
 import { Context, sizeOf } from './context.ts'
 import { delimitResult, textOf, withText } from './delimit-result.ts'
 import { answerReminder, chooseAnswerMode, isInvalidAnswer, isText, usesTools } from './final-answer.ts'
@@ -97,13 +98,22 @@ export class History {
       return [
         {
           call: { ...call, id },
-          result: this.noteRepetition(call, delimitResult(call, result)),
+          result: this.noteRepetition(call, asSeen(call, result, results)),
           bytes: sizeOf(result),
         },
       ]
     })
     this.context.pushResults(answered)
   }
+}
+
+/** What an approver said is no data from outside: it stands before the delimiters, or instead of them. */
+function asSeen(call: StepCall, result: ToolResult, results: RecordedModelStep['results']): ToolResult {
+  const decision = call.approval && storedDecision({ results }, call.approval.id)
+  const text = decision && describeDecision(decision)
+  if (text && decision.decision !== 'approve') return result
+  const delimited = delimitResult(call, result)
+  return text ? withText(delimited, `${text}\n\n${textOf(delimited)}`) : delimited
 }
 
 /** Identical calls in a row after which the model is told, and repetitions of a longer cycle. */

@@ -1,0 +1,41 @@
+import { approvalPageParameters } from '../lib/api/parameters.ts'
+import { decisionBody } from '../lib/api/schemas/bodies.ts'
+import { toApprovalRecord } from '../lib/api/to-approval-record.ts'
+import { InputSchemaMismatch } from '../lib/core/errors.ts'
+import type { JsonObject } from '../lib/core/json/json.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { decideApproval } from '../lib/engine/waiting/decide-approval.ts'
+import { listApprovals } from '../lib/engine/waiting/list-approvals.ts'
+import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
+import { checkMembers } from '../lib/http/json-body.ts'
+import { toPageResponse } from '../lib/http/responses.ts'
+import { openRunQueue } from '../lib/sqs/run-queue.ts'
+import { system } from '../lib/system.ts'
+
+const { rates, ...stores } = openStores()
+const queue = openRunQueue()
+
+async function decide({ access, executionId, approvalId, body }: Request<'decide-approval'>) {
+  const { decision, note = null } = checkMembers(decisionBody, body, {
+    kind: 'field of a decision',
+    Mismatch: InputSchemaMismatch,
+  })
+  // From the body itself, because zod drops a `__proto__` key from its copy.
+  const input = (body.input ?? null) as JsonObject | null
+  const given = { access, executionId, approvalId, decision, input, note }
+  return { status: 200, body: await decideApproval({ ...stores, queue, system }, given) }
+}
+
+async function list(request: Request<'list-approvals'>) {
+  const { agent, tenantId, ...page } = request.query
+  const approvals = await listApprovals(
+    { ...stores, system },
+    { access: request.access, agent, tenantId, page },
+  )
+  return toPageResponse(approvals, toApprovalRecord, request)
+}
+
+export const handler = family({
+  'decide-approval': endpoint('decide-approval', decide, { rates }),
+  'list-approvals': endpoint('list-approvals', list, { rates, query: approvalPageParameters }),
+})

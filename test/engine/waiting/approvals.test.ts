@@ -1,0 +1,414 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Access, UNLIMITED } from '../../../lib/core/access.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
+import type { ModelStep } from '../../../lib/core/step.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { cancelExecution } from '../../../lib/engine/executions/change-execution.ts'
+import { approvalIdOf } from '../../../lib/engine/waiting/approval-id.ts'
+import { withApprovals } from '../../../lib/engine/waiting/call-approval.ts'
+import { decideApproval } from '../../../lib/engine/waiting/decide-approval.ts'
+import { listApprovals } from '../../../lib/engine/waiting/list-approvals.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import { aModelAgent, httpTool } from '../../support/engine/model-agent.ts'
+import { answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import type { Script } from '../../support/scripted-model/turn.ts'
+
+const { engine: base, queued, server } = await startScriptedEngine()
+
+const DAY_MS = 86_400_000
+const INPUT = {
+  id: { type: 'string', description: 'The order.' },
+  usd: { type: 'number', description: 'How much.', default: 500 },
+}
+const over100 = { when: { properties: { usd: { type: 'number', exclusiveMinimum: 100 } } } }
+
+const refundTool = (more: object = { approval: over100 }) =>
+  httpTool(server, 'refund', '/refunds/{id}', { input: INPUT, ...more })
+const plainTool = httpTool(server, 'look_up', '/things/{id}')
+const refund = (input: object) => ({ name: 'refund', input: input as JsonObject })
+
+let offsetMs = 0
+beforeEach(() => {
+  offsetMs = 0
+  server.calls.length = 0
+})
+const clock = { ...system, now: () => Date.now() + offsetMs }
+
+/** A run of a model agent with these tools, whose tokens are `caller` and, by default, `approver`. */
+async function aRun(
+  script: Script,
+  tools: unknown[] = [refundTool(), plainTool],
+  overrides: Partial<Engine> = {},
+) {
+  const engine: Engine = { ...base, system: clock, ...overrides }
+  const version = await aModelAgent({ tools, slug: `approvals-${system.newId()}` })
+  const caller = system.newId()
+  const { execution, stored, requests } = await queued(script, version, {
+    tokenId: caller,
+    deadlineMs: DAY_MS,
+  })
+  const { id: executionId, organizationId } = execution
+  const access = (more: Partial<Access> = {}): Access => ({
+    ...UNLIMITED,
+    organizationId,
+    tokenId: system.newId(),
+    tokenName: 'Ann',
+    ...more,
+  })
+  const steps = () => engine.steps.read({ executionId })
+  const approvalId = async (index = 0, number = 1) => {
+    const step = (await steps())[number - 1]?.step as ModelStep
+    return approvalIdOf(step, step.calls[index]?.id ?? '')
+  }
+  return {
+    engine,
+    execution,
+    stored,
+    requests,
+    access,
+    caller,
+    steps,
+    approvalId,
+    process: () =>
+      processMessage(engine, executionId, {
+        message: { receiveCount: 1, changeVisibility: async () => undefined },
+      }),
+    decide: async (
+      decision: 'approve' | 'reject',
+      { input = null, note = null, index = 0, as = access(), id }: Deciding = {},
+    ) =>
+      decideApproval(engine, {
+        access: as,
+        executionId,
+        approvalId: id ?? (await approvalId(index)),
+        decision,
+        input,
+        note,
+      }),
+    list: (as = access()) => listApprovals(engine, { access: as, page: {} }).then(({ items }) => items),
+    /** What the model was shown of the results of its calls. */
+    shown: (request = 1) =>
+      requests[request]?.history.flatMap((item) => (item.type === 'result' ? [item.output] : [])) ?? [],
+  }
+}
+
+type Deciding = {
+  input?: JsonObject | null
+  note?: string | null
+  index?: number
+  as?: Access
+  id?: string
+}
+
+const REFUND_200 = [{ calls: [refund({ id: 'x', usd: 200 })] }, answer]
+
+/** Takes exponential time. */
+const RECURSIVE: JsonObject = {
+  type: 'object',
+  properties: { tree: { $ref: '#/$defs/tree' } },
+  $defs: {
+    tree: {
+      oneOf: ['add', 'multiply'].map((operator) => ({
+        type: 'object',
+        properties: { operator: { const: operator }, left: { $ref: '#/$defs/tree' } },
+        required: ['operator'],
+      })),
+    },
+  },
+}
+const treeOf = (depth: number): JsonObject =>
+  depth === 0 ? { operator: 'add' } : { operator: 'multiply', left: treeOf(depth - 1) }
+
+describe('a tool call that needs an approval', () => {
+  it('waits for it, and is then executed', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    const { suspension, status } = await run.stored()
+    const id = await run.approvalId()
+    expect([status, server.calls]).toEqual(['IN_PROGRESS', []])
+    expect(suspension?.waits).toMatchObject([{ kind: 'approval', name: 'refund', id, step: 1 }])
+    expect(await run.decide('approve')).toMatchObject({ decision: 'approve', by: 'Ann', input: null })
+    await run.process()
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', suspension: null })
+    expect(server.calls).toHaveLength(1)
+    expect(run.shown()[0]).toMatch(/^<tool_result>/)
+  })
+
+  it.each([
+    ['at most what the schema permits', { id: 'x', usd: 100 }, 'SUCCESS'],
+    ['more', { id: 'x', usd: 101 }, 'IN_PROGRESS'],
+    ['more by a default of the tool', { id: 'x' }, 'IN_PROGRESS'],
+    ['what its own schema refuses', { id: 'x', usd: 'many' }, 'SUCCESS'],
+  ])('is one with %s: %j ends %s', async (_, input, status) => {
+    const run = await aRun([{ calls: [refund(input)] }, answer])
+    await run.process()
+    expect((await run.stored()).status).toBe(status)
+  })
+
+  it.each([
+    ['by a schema that is invalid', { type: 'object', $ref: '#/$defs/missing' }, { id: 'x' }],
+    ['within a reasonable time', RECURSIVE, { tree: treeOf(60) }],
+  ])('is one whose arguments cannot be checked %s', (_, when, input) => {
+    const tool = { name: 'refund', description: '', inputSchema: { type: 'object' } }
+    const calls = [{ id: 'c', name: 'refund', input, error: null }]
+    const finishedAt = new Date().toISOString()
+    const given = [{ ...tool, approval: { when, timeoutSeconds: 60 } }]
+    const [call] = withApprovals(calls, { number: 1, finishedAt }, given)
+    expect(call?.approval).toMatchObject({ id: approvalIdOf({ number: 1 }, 'c') })
+  })
+
+  it('does not hold up the others of its response, nor a result beside it', async () => {
+    const calls = [refund({ id: 'x', usd: 200 }), { name: 'look_up', input: { id: 'y' } }, ...answer.calls]
+    const run = await aRun([{ calls }])
+    await run.process()
+    expect(server.calls.map(({ path }) => path)).toEqual(['/things/y'])
+    expect((await run.stored()).status).toBe('IN_PROGRESS')
+    await run.decide('approve')
+    await run.process()
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { answer: 'Because.' } })
+    expect(server.calls).toHaveLength(2)
+  })
+
+  it('waits again if another one is decided first', async () => {
+    const run = await aRun([
+      { calls: [refund({ id: 'a', usd: 200 }), refund({ id: 'b', usd: 300 })] },
+      answer,
+    ])
+    await run.process()
+    expect((await run.stored()).suspension?.waits).toHaveLength(2)
+    await run.decide('approve', { index: 1 })
+    await run.process()
+    expect(server.calls.map(({ path }) => path)).toEqual([expect.stringContaining('/refunds/b')])
+    expect(await run.list()).toMatchObject([{ input: { id: 'a', usd: 200 } }])
+    await run.decide('reject', { index: 0 })
+    await run.process()
+    expect((await run.stored()).status).toBe('SUCCESS')
+    expect(server.calls).toHaveLength(1)
+  })
+})
+
+describe('the model learns', () => {
+  it('that its call was rejected, and why', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    await run.decide('reject', { note: 'Refund half of it.' })
+    await run.process()
+    expect(run.shown()).toEqual([
+      'The call was not executed: an approver rejected it. Note of the approver: Refund half of it.',
+    ])
+    expect(server.calls).toEqual([])
+  })
+
+  it('that nobody approved its call in time', async () => {
+    const run = await aRun(REFUND_200, [refundTool({ approval: true, approvalTimeoutSeconds: 3_600 })])
+    await run.process()
+    offsetMs = 3_600_001
+    await run.process()
+    expect(run.shown()).toEqual(['The call was not executed: nobody approved it in time.'])
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS' })
+  })
+
+  it('what its call was executed with instead', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    await run.decide('approve', { input: { id: 'y', usd: 50 } })
+    await run.process()
+    expect(server.calls[0]?.path).toBe('/refunds/y?usd=50')
+    expect(run.shown()[0]).toMatch(
+      /^An approver changed the input of the call. It was executed with {"id":"y","usd":50} instead.\n\n<tool_result>/,
+    )
+    const call = (await run.steps())[0]?.step as ModelStep
+    expect(call.calls[0]?.input).toEqual({ id: 'x', usd: 200 })
+  })
+})
+
+describe('decideApproval', () => {
+  it('counts the first of two decisions at the same moment', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    const [one, other] = await Promise.allSettled([run.decide('approve'), run.decide('reject')])
+    const [kept, refused] = one.status === 'fulfilled' ? [one, other] : [other, one]
+    expect(kept).toMatchObject({ status: 'fulfilled' })
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'ApprovalDecided' } })
+    await run.process()
+    const isApproved = kept.status === 'fulfilled' && kept.value.decision === 'approve'
+    expect(server.calls).toHaveLength(isApproved ? 1 : 0)
+  })
+
+  it('returns the stored decision to the same one again, also after the end', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    const first = await run.decide('approve', { note: 'Fine.' })
+    expect(await run.decide('approve', { note: 'Again.', as: run.access({ tokenName: 'Bob' }) })).toEqual(
+      first,
+    )
+    await run.process()
+    expect(await run.decide('approve')).toEqual(first)
+    await expect(run.decide('reject')).rejects.toMatchObject({ code: 'ApprovalDecided' })
+    const input = { id: 'x', usd: 1 }
+    await expect(run.decide('approve', { input })).rejects.toMatchObject({ code: 'ApprovalDecided' })
+  })
+
+  it('counts before the timeout, however late the worker is, and not after it', async () => {
+    const early = await aRun(REFUND_200)
+    await early.process()
+    await early.decide('approve')
+    offsetMs = 8 * DAY_MS
+    await early.process()
+    expect(server.calls).toHaveLength(1)
+
+    offsetMs = 0
+    const late = await aRun(REFUND_200)
+    await late.process()
+    offsetMs = 7 * DAY_MS + 1_000
+    expect(await late.list()).toEqual([])
+    const refused = { code: 'ApprovalDecided', members: { decision: 'timeout' } }
+    await expect(late.decide('approve')).rejects.toMatchObject(refused)
+    await late.process()
+    expect(server.calls).toHaveLength(1)
+    expect(await late.stored()).toMatchObject({ status: 'SUCCESS' })
+  })
+
+  it('counts while the run executes another call', async () => {
+    const slow = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const open = (await import('../../../lib/tools/open-tools.ts')).openTools
+    const calls = [refund({ id: 'x', usd: 200 }), { name: 'look_up', input: { id: 'y' } }]
+    const run = await aRun([{ calls }, answer], [refundTool(), plainTool], {
+      openTools: async (...given) => {
+        const tools = await open(...given)
+        return {
+          ...tools,
+          call: async (call, options) => {
+            if (call.name === 'look_up') {
+              begun.resolve()
+              await slow.promise
+            }
+            return tools.call(call, options)
+          },
+        }
+      },
+      queue: { send: async (message) => void sent.push(message) },
+    })
+    const sent: unknown[] = []
+    const processing = run.process()
+    await begun.promise
+    await run.decide('approve')
+    expect(sent).toEqual([])
+    slow.resolve()
+    await processing
+    // It was suspended after the decision, and resumes at once.
+    expect(sent).toMatchObject([{ wakes: true, delayMs: 0 }])
+    await run.process()
+    expect((await run.stored()).status).toBe('SUCCESS')
+  })
+
+  it('refuses the token that started the run, if the tool says so', async () => {
+    const run = await aRun(REFUND_200, [refundTool({ approval: { notByCaller: true } })])
+    await run.process()
+    const own = run.access({ tokenId: run.caller })
+    await expect(run.decide('approve', { as: own })).rejects.toMatchObject({ code: 'Forbidden' })
+    expect(await run.decide('approve')).toMatchObject({ decision: 'approve' })
+  })
+
+  it.each([
+    ['that does not match the schema of the tool', { usd: 5 }, '/input'],
+    ['of a wrong type', { id: 'x', usd: 'many' }, '/input/usd'],
+    ['that is too large', { id: 'x'.repeat(300_000) }, '/input'],
+  ])('refuses an edited input %s', async (_, input, path) => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    await expect(run.decide('approve', { input })).rejects.toMatchObject({
+      code: 'InputSchemaMismatch',
+      errors: [{ path: expect.stringContaining(path) }],
+    })
+    expect(await run.decide('approve', { input: { id: 'y' } })).toMatchObject({ input: { id: 'y' } })
+  })
+
+  it('finds no approval of a call that needs none', async () => {
+    const run = await aRun([{ calls: [refund({ id: 'x', usd: 5 }), refund({ id: 'x', usd: 500 })] }, answer])
+    await run.process()
+    for (const id of [await run.approvalId(0), 'f'.repeat(32), '', '../x'])
+      await expect(run.decide('approve', { id })).rejects.toMatchObject({ code: 'ApprovalNotFound' })
+  })
+
+  it('refuses a decision on a run that was cancelled', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    await cancelExecution(run.engine, { access: run.access(), executionId: run.execution.id })
+    await expect(run.decide('approve')).rejects.toMatchObject({ code: 'ExecutionEnded' })
+    await run.process()
+    expect(server.calls).toEqual([])
+  })
+
+  it('looks again if the message could not be sent', async () => {
+    const run = await aRun(REFUND_200, undefined, {
+      queue: { send: () => Promise.reject(new Error('no queue')) },
+    })
+    await run.process()
+    await run.decide('approve')
+    const { openUntil } = await run.stored()
+    expect(openUntil).toBeLessThan(clock.now() + DAY_MS)
+  })
+})
+
+describe('a worker that dies', () => {
+  it('after the decision is stored leaves the call to the next one, with the same idempotency key', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    await run.decide('approve')
+    const { steps } = run.engine
+    let isDead = true
+    // The tool has run, and its result is lost with the worker.
+    run.engine.steps = {
+      ...steps,
+      appendResult: (params) => (isDead ? new Promise(() => {}) : steps.appendResult(params)),
+    }
+    void run.process()
+    await expect.poll(() => server.calls.length).toBe(1)
+    isDead = false
+    run.engine.steps = steps
+    offsetMs = 10 * 60_000
+    await run.process()
+    expect((await run.stored()).status).toBe('SUCCESS')
+    const [first, second] = server.calls
+    expect(server.calls).toHaveLength(2)
+    expect(second?.key).toBe(first?.key)
+  })
+})
+
+describe('listApprovals', () => {
+  it('returns what suspended runs wait for', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    const [approval] = await run.list()
+    expect(approval).toMatchObject({
+      id: await run.approvalId(),
+      name: 'refund',
+      title: 'May the agent call refund?',
+      input: { id: 'x', usd: 200 },
+      step: 1,
+    })
+    expect(await run.list(run.access({ agents: ['other'] }))).toEqual([])
+    await run.decide('approve')
+    expect(await run.list()).toEqual([])
+  })
+
+  it('continues within a run whose approvals exceed the page', async () => {
+    const calls = Array.from({ length: 5 }, (_, i) => refund({ id: `${i}`, usd: 200 }))
+    const run = await aRun([{ calls }, answer])
+    await run.process()
+    const found: string[] = []
+    const { encodeCursor } = await import('../../../lib/core/cursor.ts')
+    for (let cursor: string | undefined; ; ) {
+      const page = await listApprovals(run.engine, { access: run.access(), page: { limit: 2, cursor } })
+      expect(page.items.length).toBeLessThanOrEqual(2)
+      found.push(...page.items.map(({ id }) => id))
+      if (!page.next) break
+      cursor = encodeCursor(page.next)
+    }
+    expect(new Set(found).size).toBe(5)
+    expect(found).toHaveLength(5)
+  })
+})
