@@ -17,6 +17,7 @@ describe('npm start', () => {
     const environment = {
       PORT: 'http',
       MAX_OPEN_EXECUTIONS: 'abc',
+      MAX_WAIT_DAYS: '366',
       SYNC_DEADLINE_SECONDS: 'abc',
       DEFAULT_MODEL: 'gpt-5',
     }
@@ -30,6 +31,7 @@ describe('npm start', () => {
       'PORT is "http"; it must be an integer between 0 and 65535 (0 selects any free port).',
       expect.stringMatching(/^DEFAULT_MODEL: The model name "gpt-5" has no known provider\./),
       expect.stringMatching(/MAX_OPEN_EXECUTIONS is "abc"/),
+      'MAX_WAIT_DAYS is "366"; it must be an integer from 1 to 365.',
       expect.stringMatching(/SYNC_DEADLINE_SECONDS is "abc"/),
     ])
   })

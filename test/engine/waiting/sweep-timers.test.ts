@@ -10,7 +10,6 @@ import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 
 const MINUTE = 60_000
-const times = leaseTimes()
 const START = 1_800_000_000_000
 
 /** A table of its own, on which a clock moves that only the test sets, and sweepers of one process each. */
@@ -31,7 +30,7 @@ async function aService() {
     },
   }
   /** Returns the messages of one sweep, which begins where the last one of its process ended. */
-  const sweeper = () => {
+  const sweeper = (times = leaseTimes()) => {
     let sentUntil = 0
     return async () => {
       sent.length = 0
@@ -83,6 +82,16 @@ describe('sweepTimers', () => {
     expect(await sweep()).toEqual([])
     service.pass(MINUTE)
     expect(await sweep()).toHaveLength(1)
+  })
+
+  it('looks ahead no further than a message can be delayed, however long the lease is', async () => {
+    const service = await aService()
+    await service.suspended(14 * MINUTE)
+    await service.suspended(16 * MINUTE)
+    const sweep = service.sweeper(leaseTimes(60 * MINUTE))
+    expect(await sweep()).toMatchObject([{ delayMs: 14 * MINUTE }])
+    service.pass(2 * MINUTE)
+    expect(await sweep()).toMatchObject([{ delayMs: 14 * MINUTE }])
   })
 
   it('sends all of them again if a request failed, or in another process', async () => {
