@@ -129,7 +129,7 @@ export async function runService(environment: Environment, print: (line: string)
     cleanups.push(async () => void (await Promise.all([closeServer(gateway), runner.stop()])))
 
     const url = urlOf(gateway, host)
-    process.env[PUBLIC_URL] ??= url
+    process.env[PUBLIC_URL] ||= url
     // Executions of the last start may be open, and a shared queue may contain messages.
     if (isSharedQueue || (await hasStale(Number.MAX_SAFE_INTEGER))) runner.ensureStarted()
     const urlFile = join(folder, SERVICE_URL_FILE)

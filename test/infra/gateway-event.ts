@@ -5,6 +5,8 @@ type Call = {
   agentId?: string
   executionId?: string
   versionId?: string
+  name?: string
+  mac?: string
   query?: Record<string, string>
   body?: unknown
   headers?: Record<string, string>

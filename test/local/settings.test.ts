@@ -45,6 +45,21 @@ describe('readLocalSettings', () => {
     )
   })
 
+  it.each([
+    ['https://tunnel.example.com/base/', 'https://tunnel.example.com/base'],
+    ['http://localhost:3000', 'http://localhost:3000'],
+    ['http://[::1]:3000//', 'http://[::1]:3000'],
+  ])('removes slashes at the end of PUBLIC_URL=%s', (PUBLIC_URL, url) => {
+    expect(readLocalSettings({ PUBLIC_URL }).defaults.PUBLIC_URL).toBe(url)
+  })
+
+  it('rejects a PUBLIC_URL without TLS, without showing its password', () => {
+    expect(() => readLocalSettings({ PUBLIC_URL: 'http://ann:pw@tunnel.example.com' })).toThrow(
+      /^PUBLIC_URL must be an https URL [^@]*; http for this machine\.$/,
+    )
+    expect(readLocalSettings({}).defaults.PUBLIC_URL).toBeUndefined()
+  })
+
   it('has the defaults of an empty environment, also for empty variables', () => {
     const settings = { host: '127.0.0.1', port: 3000, devToken: undefined, corsOrigins: [], logLevel: 'WARN' }
     expect(readLocalSettings({})).toMatchObject(settings)

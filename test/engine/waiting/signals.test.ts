@@ -5,6 +5,7 @@ import { CANCELLED } from '../../../lib/core/execution.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../../lib/core/ports.ts'
+import { SIGNAL_NAME_RULE } from '../../../lib/core/wait.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { listSignals } from '../../../lib/engine/waiting/list-signals.ts'
@@ -140,8 +141,8 @@ describe('sendSignal', () => {
     await run.wake()
     expect((await run.stored())?.suspension).not.toBeNull()
     await run.engine.signals.forget({ executionId: run.execution.id, ids: [id] })
-    expect((await run.send('go', 1, 'key')).id).toBe(id)
     await expect(run.send('go', 2, 'key')).rejects.toMatchObject({ code: 'IdempotencyKeyReused' })
+    expect((await run.send('go', 1, 'key')).id).toBe(id)
     expect(await run.unread()).toEqual([])
     await run.send('go', 2, 'other')
     await run.wake()
@@ -165,6 +166,50 @@ describe('sendSignal', () => {
     await expect(onlyNumbers.send('go', 'text')).rejects.toMatchObject({ code: 'InputSchemaMismatch' })
     await onlyNumbers.send('stop', 'text')
     expect([await run.unread(), await onlyNumbers.unread()]).toEqual([['text'], ['text']])
+  })
+})
+
+describe('context.callbackUrl', () => {
+  const URLS = `return {
+    url: await context.step('url', () => context.callbackUrl('paid')),
+    again: await context.callbackUrl('paid'),
+    other: await context.callbackUrl('other'),
+  }`
+
+  it('returns the same URL for the same name, below the public URL', async () => {
+    const run = await aRun(URLS, { environment: { PUBLIC_URL: 'https://api.example.com/live' } })
+    await run.start()
+    const { id, output, callbackSecret } = (await run.stored()) ?? {}
+    const { url, again, other } = output as Record<string, string>
+    expect(url).toMatch(`https://api.example.com/live/v1/callbacks/${id}/paid/aescb_`)
+    expect([again === url, other === url]).toEqual([true, false])
+    expect(Buffer.from(callbackSecret ?? '', 'base64url')).toHaveLength(32)
+  })
+
+  it('throws in the agent without a public URL, and for a name that no signal can have', async () => {
+    const caught = (name: string) => `await context.callbackUrl(${name}).catch(({ message }) => message)`
+    const body = `return { paid: ${caught('"paid"')}, name: ${caught('"a/b"')}, none: ${caught('')} }`
+    const withoutUrl = await aRun(body, { environment: {} })
+    await withoutUrl.start()
+    const { output, callbackSecret } = (await withoutUrl.stored()) ?? {}
+    expect(output?.paid).toMatch(/the setting publicUrl, or PUBLIC_URL of npm start\.$/)
+    expect([output?.name, output?.none]).toEqual([SIGNAL_NAME_RULE, SIGNAL_NAME_RULE])
+    expect(callbackSecret).toBeNull()
+  })
+
+  it('delays the suspension until the agent has used the URL', async () => {
+    const run = await aRun(
+      `const [data] = await Promise.all([
+        context.waitForSignal('go'),
+        context.callbackUrl('go').then((url) => context.step('send', () => url.length)),
+      ])
+      return { data }`,
+      { environment: { PUBLIC_URL: 'https://api.example.com' } },
+    )
+    await run.start()
+    expect((await run.stored())?.suspension).not.toBeNull()
+    const steps = await run.engine.steps.read({ executionId: run.execution.id })
+    expect(steps.map(({ step }) => step.kind).sort()).toEqual(['CODE', 'WAIT'])
   })
 })
 

@@ -13,6 +13,7 @@ import {
 import { GRANTS, getUpdatedPrefix, PROTECTED_PREFIXES } from '../../../infra/functions/grants.ts'
 import { functionOf, type OperationName } from '../../../lib/api/routes.ts'
 import type { Version } from '../../../lib/core/agent.ts'
+import { macOf } from '../../../lib/core/callback-mac.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { CLEANUP_DELAY_MS, DEADLINE_MS, LEASE_MS } from '../../../lib/core/limits.ts'
@@ -127,23 +128,25 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   return Object.fromEntries(loaded) as Record<FunctionName, Handler>
 }
 
-type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'headers'> & {
+type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'headers' | 'mac'> & {
   id?: string
   agent?: string
   versionId?: string
+  signal?: string
 }
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
 async function call(
   name: OperationName,
   status: number,
-  { id = '', agent = version.slug, versionId = '', ...options }: Options = {},
+  { id = '', agent = version.slug, versionId = '', signal = '', ...options }: Options = {},
 ) {
   const event = toGatewayEvent(name, {
     organizationId,
     agentId: agent,
     executionId: id,
     versionId,
+    name: signal,
     limits: { tokenId: organizationId, rate: '1000' },
     ...options,
   })
@@ -220,6 +223,21 @@ async function invokeAllFunctions() {
   await requeueAndEnd()
   await sweepStale()
   await endFamilies()
+  await sendSignals()
+}
+
+/** To a suspended execution, until they are counted. */
+async function sendSignals() {
+  const now = Date.now()
+  const wait = { kind: 'signal' as const, name: 'go', since: '', until: null, step: 1, signals: ['go'] }
+  const suspension = { at: now, until: now + LEASE_MS, waits: [wait] }
+  const execution = { ...anExecution({ organizationId }), suspension, callbackSecret: 'secret' }
+  await executionStore(table).create({ execution })
+  const { id } = execution
+  await call('send-signal', 202, { id, signal: 'go', body: large, headers: { 'Idempotency-Key': 'key' } })
+  const mac = macOf('secret', id, 'go')
+  for (let i = 0; i < 11; i++) await call('send-callback', 202, { id, signal: 'go', mac, body: i })
+  expect(await call('list-signals', 200, { id })).toHaveLength(12)
 }
 
 /** Publishes, promotes and deletes versions of an agent, one of whose runs is in progress, and archives it. */
