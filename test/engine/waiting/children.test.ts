@@ -5,8 +5,10 @@ import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { cancelExecution, deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
+import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
+import { runOptions } from '../../support/engine/executions.ts'
 import { aFamily, ask, asksOnce, HOUR_MS, SLEEPS } from '../../support/engine/family.ts'
 import { httpTool, startToolServer, type ToolServer } from '../../support/engine/model-agent.ts'
 import { meterCapacity } from '../../support/proxy/observe.ts'
@@ -125,6 +127,19 @@ describe('a parent whose sub-agent waits', () => {
     })
     expect([helper.requests.length, boss.requests.length]).toEqual([2, 2])
     expect(await listedOf(family)).toEqual({ open: 0, timers: 0 })
+  })
+
+  it('answers a synchronous call when it is suspended, and is continued by a worker', async () => {
+    const family = newFamily()
+    await family.codeAgent('sleeper')
+    const { version } = await family.modelAgent('boss', asksOnce([ask('sleeper')]), ['sleeper'])
+    const request = { version, input: { question: 'Why?' }, tenantId: null, options: runOptions() }
+    const answered = await runInProcess(family.engine, request)
+    expect(answered).toMatchObject({ status: 'IN_PROGRESS', suspension: { waits: [{ kind: 'execution' }] } })
+    family.passTime(HOUR_MS)
+    await family.sweep()
+    await family.deliver()
+    expect(await family.read(answered)).toMatchObject({ status: 'SUCCESS', attempts: 2 })
   })
 
   it('executes its other calls first, and waits until each child has ended', async () => {

@@ -1,14 +1,18 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
+import { ExecutionInProgress, ExecutionNotFound } from '../../../lib/core/errors.ts'
 import { type Execution, isFinal } from '../../../lib/core/execution.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { cancelExecution, deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { aFamily, ask, HOUR_MS } from '../../support/engine/family.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
+import { scheduledTable } from '../../support/lifecycle/tables.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 import { scanTable } from '../../support/tables/scan-table.ts'
@@ -21,6 +25,11 @@ beforeAll(async () => {
   scripted = await startScriptedModel()
 })
 afterAll(() => scripted.stop())
+
+const referenceTo = ({ id, organizationId }: Execution) => ({
+  executionId: id,
+  access: { ...UNLIMITED, organizationId, tokenId: system.newId() },
+})
 
 class Died extends Error {}
 
@@ -138,21 +147,17 @@ describe('a process that dies at any of its requests', { timeout: 300_000 }, () 
   )
 
   it('as the one that cancels the parent, leaves none of its children, and a table that can be cleaned', async () => {
-    const reference = ({ id, organizationId }: Execution) => ({
-      executionId: id,
-      access: { ...UNLIMITED, organizationId, tokenId: system.newId() },
-    })
     const deaths = await dieEverywhere(
       async ({ start, parent }, on) => {
         await start()
-        await cancelExecution(on, reference(parent))
+        await cancelExecution(on, referenceTo(parent))
       },
       async ({ family, parent, descendants }) => {
         const all = [await family.read(parent), ...(await descendants())]
         expect(all.filter((each) => !isFinal(each))).toEqual([])
         if (all[0]?.error?.code === 'Cancelled')
           expect(all.map(({ error }) => error?.code)).toEqual(['Cancelled', 'Cancelled', 'Cancelled'])
-        await deleteExecution(family.engine, reference(parent))
+        await deleteExecution(family.engine, referenceTo(parent))
         for (let i = 0; i < 4; i++) {
           family.passTime(10 * 60_000)
           await family.sweep()
@@ -164,3 +169,49 @@ describe('a process that dies at any of its requests', { timeout: 300_000 }, () 
     expect(deaths).toBeGreaterThan(5)
   })
 })
+
+const ACTORS = ['resume', 'resume-again', 'cancel', 'cancel-child', 'delete-child', 'sweep'] as const
+
+describe('whoever acts at the same time', { timeout: 300_000 }, () => {
+  it('ends each execution once, and leaves none that is open, listed or forgotten', async () => {
+    const params = fc.record({
+      actors: fc.subarray([...ACTORS], { minLength: 2 }),
+      /** Whether the child has ended before: then its end resumes the parent. */
+      hasEnded: fc.boolean(),
+    })
+    const property = fc.asyncProperty(params, fc.scheduler(), async ({ actors, hasEnded }, scheduler) => {
+      const tree = await aTree()
+      const { family, parent, requests, start, descendants, recover } = tree
+      await start()
+      const [child, sleeper] = (await descendants()) as [Execution, Execution]
+      family.passTime(HOUR_MS)
+      await family.receive({ executionId: sleeper.id, wakes: true })
+      if (hasEnded) await family.receive({ executionId: child.id, wakes: true })
+      family.dropMessages()
+      const scheduled = { ...family.engine, ...engineOn(scheduledTable(table, scheduler)) }
+      const on: Engine = { ...scheduled, queue: family.engine.queue, system: family.engine.system }
+      const resumed = { executionId: hasEnded ? parent.id : child.id, wakes: true }
+      const roles: Record<(typeof ACTORS)[number], () => Promise<unknown>> = {
+        resume: () => family.receive(resumed, on),
+        'resume-again': () => family.receive(resumed, on),
+        cancel: () => cancelExecution(on, referenceTo(parent)),
+        'cancel-child': () => cancelExecution(on, referenceTo(child)),
+        'delete-child': () => deleteExecution(on, referenceTo(child)).catch(ignoreRefusal),
+        sweep: () => family.sweep(on),
+      }
+      await scheduler.waitFor(Promise.all(actors.map((actor) => roles[actor]())))
+      await recover()
+      const ended = await family.read(parent)
+      expect(isFinal(ended)).toBe(true)
+      expect((await descendants()).filter((each) => !isFinal(each))).toEqual([])
+      expect(await listed()).toEqual([])
+      if (!actors.includes('cancel')) expect([ended.status, requests.length]).toEqual(['SUCCESS', 2])
+    })
+    await fc.assert(property, { numRuns: propertyRuns(30), interruptAfterTimeLimit: 200_000 })
+  })
+})
+
+/** Of the deletion of an execution that is open, or that its parent still needs. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof ExecutionInProgress || error instanceof ExecutionNotFound)) throw error
+}

@@ -125,9 +125,9 @@ export function aFamily({ table, scripted }: Family) {
     },
 
     /** One run of the sweeper. */
-    async sweep(): Promise<void> {
-      const { executions, steps, times } = engine
-      const params = { executions, steps, queue, system: engine.system, times }
+    async sweep({ executions, steps }: Pick<Engine, 'executions' | 'steps'> = engine): Promise<void> {
+      const { system, times } = engine
+      const params = { executions, steps, queue, system, times }
       await runCleanups(params)
       await sweepTimers({ ...params, sentUntil: 0 })
       await sweep(params)
