@@ -26,6 +26,7 @@ import type {
   FeedbackBody,
   Me,
   PublishBody,
+  SentSignal,
   Signal,
   SlugOf,
   Step,
@@ -196,7 +197,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     name: string,
     data: unknown = null,
     { idempotencyKey = newIdempotencyKey(), ...options }: SignalOptions = {},
-  ): Promise<{ executionId: string; id: string }> {
+  ): Promise<SentSignal> {
     const body = this.connection.stringify(data)
     const path = `${executionPath(idOf(execution))}/signals/${encodeURIComponent(name)}`
     const headers = { 'Idempotency-Key': idempotencyKey }

@@ -29,6 +29,7 @@ export type {
   FileInput,
   Me,
   PublishBody,
+  SentSignal,
   Signal,
   SlugOf,
   Step,

@@ -8,6 +8,8 @@ export type {
   ExecutionSummary,
   FileInput,
   Me,
+  SentSignal,
+  Signal,
   Step,
   Usage,
   Version,
@@ -61,9 +63,6 @@ export type Decision = {
   decidedAt: string
   input: { [key: string]: unknown } | null
 }
-
-/** A signal that no wait has taken. */
-export type Signal = { id: string; name: string; data: unknown; receivedAt: string }
 
 /** Why an execution failed. */
 export type ExecutionError = NonNullable<contract.Execution['error']>
