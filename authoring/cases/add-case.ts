@@ -6,21 +6,24 @@ import type { FailedCall } from './find-failures.ts'
 /** Why no case can be made of an execution. The message continues "The execution …". */
 export class NoCase extends Error {}
 
+/** What else a run has met. */
+export type Recorded = { failedCalls: FailedCall[]; answers: Pick<TestCase, 'approvals' | 'signals'> }
+
 /**
  * A case with the input of an execution, as it was sent. It expects the correction if there is one, otherwise what the
- * execution did; tools whose calls failed may fail again.
+ * execution did; tools whose calls failed may fail again. What the execution waited for ends as it did.
  * @throws NoCase
  */
 export function caseOfExecution(
   execution: Execution,
-  failedCalls: FailedCall[],
+  { failedCalls, answers }: Recorded,
   name: string | undefined,
 ): TestCase {
   const { id, input, feedback } = execution
   const note = feedback?.note?.split('\n', 1)[0]?.trim()
   const tools = Object.fromEntries(failedCalls.map(({ tool }) => [tool, 'may-fail' as const]))
   const expect = { ...expectationOf(execution), ...(failedCalls.length > 0 && { tools }) }
-  return { name: name ?? (note || `execution ${id}`), input, expect }
+  return { name: name ?? (note || `execution ${id}`), input, ...answers, expect }
 }
 
 function expectationOf(execution: Execution): TestCase['expect'] {

@@ -3,6 +3,9 @@ import type { ExecutionError } from '../../lib/core/execution.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { FINAL_ANSWER } from '../../lib/core/model.ts'
 import type { StepStore } from '../../lib/core/step.ts'
+import type { Decision } from '../../lib/core/wait.ts'
+import { approvalIdOf } from '../../lib/engine/waiting/approval-id.ts'
+import { storedDecision } from '../../lib/engine/waiting/decisions.ts'
 import { parseJsonPointer } from '../../lib/schema/message-text.ts'
 import type { Expectation } from './case-file.ts'
 import { type Difference, findDifferences, findViolations, valueAt } from './differences.ts'
@@ -85,6 +88,9 @@ function findLimitFailures({ maxSteps, maxCostUsd }: Expectation, { steps, costU
   return messages.map((message) => ({ pointer: '', message: `the run ${message}` }))
 }
 
+/** Whether nobody approved a call: it was not executed, so that its tool has not failed. */
+const isRefused = (decided: Decision | null): boolean => decided !== null && decided.decision !== 'approve'
+
 /** The failed tool calls of a run, with those of agents that it called. */
 export async function findFailedCalls(
   steps: Pick<StepStore, 'read'>,
@@ -96,6 +102,7 @@ export async function findFailedCalls(
     for (const { id, name } of step.calls) {
       const result = results.get(id)?.result
       if (!result || name === FINAL_ANSWER) continue
+      if (!result.ok && isRefused(storedDecision({ results }, approvalIdOf(step, id)))) continue
       if (!result.ok) failed.push({ tool: name, error: result.error })
       else if (result.executionId) failed.push(...(await findFailedCalls(steps, result.executionId)))
     }

@@ -5,6 +5,7 @@ import type { Wait } from '../../lib/core/wait.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import { callKeyOf, childId } from '../../lib/engine/model-agent/call-key.ts'
 import { approvalIdOf } from '../../lib/engine/waiting/approval-id.ts'
+import { approvalsOf } from '../../lib/engine/waiting/find-approvals.ts'
 
 /** Something that a run, or an agent that it calls, waits for. */
 export type OpenWait = Wait & {
@@ -59,9 +60,7 @@ export function nextInTime(open: OpenWait[]): OpenWait | null {
 }
 
 function describe({ id, step: number }: Wait, steps: RecordedStep[]): Pick<OpenWait, 'title' | 'data'> {
-  const step = steps.find((recorded) => recorded.step.number === number)?.step
-  if (step?.kind === 'WAIT' && step.wait.kind === 'approval') return step.wait
-  const call =
-    step?.kind === 'MODEL' ? step.calls.find((each) => approvalIdOf(step, each.id) === id) : undefined
-  return { title: null, data: call?.input ?? null }
+  const recorded = steps.find(({ step }) => step.number === number)
+  const approval = recorded && approvalsOf(recorded).find((each) => each.id === id)
+  return { title: approval?.title ?? null, data: approval?.input ?? null }
 }

@@ -8,13 +8,12 @@ import { type Engine, isoNow, newLease, timesOf } from '../../lib/engine/engine.
 import type { RunRequest } from '../../lib/engine/submit/run-request.ts'
 import { runInProcess } from '../../lib/engine/submit/submit.ts'
 import { waitForCompletion } from '../../lib/engine/wait-for-completion.ts'
-
-import { timedOut } from '../../lib/engine/waiting/decisions.ts'
-
+import { decideApproval } from '../../lib/engine/waiting/decide-approval.ts'
+import { timedOut, toResult } from '../../lib/engine/waiting/decisions.ts'
 import { sendSignal } from '../../lib/engine/waiting/send-signal.ts'
 import { wake } from '../../lib/engine/waiting/wake.ts'
-
 import { attempt } from '../../lib/engine/worker/attempt.ts'
+import { operatorId } from '../../local/development.ts'
 import { findOpenWaits, type OpenWait } from './open-waits.ts'
 
 /** What ends a wait. `time`: it ends as if its time had come. */
@@ -130,32 +129,35 @@ async function store(
   wait: OpenWait,
   answer: Answer,
 ): Promise<void> {
-  const { steps, system } = engine
-  const access = { ...UNLIMITED, organizationId, tokenId: '' }
-  const at = isoNow(system)
-  const [executionId] = wait.executionIds
-  const end = (callId: string, value: Json) =>
-    steps.appendResult({
-      executionId,
-      number: wait.step ?? 0,
-      result: { callId, result: { ok: true, value }, startedAt: wait.since, finishedAt: at },
-    })
+  const access = { ...UNLIMITED, organizationId, tokenId: operatorId(), tokenName: APPROVER }
+  const reference = { access, executionId: wait.executionIds[0] }
   switch (answer.kind) {
     case 'decision': {
       const { decision, note = null, input = null } = answer
-      const value = { decision, note, by: null, decidedAt: at, input }
-      await end(wait.id ?? '', value)
+      await decideApproval(engine, { ...reference, approvalId: wait.id ?? '', decision, note, input })
       return
     }
-    case 'signal': {
-      const { name, data } = answer
-      await sendSignal(engine, { access, executionId, name, data })
+    case 'signal':
+      await sendSignal(engine, { ...reference, name: answer.name, data: answer.data })
       return
-    }
     case 'time':
-      if (wait.kind === 'approval') await end(wait.id ?? '', timedOut(at))
-      else if (wait.step !== undefined) await end(WAIT_RESULT, null)
+      await timeOut(engine, wait)
   }
+}
+
+/** What `by` of a decision says: nobody has used a token. */
+const APPROVER = 'agents'
+
+/** The end of a wait is stored, so that no clock has to move. */
+async function timeOut({ steps, system }: Engine, wait: OpenWait): Promise<void> {
+  const { executionIds, kind, id, step: number, since } = wait
+  if (number === undefined) return
+  const at = isoNow(system)
+  const result =
+    kind === 'approval' && id !== undefined
+      ? toResult(id, since, timedOut(at))
+      : { callId: WAIT_RESULT, result: { ok: true as const, value: null }, startedAt: since, finishedAt: at }
+  await steps.appendResult({ executionId: executionIds[0], number, result })
 }
 
 /** Goes on, whatever the time is: what ended the wait is stored. */

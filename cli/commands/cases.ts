@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { appendCase, caseOfExecution, NoCase } from '../../authoring/cases/add-case.ts'
+import { appendCase, caseOfExecution, NoCase, type Recorded } from '../../authoring/cases/add-case.ts'
 import { CASES_FILE, parseCases, type TestCase } from '../../authoring/cases/case-file.ts'
-import { type FailedCall, findFailedCalls } from '../../authoring/cases/find-failures.ts'
+import { findFailedCalls } from '../../authoring/cases/find-failures.ts'
+import { findRecordedAnswers } from '../../authoring/cases/recorded-answers.ts'
 import type { Execution } from '../../lib/core/execution.ts'
 import type { CliCommand } from '../command.ts'
 import { folderError, UserError } from '../errors.ts'
@@ -27,9 +28,9 @@ export function addCasesCommands(program: CliCommand): void {
     .addOption(orgOption())
     .examples('cases add 01a2003b-8f87-750a-aa33-59d20cae9811')
     .run<Options>(async (options, [id = '']) => {
-      const { slug, execution, failedCalls } = await findExecution(id, options)
+      const { slug, execution, ...recorded } = await findExecution(id, options)
       const folder = options.folder ?? join('agents', slug)
-      const testCase = toCase(execution, failedCalls, options.name)
+      const testCase = toCase(execution, recorded, options.name)
       await add(folder, testCase)
       const test = formatCommand({}, `test ${shellQuote(folder)} --case ${shellQuote(testCase.name)}`)
       const text = `Added the case "${testCase.name}" to ${join(folder, CASES_FILE)}.\n\nRun it:  ${test}`
@@ -45,15 +46,18 @@ function findExecution(id: string, options: SharedOptions) {
     // Not its version: `dev` deletes drafts that it replaces.
     const agent = await stores.agents.get({ organizationId: organization.id, id: execution.agentId })
     if (!agent) throw new UserError(`The agent of execution ${id} was deleted.`)
-    const failedCalls = await findFailedCalls(stores.steps, id)
-    return { slug: agent.slug, execution, failedCalls }
+    const [failedCalls, answers] = await Promise.all([
+      findFailedCalls(stores.steps, id),
+      findRecordedAnswers(stores.steps, id),
+    ])
+    return { slug: agent.slug, execution, failedCalls, answers }
   })
 }
 
 /** @throws UserError */
-function toCase(execution: Execution, failedCalls: FailedCall[], name: string | undefined): TestCase {
+function toCase(execution: Execution, recorded: Recorded, name: string | undefined): TestCase {
   try {
-    return caseOfExecution(execution, failedCalls, name)
+    return caseOfExecution(execution, recorded, name)
   } catch (error) {
     throw error instanceof NoCase ? new UserError(`The execution ${error.message}.`) : error
   }

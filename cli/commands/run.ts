@@ -155,10 +155,8 @@ async function runInProcess(
   }
   const removeCleanup = onInterrupt(async () => {
     if (isStored && isWaiting) {
-      print(
-        `Stopped waiting. Execution ${tracked.getId()} stays suspended: the service continues it when something arrives.`,
-      )
-      return
+      const message = `Stopped waiting. Execution ${tracked.getId()} stays suspended: the service continues it when something arrives.`
+      return write(process.stderr, `${message}\n`)
     }
     const ending = tracked.end(CANCELLED).then(() => true)
     const isRecorded = await withProgress('Cancelling', ending).catch(() => false)

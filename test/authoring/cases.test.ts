@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStores } from '../../lib/dynamodb/open-stores.ts'
+import { readCases } from '../../authoring/cases/case-file.ts'
+import { runCase } from '../../authoring/cases/run-case.ts'
+import { trackExecution } from '../../authoring/track-execution.ts'
+import { resolveVersion } from '../../lib/agents/resolve-version.ts'
+import { openStores, type Stores } from '../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { giveFeedback } from '../../lib/engine/learning/feedback.ts'
 import { system } from '../../lib/system.ts'
@@ -33,18 +37,37 @@ async function run(input: string, code = 0): Promise<string> {
   return /execution ([0-9a-f-]{36})/.exec(outcome.stderr)?.[1] ?? ''
 }
 
+async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+  const database = await openDatabase('command', { DATA_DIR: cli.dataDir })
+  try {
+    return await work(
+      openStores(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: database.endpoint })),
+    )
+  } finally {
+    await database.stop()
+  }
+}
+
+/** Runs the first case of a folder on a version, as `dev` does. */
+const runCaseOn = (id: string, folder: string) =>
+  withStores(async (stores) => {
+    const organizationId = DEVELOPMENT_ORGANIZATION.id
+    const reference = { store: stores.agents, organizationId, idOrSlug: 'waits' }
+    const { version } = await resolveVersion({ ...reference, versionId: id })
+    const [testCase] = (await readCases(join(cli.folder, folder))).cases
+    if (!testCase) throw new Error('There is no case.')
+    const tracked = trackExecution(stores, organizationId)
+    const params = { stores: tracked.stores, version, testCase, model: null, environment: process.env }
+    const { failures } = await runCase(params)
+    return { passed: failures.length === 0, executionId: tracked.getId() ?? '' }
+  })
+
 async function correct(
   id: string,
   feedback: { rating: 1 | -1; correctedOutput: { said: string } | null; note: string | null },
 ) {
-  const database = await openDatabase('command', { DATA_DIR: cli.dataDir })
-  const stores = openStores(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: database.endpoint }))
-  try {
-    const given = { organizationId: DEVELOPMENT_ORGANIZATION.id, id, feedback, isReview: true }
-    await giveFeedback({ ...stores, system }, given)
-  } finally {
-    await database.stop()
-  }
+  const given = { organizationId: DEVELOPMENT_ORGANIZATION.id, id, feedback, isReview: true }
+  await withStores((stores) => giveFeedback({ ...stores, system }, given))
 }
 
 describe('cases add', () => {
@@ -96,5 +119,30 @@ describe('cases add', () => {
     )
     expect((await cli.run(['cases', 'add', id, '--folder', 'nowhere'])).code).toBe(1)
     expect(read()).toBe(before)
+  })
+
+  it('answers what the run waited for as it was answered', async () => {
+    const code = `export default async (_: unknown, context: {
+  waitForApproval: (name: string, options: object) => Promise<{ decision: string }>
+  waitForAny: (name: string, options: object) => Promise<{ data: string } | null>
+}) => {
+  const { decision } = await context.waitForApproval('refund', { title: 'Refund?' })
+  const paid = await context.waitForAny('money', { signals: ['paid', 'lost'] })
+  return { said: decision + paid?.data + (await context.waitForAny('more', { signals: ['paid'] }))?.data }
+}
+`
+    const given = 'approvals: { refund: { decision: reject, note: no } }, signals: { lost: [a], paid: [b] }'
+    const cases = `- { name: waits, input: { name: Ada }, ${given}, expect: { equals: { said: rejectab } } }\n`
+    cli.write(inFolder('agents/waits', { ...greeter('x'), 'agent.ts': code, 'cases.yaml': cases }))
+    const { versionId } = await cli.json(['publish', 'agents/waits', '--no-types', '--draft'])
+    const { passed, executionId } = await runCaseOn(versionId, 'agents/waits')
+    expect(passed).toBe(true)
+    expect(
+      await cli.json(['cases', 'add', executionId, '--name', 'again', '--folder', 'agents/waits']),
+    ).toMatchObject({
+      approvals: { refund: { decision: 'reject', note: 'no' } },
+      signals: { lost: ['a'], paid: ['b'] },
+    })
+    expect(await cli.json(['test', 'agents/waits', '--no-types'])).toMatchObject({ passed: 2, failed: 0 })
   })
 })

@@ -44,7 +44,7 @@ async function run(name: string, stdin: string) {
 describe('run with the folder of an agent that waits', () => {
   it('asks the user for a decision', async () => {
     const { got, stderr } = await run('approval', 'maybe\ny Ask for a receipt.\n')
-    expect(got).toEqual({ decision: 'approve', data: { usd: 200 }, note: 'Ask for a receipt.', by: null })
+    expect(got).toEqual({ decision: 'approve', data: { usd: 200 }, note: 'Ask for a receipt.', by: 'agents' })
     expect(stderr).toMatch(
       /^Waits for the approval refund: Refund 200 dollars\?, until \S+ \(in 7 days\)\n {2}\{"usd":200\}\nApprove\? y, n or t .*\nEnter y, n or t\.\nApprove\?/,
     )

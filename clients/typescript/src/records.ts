@@ -4,6 +4,8 @@ import type * as contract from './contract.ts'
 
 export type {
   Agent,
+  Approval,
+  Decision,
   ErrorCode,
   ExecutionSummary,
   FileInput,
@@ -32,44 +34,14 @@ export type SucceededExecution<Output = Record<string, unknown>> = Execution<Out
   output: Output
 }
 
-/** An approval that waits for a decision. `id`: what `decide` takes. `input`: what is to be approved. */
-export type Approval = {
-  id: string
-  executionId: string
-  documentId: string
-  versionId: string
-  tenantId: string | null
-  name: string
-  title: string
-  input: unknown
-  since: string
-  until: string | null
-  step: number
-}
-
-/** `input`: the arguments to use instead of those that were to be approved. */
-export type DecisionBody = {
-  decision: 'approve' | 'reject'
-  note?: string | undefined
-  input?: { [key: string]: unknown } | undefined
-}
-
-export type Decision = {
-  id: string
-  executionId: string
-  decision: 'approve' | 'reject'
-  note: string | null
-  by: string | null
-  decidedAt: string
-  input: { [key: string]: unknown } | null
-}
-
 /** Why an execution failed. */
 export type ExecutionError = NonNullable<contract.Execution['error']>
 
 export type ToolCall = NonNullable<contract.Step['toolCalls']>[number]
 
 export type FeedbackBody = Optional<contract.FeedbackBody>
+
+export type DecisionBody = Optional<contract.DecisionBody>
 
 export type PublishBody = Optional<contract.PublishBody>
 

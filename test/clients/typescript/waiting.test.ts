@@ -171,6 +171,26 @@ describe('stream', () => {
   })
 })
 
+describe('the decision on a call', () => {
+  it('is an event before that of its result', async () => {
+    const block = (event: string, data: object) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+    const call = { step: 1, id: 'c', name: 'refund', approval: { id: 'a', decision: 'approve' } }
+    const decided = block('tool', call)
+    const ended = block('tool', { ...call, result: 1, durationMs: 5 })
+    const answers = [
+      events([decided, 'retry: 1\n\n'], 'end', HEADERS),
+      events([decided, ended, ended, block('done', { id: ID })]),
+    ]
+    const { client } = await scriptedService(answers)
+    const all = await collect(client.stream('refund', {}))
+    expect(all.map(({ event, data }) => (event === 'tool' ? data.result : event))).toEqual([
+      undefined,
+      1,
+      'done',
+    ])
+  })
+})
+
 describe('approvals and signals', () => {
   it('are requests', async () => {
     const { client, requests } = await scriptedService([

@@ -7,8 +7,8 @@ import type { Execution, Step, ToolCall, Wait } from '../records.ts'
 import { EventParser, type SentEvent } from './sse.ts'
 
 /**
- * What happens in an execution. `tool`: the result of a tool call of step `step`. `waiting`: it is suspended, and goes
- * on when something has arrived. `done` is the last event.
+ * What happens in an execution. `tool`: the decision on a tool call of step `step`, or its result. `waiting`: it is
+ * suspended, and goes on when something has arrived. `done` is the last event.
  */
 export type ExecutionEvent<Output = Record<string, unknown>> =
   | { event: 'status'; data: { id: string; status: Execution['status'] } }
@@ -114,8 +114,9 @@ function newEventFilter(after: number, stringify: Connection['stringify']) {
       return isNext
     }
     if (event === 'tool') {
+      // The decision on a call comes before its result.
       const count = results.size
-      return results.add(`${data.step} ${data.id}`).size > count
+      return results.add(`${data.step} ${data.id} ${data.durationMs !== undefined}`).size > count
     }
     if (event === 'waiting') {
       const waits = stringify(data.waitingFor)
