@@ -1,3 +1,4 @@
+import { maskMacs } from '../core/callback-mac.ts'
 import type { ExecutionSummary } from '../core/execution.ts'
 import type { ApprovalRecord } from './schemas/execution-record.ts'
 
@@ -12,8 +13,8 @@ export const toApprovalRecord = ({ execution, ...approval }: Listed): ApprovalRe
   versionId: execution.versionId,
   tenantId: execution.tenantId,
   name: approval.name,
-  title: approval.title,
-  input: approval.input,
+  title: maskMacs(approval.title),
+  input: maskMacs(approval.input),
   since: approval.since,
   until: approval.until,
   step: approval.step,
