@@ -63,7 +63,7 @@ export async function decideApproval(
     throw new ApprovalDecided(stored.decision)
   // A worker that suspends it writes first and reads the decisions then: one of the two sees the other.
   const current = execution.suspension ? execution : await executions.getSummary(execution)
-  if (current?.suspension) await sendWake(stores, current)
+  if (current && !isFinal(current)) await sendWake(stores, current)
   return { id: approvalId, executionId: id, ...stored }
 }
 

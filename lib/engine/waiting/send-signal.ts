@@ -92,7 +92,7 @@ async function deliver(
   if (known.dataHash !== signal.dataHash) throw new ServiceError('IdempotencyKeyReused', KEY_REUSED)
   const current = assertOpen(await find())
   const isExpected = current.suspension?.waits.some(({ signals }) => signals?.includes(name))
-  if (isExpected) await sendWake(stores, current)
+  if (isExpected ?? true) await sendWake(stores, current)
   return { executionId, id: signal.id }
 }
 

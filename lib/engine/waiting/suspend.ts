@@ -59,7 +59,8 @@ const hasOwnMessage = ({ at, until }: Suspension): boolean => until - at < MAX_Q
 /**
  * What follows a suspension: the message that is its timer, if it is short, and the one that resumes it if what it
  * waits for has arrived before it was suspended. A child ends if its parent has ended before, which ends only children
- * that it finds. Best effort: the sweeper sends a timer that is missing.
+ * that it finds.
+ * @throws Unavailable; the run then needs a message as one that was released does
  */
 export async function afterSuspension(
   engine: Pick<Engine, 'executions' | 'queue' | 'signals' | 'steps' | 'system'>,
@@ -72,14 +73,12 @@ export async function afterSuspension(
   const { id: executionId, organizationId, tenantId, sharesWorker } = execution
   const send = (delayMs: number) =>
     engine.queue.send({ executionId, organizationId, tenantId, sharesWorker, wakes: true, delayMs })
-  if (await hasFinalParent(engine, execution).catch(() => false)) {
-    await endExecution(engine, { organizationId, id: executionId, error: CANCELLED }).catch(() => undefined)
+  if (await hasFinalParent(engine, execution)) {
+    await endExecution(engine, { organizationId, id: executionId, error: CANCELLED })
     return
   }
-  const arrived = await hasArrived(engine, { ...execution, suspension }).catch(() => false)
-  if (arrived) await send(0).catch(() => undefined)
-  else if (hasOwnMessage(suspension))
-    await send(Math.max(suspension.until - engine.system.now(), 0)).catch(() => undefined)
+  if (await hasArrived(engine, { ...execution, suspension })) await send(0)
+  else if (hasOwnMessage(suspension)) await send(Math.max(suspension.until - engine.system.now(), 0))
 }
 
 const waitLimitExceeded = (maxWaitMs: number): ExecutionError => ({

@@ -298,7 +298,10 @@ async function toStopReason({ execution }: Attempt, cause: unknown): Promise<Sto
   return { kind: 'UnexpectedError', error: unexpectedError(cause) }
 }
 
-/** Never throws: a run that cannot be suspended is released, and reaches the wait again. */
+/**
+ * Never throws: a run that cannot be suspended is released, and reaches the wait again. One that was, but may have
+ * missed what it waits for, gets the message of one that is released.
+ */
 async function suspendRun(current: Attempt, waits: Wait[]): Promise<AttemptResult> {
   const { engine, execution, journal, heartbeat } = current
   const recorded = { progress: journal?.hasGrown ? journal.progress : null, ...journal?.losses }

@@ -295,11 +295,12 @@ describe('decideApproval', () => {
     const processing = run.process()
     await begun.promise
     await run.decide('approve')
-    expect(sent).toEqual([])
+    // In case the worker dies after it has suspended the run.
+    expect(sent).toMatchObject([{ wakes: true, delayMs: 330_000 }])
     slow.resolve()
     await processing
     // It was suspended after the decision, and resumes at once.
-    expect(sent).toMatchObject([{ wakes: true, delayMs: 0 }])
+    expect(sent.slice(1)).toMatchObject([{ wakes: true, delayMs: 0 }])
     await run.process()
     expect((await run.stored()).status).toBe('SUCCESS')
   })
