@@ -45,14 +45,14 @@ export function writeBaseline({
  * A line of an export to S3: the item in DynamoDB JSON, where binary values are base64.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
  */
-function toLine({ pk, sk, ...item }: StoredItem): string {
+export function toLine({ pk, sk, ...item }: StoredItem): string {
   const text = JSON.stringify({ Item: { pk, sk, ...item } }, (_, value) =>
     value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
   )
   return `${text}\n`
 }
 
-function fromLine(line: string): StoredItem {
+export function fromLine(line: string): StoredItem {
   const { Item } = JSON.parse(line, (key, value) =>
     key === 'B' && typeof value === 'string' ? Buffer.from(value, 'base64') : value,
   )

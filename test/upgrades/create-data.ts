@@ -140,7 +140,7 @@ async function createTokens(
   return text
 }
 
-async function publish(
+export async function publish(
   { agents, system }: SubmitEngine,
   organizationId: string,
   slug: string,
