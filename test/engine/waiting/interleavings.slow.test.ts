@@ -1,0 +1,201 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Version } from '../../../lib/core/agent.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { FAULT_KINDS, type Fault, faultKindsOf } from '../../support/waiting/faulty-worker.ts'
+import { findProblems } from '../../support/waiting/find-problems.ts'
+import { SCENARIOS, type Scenario, type ScenarioName } from '../../support/waiting/scenarios.ts'
+import { WaitingRun } from '../../support/waiting/waiting-run.ts'
+
+const name = `interleavings-${system.newId()}`
+const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') })
+const versions = new Map<ScenarioName, Version>()
+beforeAll(async () => {
+  await provisionTable(inject('dynamodb'), name)
+  for (const { name: slug, code } of SCENARIOS) {
+    const options = { code: true, outputSchema: { type: 'object' }, slug: slug.replace(' ', '-') } as const
+    versions.set(slug, await aModelAgent(options, { code, table }))
+  }
+})
+
+/** What a client or the clock does at one moment. */
+const EVENTS = ['complete', 'reject', 'cancel', 'time', 'sweep', 'dead letter'] as const
+type Event = (typeof EVENTS)[number]
+
+async function act(run: WaitingRun, event: Event, scenario: Scenario): Promise<unknown> {
+  switch (event) {
+    case 'complete':
+      for (const signal of scenario.signals) await run.signal(signal)
+      return scenario.approval && run.decide('approve')
+    case 'reject':
+      return scenario.approval ? run.decide('reject') : run.signal('unknown')
+    case 'cancel':
+      return run.cancel()
+    case 'time':
+      return run.pass(61_000)
+    case 'sweep':
+      return run.sweep()
+    case 'dead letter':
+      return run.deadLetter()
+  }
+}
+
+type Case = { isSync: boolean; faults?: Fault[]; event?: Event; at?: number }
+
+/** Plays one run whose event happens before the request at a position, or else once it is suspended. */
+async function play(scenario: Scenario, { isSync, faults = [], event = 'complete', at }: Case) {
+  const version = versions.get(scenario.name) as Version
+  let hasHappened = false
+  const happen = async () => {
+    if (hasHappened) return
+    hasHappened = true
+    await act(run, event, scenario)
+  }
+  const before = async (position: number) => {
+    if (position === at) await happen()
+  }
+  const run = await WaitingRun.create({ table, version, scenario, isSync, faults, before })
+  await run.start()
+  const suspendedAt = run.requests.length
+  if (at === undefined) await happen()
+  const problems = await findProblems(run, scenario)
+  const played = JSON.stringify({ scenario: scenario.name, isSync, faults, event, at })
+  return { requests: run.requests, suspendedAt, problems: problems.map((problem) => `${problem} ${played}`) }
+}
+
+const upTo = (end: number, from = 0) => Array.from({ length: end - from }, (_, i) => from + i)
+
+/** Requests around the one that suspends the run: the wait is stored, the lease given up, and it looks again. */
+const SUSPENDING = 6
+
+/** On a machine that does a lot else. */
+const LIMIT_MS = 300_000
+
+describe.each(SCENARIOS)('a run that waits: $name', (scenario) => {
+  describe.each([{ isSync: false }, { isSync: true }])('synchronous: $isSync', ({ isSync }) => {
+    const playAll = async (cases: Omit<Case, 'isSync'>[]) => {
+      const found: string[] = []
+      for (const each of cases) found.push(...(await play(scenario, { isSync, ...each })).problems)
+      return found
+    }
+
+    it(
+      'ends once and loses nothing, whichever request of a worker fails',
+      async () => {
+        const { requests, problems } = await play(scenario, { isSync })
+        expect(problems).toEqual([])
+        const cases = requests.flatMap((method, at) =>
+          faultKindsOf(method).map((kind) => ({ faults: [{ at, kind }] })),
+        )
+        expect(await playAll(cases)).toEqual([])
+      },
+      LIMIT_MS,
+    )
+
+    it(
+      'ends once and loses nothing, whatever happens before whichever request',
+      async () => {
+        const { requests } = await play(scenario, { isSync })
+        expect(await playAll(requests.flatMap((_, at) => EVENTS.map((event) => ({ event, at }))))).toEqual([])
+      },
+      LIMIT_MS,
+    )
+
+    it(
+      'misses nothing that arrives while it is suspended by a worker that fails',
+      async () => {
+        const { requests, suspendedAt } = await play(scenario, { isSync })
+        const positions = upTo(suspendedAt, suspendedAt - SUSPENDING)
+        const cases = positions.flatMap((at) =>
+          upTo(suspendedAt, at).flatMap((faulty) =>
+            faultKindsOf(requests[faulty] ?? '').map((kind) => ({ at, faults: [{ at: faulty, kind }] })),
+          ),
+        )
+        expect(await playAll(cases)).toEqual([])
+      },
+      LIMIT_MS,
+    )
+  })
+})
+
+const signalName = fc.constantFrom('go', 'stop')
+const command = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('deliver'),
+      index: fc.nat({ max: 3 }),
+      isDuplicate: fc.boolean(),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('signal'), name: signalName }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('signal again'), name: signalName }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('approve', 'reject') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('cancel', 'delete') }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('sweep', 'dead letter') }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('pass'),
+      ms: fc.constantFrom(1, 31_000, 61_000, 600_000, 86_400_000),
+    }),
+  },
+)
+type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
+
+async function perform(run: WaitingRun, command: Command): Promise<unknown> {
+  if ('index' in command) return run.deliver(command.index, command.isDuplicate)
+  if ('name' in command)
+    return run.signal(command.name, command.kind === 'signal' ? undefined : `same-${command.name}`)
+  if ('ms' in command) return run.pass(command.ms)
+  switch (command.kind) {
+    case 'approve':
+    case 'reject':
+      return run.decide(command.kind)
+    case 'cancel':
+      return run.cancel()
+    case 'delete':
+      return run.delete()
+    case 'sweep':
+      return run.sweep()
+    case 'dead letter':
+      return run.deadLetter()
+  }
+}
+
+const interleavings = fc.record({
+  scenario: fc.constantFrom(...SCENARIOS),
+  isSync: fc.boolean(),
+  faults: fc.array(fc.record({ at: fc.nat({ max: 40 }), kind: fc.constantFrom(...FAULT_KINDS) }), {
+    maxLength: 3,
+  }),
+  batches: fc.array(fc.array(command, { minLength: 1, maxLength: 4 }), { maxLength: 6, size: 'max' }),
+  delays: fc.array(fc.constantFrom(0, 0, 1, 3), { minLength: 7, maxLength: 13 }),
+})
+
+describe('a run that waits', () => {
+  it(
+    'ends once, loses nothing and holds nothing, in any order of events',
+    async () => {
+      const property = fc.asyncProperty(
+        interleavings,
+        async ({ scenario, isSync, faults, batches, delays }) => {
+          const version = versions.get(scenario.name) as Version
+          let requests = 0
+          const delay = () => delays[requests++ % delays.length] ?? 0
+          const run = await WaitingRun.create({ table, version, scenario, isSync, faults, delay })
+          const starting = run.start()
+          for (const batch of batches) await Promise.all(batch.map((each) => perform(run, each)))
+          await starting
+          expect(await findProblems(run, scenario)).toEqual([])
+        },
+      )
+      await fc.assert(property, { numRuns: propertyRuns(300), interruptAfterTimeLimit: 60_000 })
+    },
+    LIMIT_MS,
+  )
+})
