@@ -30,7 +30,8 @@ export function listeningSockets(pid: number): { address: string; port: number }
 export const isLoopback = (address: string): boolean =>
   /^[0-9A-F]{6}7F$/.test(address) || address === '00000000000000000000000001000000'
 
-function socketInodes(pid: number): string[] {
+/** Of the sockets that the process has open. */
+export function socketInodes(pid: number): string[] {
   const folder = `/proc/${pid}/fd`
   return readdirSync(folder).flatMap((descriptor) => {
     try {
