@@ -16,7 +16,7 @@ import type { Step } from '../core/step.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { prepareRun, type RunRequest } from '../engine/submit/run-request.ts'
 import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
-import { toCreatedTask } from './tasks.ts'
+import { toCreatedTask } from './task.ts'
 import {
   InvalidParams,
   type McpEngine,

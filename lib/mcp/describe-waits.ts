@@ -2,12 +2,19 @@ import type { WaitRecord } from '../api/schemas/execution-record.ts'
 import { toWaitingFor } from '../api/to-execution-record.ts'
 import type { Wait } from '../core/wait.ts'
 
-/** What a suspended run waits for, in a sentence for people and models. As long as `waitingFor` of a record. */
+/** What ends a wait, besides time. A model must not decide for itself. */
+const HINTS: Partial<Record<Wait['kind'], string>> = {
+  approval: 'A person decides; a token with the scope approve reports that with decide_approval.',
+  signal: 'send_signal sends a signal.',
+}
+
+/** What a suspended run waits for, in sentences for people and models. About as long as `waitingFor` of a record. */
 export function describeWaits(waits: Wait[]): string {
   const shown = toWaitingFor(waits)
   const omitted = waits.length - shown.length
   const parts = [...shown.map(describeWait), ...(omitted > 0 ? [`${omitted} more`] : [])]
-  return `The run waits for ${parts.join('; ')}.`
+  const hints = new Set(waits.flatMap(({ kind }) => HINTS[kind] ?? []))
+  return [`The run waits for ${parts.join('; ')}.`, ...hints].join(' ')
 }
 
 function describeWait({ kind, name, until, id, signals = [] }: WaitRecord): string {

@@ -16,14 +16,14 @@ import { listExecutions } from '../engine/executions/list-executions.ts'
 import { readExecution } from '../engine/executions/read-execution.ts'
 import { EXECUTION_ID, type ServiceTool, serviceTool } from './service-tool.ts'
 import { toResult, toToolError } from './tool-call.ts'
-import { SEND_SIGNAL } from './waiting-tools.ts'
+import { DECIDE_APPROVAL, SEND_SIGNAL } from './waiting-tools.ts'
 
 export type ServiceTools = Map<string, ServiceTool>
 
 /** The tools for executions, with the longest wait that the engine allows. */
 export function executionTools(syncDeadlineMs: number): ServiceTools {
   const maxSeconds = Math.floor(syncDeadlineMs / 1000)
-  const tools = [getExecution(maxSeconds), CANCEL_EXECUTION, LIST_EXECUTIONS, SEND_SIGNAL]
+  const tools = [getExecution(maxSeconds), CANCEL_EXECUTION, LIST_EXECUTIONS, DECIDE_APPROVAL, SEND_SIGNAL]
   return new Map(tools.map((tool) => [tool.declaration.name, tool]))
 }
 

@@ -1,5 +1,4 @@
 import {
-  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
   MissingRequiredClientCapabilityError,
@@ -10,33 +9,25 @@ import {
 import * as z from 'zod/mini'
 import { assertScope, hasScope } from '../access/permissions.ts'
 import type { Access } from '../core/access.ts'
-import { CANCELLED, type Execution } from '../core/execution.ts'
-import { isJsonObject, type JsonObject } from '../core/json/json.ts'
+import { ServiceError } from '../core/errors.ts'
+import type { Execution } from '../core/execution.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { readExecution } from '../engine/executions/read-execution.ts'
-import { retryAfterSeconds } from '../http/responses.ts'
-import { describeWaits } from './describe-waits.ts'
-import { InvalidParams, type McpEngine, toRunResult } from './tool-call.ts'
+import { decideApproval } from '../engine/waiting/decide-approval.ts'
+import { type Approval, mayDecide, openApprovals } from '../engine/waiting/find-approvals.ts'
+import { toDecision } from './elicitation.ts'
+import { toTask } from './task.ts'
+import { InvalidParams, type McpEngine } from './tool-call.ts'
 
 /**
  * The extension of revision 2026-07-28 for requests that outlast a connection, declared by clients in each request:
  * https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html
  */
-export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
+const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
 /** "No extension-specific settings are currently defined; an empty object indicates support." */
 export const TASKS_CAPABILITY = { [TASKS_EXTENSION]: {} }
-
-/** A `Task` of the extension is an execution, with its ID. `ttlMs`: it expires a time after its end, if at all. */
-type Task = {
-  taskId: string
-  status: 'working' | 'input_required' | 'completed' | 'cancelled'
-  statusMessage?: string
-  createdAt: string
-  lastUpdatedAt: string
-  ttlMs: null
-  pollIntervalMs?: number
-}
 
 const taskParams = z.looseObject({ taskId: z.string() })
 
@@ -50,12 +41,15 @@ export const mayGetTask = (context: ServerContext, access: Access): boolean =>
 const declaresTasks = (context: ServerContext): boolean =>
   capabilitiesOf(context)?.extensions?.[TASKS_EXTENSION] !== undefined
 
-/** A `CreateTaskResult`. The SDK expects `content` in results of calls; other fields are allowed in all results. */
-export const toCreatedTask = (engine: McpEngine, execution: Execution): CallToolResult => ({
-  resultType: 'task',
-  ...toWorkingTask(engine, execution),
-  content: [],
-})
+/**
+ * "If a client does not declare support for `elicitation`, the server MUST NOT include any `elicitation/create`
+ * requests." "An empty capabilities object is equivalent to declaring support for `form` mode only."
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+ */
+function declaresForms(context: ServerContext): boolean {
+  const elicitation = capabilitiesOf(context)?.elicitation
+  return elicitation !== undefined && ('form' in elicitation || !('url' in elicitation))
+}
 
 type Params = {
   engine: McpEngine
@@ -65,7 +59,8 @@ type Params = {
 }
 
 /**
- * Adds the methods of the extension. They have the rules of the routes that read and cancel executions.
+ * Adds the methods of the extension, which the SDK does not know. They have the rules of the routes that read and
+ * cancel executions and that decide on approvals.
  * @param toError what a failed request is answered with
  */
 export function addTaskMethods(
@@ -85,18 +80,28 @@ export function addTaskMethods(
         throw toError(error)
       }
     })
+  const read = async (executionId: string): Promise<Execution> =>
+    (await readExecution(engine, { access, executionId, waitSeconds: 0 })).execution
 
-  add('tasks/get', async (executionId) => {
+  add('tasks/get', async (executionId, context) => {
     assertScope(access, 'read')
-    const { execution } = await readExecution(engine, { access, executionId, waitSeconds: 0 })
-    return toTask(engine, execution)
+    const execution = await read(executionId)
+    const isAsked = hasScope(access, 'approve') && declaresForms(context)
+    const approvals = isAsked ? await openApprovals(engine, execution) : []
+    return toTask(
+      engine,
+      execution,
+      approvals.filter((approval) => mayDecide(approval, execution, access)),
+    )
   })
 
-  // "A server SHOULD ignore any responses mapped to a key that is not currently outstanding for the task."
   add('tasks/update', async (executionId) => {
     assertScope(access, 'approve')
-    if (!isJsonObject(params.inputResponses)) throw new InvalidParams('inputResponses must be an object.')
-    await readExecution(engine, { access, executionId, waitSeconds: 0 })
+    const { inputResponses } = params
+    if (!isJsonObject(inputResponses)) throw new InvalidParams('inputResponses must be an object.')
+    const approvals = await openApprovals(engine, await read(executionId))
+    for (const decision of readDecisions(inputResponses, approvals))
+      await decideApproval(engine, { access, executionId, input: null, ...decision }).catch(ignoreLate)
     return {}
   })
 
@@ -108,25 +113,20 @@ export function addTaskMethods(
   })
 }
 
-/** "The `tasks/get` endpoint returns exactly what the underlying request would have returned." */
-function toTask(engine: McpEngine, execution: Execution): Task & { result?: CallToolResult } {
-  const { id: taskId, status, error, createdAt } = execution
-  if (status === 'IN_PROGRESS') return toWorkingTask(engine, execution)
-  const task = { taskId, createdAt, lastUpdatedAt: execution.finishedAt ?? createdAt, ttlMs: null }
-  if (error?.code === CANCELLED.code) return { ...task, status: 'cancelled', statusMessage: error.message }
-  return { ...task, status: 'completed', result: toRunResult(execution) }
+/**
+ * "A server SHOULD ignore any `inputResponses` responses mapped to a key that is not currently outstanding for the
+ * task." The others are checked before the first one has an effect.
+ * @throws InvalidParams
+ */
+function readDecisions(inputResponses: JsonObject, approvals: Approval[]) {
+  return approvals.flatMap(({ id: approvalId }) => {
+    if (!Object.hasOwn(inputResponses, approvalId)) return []
+    const decision = toDecision(approvalId, inputResponses[approvalId] as Json)
+    return decision ? [{ approvalId, ...decision }] : []
+  })
 }
 
-function toWorkingTask({ system }: McpEngine, { id, createdAt, suspension }: Execution): Task {
-  const now = system.now()
-  return {
-    taskId: id,
-    status: 'working',
-    statusMessage: suspension ? describeWaits(suspension.waits) : 'The run continues.',
-    createdAt,
-    // What happens in a run that does not wait is not part of its record.
-    lastUpdatedAt: new Date(suspension?.at ?? now).toISOString(),
-    ttlMs: null,
-    pollIntervalMs: retryAfterSeconds((now - (suspension?.at ?? Date.parse(createdAt))) / 1000) * 1000,
-  }
+/** Somebody else was faster, or the execution has ended meanwhile: then it is no longer outstanding. */
+function ignoreLate(error: unknown): void {
+  if (!(error instanceof ServiceError) || error.status !== 409) throw error
 }

@@ -1,9 +1,45 @@
 import * as z from 'zod'
 import { signalHeaders } from '../api/parameters.ts'
-import type { Json } from '../core/json/json.ts'
+import { decisionBody, MAX_NOTE_CHARACTERS } from '../api/schemas/bodies.ts'
+import { decisionRecord } from '../api/schemas/execution-record.ts'
+import { InputSchemaMismatch } from '../core/errors.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
+import { decideApproval } from '../engine/waiting/decide-approval.ts'
 import { sendSignal } from '../engine/waiting/send-signal.ts'
+import { checkMembers } from '../http/json-body.ts'
 import { EXECUTION_ID, serviceTool } from './service-tool.ts'
 import { toResult, toToolError } from './tool-call.ts'
+
+export const DECIDE_APPROVAL = serviceTool({
+  name: 'decide_approval',
+  title: 'Decide on an approval',
+  description:
+    'Approves or rejects what a run waits for, once and for good. A person decides: ask before you call it. waitingFor of the execution has the ID of the approval.',
+  input: z.strictObject({
+    executionId: EXECUTION_ID,
+    approvalId: z.string().describe('The ID of the approval.'),
+    decision: z.enum(['approve', 'reject']),
+    note: z.string().max(MAX_NOTE_CHARACTERS).optional().describe('A comment, which the agent gets.'),
+    input: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Replaces the arguments that are approved. Only with approve.'),
+  }),
+  output: decisionRecord,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  scope: 'approve',
+  async run(engine, { access }, { executionId, approvalId, ...body }) {
+    // With the rules of the HTTP body, of which JSON Schema can express only some.
+    const { note = null } = checkMembers(decisionBody, body as JsonObject, {
+      kind: 'field of a decision',
+      Mismatch: InputSchemaMismatch,
+    })
+    const input = (body.input ?? null) as JsonObject | null
+    const { decision } = body
+    const given = { access, executionId, approvalId, decision, input, note }
+    return toResult(await decideApproval(engine, given))
+  },
+})
 
 export const SEND_SIGNAL = serviceTool({
   name: 'send_signal',

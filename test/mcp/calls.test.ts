@@ -58,7 +58,9 @@ describe('tools/call', () => {
       status: 'IN_PROGRESS',
       waitingFor: [{ kind: 'signal', name: 'go', signals: ['go'], until: null }],
     })
-    expect(content[0].text).toMatch(/^The run waits for the signal go\. .*get_execution with \{"executionId"/)
+    expect(content[0].text).toMatch(
+      /^The run waits for the signal go\. send_signal .*get_execution with \{"executionId"/,
+    )
   })
 
   it('runs for the tenant, on the version and with the cache that _meta names', async () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { approvalIdOfWait } from '../../lib/engine/waiting/approval-id.ts'
 import { executionTools } from '../../lib/mcp/execution-tools.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiClient, getExecutionId } from '../support/service/client.ts'
@@ -18,7 +19,14 @@ const MATRIX: Record<string, Expected[]> = {
   get_execution: [/*  */ 'hidden', 'ok', 'hidden', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
   cancel_execution: ['ok', 'hidden', 'hidden', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
   list_executions: [/**/ 'hidden', 'ok', 'hidden', 'hidden', 'hidden', 'ok', 'denied', 'none', 'none'],
+  decide_approval: [/**/ 'hidden', 'hidden', 'hidden', 'hidden', 'ok', 'ok', 'missing', 'missing', 'missing'],
   send_signal: [/*    */ 'ok', 'hidden', 'hidden', 'hidden', 'hidden', 'ok', 'missing', 'missing', 'missing'],
+}
+
+/** The runs that tools need, if it is not one that has ended. */
+const RUNS: Record<string, [slug: string, input: object]> = {
+  decide_approval: ['asks', {}],
+  send_signal: ['waits', { signal: 'go' }],
 }
 
 let org: TestOrganization
@@ -29,6 +37,7 @@ beforeAll(async () => {
   await org.publish('echo')
   await org.publish('counted')
   await org.publish('waits')
+  await org.publish('asks')
   clients = await openColumns(org, await newOrganization())
 })
 
@@ -40,7 +49,10 @@ async function send(client: ApiClient, method: string, params: { name?: string }
 const toParams = (name: string, executionId: string) => {
   if (name === 'echo') return { name, arguments: { text: 'secret' }, _meta: { tenantId: 'acme' } }
   if (name === 'list_executions') return { name, arguments: { tenantId: 'acme' } }
-  return { name, arguments: { executionId, ...(name === 'send_signal' && { name: 'go', data: 1 }) } }
+  if (name === 'send_signal') return { name, arguments: { executionId, name: 'go', data: 1 } }
+  if (name === 'decide_approval')
+    return { name, arguments: { executionId, approvalId: approvalIdOfWait('refund'), decision: 'approve' } }
+  return { name, arguments: { executionId } }
 }
 
 it('has a row for every tool of the service', () => {
@@ -54,13 +66,8 @@ const cells = Object.entries(MATRIX).flatMap(([name, row]) =>
 
 describe.each(cells)('$name, $column', ({ name, column, expected }) => {
   it(`is ${expected}`, async () => {
-    const isSent = name === 'send_signal'
-    const run = org.run(
-      isSent ? 'waits' : 'echo',
-      isSent ? { signal: 'go' } : { text: 'secret' },
-      'tenantId=acme',
-    )
-    const executionId = getExecutionId(await run)
+    const [slug, input] = RUNS[name] ?? ['echo', { text: 'secret' }]
+    const executionId = getExecutionId(await org.run(slug, input, 'tenantId=acme'))
     const message = await send(clients[column], 'tools/call', toParams(name, executionId))
     const listed = (await send(clients[column], 'tools/list', {})).result.tools
     expect(listed.some((tool: { name: string }) => tool.name === name)).toBe(expected !== 'hidden')

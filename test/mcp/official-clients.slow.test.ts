@@ -2,7 +2,13 @@ import { describe, expect, inject, it } from 'vitest'
 import { newOrganization } from '../support/engine/organization.ts'
 import { CLIENTS, type Progress } from './clients.ts'
 
-const EXECUTION_TOOLS = ['get_execution', 'cancel_execution', 'list_executions', 'send_signal']
+const EXECUTION_TOOLS = [
+  'get_execution',
+  'cancel_execution',
+  'list_executions',
+  'decide_approval',
+  'send_signal',
+]
 
 describe.each(CLIENTS)('the official client %s (%s)', (_name, version, connect) => {
   it('lists the tools of its organization', async () => {

@@ -36,6 +36,7 @@ describe.skipIf(!(await hasPython()))('the official Python client', () => {
         'get_execution',
         'cancel_execution',
         'list_executions',
+        'decide_approval',
         'send_signal',
         'marked-steps',
         'counted',

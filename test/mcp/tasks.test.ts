@@ -86,7 +86,7 @@ describe('a call that declares tasks', () => {
       resultType: 'task',
       taskId: expect.any(String),
       status: 'working',
-      statusMessage: 'The run waits for the signal go.',
+      statusMessage: 'The run waits for the signal go. send_signal sends a signal.',
       createdAt: expect.any(String),
       lastUpdatedAt: expect.any(String),
       ttlMs: null,
@@ -106,7 +106,7 @@ describe('tasks/get', () => {
   it('says what the run waits for', async () => {
     const task = await getTask(await waiting())
     expect(task).toMatchObject({ resultType: 'complete', status: 'working', ttlMs: null })
-    expect(task.statusMessage).toBe('The run waits for the signal go.')
+    expect(task.statusMessage).toBe('The run waits for the signal go. send_signal sends a signal.')
     expect(task.inputRequests).toBeUndefined()
   })
 

@@ -7,6 +7,7 @@ let org: TestOrganization
 beforeAll(async () => {
   org = await newOrganization()
   await org.publish('waits')
+  await org.publish('asks')
 })
 
 async function callTool(name: string, input: object, client = org.call) {
@@ -65,5 +66,63 @@ describe('send_signal', () => {
       isError: true,
       content: [{ text: expect.stringContaining('has ended') }],
     })
+  })
+})
+
+describe('decide_approval', () => {
+  const asking = async () => {
+    const { structuredContent, content } = await callTool('asks', {})
+    const [{ id: approvalId }] = structuredContent.waitingFor
+    return { executionId: structuredContent.executionId, approvalId, text: content[0].text }
+  }
+
+  it('is what the result of a run that waits for an approval names', async () => {
+    const { text, approvalId } = await asking()
+    expect(text).toContain(`a decision on the approval ${approvalId} of refund (until `)
+    expect(text).toContain(
+      'A person decides; a token with the scope approve reports that with decide_approval.',
+    )
+  })
+
+  it('decides once, with a note and another input', async () => {
+    const { text: _, ...ids } = await asking()
+    const given = { ...ids, decision: 'approve', note: 'less', input: { usd: 100 } }
+    const { structuredContent } = await callTool('decide_approval', given)
+    expect(structuredContent).toMatchObject({
+      id: ids.approvalId,
+      executionId: ids.executionId,
+      decision: 'approve',
+      note: 'less',
+      input: { usd: 100 },
+      by: expect.any(String),
+    })
+    expect((await callTool('decide_approval', given)).structuredContent).toEqual(structuredContent)
+    expect((await waitForExecution(org.call, ids.executionId)).output).toEqual({
+      decision: 'approve',
+      usd: 100,
+    })
+    expect(await callTool('decide_approval', { ...ids, decision: 'reject' })).toMatchObject({
+      isError: true,
+      content: [{ text: 'Another decision on this approval is stored: approve.' }],
+    })
+  })
+
+  it.each([
+    ['no decision', { decision: undefined }, '/decision'],
+    ['another decision', { decision: 'timeout' }, '/decision'],
+    ['an unknown field', { reason: 'x' }, '/reason'],
+    ['a note that is too long', { note: 'x'.repeat(2_001) }, '/note'],
+    ['a note with half of a surrogate pair', { note: '\ud800' }, '/note'],
+    ['an input with a rejection', { decision: 'reject', input: {} }, '/input'],
+    ['5 MB', { input: { usd: 'x'.repeat(5_000_000) } }, '/input'],
+    ['an unknown approval', { approvalId: 'x' }, 'no approval with this ID'],
+  ])('rejects %s', async (_, input, text) => {
+    const { executionId, approvalId } = await asking()
+    const given = { executionId, approvalId, decision: 'approve', ...input }
+    expect(await callTool('decide_approval', given)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining(text) }],
+    })
+    expect((await org.getExecution(executionId)).waitingFor).toHaveLength(1)
   })
 })

@@ -17,7 +17,7 @@ import type { RecordedStep, StepStore } from '../../core/step.ts'
 import type { Decision } from '../../core/wait.ts'
 import { isoNow } from '../engine.ts'
 import { storedDecision, timedOut, toResult } from './decisions.ts'
-import { type Approval, approvalsOf, readStep, readSteps } from './find-approvals.ts'
+import { type Approval, approvalsOf, mayDecide, readStep, readSteps } from './find-approvals.ts'
 import { sendWake } from './send-wake.ts'
 
 export type DecisionStores = {
@@ -54,7 +54,7 @@ export async function decideApproval(
   const execution = await executions.getSummary({ organizationId: access.organizationId, id })
   if (!execution) throw new ExecutionNotFound()
   const { approval, recorded } = await findApproval(stores.steps, execution, approvalId)
-  if (approval.notByCaller && execution.tokenId === access.tokenId)
+  if (!mayDecide(approval, execution, access))
     throw new Forbidden('The token that started the execution cannot decide on this approval.')
   const by = access.tokenName || access.tokenId
   const given: Decision = { decision, note, by, decidedAt: isoNow(system), input }

@@ -1,8 +1,11 @@
+import type { Access } from '../../core/access.ts'
 import type { ListPosition } from '../../core/cursor.ts'
+import type { ExecutionSummary } from '../../core/execution.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { MAX_PAGE_BYTES, PAGE_SIZE } from '../../core/limits.ts'
-import type { Page } from '../../core/ports.ts'
+import type { Page, System } from '../../core/ports.ts'
 import type { RecordedStep, StepStore } from '../../core/step.ts'
+import { storedDecision } from './decisions.ts'
 
 /** Something that somebody has to decide on. */
 export type Approval = {
@@ -40,6 +43,28 @@ export function approvalsOf({ step }: RecordedStep): Approval[] {
     return [{ id, name, title, input, since: finishedAt, until, step: number, notByCaller, inputSchema }]
   })
 }
+
+/** The approvals that an execution waits for, without those that are decided or whose time is over. */
+export async function openApprovals(
+  { steps, system }: { steps: Steps; system: System },
+  { id: executionId, suspension }: Pick<ExecutionSummary, 'id' | 'suspension'>,
+): Promise<Approval[]> {
+  const waits = suspension?.waits.filter(({ kind }) => kind === 'approval') ?? []
+  const ids = new Set(waits.map(({ id }) => id))
+  const numbers = new Set(waits.flatMap(({ step }) => step ?? []))
+  const recorded = await Promise.all([...numbers].map((number) => readStep(steps, executionId, number)))
+  return recorded
+    .filter((step) => step !== null)
+    .flatMap((step) => approvalsOf(step).filter(({ id }) => ids.has(id) && !storedDecision(step, id)))
+    .filter(({ until }) => Date.parse(until) > system.now())
+}
+
+/** Whether a token with the scope `approve` may decide on an approval of an execution that it may see. */
+export const mayDecide = (
+  { notByCaller }: Pick<Approval, 'notByCaller'>,
+  { tokenId }: Pick<ExecutionSummary, 'tokenId'>,
+  access: Pick<Access, 'tokenId'>,
+): boolean => !notByCaller || tokenId !== access.tokenId
 
 /** One step of an execution, with its results; null if it does not exist. */
 export async function readStep(

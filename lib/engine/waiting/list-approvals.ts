@@ -8,8 +8,7 @@ import type { ExecutionSummary } from '../../core/execution.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { AgentStore, ExecutionStore, Page, System } from '../../core/ports.ts'
 import type { StepStore } from '../../core/step.ts'
-import { storedDecision } from './decisions.ts'
-import { type Approval, approvalsOf, readStep } from './find-approvals.ts'
+import { type Approval, openApprovals } from './find-approvals.ts'
 
 type Stores = {
   agents: AgentStore
@@ -53,24 +52,13 @@ export async function listApprovals(
   })
   const read = pLimit(MAX_READS)
   const found = await Promise.all(
-    executions.items.map((execution) => read(() => readOpen(stores, execution))),
+    executions.items.map((execution) =>
+      read(async () => (await openApprovals(stores, execution)).map((each) => ({ ...each, execution }))),
+    ),
   )
   const all = found.flat()
   const start = all.findIndex((each) => each.execution.id === id && each.id === seen) + 1
   return fitPage(all.slice(start), limit, executions.next)
-}
-
-/** The approvals that an execution waits for, in the order of its waits. */
-async function readOpen({ steps, system }: Stores, execution: ExecutionSummary): Promise<ListedApproval[]> {
-  const waits = execution.suspension?.waits.filter(({ kind }) => kind === 'approval') ?? []
-  const ids = new Set(waits.map(({ id }) => id))
-  const numbers = new Set(waits.flatMap(({ step }) => step ?? []))
-  const recorded = await Promise.all([...numbers].map((number) => readStep(steps, execution.id, number)))
-  return recorded
-    .filter((step) => step !== null)
-    .flatMap((step) => approvalsOf(step).filter(({ id }) => ids.has(id) && !storedDecision(step, id)))
-    .filter(({ until }) => Date.parse(until) > system.now())
-    .map((approval) => ({ ...approval, execution }))
 }
 
 /** What fits the limit and a response: one approval at least. */
