@@ -7,6 +7,7 @@ type Call = {
   versionId?: string
   name?: string
   mac?: string
+  approvalId?: string
   query?: Record<string, string>
   body?: unknown
   headers?: Record<string, string>

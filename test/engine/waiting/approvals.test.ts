@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { toStepRecord } from '../../../lib/api/to-execution-record.ts'
 import { type Access, UNLIMITED } from '../../../lib/core/access.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import type { ModelStep } from '../../../lib/core/step.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
+import { openEvents } from '../../../lib/engine/events/open-events.ts'
 import { cancelExecution } from '../../../lib/engine/executions/change-execution.ts'
 import { approvalIdOf } from '../../../lib/engine/waiting/approval-id.ts'
 import { withApprovals } from '../../../lib/engine/waiting/call-approval.ts'
@@ -40,15 +42,16 @@ async function aRun(
   script: Script,
   tools: unknown[] = [refundTool(), plainTool],
   overrides: Partial<Engine> = {},
+  organizationId = system.newId(),
 ) {
   const engine: Engine = { ...base, system: clock, ...overrides }
-  const version = await aModelAgent({ tools, slug: `approvals-${system.newId()}` })
+  const version = await aModelAgent({ tools, organizationId, slug: `approvals-${system.newId()}` })
   const caller = system.newId()
   const { execution, stored, requests } = await queued(script, version, {
     tokenId: caller,
     deadlineMs: DAY_MS,
   })
-  const { id: executionId, organizationId } = execution
+  const { id: executionId } = execution
   const access = (more: Partial<Access> = {}): Access => ({
     ...UNLIMITED,
     organizationId,
@@ -411,5 +414,41 @@ describe('listApprovals', () => {
     }
     expect(new Set(found).size).toBe(5)
     expect(found).toHaveLength(5)
+  })
+})
+
+describe('the steps and events of a run', () => {
+  it('show what waits, and the decision', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    const shown = async () => (await run.steps()).map(toStepRecord)[0]?.toolCalls?.[0]
+    const id = await run.approvalId()
+    expect(await shown()).toMatchObject({ approval: { id, until: expect.any(String) } })
+    expect((await shown())?.approval).not.toHaveProperty('decision')
+    await run.decide('approve', { input: { id: 'y' }, note: 'Fine.' })
+    const decision = { decision: 'approve', by: 'Ann', note: 'Fine.', input: { id: 'y' } }
+    expect(await shown()).toMatchObject({ input: { id: 'x', usd: 200 }, approval: { id, ...decision } })
+    expect(await shown()).not.toHaveProperty('result')
+    const { organizationId, id: executionId } = run.execution
+    const params = { organizationId, id: executionId, status: 'IN_PROGRESS' as const, after: 1, maxMs: 5_000 }
+    const events = []
+    for await (const batch of openEvents(run.engine).read({
+      ...params,
+      signal: new AbortController().signal,
+    }))
+      events.push(...batch)
+    expect(events).toMatchObject([{ kind: 'status' }, { kind: 'tool', callId: id }, { kind: 'waiting' }])
+  })
+
+  it('inherit the token of the caller to the agents that it calls', async () => {
+    const child = await aModelAgent({ slug: `child-${system.newId()}` })
+    const tool = { name: 'ask_child', agent: child.slug }
+    const calls = [{ name: 'ask_child', input: { question: 'Who?' } }]
+    const run = await aRun([{ calls }, answer], [tool], {}, child.organizationId)
+    await run.process()
+    const [recorded] = await run.steps()
+    const id = [...(recorded?.results.values() ?? [])][0]?.result.executionId ?? ''
+    const { organizationId } = run.execution
+    expect(await run.engine.executions.get({ organizationId, id })).toMatchObject({ tokenId: run.caller })
   })
 })

@@ -31,9 +31,12 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
     else record(client, 'table', operation)
     return next(request)
   }
-  const recordQueue: Behavior = (request, next) => {
+  const refusing = new Set<string>()
+  const recordQueue: Behavior = async (request, next) => {
     record(request.client, 'queue', request.operation)
-    return next(request)
+    return refusing.has(request.client)
+      ? { status: 400, headers: {}, body: Buffer.from('{}') }
+      : next(request)
   }
   const table = await startProxy(dynamodb, recordTable)
   const queue = await startProxy(sqs, recordQueue)
@@ -42,6 +45,11 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
       DYNAMODB_ENDPOINT: await table.urlFor(client),
       SQS_ENDPOINT: await queue.urlFor(client),
     }),
+    /** Until it is called again, the queue refuses the messages of this client. */
+    refuseMessages: (...clients: string[]) => {
+      refusing.clear()
+      for (const client of clients) refusing.add(client)
+    },
     callsOf: (client: string): Calls => calls.get(client) ?? NO_CALLS,
     async stop(): Promise<void> {
       await Promise.all([table.stop(), queue.stop()])

@@ -75,7 +75,9 @@ const learning: Version = {
   learning: { unrated: true },
   code: false,
 }
-const code = `export default async ({ text, ms = 0 }, { step }) => {
+const code = `export default async ({ text, ms = 0 }, { step, waitForApproval }) => {
+  if (text === 'ask')
+    return (await waitForApproval('ask', { title: 'May I?', data: { text: '${large}' } })).data
   if (text === 'fail') throw new Error('Failed on request.')
   await new Promise((resolve) => setTimeout(resolve, ms))
   return { text: await step('echo', () => text) }
@@ -133,13 +135,14 @@ type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'he
   agent?: string
   versionId?: string
   signal?: string
+  approvalId?: string
 }
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
 async function call(
   name: OperationName,
   status: number,
-  { id = '', agent = version.slug, versionId = '', signal = '', ...options }: Options = {},
+  { id = '', agent = version.slug, versionId = '', signal = '', approvalId = '', ...options }: Options = {},
 ) {
   const event = toGatewayEvent(name, {
     organizationId,
@@ -147,6 +150,7 @@ async function call(
     executionId: id,
     versionId,
     name: signal,
+    approvalId,
     limits: { tokenId: organizationId, rate: '1000' },
     ...options,
   })
@@ -218,6 +222,7 @@ async function invokeAllFunctions() {
   await callTools()
   await learn()
   await fail()
+  await approve()
   await processWithHeartbeat()
   await resume()
   await requeueAndEnd()
@@ -303,6 +308,22 @@ async function fail() {
   await handlers['process-execution'](toSqsEvent({ body: message, receiptHandle: 'r' }), toContext(900_000))
   const params = { name: version.slug, arguments: body, _meta: { useCache: true } }
   await call('serve-mcp', 200, modernRequest('tools/call', params))
+}
+
+/** A run asks for an approval with large data. The queue refuses the message that resumes it. */
+async function approve() {
+  const { id } = await call('run-agent', 202, { body: { text: 'ask' } })
+  const [approval] = await call('list-approvals', 200, { query: { agent: version.slug } })
+  expect(approval.input).toEqual({ text: large })
+  const decision = { decision: 'approve', input: { text: large.repeat(5) } }
+  const options = { id, approvalId: approval.id, body: decision }
+  recorder.refuseMessages('decide-approval')
+  await call('decide-approval', 200, options)
+  recorder.refuseMessages()
+  await call('decide-approval', 200, options)
+  const message = JSON.stringify({ executionId: id, organizationId, wakes: true })
+  await handlers['process-execution'](toSqsEvent({ body: message, receiptHandle: 'r' }), toContext(900_000))
+  expect((await call('get-execution', 200, { id })).status).toBe('SUCCESS')
 }
 
 /** The runner processes an execution with a large input that runs until the next heartbeat. */

@@ -1,0 +1,49 @@
+// Generated from agent.md by "agents check" and "agents publish". Do not edit.
+
+export type Input = {
+  /** The number of the order. */
+  orderId: string
+  /** How much to refund in US dollars. */
+  usd: number
+}
+
+export type Output = {
+  /** Whether the order was refunded. */
+  refunded: boolean
+  /** How much was refunded. */
+  usd: number
+  /** Who approved or rejected it, and why. */
+  reason: string
+}
+
+/** The second argument of `run`. */
+export type Context = {
+  executionId: string
+  tenantId: string | null
+  /** Aborts when the run is cancelled, loses its lease or runs out of time. */
+  signal: AbortSignal
+  /** Runs `fn` once per name, even if the run resumes in another worker. The result is stored as JSON. */
+  step: <T>(name: string, fn: () => T | Promise<T>) => Promise<T>
+  /** Waits without a worker. The code outside of steps runs again afterwards. Each wait has a name of its own. */
+  sleep: (name: string, seconds: number) => Promise<null>
+  sleepUntil: (name: string, date: Date | string | number) => Promise<null>
+  /** The data of the next signal of this name; null after the timeout. */
+  waitForSignal: <T = unknown>(
+    name: string,
+    options?: { timeoutSeconds?: number; schema?: object },
+  ) => Promise<T | null>
+  waitForAny: <T = unknown>(
+    name: string,
+    options: { signals: string[]; timeoutSeconds?: number },
+  ) => Promise<{ signal: string; data: T } | null>
+  /** A URL by which another system sends this signal to the run, without a token. A secret until the run ends. */
+  callbackUrl: (name: string) => Promise<string>
+  /** `data`: as it was given, or as the approver edited it. */
+  waitForApproval: <T = unknown>(
+    name: string,
+    options: { title: string; data?: T; timeoutSeconds?: number },
+  ) => Promise<{ decision: 'approve' | 'reject' | 'timeout'; data: T; note: string | null; by: string | null }>
+}
+
+/** The function that `agent.ts` exports as its default. */
+export type Run = (input: Input, context: Context) => Output | Promise<Output>
