@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { type Service, startService } from '../support/service/start-service.ts'
+import { newCli } from './cli.ts'
+
+const MAIN = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
+
+const run = promisify(execFile)
+const cli = newCli()
+let service: Service
+beforeAll(async () => {
+  service = await startService({ dataDir: cli.dataDir })
+})
+afterAll(async () => {
+  await service?.stop()
+  cli.remove()
+})
+
+const [, section = ''] = /^## Let it wait\n(.*?)^## /ms.exec(readFileSync('README.md', 'utf8')) ?? []
+const [document = '', code = '', transcript = ''] = [...section.matchAll(/^```\w+\n(.*?)^```$/gms)].map(
+  ([, text]) => text ?? '',
+)
+
+/** A text with `…` for what differs from run to run. */
+function patternOf(text: string): RegExp {
+  const parts = text.trimEnd().split('…')
+  return new RegExp(`^${parts.map((part) => part.replaceAll(/[^\w\s"]/g, '\\$&')).join('[\\s\\S]*?')}\n?$`)
+}
+
+it('prints what README.md says of a run that waits', async () => {
+  cli.write({ 'agents/refund/agent.md': document, 'agents/refund/agent.ts': code })
+  const variables: Record<string, string> = {
+    URL: `${service.url}/v1`,
+    AUTH: `Authorization: Bearer ${readFileSync(join(cli.dataDir, 'dev-token'), 'utf8').trim()}`,
+    JSON: 'Content-Type: application/json',
+    DATA_DIR: cli.dataDir,
+  }
+  const steps = [...transcript.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)]
+  expect(steps).toHaveLength(5)
+  for (const [, text = '', expected = ''] of steps) {
+    const command = text.replace('npm run -s agents --', `${process.execPath} ${MAIN}`)
+    const env = { ...process.env, ...variables }
+    const print = async () => {
+      const { stdout } = await run('bash', ['-c', command], { cwd: cli.folder, env })
+      expect(stdout).toMatch(patternOf(expected))
+      return stdout
+    }
+    // A reader takes longer to type than a run to go on.
+    const isRead = /^curl (?!.* -d)/.test(text)
+    const stdout = isRead ? await vi.waitFor(print, { timeout: 20_000, interval: 200 }) : await print()
+    variables.EXECUTION ??= /^\{"id":"([^"]+)"/.exec(stdout)?.[1] ?? (undefined as never)
+    variables.APPROVAL ??= / ([0-9a-f]{32}) /.exec(stdout)?.[1] ?? (undefined as never)
+  }
+})
