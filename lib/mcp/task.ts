@@ -30,7 +30,8 @@ export const toCreatedTask = (engine: McpEngine, execution: Execution): CallTool
 })
 
 /**
- * "The `tasks/get` endpoint returns exactly what the underlying request would have returned."
+ * "The `tasks/get` endpoint returns exactly what the underlying request would have returned": also its `resultType`,
+ * which the client of the extension requires.
  * @param approvals on which the reader can decide
  */
 export function toTask(engine: McpEngine, execution: Execution, approvals: Approval[]): Task {
@@ -38,7 +39,7 @@ export function toTask(engine: McpEngine, execution: Execution, approvals: Appro
   if (status === 'IN_PROGRESS') return toOpenTask(engine, execution, approvals)
   const task = { taskId, createdAt, lastUpdatedAt: execution.finishedAt ?? createdAt, ttlMs: null }
   if (error?.code === CANCELLED.code) return { ...task, status: 'cancelled', statusMessage: error.message }
-  return { ...task, status: 'completed', result: toRunResult(execution) }
+  return { ...task, status: 'completed', result: { resultType: 'complete', ...toRunResult(execution) } }
 }
 
 function toOpenTask(

@@ -115,7 +115,11 @@ describe('tasks/get', () => {
     const task = await getEnded(taskId)
     expect(task).toMatchObject({
       status: 'completed',
-      result: { structuredContent: { data: 'null' }, content: [{ type: 'text', text: '{"data":"null"}' }] },
+      result: {
+        resultType: 'complete',
+        structuredContent: { data: 'null' },
+        content: [{ type: 'text', text: '{"data":"null"}' }],
+      },
     })
     expect(task.result.isError).toBeUndefined()
   })
