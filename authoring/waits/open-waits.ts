@@ -18,8 +18,8 @@ export type OpenWait = Wait & {
 }
 
 /**
- * What a suspended execution waits for. For those that wait for agents that they call: what these wait for. In the order
- * of steps and calls, which is the same in each run that does the same.
+ * What a suspended execution waits for. For those that wait for agents that they call: what these wait for. In the
+ * order of steps and calls, which is the same in each run that does the same.
  */
 export async function findOpenWaits(
   engine: Pick<Engine, 'executions' | 'steps'>,
