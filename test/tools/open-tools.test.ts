@@ -32,6 +32,25 @@ describe('openTools', () => {
     ])
   })
 
+  it('declares the approval that a document wants with every tool of its server, and with no other', async () => {
+    const server = await serveMcp()
+    const crm = {
+      name: 'crm',
+      approval: { notByCaller: true },
+      mcp: { url: server.url, allowedHosts: [server.host] },
+    }
+    const tools = await openDeclared([crm, { ...httpTool('localhost:1'), name: 'crm_other' }], {
+      describeAgent,
+    })
+    const approvals = tools.declarations.map(({ name, approval }) => [name, approval])
+    const approval = { notByCaller: true, timeoutSeconds: 604_800 }
+    const [last] = approvals.splice(-1)
+    expect(last).toEqual(['crm_other', undefined])
+    expect(approvals.length).toBeGreaterThan(0)
+    for (const [, each] of approvals) expect(each).toEqual(approval)
+    await tools.close()
+  })
+
   it('closes the opened tools if another tool cannot be opened', async () => {
     const server = await serveMcp({ sessions: true })
     const crm = { name: 'crm', mcp: { url: server.url, allowedHosts: [server.host] } }

@@ -149,6 +149,16 @@ describe('a tool call that needs an approval', () => {
     expect((await run.stored()).status).toBe(status)
   })
 
+  it('is none with a default that the schema permits', async () => {
+    const input = { ...INPUT, usd: { ...INPUT.usd, default: 50 } }
+    const run = await aRun(
+      [{ calls: [refund({ id: 'x' })] }, answer],
+      [refundTool({ approval: over100, input })],
+    )
+    await run.process()
+    expect((await run.stored()).status).toBe('SUCCESS')
+  })
+
   it.each([
     ['by a schema that is invalid', { type: 'object', $ref: '#/$defs/missing' }, { id: 'x' }],
     ['within a reasonable time', RECURSIVE, { tree: treeOf(60) }],
