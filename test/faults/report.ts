@@ -43,6 +43,7 @@ export function figuresOf(
     ['  of clients that hung up', records.length - planned.length],
     ['duplicates', planned.length - markers],
     ['hostile', observations.filter(({ run }) => run.kind === 'hostile').length],
+    ['waiting', observations.filter(({ run }) => run.kind === 'waiting').length],
     ['SUCCESS', countByStatus('SUCCESS')],
     ...tally(errors).map(([code, count]): [string, number] => [`ERROR ${code}`, count]),
     ['IN_PROGRESS at the end', countByStatus('IN_PROGRESS')],

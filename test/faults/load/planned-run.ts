@@ -4,6 +4,8 @@ import type { RunFault } from '../database/targeted-faults.ts'
 export const CODE_AGENT = 'marked-steps'
 /** The same with a time limit. */
 export const TIMED_AGENT = 'marked-steps-timed'
+/** Waits for a time, a signal and an approval, all of which its client ends. */
+export const WAITING_AGENT = 'marked-waits'
 export const HOSTILE_AGENT = 'hostile'
 export const MODEL_AGENT = 'looking-up'
 /** Calls the model agent as its tool. */
@@ -14,7 +16,7 @@ export const SCREENSHOT_AGENT = 'taking-screenshots'
 /** Kinds of runs, by frequency. */
 export const KINDS = [
   ...(['instant', 'instant', 'instant', 'steps', 'steps', 'steps', 'slow', 'slow'] as const),
-  ...(['large', 'model', 'model', 'delegating', 'screenshots', 'hostile'] as const),
+  ...(['waiting', 'waiting', 'large', 'model', 'model', 'delegating', 'screenshots', 'hostile'] as const),
 ] as const
 
 /** One run to request. `marker` identifies it everywhere: in its input and as its idempotency key. */
@@ -52,4 +54,13 @@ export function codeRun(params: CodeInput, text: string | null) {
   const total = number + (number * steps * (steps + 1)) / 2
   const padding = text === null ? {} : { padding: text }
   return { slug: CODE_AGENT, input: { ...params, ...padding }, output: { marker, total, ...padding } }
+}
+
+/** What the client of a waiting run sends. */
+export const SIGNAL = { name: 'add', data: 1_000 }
+
+/** A run of the agent that waits. */
+export function waitingRun(params: Pick<CodeInput, 'marker' | 'number' | 'log'>) {
+  const { marker, number } = params
+  return { slug: WAITING_AGENT, input: params, output: { marker, total: 3 * number + SIGNAL.data } }
 }

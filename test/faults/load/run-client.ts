@@ -4,7 +4,7 @@ import { ERRORS, type ErrorCode } from '../../../lib/core/errors.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import type { ApiClient, ApiResponse } from '../../support/service/client.ts'
 import { type EventLog, readEvents } from './event-reader.ts'
-import type { PlannedRun } from './planned-run.ts'
+import { type PlannedRun, SIGNAL } from './planned-run.ts'
 
 /** What the client saw of its run. */
 export type Observation = {
@@ -87,7 +87,8 @@ async function submit(params: Params, observed: Observation): Promise<void> {
   const { status, json } = response
   if (status === 200 || status === 202) {
     observed.executionId = response.headers.get('x-execution-id')
-    if (run.mode === 'sync') observed.output = json
+    // A run that waits answers with its record.
+    if (run.mode === 'sync' && status === 200) observed.output = json
   } else {
     observed.executionId = json.executionId ?? null
   }
@@ -106,7 +107,28 @@ async function poll(params: Params, observed: Observation, path: string): Promis
       observed.final = record
       return
     }
+    if (record.waitingFor) await endWaits(params, path, record.waitingFor)
     await sleep(params.pollMs ?? POLL_MS)
+  }
+}
+
+/** Sends what the run waits for, also again: only the first one counts. */
+async function endWaits(
+  params: Params,
+  path: string,
+  waits: NonNullable<ExecutionRecord['waitingFor']>,
+): Promise<void> {
+  const { marker } = params.run
+  for (const { kind, id } of waits) {
+    // 409 if it has ended in the meantime.
+    if (kind === 'signal') {
+      const options = { body: SIGNAL.data, headers: { 'Idempotency-Key': marker } }
+      await withRetry(params, (call) => call('POST', `${path}/signals/${SIGNAL.name}`, options), [202, 409])
+    }
+    if (kind === 'approval') {
+      const options = { body: { decision: 'approve' } }
+      await withRetry(params, (call) => call('POST', `${path}/approvals/${id}`, options), [200, 409])
+    }
   }
 }
 

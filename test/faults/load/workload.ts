@@ -1,7 +1,7 @@
 import { type Random, seededRandom } from '../../support/data/random.ts'
 import { faultsFor, faultyRun } from './faulty-runs.ts'
 import { modelRun, withBudget } from './model-runs.ts'
-import { codeRun, EXHAUSTED, HOSTILE_AGENT, KINDS, type PlannedRun } from './planned-run.ts'
+import { codeRun, EXHAUSTED, HOSTILE_AGENT, KINDS, type PlannedRun, waitingRun } from './planned-run.ts'
 
 type HostileRun = [how: string, code: string]
 
@@ -59,6 +59,8 @@ export function planRuns({ seed, asyncRuns, syncRuns, log }: Workload): PlannedR
         // A run that resumes after its time limit ends there.
         return { ...base, slug: HOSTILE_AGENT, input, output: null, errors: [code, 'TimedOut', ...EXHAUSTED] }
       }
+      case 'waiting':
+        return { ...base, ...waitingRun({ marker, number: random.between(1, 1_000), log }), useCache: false }
       default: {
         const steps = kind === 'steps' ? random.between(2, 5) : 0
         const params = { marker, number: random.between(1, 1_000), steps, pauseMs: PAUSE_MS[kind], log }
