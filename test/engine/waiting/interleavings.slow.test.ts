@@ -7,7 +7,7 @@ import { provisionTable } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { FAULT_KINDS, type Fault, faultKindsOf } from '../../support/waiting/faulty-worker.ts'
-import { findProblems } from '../../support/waiting/find-problems.ts'
+import { findProblems, PROMPT_MS } from '../../support/waiting/find-problems.ts'
 import { SCENARIOS, type Scenario, type ScenarioName } from '../../support/waiting/scenarios.ts'
 import { WaitingRun } from '../../support/waiting/waiting-run.ts'
 
@@ -62,7 +62,7 @@ async function play(scenario: Scenario, { isSync, faults = [], event = 'complete
   await run.start()
   const suspendedAt = run.requests.length
   if (at === undefined) await happen()
-  const problems = await findProblems(run, scenario)
+  const problems = await findProblems(run, scenario, faults.length === 0 ? PROMPT_MS : undefined)
   const played = JSON.stringify({ scenario: scenario.name, isSync, faults, event, at })
   return { requests: run.requests, suspendedAt, problems: problems.map((problem) => `${problem} ${played}`) }
 }

@@ -12,10 +12,17 @@ const RECOVERY_MS = 30 * MINUTE_MS
 /** What an item of an execution that has ended must not have. */
 const HELD = ['leaseOwner', 'leaseExpiresAt', 'openShard', 'openUntil', 'suspension']
 
+/** The same if no worker dies: a message resumes the run at once. */
+export const PROMPT_MS = 2 * MINUTE_MS
+
 /** Lets the run end, deletes it, and returns everything that is wrong with it. */
-export async function findProblems(run: WaitingRun, scenario: Scenario): Promise<string[]> {
+export async function findProblems(
+  run: WaitingRun,
+  scenario: Scenario,
+  recoveryMs = RECOVERY_MS,
+): Promise<string[]> {
   const { problems, acknowledged } = run
-  const hasEnded = await run.settle(RECOVERY_MS)
+  const hasEnded = await run.settle(recoveryMs)
   if (!hasEnded && run.completeAt !== null)
     problems.push('The run has all that it waits for, and goes on waiting.')
   if (!hasEnded) {
