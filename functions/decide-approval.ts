@@ -29,7 +29,7 @@ async function decide({ access, executionId, approvalId, body }: Request<'decide
 async function list(request: Request<'list-approvals'>) {
   const { agent, tenantId, ...page } = request.query
   const approvals = await listApprovals(
-    { ...stores, system },
+    { ...stores, queue, system },
     { access: request.access, agent, tenantId, page },
   )
   return toPageResponse(approvals, toApprovalRecord, request)

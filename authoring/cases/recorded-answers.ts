@@ -1,8 +1,7 @@
 import type { Json } from '../../lib/core/json/json.ts'
 import { type RecordedStep, type StepStore, WAIT_RESULT } from '../../lib/core/step.ts'
 import type { Decision } from '../../lib/core/wait.ts'
-import { approvalIdOf } from '../../lib/engine/waiting/approval-id.ts'
-import { storedDecision } from '../../lib/engine/waiting/decisions.ts'
+import { approvalIdOf, storedDecision } from '../../lib/engine/waiting/approvals.ts'
 import type { CaseApproval, TestCase } from './case-file.ts'
 
 type CaseAnswers = Pick<TestCase, 'approvals' | 'signals'>

@@ -4,8 +4,7 @@ import type { RecordedStep, Step } from '../../lib/core/step.ts'
 import type { Wait } from '../../lib/core/wait.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import { callKeyOf, childId } from '../../lib/engine/model-agent/call-key.ts'
-import { approvalIdOf } from '../../lib/engine/waiting/approval-id.ts'
-import { approvalsOf } from '../../lib/engine/waiting/find-approvals.ts'
+import { approvalIdOf, approvalsOf } from '../../lib/engine/waiting/approvals.ts'
 
 /** Something that a run, or an agent that it calls, waits for. */
 export type OpenWait = Wait & {

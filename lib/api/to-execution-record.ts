@@ -53,10 +53,17 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
   }
 }
 
-/** What fits `MAX_WAITING_FOR_BYTES` of JSON, beginning with the first one. */
+/** What fits `MAX_WAITING_FOR_BYTES` of JSON, beginning with the first one. The table does not keep an order of members. */
 export function toWaitingFor(waits: Wait[]): WaitRecord[] {
   let bytes = 2
-  return waits.filter((wait) => {
+  const records = waits.map(({ kind, name, since, until, ...others }) => ({
+    kind,
+    name,
+    since,
+    until,
+    ...others,
+  }))
+  return records.filter((wait) => {
     bytes += Buffer.byteLength(JSON.stringify(wait)) + 1
     return bytes <= MAX_WAITING_FOR_BYTES
   })

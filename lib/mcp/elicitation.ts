@@ -4,7 +4,7 @@ import { decisionBody, MAX_NOTE_CHARACTERS } from '../api/schemas/bodies.ts'
 import { maskMacs } from '../core/callback-mac.ts'
 import { describeMedia } from '../core/describe-media.ts'
 import type { Json } from '../core/json/json.ts'
-import type { Approval } from '../engine/waiting/find-approvals.ts'
+import type { Approval } from '../engine/waiting/approvals.ts'
 import { truncate } from '../schema/message-text.ts'
 import { InvalidParams } from './tool-call.ts'
 

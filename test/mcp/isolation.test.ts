@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { approvalIdOfWait } from '../../lib/engine/waiting/approval-id.ts'
+import { approvalIdOfWait } from '../../lib/engine/waiting/approvals.ts'
 import { executionTools } from '../../lib/mcp/execution-tools.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiClient, getExecutionId } from '../support/service/client.ts'

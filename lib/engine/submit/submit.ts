@@ -21,7 +21,7 @@ import {
 } from '../../environment.ts'
 import { hardDeadline, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { type Engine, newLease, readTimes, timesOf } from '../engine.ts'
-import { openWaitLimits } from '../waiting/wait-limits.ts'
+import { openWaitLimits } from '../waiting/suspend.ts'
 import { attempt } from '../worker/attempt.ts'
 import { type Admit, admission } from './admission.ts'
 import type { RunRequest } from './run-request.ts'

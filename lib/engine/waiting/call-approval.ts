@@ -7,9 +7,8 @@ import { compileValidator, isUnchecked } from '../../schema/validate/validate.ts
 import { addDefaults, toValidator } from '../../tools/call-tool.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { isoNow } from '../engine.ts'
-import { approvalIdOf } from './approval-id.ts'
+import { approvalIdOf, storedDecision, timedOut, toResult } from './approvals.ts'
 import { CallWaits } from './call-waits.ts'
-import { storedDecision, timedOut, toResult } from './decisions.ts'
 
 /**
  * The calls of a response, each with the approval that it needs. It is stored with the step, so that every worker and

@@ -6,9 +6,8 @@ import type { Decision, Signal, Wait, WaitRequest } from '../../core/wait.ts'
 import { compileValidator } from '../../schema/validate/validate.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { type Engine, isoNow } from '../engine.ts'
-import { approvalIdOfWait } from './approval-id.ts'
-import { timedOut } from './decisions.ts'
-import { usedSignals } from './has-arrived.ts'
+import { approvalIdOfWait, timedOut } from './approvals.ts'
+import { usedSignals } from './wake.ts'
 
 type RecordedWait = RecordedStep & { step: WaitStep }
 type SignalRequest = Extract<WaitRequest, { kind: 'signal' }>

@@ -16,9 +16,17 @@ import type { ExecutionStore, RunQueue, System } from '../../core/ports.ts'
 import type { RecordedStep, StepStore } from '../../core/step.ts'
 import type { Decision } from '../../core/wait.ts'
 import { isoNow } from '../engine.ts'
-import { storedDecision, timedOut, toResult } from './decisions.ts'
-import { type Approval, approvalsOf, mayDecide, readStep, readSteps } from './find-approvals.ts'
-import { sendWake } from './send-wake.ts'
+import {
+  type Approval,
+  approvalsOf,
+  mayDecide,
+  readStep,
+  readSteps,
+  storedDecision,
+  timedOut,
+  toResult,
+} from './approvals.ts'
+import { sendWake } from './wake.ts'
 
 export type DecisionStores = {
   executions: Pick<ExecutionStore, 'getSummary' | 'isVisible' | 'postpone'>

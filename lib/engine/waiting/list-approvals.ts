@@ -8,9 +8,10 @@ import type { ExecutionSummary } from '../../core/execution.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { AgentStore, ExecutionStore, Page, System } from '../../core/ports.ts'
 import type { StepStore } from '../../core/step.ts'
-import { type Approval, openApprovals } from './find-approvals.ts'
+import { type Approval, openApprovals } from './approvals.ts'
+import { sendWake } from './wake.ts'
 
-type Stores = {
+type Stores = Parameters<typeof sendWake>[0] & {
   agents: AgentStore
   executions: Pick<ExecutionStore, 'listSummaries'>
   steps: Pick<StepStore, 'list'>
@@ -52,13 +53,23 @@ export async function listApprovals(
   })
   const read = pLimit(MAX_READS)
   const found = await Promise.all(
-    executions.items.map((execution) =>
-      read(async () => (await openApprovals(stores, execution)).map((each) => ({ ...each, execution }))),
-    ),
+    executions.items.map((execution) => read(() => approvalsOfRun(stores, execution))),
   )
   const all = found.flat()
   const start = all.findIndex((each) => each.execution.id === id && each.id === seen) + 1
   return fitPage(all.slice(start), limit, executions.next)
+}
+
+/** A decided approval is also sent to its run, in case that who stored the decision died before. Best effort. */
+async function approvalsOfRun(stores: Stores, execution: ExecutionSummary): Promise<ListedApproval[]> {
+  const open = await openApprovals(stores, execution)
+  const ids = new Set(open.map(({ id }) => id))
+  const now = stores.system.now()
+  const isDecided = execution.suspension?.waits.some(
+    ({ kind, id = '', until }) => kind === 'approval' && Date.parse(until ?? '') > now && !ids.has(id),
+  )
+  if (isDecided) await sendWake(stores, execution).catch(() => undefined)
+  return open.map((approval) => ({ ...approval, execution }))
 }
 
 /** What fits the limit and a response: one approval at least. */

@@ -5,7 +5,7 @@ import { MAX_SIGNAL_PAGE_BYTES } from '../../core/limits.ts'
 import type { Page } from '../../core/ports.ts'
 import type { Signal } from '../../core/wait.ts'
 import type { Engine } from '../engine.ts'
-import { usedSignals } from './has-arrived.ts'
+import { usedSignals } from './wake.ts'
 
 type Stores = Pick<Engine, 'executions' | 'signals' | 'steps'>
 

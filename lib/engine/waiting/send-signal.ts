@@ -16,8 +16,7 @@ import type { Json } from '../../core/json/json.ts'
 import { MAX_PAGE_BYTES, MAX_SIGNAL_BYTES, SIGNAL_RECOUNT_MS } from '../../core/limits.ts'
 import { isSignalName, SIGNAL_NAME_RULE, type Signal } from '../../core/wait.ts'
 import { type Engine, isoNow } from '../engine.ts'
-import { usedSignals } from './has-arrived.ts'
-import { sendWake } from './send-wake.ts'
+import { sendWake, usedSignals } from './wake.ts'
 
 type Stores = Pick<Engine, 'executions' | 'queue' | 'signals' | 'steps' | 'system' | 'times'>
 

@@ -6,7 +6,7 @@ import type { ModelStep } from '../../../lib/core/step.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { openEvents } from '../../../lib/engine/events/open-events.ts'
 import { cancelExecution } from '../../../lib/engine/executions/change-execution.ts'
-import { approvalIdOf } from '../../../lib/engine/waiting/approval-id.ts'
+import { approvalIdOf } from '../../../lib/engine/waiting/approvals.ts'
 import { withApprovals } from '../../../lib/engine/waiting/call-approval.ts'
 import { decideApproval } from '../../../lib/engine/waiting/decide-approval.ts'
 import { listApprovals } from '../../../lib/engine/waiting/list-approvals.ts'
@@ -407,6 +407,24 @@ describe('listApprovals', () => {
     expect(await run.list(run.access({ agents: ['other'] }))).toEqual([])
     await run.decide('approve')
     expect(await run.list()).toEqual([])
+  })
+
+  it('resumes a run whose approver died before the message was sent', async () => {
+    const sent: unknown[] = []
+    const run = await aRun(REFUND_200)
+    await run.process()
+    const reached = Promise.withResolvers<void>()
+    run.engine.queue = {
+      send: () => {
+        reached.resolve()
+        return new Promise(() => {})
+      },
+    }
+    void run.decide('approve')
+    await reached.promise
+    run.engine.queue = { send: async (message) => void sent.push(message) }
+    expect(await run.list()).toEqual([])
+    expect(sent).toMatchObject([{ executionId: (await run.stored()).id, wakes: true }])
   })
 
   it('continues within a run whose approvals exceed the page', async () => {

@@ -1,7 +1,7 @@
 import { isFinal } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { WAIT_RESULT } from '../../../lib/core/step.ts'
-import { usedSignals } from '../../../lib/engine/waiting/has-arrived.ts'
+import { usedSignals } from '../../../lib/engine/waiting/wake.ts'
 import { type Scenario, TIMEOUT_SECONDS } from './scenarios.ts'
 import type { WaitingRun } from './waiting-run.ts'
 

@@ -9,7 +9,7 @@ import {
 import type { ModelStep, RecordedModelStep, StepCall } from '../../../core/step.ts'
 import { toPortable, toPortableId } from '../../../models/requests/to-portable.ts'
 import type { Validator } from '../../../schema/validate/validate.ts'
-import { describeDecision, storedDecision } from '../../waiting/decisions.ts'
+import { describeDecision, storedDecision } from '../../waiting/approvals.ts'
 import { Context, sizeOf } from './context.ts'
 import { delimitResult, textOf, withText } from './delimit-result.ts'
 import { answerReminder, chooseAnswerMode, isInvalidAnswer, isText, usesTools } from './final-answer.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
-import { openWaitLimits, suspensionLimit } from '../../../lib/engine/waiting/wait-limits.ts'
+import { openWaitLimits, suspensionLimit } from '../../../lib/engine/waiting/suspend.ts'
 import { MAX_SUSPENDED_EXECUTIONS, MAX_WAIT_DAYS } from '../../../lib/environment.ts'
 
 /** Processes that share a clock and the number of suspended executions. */

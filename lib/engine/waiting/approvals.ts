@@ -1,11 +1,21 @@
+import { createHash } from 'node:crypto'
 import type { Access } from '../../core/access.ts'
 import type { ListPosition } from '../../core/cursor.ts'
 import type { ExecutionSummary } from '../../core/execution.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { MAX_PAGE_BYTES, PAGE_SIZE } from '../../core/limits.ts'
 import type { Page, System } from '../../core/ports.ts'
-import type { RecordedStep, StepStore } from '../../core/step.ts'
-import { storedDecision } from './decisions.ts'
+import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
+import type { Decision } from '../../core/wait.ts'
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
+
+/** The id of the approval of a tool call: the same whichever worker asks for it. */
+export const approvalIdOf = (step: Pick<Step, 'number'>, callId: string): string =>
+  digest(`${step.number}-${callId}`)
+
+/** The same of an approval that a code agent waits for, whose name is unique in its run. */
+export const approvalIdOfWait = (name: string): string => digest(name)
 
 /** Something that somebody has to decide on. */
 export type Approval = {
@@ -88,3 +98,36 @@ export async function* readSteps(steps: Steps, executionId: string): AsyncGenera
 }
 
 const PAGE = { limit: PAGE_SIZE.max, maxBytes: MAX_PAGE_BYTES }
+
+export const timedOut = (decidedAt: string): Decision => ({
+  decision: 'timeout',
+  note: null,
+  by: null,
+  decidedAt,
+  input: null,
+})
+
+/** A decision as it is recorded, under the id of its approval. `since`: when the approval began. */
+export const toResult = (id: string, since: string, decision: Decision): CallResult => ({
+  callId: id,
+  result: { ok: true, value: decision },
+  startedAt: since,
+  finishedAt: decision.decidedAt,
+})
+
+/** The decision that is recorded under the id of an approval; null if none is. */
+export function storedDecision({ results }: Pick<RecordedStep, 'results'>, id: string): Decision | null {
+  const result = results.get(id)?.result
+  return result?.ok ? (result.value as Decision) : null
+}
+
+/** What the model has to know about a decision; null if nothing. */
+export function describeDecision({ decision, note, input }: Decision): string | null {
+  if (decision === 'timeout') return 'The call was not executed: nobody approved it in time.'
+  const added = note === null ? [] : [`Note of the approver: ${note}`]
+  if (decision === 'reject')
+    return ['The call was not executed: an approver rejected it.', ...added].join(' ')
+  if (input === null) return note === null ? null : ['An approver approved the call.', ...added].join(' ')
+  const changed = `An approver changed the input of the call. It was executed with ${JSON.stringify(input)} instead.`
+  return [changed, ...added].join(' ')
+}
