@@ -261,7 +261,7 @@ const settingsOf = (environment: Environment) => ({
   publicUrl: optional(checked(parsePublicUrl), {
     allowed: PUBLIC_URL_RULE,
     description:
-      'The URL of the API for other systems, as in the stack output `BaseUrl`: [callbacks](waiting.md#callbacks) begin with it. If unset, `context.callbackUrl` throws.',
+      'The URL of the API for other systems, as in the stack output `BaseUrl`: [callbacks](signals.md#callbacks) begin with it. If unset, `context.callbackUrl` throws.',
   }),
   disableExecuteApiEndpoint: flag({
     default: null,

@@ -53,7 +53,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
   }
 }
 
-/** What fits `MAX_WAITING_FOR_BYTES` of JSON, beginning with the first one. The table does not keep an order of members. */
+/** What fits `MAX_WAITING_FOR_BYTES` of JSON, beginning with the first one. The table keeps no order of members. */
 export function toWaitingFor(waits: Wait[]): WaitRecord[] {
   let bytes = 2
   const records = waits.map(({ kind, name, since, until, ...others }) => ({
