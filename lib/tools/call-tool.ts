@@ -1,7 +1,8 @@
 import { Interruption, Unavailable } from '../core/errors.ts'
-import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
+import { isJsonObject, type JsonObject } from '../core/json/json.ts'
 import type { ToolCall, ToolResult } from '../core/model.ts'
 import { compileValidator, type Validator } from '../schema/validate/validate.ts'
+import { addDefaults } from './add-defaults.ts'
 import { type CallOptions, failed, type Tool, ToolError } from './tool.ts'
 
 export type CallableTool = Tool & { maxResultBytes: number | undefined; validate: Validator }
@@ -96,13 +97,4 @@ export function toValidator(schema: JsonObject): Validator {
   } catch {
     return () => []
   }
-}
-
-/** Adds the defaults of the top-level fields that the model omitted. */
-export function addDefaults(input: Json, { properties }: JsonObject): Json {
-  if (!isJsonObject(input) || !isJsonObject(properties)) return input
-  const defaults = Object.entries(properties).flatMap(([name, field]) =>
-    isJsonObject(field) && field.default !== undefined ? [[name, field.default] as const] : [],
-  )
-  return { ...Object.fromEntries(defaults), ...input }
 }

@@ -36,7 +36,7 @@ export type Approval = {
   /** The name of the tool, or of the wait in a code agent. */
   name: string
   title: string
-  /** The arguments of the call, or the data of the wait. */
+  /** The arguments of the call with their defaults, or the data of the wait. */
   input: unknown
   since: string
   until: string

@@ -164,7 +164,7 @@ export const approvalRecord = z
     tenantId: nullableText,
     name: z.string().describe('The name of the tool, or of the wait in a code agent.'),
     title: z.string(),
-    input: z.unknown().describe('The arguments of the call, or the data of the wait.'),
+    input: z.unknown().describe('The arguments of the call with their defaults, or the data of the wait.'),
     since: z.iso.datetime(),
     until: z.iso.datetime(),
     step: z.int().describe('The number of the step.'),

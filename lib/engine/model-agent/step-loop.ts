@@ -11,6 +11,7 @@ import type { Wait } from '../../core/wait.ts'
 import { contextWindowOf } from '../../models/context-window.ts'
 import { estimateInputTokens } from '../../models/estimate-tokens.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
+import { addDefaults } from '../../tools/add-defaults.ts'
 import type { Tools } from '../../tools/open-tools.ts'
 import { failed } from '../../tools/tool.ts'
 import type { Journal } from '../checkpoints/journal.ts'
@@ -249,7 +250,10 @@ async function executeCall(call: StepCall, recorded: RecordedModelStep, params: 
     if (isFinalAnswer(call)) return rejectAnswer(call, recorded, checkOutput)
     const decision = await decisionOn(call, recorded, params)
     if (decision && decision.decision !== 'approve') return failed(describeDecision(decision) ?? '')
-    return tools.call({ ...call, input: decision?.input ?? call.input }, { idempotencyKey, signal })
+    const input = decision?.input ?? call.input
+    // With the defaults that were approved: those of another agent or server may have changed.
+    const approved = call.approval ? addDefaults(input, call.approval.inputSchema) : input
+    return tools.call({ ...call, input: approved }, { idempotencyKey, signal })
   }
   const result = await execute()
   await journal.appendResult(recorded, { callId: call.id, result, startedAt, finishedAt: isoNow(system) })

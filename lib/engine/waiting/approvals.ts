@@ -7,6 +7,7 @@ import { MAX_PAGE_BYTES, PAGE_SIZE } from '../../core/limits.ts'
 import type { Page, System } from '../../core/ports.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
 import type { Decision } from '../../core/wait.ts'
+import { addDefaults } from '../../tools/add-defaults.ts'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
 
@@ -23,7 +24,7 @@ export type Approval = {
   /** Of the tool, or of the wait in a code agent. */
   name: string
   title: string
-  /** The arguments of the call, or the data of the wait. */
+  /** The arguments of the call with their defaults, or the data of the wait. */
   input: Json
   since: string
   until: string
@@ -50,7 +51,8 @@ export function approvalsOf({ step }: RecordedStep): Approval[] {
     if (!approval) return []
     const { id, until, notByCaller = false, inputSchema } = approval
     const title = `May the agent call ${name}?`
-    return [{ id, name, title, input, since: finishedAt, until, step: number, notByCaller, inputSchema }]
+    const asked = { input: addDefaults(input, inputSchema), inputSchema, notByCaller }
+    return [{ id, name, title, since: finishedAt, until, step: number, ...asked }]
   })
 }
 
@@ -124,10 +126,10 @@ export function storedDecision({ results }: Pick<RecordedStep, 'results'>, id: s
 /** What the model has to know about a decision; null if nothing. */
 export function describeDecision({ decision, note, input }: Decision): string | null {
   if (decision === 'timeout') return 'The call was not executed: nobody approved it in time.'
-  const added = note === null ? [] : [`Note of the approver: ${note}`]
+  const added = note ? [`Note of the approver: ${note}`] : []
   if (decision === 'reject')
     return ['The call was not executed: an approver rejected it.', ...added].join(' ')
-  if (input === null) return note === null ? null : ['An approver approved the call.', ...added].join(' ')
+  if (input === null) return note ? ['An approver approved the call.', ...added].join(' ') : null
   const changed = `An approver changed the input of the call. It was executed with ${JSON.stringify(input)} instead.`
   return [changed, ...added].join(' ')
 }

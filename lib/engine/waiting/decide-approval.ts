@@ -15,6 +15,7 @@ import { MAX_EDITED_INPUT_BYTES } from '../../core/limits.ts'
 import type { ExecutionStore, RunQueue, System } from '../../core/ports.ts'
 import type { RecordedStep, StepStore } from '../../core/step.ts'
 import type { Decision } from '../../core/wait.ts'
+import { addDefaults } from '../../tools/add-defaults.ts'
 import { isoNow } from '../engine.ts'
 import {
   type Approval,
@@ -122,7 +123,7 @@ async function checkInput(input: JsonObject, inputSchema: JsonObject | null): Pr
     throw invalid(`must have at most ${MAX_EDITED_INPUT_BYTES} bytes of JSON`)
   if (!inputSchema) return
   // Loaded on demand: most decisions change nothing.
-  const [{ addDefaults, toValidator }, { loadPatterns }] = await Promise.all([
+  const [{ toValidator }, { loadPatterns }] = await Promise.all([
     import('../../tools/call-tool.ts'),
     import('../../schema/patterns/load-pattern-engine.ts'),
   ])

@@ -149,6 +149,37 @@ describe('a tool call that needs an approval', () => {
     expect((await run.stored()).status).toBe(status)
   })
 
+  it('shows the defaults that it is executed with, whatever they become', async () => {
+    const { openTools } = await import('../../../lib/tools/open-tools.ts')
+    const paid: unknown[] = []
+    let to = 'Ada'
+    const approval = { when: { properties: { to: { const: 'Ada' } } } }
+    const run = await aRun(
+      [{ calls: [{ name: 'pay', input: {} }] }, answer],
+      [{ name: 'pay', agent: 'pay', approval }],
+      {
+        openTools: (documents, deps) =>
+          openTools(documents, {
+            ...deps,
+            describeAgent: async () => ({
+              description: null,
+              inputSchema: { to: { type: 'string', description: 'Who is paid.', default: to } },
+            }),
+            runAgent: async ({ input }) => {
+              paid.push(input)
+              return { ok: true, value: {} }
+            },
+          }),
+      },
+    )
+    await run.process()
+    expect(await run.list()).toMatchObject([{ name: 'pay', input: { to: 'Ada' } }])
+    to = 'Mallory'
+    await run.decide('approve')
+    await run.process()
+    expect(paid).toEqual([{ to: 'Ada' }])
+  })
+
   it('is none with a default that the schema permits', async () => {
     const input = { ...INPUT, usd: { ...INPUT.usd, default: 50 } }
     const run = await aRun(
@@ -211,6 +242,14 @@ describe('the model learns', () => {
       'The call was not executed: an approver rejected it. Note of the approver: Refund half of it.',
     ])
     expect(server.calls).toEqual([])
+  })
+
+  it('nothing of a note without text', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    await run.decide('approve', { note: '' })
+    await run.process()
+    expect(run.shown()[0]).toMatch(/^<tool_result>/)
   })
 
   it('that nobody approved its call in time', async () => {
