@@ -21,7 +21,7 @@ export type Context = {
   /** Waits without a worker. The code outside of steps runs again afterwards. Each wait has a name of its own. */
   sleep: (name: string, seconds: number) => Promise<null>
   sleepUntil: (name: string, date: Date | string | number) => Promise<null>
-  /** The data of the next signal of this name; null after the timeout. */
+  /** The data of the next signal of this name, each time that it is called; null after the timeout. */
   waitForSignal: <T = unknown>(
     name: string,
     options?: { timeoutSeconds?: number; schema?: object },

@@ -63,11 +63,24 @@ export function toWaitingFor(waits: Wait[]): WaitRecord[] {
     until,
     ...others,
   }))
-  return records.filter((wait) => {
-    bytes += Buffer.byteLength(JSON.stringify(wait)) + 1
-    return bytes <= MAX_WAITING_FOR_BYTES
+  const fitting = records.filter((wait) => {
+    const added = sizeOf(wait) + 1
+    if (bytes + added > MAX_WAITING_FOR_BYTES) return false
+    bytes += added
+    return true
   })
+  const [first] = records
+  return fitting.length > 0 || !first ? fitting : [withFewerSignals(first)]
 }
+
+/** A wait that is too large alone: with as many of its signals as fit. */
+function withFewerSignals({ signals = [], ...wait }: WaitRecord): WaitRecord {
+  const fits = (count: number) =>
+    sizeOf({ ...wait, signals: signals.slice(0, count) }) + 2 <= MAX_WAITING_FOR_BYTES
+  return { ...wait, signals: signals.filter((_, index) => fits(index + 1)) }
+}
+
+const sizeOf = (wait: WaitRecord): number => Buffer.byteLength(JSON.stringify(wait))
 
 /** The answer to a change of an execution: its record, or only its state for a token that may not read. */
 export function toChangedRecord(
@@ -99,7 +112,9 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     const { kind, ...wait } = step.wait
     const resultId = 'id' in wait ? wait.id : WAIT_RESULT
     const outcome = toOutcome(results.get(resultId))
-    return maskMacs({ number, name: step.name, wait: { kind, ...wait }, ...outcome, ...times })
+    const skipped = [...results.values()].flatMap(({ signals }) => signals?.skipped ?? [])
+    const others = { ...(skipped.length > 0 && { skipped }), ...times }
+    return maskMacs({ number, name: step.name, wait: { kind, ...wait }, ...outcome, ...others })
   }
   const toolCalls = step.calls.map(({ id, name, input, error, approval }) => ({
     id,

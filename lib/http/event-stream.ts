@@ -102,7 +102,7 @@ const texts = new WeakMap<RecordedStep, string>()
 
 /** The call with this result or decision, or the wait that it ended. */
 function toToolRecord(recorded: RecordedStep, callId: string) {
-  const { toolCalls, name, result } = toStepRecord(recorded)
+  const { toolCalls, name, result, skipped } = toStepRecord(recorded)
   const call = toolCalls?.find(({ id, approval }) => id === callId || approval?.id === callId)
-  return { step: recorded.step.number, ...(call ?? (name !== undefined && { name, result })) }
+  return { step: recorded.step.number, ...(call ?? (name !== undefined && { name, result, skipped })) }
 }

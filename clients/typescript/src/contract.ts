@@ -320,6 +320,11 @@ export type Step = {
     kind: string
     [key: string]: unknown
   }
+  /** The signals that do not match the schema of the wait. Absent for none. */
+  skipped?: {
+    id: string
+    reason: string
+  }[]
   /** The text of the model response. */
   text?: string
   /** The model that responded. */

@@ -205,6 +205,10 @@ export const stepRecord = z
     name: optionalText.describe('The name of a code agent step.'),
     result: z.unknown().optional().describe('The result of a code agent step, or of a wait that has ended.'),
     wait: z.looseObject({ kind: z.string() }).optional().describe('What a code agent waits for.'),
+    skipped: z
+      .array(z.object({ id: z.string(), reason: z.string() }))
+      .optional()
+      .describe('The signals that do not match the schema of the wait. Absent for none.'),
     text: optionalText.describe('The text of the model response.'),
     model: optionalText.describe('The model that responded.'),
     toolCalls: z.array(toolCallRecord).optional(),

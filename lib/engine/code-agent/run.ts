@@ -9,7 +9,7 @@ import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
 import type { Engine } from '../engine.ts'
 import { openCallbacks } from '../waiting/callbacks.ts'
-import { CodeWaits, endedWaits, TooManyWaits } from '../waiting/code-waits.ts'
+import { CodeWaits, endedWaits, InvalidWait } from '../waiting/code-waits.ts'
 import type { AgentThread } from './agent-thread.ts'
 import { codeFileOf, forgetCodeFile } from './code-file.ts'
 import { framesOf, toFailure, toOutcome } from './outcome.ts'
@@ -100,19 +100,23 @@ async function runIn(
     else resolve(toOutcome(result, params))
   }
 
+  /** Counts another step or wait. False if there are too many, which ends the run. */
+  const countStep = (): boolean => {
+    steps += 1
+    if (steps <= MAX_CODE_STEPS) return true
+    const message = `The agent began more than ${MAX_CODE_STEPS} steps.`
+    fail({ code: 'MaxAgentStepsExceeded', message, stack: null })
+    void thread.destroy()
+    return false
+  }
+
   /** @throws AttemptStopped, Unavailable */
   const receive = async (message: ThreadMessage): Promise<void> => {
     switch (message.type) {
       case 'step':
         journal.assertMayBegin()
-        steps += 1
-        if (steps <= MAX_CODE_STEPS) return thread.send({ type: 'begin-step', id: message.id })
-        fail({
-          code: 'MaxAgentStepsExceeded',
-          message: `The agent began more than ${MAX_CODE_STEPS} steps.`,
-          stack: null,
-        })
-        return thread.destroy()
+        if (countStep()) thread.send({ type: 'begin-step', id: message.id })
+        return
       case 'step-result': {
         const { id, name, json, startedAt } = message
         const value = JSON.parse(json) as Json
@@ -123,6 +127,7 @@ async function runIn(
       case 'wait': {
         journal.assertMayBegin()
         const { id, name, wait } = message
+        if (!waits.isRecorded(name) && !countStep()) return
         const begun = await waits.begin(name, wait)
         if (begun === 'open') return thread.send({ type: 'wait-open', id })
         return thread.send({ type: 'wait-ended', id, json: JSON.stringify(begun.value) })
@@ -164,7 +169,7 @@ async function runIn(
     }
     const isClean = await thread.execute(task, (message) => {
       receive(message).catch((error: unknown) => {
-        if (error instanceof TooManyWaits) fail({ code: 'AgentFailed', message: error.message, stack: null })
+        if (error instanceof InvalidWait) fail({ code: 'AgentFailed', message: error.message, stack: null })
         else reject(error)
         void thread.destroy()
       })

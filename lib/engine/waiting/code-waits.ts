@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../core/json/json.ts'
 import { APPROVAL_TIMEOUT_SECONDS, MAX_OPEN_WAITS } from '../../core/limits.ts'
 import { type CallResult, type RecordedStep, WAIT_RESULT, type WaitStep } from '../../core/step.ts'
 import type { Decision, Signal, Wait, WaitRequest } from '../../core/wait.ts'
-import { compileValidator } from '../../schema/validate/validate.ts'
+import { compileValidator, type Validator } from '../../schema/validate/validate.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { type Engine, isoNow } from '../engine.ts'
 import { approvalIdOfWait, timedOut } from './approvals.ts'
@@ -45,7 +45,7 @@ export class CodeWaits {
     return this.open.map(({ step }) => toWait(step))
   }
 
-  /** The value of a wait; `open` if it has not ended. @throws AttemptStopped, Unavailable, TooManyWaits */
+  /** The value of a wait; `open` if it has not ended. @throws AttemptStopped, Unavailable, InvalidWait */
   begin(name: string, call: WaitCall): Promise<{ value: Json } | 'open'> {
     const beginning = this.queue.then(() => this.beginNext(name, call))
     this.queue = beginning.catch(() => undefined)
@@ -53,14 +53,21 @@ export class CodeWaits {
   }
 
   private async beginNext(name: string, call: WaitCall): Promise<{ value: Json } | 'open'> {
-    const { journal } = this.params
-    const known = journal.recorded.find(({ step }) => step.kind === 'WAIT' && step.name === name)
-    const recorded = (known ?? (await this.record(name, call))) as RecordedWait
+    const recorded = (this.find(name) ?? (await this.record(name, call))) as RecordedWait
     const ended = recorded.results.get(resultIdOf(recorded.step)) ?? (await this.findEnd(recorded))
     if (ended) return { value: toValue(recorded.step.wait, ended) }
-    if (this.open.length >= MAX_OPEN_WAITS) throw new TooManyWaits()
+    if (this.open.length >= MAX_OPEN_WAITS) throw new InvalidWait(TOO_MANY_WAITS)
     this.open.push(recorded)
     return 'open'
+  }
+
+  /** Whether an earlier attempt has begun it. */
+  isRecorded(name: string): boolean {
+    return this.find(name) !== undefined
+  }
+
+  private find(name: string): RecordedStep | undefined {
+    return this.params.journal.recorded.find(({ step }) => step.kind === 'WAIT' && step.name === name)
   }
 
   private record(name: string, call: WaitCall): Promise<RecordedStep> {
@@ -88,14 +95,14 @@ export class CodeWaits {
 
   /** The first signal that no wait has used. One that does not match the schema is skipped for good. */
   private async takeSignal(recorded: RecordedWait, wait: SignalRequest): Promise<CallResult | null> {
-    const check = wait.schema ? compileValidator(wait.schema) : () => []
+    const check = checkOf(recorded.step.name, wait)
     for await (const signal of this.unreadSignals(wait.signals)) {
       const [violation] = check(signal.data)
       if (!violation) {
         const value = wait.isAny ? { signal: signal.name, data: signal.data } : signal.data
         return this.store(recorded, { value, signals: { taken: signal.id, skipped: [] } })
       }
-      await this.skip(recorded, signal, `${violation.path} ${violation.message}`.trim())
+      await this.skip(recorded, signal, violation.message)
     }
     return null
   }
@@ -137,9 +144,23 @@ export class CodeWaits {
   }
 }
 
-/** The agent waits for more at the same time than it may. */
-export class TooManyWaits extends Error {
-  override message = `A run may wait for ${MAX_OPEN_WAITS} things at the same time.`
+/** A wait that ends the run: the agent is at fault. */
+export class InvalidWait extends Error {}
+
+const TOO_MANY_WAITS = `A run may wait for ${MAX_OPEN_WAITS} things at the same time.`
+
+/** Schemas of waits are not checked before: some fail only with certain data. @throws InvalidWait, also the validator */
+function checkOf(name: string, { schema }: SignalRequest): Validator {
+  if (!schema) return () => []
+  const guard = <T>(use: () => T): T => {
+    try {
+      return use()
+    } catch (cause) {
+      throw new InvalidWait(`The schema of the wait "${name}" is not valid: ${(cause as Error).message}`)
+    }
+  }
+  const check = guard(() => compileValidator(schema))
+  return (value) => guard(() => check(value))
 }
 
 /** Under this call id the result of a wait is recorded. */

@@ -128,7 +128,14 @@ async function assertExpected(
   if (!first || others.includes(undefined)) return
   // Loaded on demand: most waits have no schema.
   const { compileValidator } = await import('../../schema/validate/validate.ts')
-  const violations = [first, ...others].map((schema) => (schema ? compileValidator(schema)(data) : []))
+  const violations = [first, ...others].map((schema) => {
+    try {
+      return schema ? compileValidator(schema)(data) : []
+    } catch {
+      // The schema is not valid: the run ends when it takes the signal.
+      return []
+    }
+  })
   if (violations.every(({ length }) => length > 0)) throw new InputSchemaMismatch(violations[0] ?? [])
 }
 

@@ -93,9 +93,9 @@ export async function attempt(
   const ignore = onceCompleted(execution.id, () => heartbeat.check().catch(() => undefined))
   try {
     if (!(await heartbeat.start())) return { kind: 'lost' }
-    let outcome = await checkAndRun(current).catch(toRejection)
+    let outcome = await checkAndRun(current).catch((error) => failure(toRejection(error)))
     const completed = await finish(current, outcome).catch((error) => {
-      outcome = toRejection(error)
+      outcome = failure(toRejection(error))
       return finish(current, outcome)
     })
     return completed ? endOf(current, completed, outcome) : { kind: 'lost' }
@@ -201,9 +201,9 @@ async function adapt({ execution, adaptedInput }: Attempt, version: Version): Pr
 }
 
 /** A run whose data the database rejects ends: a retry would fail in the same way. @throws any other error */
-function toRejection(error: unknown): Outcome {
+function toRejection(error: unknown): ExecutionError {
   if (!(error instanceof WriteRejected)) throw error
-  return failure({ code: 'AgentFailed', message: error.message })
+  return { code: 'AgentFailed', message: error.message }
 }
 
 /** Interval of the retries of a final write, and how long one may take after the worker's time is up. */
@@ -306,7 +306,7 @@ async function suspendRun(current: Attempt, waits: Wait[]): Promise<AttemptResul
   const { engine, execution, journal, heartbeat } = current
   const recorded = { progress: journal?.hasGrown ? journal.progress : null, ...journal?.losses }
   try {
-    const suspension = await suspend(engine, execution, waits, recorded)
+    const suspension = await suspend(engine, execution, waits, recorded).catch(toRejection)
     if (suspension === 'lost') return { kind: 'lost' }
     if ('code' in suspension) {
       const outcome = failure(suspension)

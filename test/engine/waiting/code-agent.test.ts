@@ -81,6 +81,12 @@ async function aRun(body: string, overrides: Partial<Engine> = {}) {
   }
 }
 
+const AT = '2026-11-24T12:00:00.000Z'
+const SOME_STEP = {
+  step: { kind: 'CODE', name: 'one', number: 1, value: 1, startedAt: AT, finishedAt: AT },
+  results: new Map(),
+} as const
+
 const SLEEPS = `
   const before = await context.step('before', () => runs)
   await context.sleep('nap', ${DAY_SECONDS})
@@ -118,6 +124,26 @@ describe('context.sleep', () => {
     const run = await aRun(`await context.sleepUntil('then', new Date(0)); return { done: true }`)
     await run.start()
     expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { done: true }, attempts: 1 })
+  })
+
+  it('returns at once if the time has passed that the agent computes, also when it has waited', async () => {
+    const run = await aRun(`
+      await context.sleep('nap', 3600 - (runs - 1) * 4000)
+      return { done: await context.waitForAny('any', { signals: ['a'], timeoutSeconds: -1 }) }`)
+    await run.start()
+    run.passTime(HOUR_MS)
+    await run.wake()
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { done: null }, attempts: 2 })
+  })
+
+  it('counts as a step', async () => {
+    const run = await aRun(`for (let i = 0; ; i++) await context.sleep('s' + i, 0)`)
+    const steps = { ...run.engine.steps, read: async () => Array(9_999).fill(SOME_STEP) }
+    run.engine.steps = { ...steps, appendResult: async ({ result }) => result }
+    await run.engine.executions.claim({ id: run.id, lease: { owner: 'x', expiresAt: 0 }, now: Date.now() })
+    run.passTime(1)
+    await run.start()
+    expect(await run.stored()).toMatchObject({ error: { code: 'MaxAgentStepsExceeded' } })
   })
 
   it('ends a run that would wait longer than it may', async () => {
@@ -207,6 +233,39 @@ describe('context.waitForSignal', () => {
     await run.signal('a', 3)
     await run.wake()
     expect((await run.stored()).output).toEqual({ got: [1, 2, 3] })
+  })
+
+  it('takes the next signal each time that it is called', async () => {
+    const run = await aRun(`
+      const first = await context.waitForSignal('a')
+      await context.step('s', () => context.waitForSignal('a').catch(() => null))
+      return { got: [first, ...(await Promise.all([context.waitForSignal('a'), context.waitForSignal('a')]))] }`)
+    await run.signal('a', 1)
+    await run.start()
+    expect((await run.stored()).suspension?.waits).toMatchObject([
+      { name: 'a (2)', signals: ['a'] },
+      { name: 'a (3)', signals: ['a'] },
+    ])
+    run.passTime(10)
+    await run.signal('a', 2)
+    await run.wake()
+    run.passTime(10)
+    await run.signal('a', 3)
+    await run.wake()
+    expect((await run.stored()).output).toEqual({ got: [1, 2, 3] })
+  })
+
+  it.each([
+    { type: 'string', pattern: '(' },
+    { type: 'object', $ref: '#/nope' },
+  ])('ends the run if a schema is not valid: %j', async (schema) => {
+    const run = await aRun(
+      `return { got: await context.waitForSignal('n', { schema: ${JSON.stringify(schema)} }) }`,
+    )
+    await run.signal('n', {})
+    await run.start()
+    const message = expect.stringMatching(/^The schema of the wait "n" is not valid: /)
+    expect((await run.stored()).error).toMatchObject({ code: 'AgentFailed', message })
   })
 
   it('skips a signal that does not match the schema, once', async () => {
@@ -300,7 +359,14 @@ describe('waits beside other work', () => {
       `await context.sleep('x', 0); await context.sleep('x', 0); return {}`,
       /used twice/,
     ],
-    ['for a negative time', `await context.sleep('x', -1); return {}`, /must be a number of seconds from 0/],
+    ['for no time', `await context.sleep('x', NaN); return {}`, /must be a number of at most 31536000 sec/],
+    [
+      'for more signals than a record can have',
+      `const namesOf = (i) => Array.from({ length: 100 }, (_, j) => (i + '_' + j).padEnd(128, 'x'))
+      await Promise.all(Array.from({ length: 50 }, (_, i) => context.waitForAny('w' + i, { signals: namesOf(i) })))
+      return {}`,
+      /^The database rejected the data/,
+    ],
     ['for no date', `await context.sleepUntil('x', 'soon'); return {}`, /must be a date/],
     ['for a signal with a bad name', `await context.waitForSignal('a b'); return {}`, /name of a signal/],
     ['for an approval without a title', `await context.waitForApproval('x', {}); return {}`, /title must be/],

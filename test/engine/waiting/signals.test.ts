@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { toStepRecord } from '../../../lib/api/to-execution-record.ts'
 import { ANONYMOUS } from '../../../lib/core/access.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { CANCELLED } from '../../../lib/core/execution.ts'
@@ -167,6 +168,16 @@ describe('sendSignal', () => {
     await onlyNumbers.send('stop', 'text')
     expect([await run.unread(), await onlyNumbers.unread()]).toEqual([['text'], ['text']])
   })
+
+  it('accepts data that cannot be checked: the run ends when it takes it', async () => {
+    const schema = `{ type: 'object', properties: { n: { $ref: '#/nope' } } }`
+    const run = await aRun(`return { data: await context.waitForSignal('go', { schema: ${schema} }) }`)
+    await run.start()
+    await run.send('go', { n: 1 })
+    await run.wake()
+    const message = expect.stringContaining('The schema of the wait "go" is not valid')
+    expect((await run.stored())?.error).toMatchObject({ code: 'AgentFailed', message })
+  })
 })
 
 describe('context.callbackUrl', () => {
@@ -223,11 +234,10 @@ describe('a kept signal that does not match the schema of its wait', () => {
     await run.start()
     expect(await run.stored()).toMatchObject({ output: { data: 7 }, attempts: 1 })
     const [step] = await run.engine.steps.read({ executionId: run.execution.id })
-    const results = [...(step?.results.values() ?? [])]
-    expect(results).toContainEqual(
-      expect.objectContaining({
-        signals: { taken: null, skipped: [expect.objectContaining({ reason: expect.any(String) })] },
-      }),
-    )
+    const reason = 'The value must be a number, not a string.'
+    expect(step && toStepRecord(step)).toMatchObject({
+      result: 7,
+      skipped: [{ id: expect.any(String), reason }],
+    })
   })
 })

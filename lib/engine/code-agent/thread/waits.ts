@@ -19,6 +19,7 @@ type Timeout = { timeoutSeconds?: number }
 export function openWaits(post: (message: ThreadMessage) => void, publicUrl: string | undefined) {
   const { promise: suspended, resolve: suspend } = Promise.withResolvers<{ type: 'suspended' }>()
   const waiting = new Map<number, { isOpen: boolean; end: (json: string) => void }>()
+  const signalWaits = new Map<string, number>()
   let steps: Pick<ReturnType<typeof openSteps>, 'claim' | 'isIdle'>
   let isOver = false
 
@@ -33,11 +34,13 @@ export function openWaits(post: (message: ThreadMessage) => void, publicUrl: str
     const step = currentStep()
     if (step !== undefined) throw new Error(`The step "${shorten(step)}" cannot wait. Wait outside of steps.`)
     const call = describe()
-    const known = steps.claim(name)
+    const isOfSignal = call.kind === 'signal' && !call.isAny
+    const stepName = isOfSignal ? nameSignalWait(name) : name
+    const known = steps.claim(stepName)
     if (name.length > MAX_WAIT_NAME)
       throw new RangeError(`The name of a wait may have at most ${MAX_WAIT_NAME} characters.`)
     if (known !== undefined) return JSON.parse(known)
-    return ask((id) => ({ type: 'wait', id, name, wait: call }))
+    return ask((id) => ({ type: 'wait', id, name: stepName, wait: call }))
   }
 
   function ask(toMessage: (id: number) => ThreadMessage): Promise<unknown> {
@@ -47,6 +50,13 @@ export function openWaits(post: (message: ThreadMessage) => void, publicUrl: str
       waiting.set(id, { isOpen: false, end: (json) => resolve(JSON.parse(json)) })
       post(toMessage(id))
     })
+  }
+
+  /** The n-th wait for the same signal has a step of its own. */
+  function nameSignalWait(name: string): string {
+    const count = (signalWaits.get(name) ?? 0) + 1
+    signalWaits.set(name, count)
+    return count === 1 ? name : `${name} (${count})`
   }
 
   /** No wait: the run is not suspended until it has the URL. */
@@ -116,9 +126,10 @@ export function openWaits(post: (message: ThreadMessage) => void, publicUrl: str
   }
 }
 
+/** A time that has passed is over: what an agent computes from the clock is negative when it runs again. */
 function checkSeconds(seconds: unknown): number {
-  if (typeof seconds === 'number' && seconds >= 0 && seconds <= MAX_SECONDS) return seconds
-  throw new RangeError(`The time to wait must be a number of seconds from 0 to ${MAX_SECONDS}.`)
+  if (typeof seconds === 'number' && seconds <= MAX_SECONDS) return Math.max(seconds, 0)
+  throw new RangeError(`The time to wait must be a number of at most ${MAX_SECONDS} seconds.`)
 }
 
 const checkTimeout = (seconds: unknown): number | null =>
