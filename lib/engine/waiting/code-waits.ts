@@ -149,7 +149,7 @@ export class InvalidWait extends Error {}
 
 const TOO_MANY_WAITS = `A run may wait for ${MAX_OPEN_WAITS} things at the same time.`
 
-/** Schemas of waits are not checked before: some fail only with certain data. @throws InvalidWait, also the validator */
+/** Schemas of waits are not checked before: some fail only with certain data. @throws InvalidWait, now or then */
 function checkOf(name: string, { schema }: SignalRequest): Validator {
   if (!schema) return () => []
   const guard = <T>(use: () => T): T => {
