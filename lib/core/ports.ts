@@ -255,7 +255,7 @@ export interface ExecutionStore extends LearningStore {
   listOpen(params: { limit: number; after: OpenPosition | null }): Promise<OpenPage>
   /** Makes an open execution due for the next sweep, with a new deadline; false if it is final or a lease is live. */
   resume(params: {
-    execution: Pick<Execution, 'id' | 'createdAt'>
+    execution: Pick<Execution, 'id' | 'createdAt' | 'suspension'>
     now: number
     deadlineAt: number
   }): Promise<boolean>

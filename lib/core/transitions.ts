@@ -206,16 +206,12 @@ export function postpone(
   return { guard: { openUntil, ...(now !== null && { unleasedAt: now }) }, set: { openUntil: until } }
 }
 
-/** Makes an execution that no worker holds due for the next sweep, with a new deadline. */
-export function resume({
-  dueAt,
-  deadlineAt,
-  now,
-}: {
-  dueAt: number
-  deadlineAt: number
-  now: number
-}): Transition {
+/** Makes an execution that no worker holds due for the next sweep, with a new deadline. One that waits keeps its time. */
+export function resume(
+  { suspension }: Pick<Execution, 'suspension'>,
+  { dueAt, deadlineAt, now }: { dueAt: number; deadlineAt: number; now: number },
+): Transition {
+  if (suspension) return { guard: { suspendedAt: suspension.at }, set: { deadlineAt } }
   return { guard: { unleasedAt: now }, set: { lease: null, openUntil: dueAt, deadlineAt } }
 }
 

@@ -176,10 +176,11 @@ export function executionStore(table: Table): ExecutionStore {
 
     cleanUp: ({ cleanup, now }) => cleanUp(table, cleanup, now),
 
-    async resume({ execution: { id, createdAt }, ...times }) {
+    async resume({ execution, ...times }) {
+      const { id, createdAt } = execution
       // Earlier than any time at which it was due: a reader of the index that has passed it does not meet it again.
       const dueAt = Date.parse(createdAt)
-      return (await apply(id, transitions.resume({ dueAt, ...times }))) !== null
+      return (await apply(id, transitions.resume(execution, { dueAt, ...times }))) !== null
     },
 
     async postpone({ stale, ...times }) {

@@ -73,11 +73,12 @@ export function endOpen(
   })
 }
 
-/** Lets the next sweep enqueue an execution, however old it is. @throws Unavailable */
+/** Lets the next sweep enqueue an execution, however old it is; a suspended one at its time. @throws Unavailable */
 export function resumeOpen(stores: OpenStores, execution: ExecutionSummary): Promise<OpenResult> {
   return patiently(async () => {
     const now = stores.system.now()
-    const isResumed = await stores.executions.resume({ execution, now, deadlineAt: now + DEADLINE_MS })
+    const deadlineAt = Math.max(execution.suspension?.until ?? now, now) + DEADLINE_MS
+    const isResumed = await stores.executions.resume({ execution, now, deadlineAt })
     return isResumed ? 'done' : whyNot(stores, execution)
   })
 }

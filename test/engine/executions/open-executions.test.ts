@@ -13,6 +13,7 @@ import {
   resumeOpen,
 } from '../../../lib/engine/executions/open-executions.ts'
 import { sweep } from '../../../lib/engine/maintenance.ts'
+import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
@@ -204,6 +205,8 @@ describe('endOpen', () => {
   })
 })
 
+const unexpected = () => Promise.reject(new Error('It is late.'))
+
 describe('resumeOpen', () => {
   it('lets the next sweep enqueue an execution past its deadline, which runs', async () => {
     const accepted = Date.now() - 2 * DEADLINE_MS
@@ -214,6 +217,25 @@ describe('resumeOpen', () => {
     expect(sent).toContainEqual(expect.objectContaining({ executionId: execution.id }))
     const { deadlineAt } = await summaryOf(execution)
     expect(deadlineAt).toBeGreaterThan(Date.now() + DEADLINE_MS / 2)
+  })
+
+  it('lets a suspended execution whose time was long ago be resumed by the next sweep', async () => {
+    const times = leaseTimes()
+    const lease = { owner: system.newId(), expiresAt: Date.now() + times.leaseMs }
+    const created = await open({ now: Date.now() - 3 * DEADLINE_MS, deadlineMs: DEADLINE_MS })
+    const execution = await engine.executions.claim({ id: created.id, lease, now: Date.now() })
+    if (typeof execution === 'string') throw new Error(execution)
+    const until = Date.now() - 2 * DEADLINE_MS
+    const waits = [{ kind: 'sleep' as const, name: 'nap', since: '', until: '' }]
+    const suspension = { at: until - 1, until, waits }
+    const deadlineAt = until + DEADLINE_MS
+    const { owner } = lease
+    await engine.executions.suspend({ execution, owner, suspension, openUntil: until, deadlineAt })
+    expect(await resumeOpen(engine, await summaryOf(created))).toBe('done')
+    const { sent, queue } = aMessage()
+    await sweepTimers({ ...engine, queue: { ...queue, sendBatch: unexpected }, times, sentUntil: 0 })
+    expect(sent).toContainEqual(expect.objectContaining({ executionId: created.id, wakes: true }))
+    expect(await summaryOf(created)).toMatchObject({ suspension })
   })
 
   it('moves no execution to a page that a reader has not read yet', async () => {
