@@ -206,7 +206,7 @@ export function postpone(
   return { guard: { openUntil, ...(now !== null && { unleasedAt: now }) }, set: { openUntil: until } }
 }
 
-/** Makes an execution that no worker holds due for the next sweep, with a new deadline. One that waits keeps its time. */
+/** Makes an execution that no worker holds due for the next sweep, with a new deadline: if it waits, at its time. */
 export function resume(
   { suspension }: Pick<Execution, 'suspension'>,
   { dueAt, deadlineAt, now }: { dueAt: number; deadlineAt: number; now: number },
