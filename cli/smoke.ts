@@ -39,8 +39,10 @@ const EXPECTED: Partial<Record<OperationName, number>> = {
   'retire-version': 409,
   'send-signal': 409,
   'send-callback': 404,
+  'decide-approval': 404,
 }
 const UNKNOWN_AGENT = 'smoke-test-of-an-unknown-agent'
+const PLACEHOLDERS = { approvalId: 'unknown', name: 'smoke.test', mac: 'guessed' }
 
 type Request = {
   method: string
@@ -123,7 +125,7 @@ async function callRoute(route: Route, versionId: string, slash: string): Promis
   const expected = EXPECTED[name] ?? 200
   const executionId = route.path.includes('{executionId}') ? await runAgent(legacy) : ''
   const agentId = expected === 404 ? UNKNOWN_AGENT : agent
-  const path = toPath(route, { agentId, executionId, versionId, name: 'smoke.test', mac: 'guessed' }) + slash
+  const path = toPath(route, { ...PLACEHOLDERS, agentId, executionId, versionId }) + slash
   const otherwise = name === 'publish-agent' ? PUBLISHING_IS_OFF : undefined
   await send({ method, path, expected, otherwise, ...contentOf(name) })
   if (executionId !== '') await deleteExecution(executionId, legacy, slash)
@@ -145,13 +147,14 @@ async function deleteExecution(id: string, isLegacy: boolean, slash: string): Pr
 }
 
 function toPath({ path }: Route, values: Record<string, string>): string {
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? name))
 }
 
 function contentOf(name: OperationName): { body?: object; accept?: string } {
   if (name === 'run-agent') return { body: input as object }
   if (name === 'serve-mcp') return { body: LIST_TOOLS, accept: 'application/json, text/event-stream' }
   if (name === 'publish-agent') return { body: { document: '' } }
+  if (name === 'decide-approval') return { body: { decision: 'reject' } }
   return getOperation(name).body ? { body: { rating: 1 } } : {}
 }
 

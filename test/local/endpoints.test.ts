@@ -25,7 +25,12 @@ describe('DYNAMODB_ENDPOINT and SQS_ENDPOINT', () => {
     expect(listed.json[0].id).toBe(async.json.id)
     expect(listed.headers.get('link')).toContain('rel="next"')
     expect((await call('DELETE', `/v1/agent_executions/${async.json.id}`)).status).toBe(204)
-    expect(readdirSync(folder).sort()).toEqual(['dev-token', 'model-settings.json', 'published.json'])
+    expect(readdirSync(folder).sort()).toEqual([
+      'dev-token',
+      'model-settings.json',
+      'published.json',
+      'service-url',
+    ])
     await service.stop()
     await queue.stop()
   })

@@ -22,10 +22,10 @@ afterAll(() => proxy.stop())
 
 /** A run of this code that has not begun, and a clock that only the test moves. */
 async function aRun(body: string) {
-  let offsetMs = 0
+  let now = Date.now()
   const engine = {
     ...engineOn(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })),
-    system: { ...system, now: () => Date.now() + offsetMs },
+    system: { ...system, now: () => ++now },
   }
   const code = `export default async (input, context) => { ${body} }`
   const version = await aModelAgent(
@@ -40,7 +40,7 @@ async function aRun(body: string) {
     engine,
     execution,
     passTime: (ms: number) => {
-      offsetMs += ms
+      now += ms
     },
     /** Starts it, or resumes it. */
     process: async () => {

@@ -241,6 +241,14 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       expect(toResponse(result).statusCode).toBe(200)
     })
 
+    it.each<[OperationName, Call, number]>([
+      ['send-signal', { name: 'go', body: {} }, 409],
+      ['decide-approval', { approvalId: 'unknown', body: { decision: 'approve' } }, 404],
+    ])('%s refuses what an execution that has ended does not wait for', async (name, options, status) => {
+      const result = await functions.call(name, { executionId, ...options })
+      expect(toResponse(result).statusCode).toBe(status)
+    })
+
     it('delete-execution answers 204, buffered', async () => {
       const result = await functions.call('delete-execution', { executionId })
       expect(result).toMatchObject({ mode: 'buffered', payload: { statusCode: 204 } })

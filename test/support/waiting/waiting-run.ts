@@ -314,7 +314,12 @@ export class WaitingRun {
       const summary = await this.stores.executions.getSummary(this.execution)
       if (!summary || isFinal(summary)) return true
       const sweptAt = summary.openUntil ?? until
-      const times = [...this.messages.map(({ visibleAt }) => visibleAt), sweptAt, sweptAt + 2 * TIMES.graceMs]
+      const times = [
+        ...this.messages.map(({ visibleAt }) => visibleAt),
+        sweptAt,
+        sweptAt + 2 * TIMES.graceMs,
+        summary.lease?.expiresAt ?? until,
+      ]
       const next = Math.min(...times.filter((time) => time >= this.now).map((time) => time + 1))
       if (next >= until) {
         this.now = Math.max(until, this.now)
