@@ -30,6 +30,7 @@ const toTemplate = (path: string) =>
     .replace(/(?<=versions\/)[0-9a-f-]{36}/, '{versionId}')
     .replace(/[0-9a-f-]{36}/, '{executionId}')
     .replace('/smoke.test', '/{name}')
+    .replace('/unknown', '/{approvalId}')
     .replace('/guessed', '/{mac}') ?? ''
 
 describe('npm run smoke', () => {
