@@ -136,3 +136,6 @@ export const RETRY_AFTER = { ageShare: 1 / 4, minSeconds: 3, maxSeconds: 60 } as
 
 /** The least where the caller may have no more open requests: 5,000 callers are then 500 requests a second. */
 export const OPEN_RETRY_AFTER_SECONDS = 10
+
+/** Webhooks of an organization. */
+export const MAX_WEBHOOKS = 20

@@ -15,6 +15,7 @@ import type {
 } from './execution.ts'
 import type { JsonObject } from './json/json.ts'
 import type { LearningStore } from './learning.ts'
+import type { Delivery, Webhook, WebhookSecret } from './notification.ts'
 import type { Release, Renewal, Suspend } from './transitions.ts'
 import type { Signal } from './wait.ts'
 
@@ -375,4 +376,55 @@ export interface IdempotencyStore {
     now: number
     expiresAt: number
   }): Promise<Reservation>
+}
+
+/** The webhooks of organizations. Their secrets are apart: few functions can read those. */
+export interface WebhookStore {
+  /** All webhooks of the organization, oldest first; there are at most `MAX_WEBHOOKS`. */
+  list(params: { organizationId: string }): Promise<Webhook[]>
+  get(params: { organizationId: string; id: string }): Promise<Webhook | null>
+  create(params: { webhook: Webhook }): Promise<void>
+  /** Changes these fields; null if there is no such webhook. */
+  update(params: {
+    organizationId: string
+    id: string
+    changes: Partial<Omit<Webhook, 'id' | 'organizationId' | 'createdAt'>>
+  }): Promise<Webhook | null>
+  /** With its secrets; false if there is no such webhook. */
+  delete(params: { organizationId: string; id: string }): Promise<boolean>
+  /** Newest first. Without any: it has none. `id`: also `DEFAULT_WEBHOOK`. */
+  getSecrets(params: { organizationId: string; id: string }): Promise<WebhookSecret[]>
+  putSecrets(params: { organizationId: string; id: string; secrets: WebhookSecret[] }): Promise<void>
+}
+
+export type DeliveryId = { executionId: string; revision: number; destinationId: string }
+
+/** Events of executions on their way to destinations. They belong to their executions, and are deleted with them. */
+export interface DeliveryStore {
+  get(params: DeliveryId): Promise<Delivery | null>
+  /** Deliveries of all events of an execution. */
+  listOfExecution(params: { executionId: string }): Promise<Delivery[]>
+  /**
+   * Stores the result of an attempt. A pending delivery is listed by the timers until `dueAt` (milliseconds since the
+   * epoch). `attempts`: those before; false if the delivery has changed or was deleted.
+   */
+  put(params: { delivery: Delivery; attempts: number; dueAt: number | null }): Promise<boolean>
+  /** Deliveries to a webhook, newest first. */
+  list(params: { organizationId: string; destinationId: string } & PageRequest): Promise<Page<Delivery>>
+  /** The revision of the last event whose deliveries are all stored; 0 if none is. */
+  getHandled(params: { executionId: string }): Promise<number>
+  setHandled(params: { executionId: string; revision: number }): Promise<void>
+}
+
+/** `destinationId` and `revision`: another attempt of one delivery; absent: all events that are not handled. */
+export type DeliveryMessage = {
+  executionId: string
+  organizationId: string
+  destinationId?: string
+  revision?: number
+}
+
+export interface DeliveryQueue {
+  /** `delayMs`: 15 minutes at most. @throws Unavailable */
+  send(params: DeliveryMessage & { delayMs?: number }): Promise<void>
 }
