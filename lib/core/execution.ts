@@ -1,7 +1,7 @@
 import type { Violation } from './errors.ts'
 import type { JsonObject } from './json/json.ts'
 import { leaseTimes } from './lease-times.ts'
-import type { Suspension } from './wait.ts'
+import type { Suspension, Wait } from './wait.ts'
 
 export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
 
@@ -80,6 +80,10 @@ export type Execution = {
   tokenId: string | null
   /** The execution whose tool call started this one; null for an API request. */
   parentExecutionId: string | null
+  /** Whether its version was a draft when it was accepted. */
+  isDraft: boolean
+  /** Where its events go, beside the webhooks of the organization; null without one. */
+  webhookUrl: string | null
   /** The chain of agents that led to this call, outermost first. */
   callers: string[]
   /** Whether its worker may run others at the same time. */
@@ -124,6 +128,8 @@ export type Execution = {
   suspension: Suspension | null
   /** For how long it was suspended so far, in milliseconds, without a suspension that lasts. */
   waitedMs: number
+  /** Waits of which destinations may not have been told yet. */
+  pendingEvents: PendingEvent[]
   /** By which its callback URLs are made; null until the first one is. No answer contains it. */
   callbackSecret: string | null
   /**
@@ -139,6 +145,9 @@ export type Execution = {
   /** The cache entry to read and write; null if caching is off. */
   cache: { key: string; ttlSeconds: number | null } | null
 }
+
+/** It began to wait; `at` in milliseconds since the epoch. `revision`: of the event. */
+export type PendingEvent = { revision: number; at: number; waits: Wait[] }
 
 /** A computed step that the database did not store, and which attempt computed it. `usage`: of a model response. */
 export type LostStep = { number: number; attempt: number; usage?: Usage }
@@ -184,7 +193,12 @@ export type NewExecution = Pick<
   Execution,
   'id' | 'organizationId' | 'agentId' | 'versionId' | 'tenantId' | 'input' | 'options'
 > &
-  Partial<Pick<Execution, 'idempotencyId' | 'cache' | 'inputAdaptations' | 'sharesWorker' | 'tokenId'>> & {
+  Partial<
+    Pick<
+      Execution,
+      'idempotencyId' | 'cache' | 'inputAdaptations' | 'sharesWorker' | 'tokenId' | 'isDraft' | 'webhookUrl'
+    >
+  > & {
     now: number
     deadlineMs: number
     lease: Lease | null
@@ -206,6 +220,8 @@ export function newExecution(params: NewExecution): Execution {
     inputAdaptations: [],
     sharesWorker: false,
     tokenId: null,
+    isDraft: false,
+    webhookUrl: null,
     ...given,
     source: parent ? 'AGENT' : 'API',
     parentExecutionId: parent?.executionId ?? null,
@@ -234,6 +250,7 @@ export function newExecution(params: NewExecution): Execution {
     lease,
     suspension: null,
     waitedMs: 0,
+    pendingEvents: [],
     callbackSecret: null,
     openUntil: now + graceMs,
     deadlineAt: now + deadlineMs,

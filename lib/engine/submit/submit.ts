@@ -213,5 +213,6 @@ function newExecutionParams(
     graceMs: timesOf(engine).graceMs,
     cache,
     sharesWorker: sharesWorker(version),
+    isDraft: version.status === 'DRAFT',
   }
 }
