@@ -383,7 +383,8 @@ export interface WebhookStore {
   /** All webhooks of the organization, oldest first; there are at most `MAX_WEBHOOKS`. */
   list(params: { organizationId: string }): Promise<Webhook[]>
   get(params: { organizationId: string; id: string }): Promise<Webhook | null>
-  create(params: { webhook: Webhook }): Promise<void>
+  /** False if the organization has `MAX_WEBHOOKS`. */
+  create(params: { webhook: Webhook }): Promise<boolean>
   /** Changes these fields; null if there is no such webhook. */
   update(params: {
     organizationId: string
@@ -394,7 +395,15 @@ export interface WebhookStore {
   delete(params: { organizationId: string; id: string }): Promise<boolean>
   /** Newest first. Without any: it has none. `id`: also `DEFAULT_WEBHOOK`. */
   getSecrets(params: { organizationId: string; id: string }): Promise<WebhookSecret[]>
-  putSecrets(params: { organizationId: string; id: string; secrets: WebhookSecret[] }): Promise<void>
+  /** False if the newest one is no longer `replaces`; null: there is none. */
+  putSecrets(params: {
+    organizationId: string
+    id: string
+    secrets: WebhookSecret[]
+    replaces: WebhookSecret | null
+  }): Promise<boolean>
+  /** Whether there is a secret of `DEFAULT_WEBHOOK`, which the caller need not be able to read. */
+  hasDefaultSecret(params: { organizationId: string }): Promise<boolean>
 }
 
 export type DeliveryId = { executionId: string; revision: number; destinationId: string }

@@ -5,6 +5,7 @@ import { signalStore } from './executions/signal-store.ts'
 import { stepStore } from './executions/step-store.ts'
 import { cacheStore, idempotencyStore } from './reservation-stores.ts'
 import { openTable, type Table } from './table/table.ts'
+import { webhookStore } from './webhook-store.ts'
 
 export type Stores = ReturnType<typeof openStores>
 
@@ -22,4 +23,5 @@ export const openStores = (table: Table = openTable()) => ({
   organizations: organizationStore(table),
   rates: rateStore(table),
   tokens: tokenStore(table),
+  webhooks: webhookStore(table),
 })

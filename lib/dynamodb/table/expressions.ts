@@ -6,27 +6,34 @@ export type Condition = { expression: string; names?: string[]; values?: Item }
 /** Writes only if the item does not exist. */
 export const NOT_EXISTS: Condition = { expression: 'attribute_not_exists(pk)' }
 
-/** `setOnce` sets attributes that do not exist yet, `copy` to the value of another. Undefined values are ignored. */
+/**
+ * `setOnce` sets attributes that do not exist yet, `copy` to the value of another. `include` and `exclude`
+ * change sets. Undefined values are ignored.
+ */
 export type Change = {
   set?: Item
   setOnce?: Item
   copy?: Record<string, string>
   remove?: string[]
   add?: Record<string, number>
+  include?: Record<string, Set<string>>
+  exclude?: Record<string, Set<string>>
   condition?: Condition | undefined
 }
 
 /** The expression parameters of a DynamoDB request. */
 export function expressions(change: Change) {
   const { set = {}, setOnce = {}, copy = {}, remove = [], add = {}, condition } = change
+  const { include = {}, exclude = {} } = change
+  const added = { ...add, ...include }
   const given = (item: Item) => Object.keys(item).filter((name) => item[name] !== undefined)
-  const values = { ...set, ...setOnce, ...add, ...condition?.values }
+  const values = { ...set, ...setOnce, ...added, ...exclude, ...condition?.values }
   const names = [
     ...given(set),
     ...given(setOnce),
     ...Object.entries(copy).flat(),
     ...remove,
-    ...Object.keys(add),
+    ...Object.keys({ ...added, ...exclude }),
     ...(condition?.names ?? []),
   ]
   const terms = {
@@ -36,7 +43,8 @@ export function expressions(change: Change) {
       ...Object.entries(copy).map(([name, from]) => `#${name} = #${from}`),
     ],
     REMOVE: remove.map((name) => `#${name}`),
-    ADD: Object.keys(add).map((name) => `#${name} :${name}`),
+    ADD: Object.keys(added).map((name) => `#${name} :${name}`),
+    DELETE: Object.keys(exclude).map((name) => `#${name} :${name}`),
   }
   const clauses = Object.entries(terms).filter(([, { length }]) => length > 0)
   return {

@@ -17,6 +17,8 @@ export const AGENT_PREFIX = 'AGENT#'
 export const TOKEN_PREFIX = 'TOKEN#'
 export const TOKEN_ID_PREFIX = 'TOKEN-ID#'
 export const RATE_PREFIX = 'RATE#'
+export const DESTINATIONS_PREFIX = 'DESTINATIONS#'
+export const SECRET_PREFIX = 'SECRET#'
 
 export const organizationKey = (id: string): Key => ({ pk: `${ORGANIZATION_PREFIX}${id}`, sk: 'ORG' })
 
@@ -37,6 +39,21 @@ export const occupancyKey = (organizationId: string, name: string, window: numbe
   counterKey(`${organizationId}#OPEN#${name}#${window}`)
 
 const counterKey = (name: string): Key => ({ pk: `${RATE_PREFIX}${name}`, sk: 'RATE' })
+
+const inDestinations = (organizationId: string, sk: string): Key => ({
+  pk: `${DESTINATIONS_PREFIX}${organizationId}`,
+  sk,
+})
+export const webhookKey = (organizationId: string, id: string): Key =>
+  inDestinations(organizationId, `${WEBHOOK_PREFIX}${id}`)
+export const WEBHOOK_PREFIX = 'WEBHOOK#'
+/** The ids of the webhooks that exist, and whether there is a default secret. */
+export const destinationsKey = (organizationId: string): Key => inDestinations(organizationId, 'ALL')
+/** In a partition of its own, so that a policy can exclude it. */
+export const webhookSecretKey = (organizationId: string, id: string): Key => ({
+  pk: `${SECRET_PREFIX}${organizationId}`,
+  sk: `${WEBHOOK_PREFIX}${id}`,
+})
 
 const inAgent = (id: string, sk: string): Key => ({ pk: `${AGENT_PREFIX}${id}`, sk })
 export const agentKey = (id: string): Key => inAgent(id, 'AGENT')
