@@ -6,7 +6,9 @@ import { logger } from '../lib/logger.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const { executions, steps } = openMeasuredStores()
+const { executions, steps, deliveries } = openMeasuredStores()
+/** Nothing is delivered yet. */
+const deliveryQueue = { send: async () => undefined }
 const queue = openRunQueue()
 const times = readTimes()
 /** Of the timers of suspended executions: this process does not send them twice. */
@@ -17,7 +19,16 @@ export async function handler(): Promise<void> {
   const cleaned = runCleanups({ executions, system })
   // Reported after the sweep, which must not wait for it.
   cleaned.catch(() => undefined)
-  const timers = sweepTimers({ executions, steps, queue, system, times, sentUntil })
+  const timers = sweepTimers({
+    executions,
+    steps,
+    deliveries,
+    queue,
+    deliveryQueue,
+    system,
+    times,
+    sentUntil,
+  })
   timers.catch(() => undefined)
   const result = await sweep({ executions, steps, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('executions swept', result)

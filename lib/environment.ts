@@ -10,6 +10,9 @@ export const SHARED_WORKER = 'SHARED_WORKER'
 /** Endpoints of emulators; absent on AWS. */
 export const DYNAMODB_ENDPOINT = 'DYNAMODB_ENDPOINT'
 export const SQS_ENDPOINT = 'SQS_ENDPOINT'
+/** Name or ARN of the EventBridge event bus that gets the events of all organizations; absent without one. */
+export const EVENT_BUS = 'EVENT_BUS'
+
 /** `on` if API Gateway streams responses, `local` if the gateway of `npm start` does; absent if they are buffered. */
 export const RESPONSE_STREAMING = 'RESPONSE_STREAMING'
 

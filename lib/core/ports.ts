@@ -147,9 +147,12 @@ export type ExecutionListParams = {
 } & ExecutionFilter &
   PageRequest
 
+/** `isMarked`: the write also enters a final execution into the outbox (`DeliveryStore.readOutbox`). */
+type Marking = { isMarked?: boolean }
+
 export interface ExecutionStore extends LearningStore {
   /** Records an accepted execution. False if the id exists; then nothing changes. */
-  create(params: { execution: Execution }): Promise<boolean>
+  create(params: { execution: Execution } & Marking): Promise<boolean>
   get(params: { organizationId: string; id: string }): Promise<Execution | null>
   /** The execution without its payloads, which are not read. */
   getSummary(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
@@ -180,9 +183,9 @@ export interface ExecutionStore extends LearningStore {
     now: number
   }): Promise<LeasedExecution | 'held' | 'suspended' | 'closed'>
   /** Gives up the lease until `wake`; false if the owner had lost it. */
-  suspend(
-    params: { execution: Pick<Execution, 'id' | 'organizationId'>; owner: string } & Suspend,
-  ): Promise<boolean>
+  suspend(params: { execution: ExecutionSummary; owner: string } & Suspend): Promise<boolean>
+  /** The events of a suspended execution are handled: its timer is due at `openUntil`. */
+  clearEvents(params: { execution: SuspendedExecution; openUntil: number }): Promise<void>
   /** The execution if it is suspended; null otherwise. */
   getSuspended(params: { id: string }): Promise<SuspendedExecution | null>
   /** Takes the lease of a suspended execution; null if that suspension is over. */
@@ -209,29 +212,35 @@ export interface ExecutionStore extends LearningStore {
    * Ends the execution; null if its worker no longer holds the lease. `staysListed`: `listStale` lists it until it is
    * settled.
    */
-  finish(params: {
-    execution: LeasedExecution
-    outcome: Outcome
-    finishedAt: string
-    staysListed?: boolean
-  }): Promise<Execution | null>
+  finish(
+    params: {
+      execution: LeasedExecution
+      outcome: Outcome
+      finishedAt: string
+      staysListed?: boolean
+    } & Marking,
+  ): Promise<Execution | null>
   /** Ends an open execution, regardless of its lease; null if it is final or does not exist. */
-  end(params: {
-    organizationId: string
-    id: string
-    error: ExecutionError
-    finishedAt: string
-    /** The progress recorded with its last step; null keeps what the record has. */
-    progress?: (Progress & { lostSteps?: LostStep[] }) | null
-    /** Only if no lease was live at this time, and if it does not wait. */
-    unleasedAt?: number
-    /** Only if the record still has these values. */
-    listed?: { openUntil: number; deadlineAt: number }
-    /** `listStale` lists it, as soon as it is final, until it is settled. */
-    staysListed?: boolean
-  }): Promise<Execution | null>
+  end(
+    params: {
+      organizationId: string
+      id: string
+      /** As it was read: only with it, the end is an event. */
+      execution?: ExecutionSummary
+      error: ExecutionError
+      finishedAt: string
+      /** The progress recorded with its last step; null keeps what the record has. */
+      progress?: (Progress & { lostSteps?: LostStep[] }) | null
+      /** Only if no lease was live at this time, and if it does not wait. */
+      unleasedAt?: number
+      /** Only if the record still has these values. */
+      listed?: { openUntil: number; deadlineAt: number }
+      /** `listStale` lists it, as soon as it is final, until it is settled. */
+      staysListed?: boolean
+    } & Marking,
+  ): Promise<Execution | null>
   /** Of a final execution that stayed listed: when it is due again; null if nothing is left to do. */
-  settle(params: { id: string; openUntil: number; until: number | null }): Promise<void>
+  settle(params: { execution: ExecutionSummary; until: number | null } & Marking): Promise<void>
   /** The ids of open executions that tool calls of an execution have started. */
   listOpenChildren(params: { organizationId: string; id: string }): Promise<string[]>
   /**
@@ -270,10 +279,11 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<Pick<Execution, 'attempts' | 'sharesWorker'> | null>
 }
 
+/** An entry of the sweeper's index. `delivery`: it is the timer of a delivery of this execution. */
 export type StaleExecution = Pick<
   Execution,
   'id' | 'organizationId' | 'tenantId' | 'createdAt' | 'deadlineAt'
-> & { openUntil: number }
+> & { openUntil: number; delivery?: Omit<DeliveryId, 'executionId'> }
 
 /** Where a page of open executions ended: in which shard of the index, and at which of its entries. */
 export type OpenPosition = { shard: number; entry: Record<string, unknown> | null }
@@ -414,16 +424,31 @@ export interface DeliveryStore {
   /** Deliveries of all events of an execution. */
   listOfExecution(params: { executionId: string }): Promise<Delivery[]>
   /**
-   * Stores the result of an attempt. A pending delivery is listed by the timers until `dueAt` (milliseconds since the
-   * epoch). `attempts`: those before; false if the delivery has changed or was deleted.
+   * Stores the result of an attempt. The timers list a pending delivery from `dueAt` on (milliseconds since the epoch).
+   * `attempts`: those of the stored one, 0 for a new one. False if the delivery has changed or was deleted.
    */
   put(params: { delivery: Delivery; attempts: number; dueAt: number | null }): Promise<boolean>
+  /** Moves the timer of a pending delivery, unless it has moved. */
+  postpone(params: DeliveryId & { dueAt: number; until: number }): Promise<boolean>
   /** Deliveries to a webhook, newest first. */
   list(params: { organizationId: string; destinationId: string } & PageRequest): Promise<Page<Delivery>>
-  /** The revision of the last event whose deliveries are all stored; 0 if none is. */
-  getHandled(params: { executionId: string }): Promise<number>
-  setHandled(params: { executionId: string; revision: number }): Promise<void>
+  /** All events of this final execution have deliveries. */
+  setHandled(params: { executionId: string }): Promise<void>
+  /** Those of these executions that are handled. */
+  findHandled(params: { executionIds: string[] }): Promise<Set<string>>
+  /**
+   * Final executions that were entered into the outbox from `from` on and before `before` (milliseconds since the
+   * epoch), page by page, handled or not.
+   */
+  readOutbox(params: { from: number; before: number }): AsyncGenerator<OutboxEntry[]>
+  /** Everything entered before is handled. 0 at the beginning. */
+  getPosition(): Promise<number>
+  /** Moves it forward. */
+  setPosition(params: { position: number }): Promise<void>
 }
+
+/** `at`: when the execution ended, in milliseconds since the epoch. */
+export type OutboxEntry = { executionId: string; organizationId: string; at: number }
 
 /** `destinationId` and `revision`: another attempt of one delivery; absent: all events that are not handled. */
 export type DeliveryMessage = {

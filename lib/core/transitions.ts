@@ -4,6 +4,7 @@ import type {
   Lease,
   LostStep,
   Outcome,
+  PendingEvent,
   Progress,
   SuspendedExecution,
   Usage,
@@ -134,6 +135,8 @@ export type Suspend = {
   /** When the timer, or the sweeper, looks at it. */
   openUntil: number
   deadlineAt: number
+  /** With that of this suspension; those that the record has by default. */
+  pendingEvents?: PendingEvent[]
   /** Null if no step is stored. */
   progress?: Progress | null
   lostSteps?: LostStep[]
@@ -196,6 +199,12 @@ export function end(
 export const settle = (openUntil: number, until: number | null): Transition => ({
   guard: { isFinal: true, openUntil },
   set: { openUntil: until },
+})
+
+/** Of a suspended execution whose events are handled: its timer is due at `openUntil` from now on. */
+export const clearEvents = ({ at }: Suspension, openUntil: number): Transition => ({
+  guard: { suspendedAt: at },
+  set: { openUntil, pendingEvents: [] },
 })
 
 /** Postpones the next sweep of an execution that no worker holds. `now` is null for a suspended one. */

@@ -1,5 +1,6 @@
 import { organizationStore, rateStore, tokenStore } from './access-stores.ts'
 import { agentStore } from './agent-store.ts'
+import { deliveryStore } from './executions/delivery-store.ts'
 import { executionStore } from './executions/execution-store.ts'
 import { signalStore } from './executions/signal-store.ts'
 import { stepStore } from './executions/step-store.ts'
@@ -18,6 +19,7 @@ export const openStores = (table: Table = openTable()) => ({
   executions: executionStore(table),
   steps: stepStore(table),
   signals: signalStore(table),
+  deliveries: deliveryStore(table),
   cache: cacheStore(table),
   idempotency: idempotencyStore(table),
   organizations: organizationStore(table),

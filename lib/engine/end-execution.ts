@@ -52,7 +52,15 @@ async function end(
   const progress = await withLosses(stores, key, recorded)
   const staysListed = execution.parentExecutionId !== null || (await hasOpenChildren(stores, execution))
   const finishedAt = isoNow(system)
-  const ended = await executions.end({ ...key, error, progress, finishedAt, staysListed, ...guard })
+  const ended = await executions.end({
+    ...key,
+    execution,
+    error,
+    progress,
+    finishedAt,
+    staysListed,
+    ...guard,
+  })
   if (ended) await afterEnd(stores, ended)
   return ended
 }
@@ -75,7 +83,7 @@ export async function afterEnd(stores: Endings, ended: ExecutionSummary): Promis
  * @throws Unavailable
  */
 export async function settle(stores: Endings, ended: ExecutionSummary): Promise<boolean> {
-  const { id, organizationId, tenantId, openUntil } = ended
+  const { organizationId, tenantId } = ended
   if (ended.status === 'ERROR') {
     const limit = pLimit(PARALLEL_CHILDREN)
     const children = await stores.executions.listOpenChildren(ended)
@@ -83,7 +91,7 @@ export async function settle(stores: Endings, ended: ExecutionSummary): Promise<
   }
   const parent = await findUnawareParent(stores, ended)
   if (!parent) {
-    if (openUntil !== null) await stores.executions.settle({ id, openUntil, until: null })
+    await stores.executions.settle({ execution: ended, until: null })
     return true
   }
   const { id: executionId, sharesWorker } = parent

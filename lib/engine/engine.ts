@@ -31,6 +31,8 @@ export type Engine = {
   /** What opens models and tools; recorded test cases replace it. */
   openModel?: typeof openModel
   openTools?: typeof openTools
+  /** Starts the delivery of an execution's events; nobody is told by default. */
+  announce?: (execution: Pick<Execution, 'id' | 'organizationId'>) => Promise<void>
   /** Tests shorten these. */
   times?: LeaseTimes
   /** How long the waits of a run may last together; 30 days by default. */

@@ -54,10 +54,9 @@ async function settleStale({ times, ...stores }: Sweep, stale: StaleExecution): 
   const { executions, system } = stores
   const ended = await executions.getSummary(stale)
   if (!ended || !isFinal(ended) || ended.openUntil === null) return false
-  const { id, openUntil } = ended
   if (await settle(stores, ended)) return true
   const until = nextSweep(times, Date.parse(stale.createdAt), system.now())
-  await executions.settle({ id, openUntil, until })
+  await executions.settle({ execution: ended, until })
   return true
 }
 

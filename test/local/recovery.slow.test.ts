@@ -103,12 +103,12 @@ describe.concurrent('a run whose process is killed', () => {
       const call = createClient(service.url, own.token)
       const [record] = (await call('GET', '/v1/agent_executions')).json
       // The sweeper of a service of another test, which has ended since, may have postponed it.
-      expect(await waitForExecution(call, record.id, 8 * LEASE_MS)).toMatchObject({
+      expect(await waitForExecution(call, record.id, 12 * LEASE_MS)).toMatchObject({
         status: 'SUCCESS',
         output: { attempts: 2 },
       })
     })
-  }, 90_000)
+  }, 120_000)
 })
 
 describe('a synchronous run', () => {

@@ -16,9 +16,12 @@ import { MissingChunk } from '../table/chunks.ts'
 import {
   agentShard,
   executionKey,
+  isOutboxShard,
   LIST_SHARDS,
   OPEN_SHARDS,
+  OUTBOX_SHARDS,
   openShard,
+  outboxShard,
   ownedShard,
   STATUS_SHARDS,
   type StatusKey,
@@ -99,6 +102,7 @@ export type ExecutionItem = Pick<ExecutionSummary, RequiredField> & {
   lastError?: StoredText
   leaseOwner?: string
   leaseExpiresAt?: number
+  openShard?: string
   logs?: StoredText
   /** The worker that finished it. Shows a worker whose write was repeated that its own write succeeded. */
   finishedBy?: string
@@ -125,16 +129,17 @@ export type LessonItem = { inputHash: string; text: string; model?: string; vect
 /** What `toSummary` reads. */
 export const SUMMARY_ATTRIBUTES: string[] = [
   ...Object.keys(PLAIN_FIELDS),
-  ...(['error', 'lastError', 'leaseOwner', 'leaseExpiresAt'] satisfies (keyof ExecutionItem)[]),
+  ...(['error', 'lastError', 'leaseOwner', 'leaseExpiresAt', 'openShard'] satisfies (keyof ExecutionItem)[]),
 ]
 
 export function toSummary(item: ExecutionItem): ExecutionSummary {
-  const { error, lastError, leaseOwner, leaseExpiresAt } = item
+  const { error, lastError, leaseOwner, leaseExpiresAt, openShard } = item
   const plain = Object.fromEntries(
     Object.entries(PLAIN_FIELDS).map(([name, missing]) => [name, item[name as PlainField] ?? missing]),
   ) as Pick<ExecutionSummary, PlainField>
   return {
     ...plain,
+    ...(isOutboxShard(openShard) && { openUntil: null }),
     usage: totalUsage(plain),
     error: parseError(error, plain.id),
     lastError: parseError(lastError, plain.id),
@@ -184,6 +189,12 @@ export function openKeys(execution: Pick<Execution, 'id' | 'organizationId' | 's
   const status = needsApproval(suspension.waits) ? 'WAITING-APPROVAL' : 'WAITING'
   return { openShard: timerShard(shardOf(id, TIMER_SHARDS)), statusShard: statusKey(execution, status) }
 }
+
+/** The index keys of a final execution whose events have to be delivered. */
+export const outboxKeys = ({ id, finishedAt }: { id: string; finishedAt: string }): Item => ({
+  openShard: outboxShard(shardOf(id, OUTBOX_SHARDS)),
+  openUntil: Date.parse(finishedAt),
+})
 
 /** The key under which the lists of an organization show an open or failed execution. */
 export const statusKey = (

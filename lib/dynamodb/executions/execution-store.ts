@@ -13,6 +13,7 @@ import {
   loadExecution,
   NEVER_EXPIRES,
   openKeys,
+  outboxKeys,
   readRecord,
   SUMMARY_ATTRIBUTES,
   statusKey,
@@ -29,10 +30,11 @@ import { listOpenChildren, openExecutions } from './open-executions.ts'
 export function executionStore(table: Table): ExecutionStore {
   /** The updated item, or null if the guard failed, as it does when the SDK repeats a write that was executed. */
   const apply = (id: string, transition: transitions.Transition, attributes: Item = {}) => {
-    const { set, ...change } = toChange(transition)
+    const { set, remove = [], ...change } = toChange(transition)
     return table.update(executionKey(id), {
       ...change,
       set: { ...set, ...attributes },
+      remove: remove.filter((name) => !(name in attributes)),
       condition: toCondition(transition.guard),
     })
   }
@@ -48,11 +50,12 @@ export function executionStore(table: Table): ExecutionStore {
     ...learningStore(table),
     ...openExecutions(table),
 
-    async create({ execution }) {
-      const { id, parentExecutionId } = execution
+    async create({ execution, isMarked }) {
+      const { id, parentExecutionId, finishedAt } = execution
       // Written first, so that a deletion of the parent finds whatever is created.
       if (parentExecutionId !== null) await table.put(childKey(parentExecutionId, id))
-      return table.put(await toItem(table, execution), NOT_EXISTS)
+      const item = await toItem(table, execution)
+      return table.put({ ...item, ...(isMarked && finishedAt && outboxKeys({ id, finishedAt })) }, NOT_EXISTS)
     },
 
     async get({ organizationId, id }) {
@@ -134,8 +137,8 @@ export function executionStore(table: Table): ExecutionStore {
       return woken && { ...woken, lease: params.lease }
     },
 
-    async finish({ execution, ...params }) {
-      const { outcome, finishedAt } = params
+    async finish({ execution, isMarked, ...params }) {
+      const { outcome, finishedAt, staysListed } = params
       const { id } = execution
       const { owner } = execution.lease
       const writtenAt = Date.parse(finishedAt)
@@ -145,7 +148,8 @@ export function executionStore(table: Table): ExecutionStore {
           ? { output: await storePayload(table, target, outcome.output) }
           : { statusShard: statusKey(execution, 'ERROR') }
       const transition = transitions.finish(owner, params)
-      const updated = await apply(id, transition, { ...attributes, finishedBy: owner })
+      const keys = isMarked && !staysListed && outboxKeys({ id, finishedAt })
+      const updated = await apply(id, transition, { ...attributes, ...keys, finishedBy: owner })
       const item = updated ?? (await readRecord(table, id))
       if (item?.finishedBy !== owner) return null
       // Recorded since the claim.
@@ -156,16 +160,25 @@ export function executionStore(table: Table): ExecutionStore {
       return { ...finished, learnedFrom, steps, usage, model, lostSteps, lostUsage, childUsage, openUntil }
     },
 
-    async end({ organizationId, id, unleasedAt, listed, ...ending }) {
+    async end({ organizationId, id, execution: _, unleasedAt, listed, isMarked, ...ending }) {
       const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }), ...listed }
-      const open = ending.staysListed && openKeys({ organizationId, id, suspension: null })
-      const keys = { ...open, statusShard: statusKey({ organizationId, id }, 'ERROR') }
+      const { staysListed, finishedAt } = ending
+      const open = staysListed && openKeys({ organizationId, id, suspension: null })
+      const marks = isMarked && !staysListed && outboxKeys({ id, finishedAt })
+      const keys = { ...open, ...marks, statusShard: statusKey({ organizationId, id }, 'ERROR') }
       const item = await apply(id, transitions.end(guard, ending), keys)
       return item && loadExecution(table, item)
     },
 
-    async settle({ id, openUntil, until }) {
-      await apply(id, transitions.settle(openUntil, until))
+    async settle({ execution, until, isMarked }) {
+      const { id, openUntil, finishedAt } = execution
+      if (openUntil === null) return
+      const keys = isMarked && until === null && finishedAt ? outboxKeys({ id, finishedAt }) : {}
+      await apply(id, transitions.settle(openUntil, until), keys)
+    },
+
+    async clearEvents({ execution: { id, suspension }, openUntil }) {
+      await apply(id, transitions.clearEvents(suspension, openUntil))
     },
 
     listOpenChildren: (params) => listOpenChildren(table, params),

@@ -2,6 +2,7 @@ import type { ExecutionStore, StaleExecution } from '../../core/ports.ts'
 import {
   CHILD_PREFIX,
   childIdOf,
+  deliveryIdOf,
   executionIdOf,
   executionKey,
   type Key,
@@ -114,7 +115,13 @@ const toStale = (item: Item): StaleExecution => ({
   id: executionIdOf(String(item.pk)),
   tenantId: (item as Partial<StaleExecution>).tenantId ?? null,
   ...pick(item as StaleExecution, ['organizationId', 'createdAt', 'openUntil', 'deadlineAt']),
+  ...timedDelivery(item),
 })
+
+function timedDelivery(item: Item) {
+  const delivery = deliveryIdOf(item as Key)
+  return delivery && { delivery }
+}
 
 export async function listOpenChildren(
   table: Table,

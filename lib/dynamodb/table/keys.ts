@@ -10,6 +10,7 @@ export const STATUS_SHARDS = 16
 export const OPEN_SHARDS = 64
 export const CLEANUP_SHARDS = 8
 export const TIMER_SHARDS = 16
+export const OUTBOX_SHARDS = 16
 
 /** Also in the policies that let functions write only some items, or all except some. */
 export const ORGANIZATION_PREFIX = 'ORG#'
@@ -98,6 +99,19 @@ export const SIGNAL_PREFIX = 'SIGNAL#'
 export const signalIdOf = ({ sk }: Key): string => sk.slice(SIGNAL_PREFIX.length)
 /** How many signals the execution has. */
 export const signalCountKey = (executionId: string): Key => inExecution(executionId, 'SIGNALS')
+/** One event for one destination. */
+export const deliveryKey = (executionId: string, revision: number, destinationId: string): Key =>
+  inExecution(executionId, `${DELIVERY_PREFIX}${revision}#${destinationId}`)
+export const DELIVERY_PREFIX = 'DELIVERY#'
+/** Null for other items. */
+export function deliveryIdOf({ sk }: Key): { revision: number; destinationId: string } | null {
+  const [, revision, destinationId = ''] = sk.startsWith(DELIVERY_PREFIX) ? sk.split('#') : []
+  return revision === undefined ? null : { revision: Number(revision), destinationId }
+}
+/** Says that all events of a final execution have deliveries. */
+export const handledKey = (executionId: string): Key => inExecution(executionId, 'HANDLED')
+/** Up to where the sweeper has read the outbox. */
+export const OUTBOX_POSITION: Key = { pk: 'OUTBOX', sk: 'POSITION' }
 export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
 /** Whether the item is an execution's record, step or chunk. */
 export const isOfExecution = ({ pk }: Key): boolean => pk.startsWith('EXEC#')
@@ -131,6 +145,14 @@ export const cleanupShard = (shard: number): string => `CLEANUP#${shard}`
 export const openShard = (shard: number): string => `OPEN#${shard}`
 /** Suspended executions, by the time at which they are resumed at the latest. */
 export const timerShard = (shard: number): string => `TIMER#${shard}`
+
+/** Final executions whose events may not be handled, by the time of their end. Entries stay: it is a log. */
+export const outboxShard = (shard: number): string => `${OUTBOX_SHARD_PREFIX}${shard}`
+export const isOutboxShard = (shard: string | undefined): boolean =>
+  shard?.startsWith(OUTBOX_SHARD_PREFIX) ?? false
+const OUTBOX_SHARD_PREFIX = 'OUTBOX#'
+export const deliveriesShard = (organizationId: string, destinationId: string, shard: number): string =>
+  `ORG#${organizationId}#WEBHOOK#${shard}#${destinationId}`
 
 /** Derived from the last two bytes of the UUID, which are random in all UUID versions in use. */
 export const shardOf = (id: string, shards: number): number => Number.parseInt(id.slice(-4), 16) % shards

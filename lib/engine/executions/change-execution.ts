@@ -40,8 +40,8 @@ export async function deleteExecution({ executions, system }: Deleting, referenc
   let result = await remove()
   if (result === 'awaited') {
     const ended = await executions.getSummary(key)
-    if (ended?.openUntil && !(await findUnawareParent({ executions }, ended)))
-      await executions.settle({ id, openUntil: ended.openUntil, until: null })
+    if (ended && !(await findUnawareParent({ executions }, ended)))
+      await executions.settle({ execution: ended, until: null })
     result = await remove()
   }
   if (result === 'missing') throw new ExecutionNotFound()

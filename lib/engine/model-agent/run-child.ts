@@ -75,10 +75,9 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
     const status = parent.attempts > 1 ? await engine.executions.getStatus(execution) : null
     const isNew = status === null && (await engine.executions.create({ execution }))
     const ended = await runToEnd(engine, attempt, child, { execution, isNew })
-    const { openUntil } = ended
     // Known here, and to each worker that follows: nobody has to resume the parent for it.
-    if (isFinal(ended) && openUntil !== null)
-      await engine.executions.settle({ id, openUntil, until: null }).catch(() => undefined)
+    if (isFinal(ended))
+      await engine.executions.settle({ execution: ended, until: null }).catch(() => undefined)
     return ended
   } catch (error) {
     if (signal.aborted && !(error instanceof CallWaits)) await endWithCall(engine, parent, child)

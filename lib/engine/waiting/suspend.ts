@@ -48,7 +48,7 @@ export async function suspend(
     execution,
     owner: execution.lease.owner,
     suspension,
-    openUntil: hasOwnMessage(suspension) ? until + 2 * timesOf(engine).graceMs : until,
+    openUntil: timerOf(engine, suspension),
     deadlineAt: until + Math.max(execution.deadlineAt - at, 0),
     ...recorded,
   })
@@ -59,6 +59,10 @@ export async function suspend(
   }
   return suspension
 }
+
+/** When the timer looks at a suspended execution: after a message of its own must have been lost, if it has one. */
+export const timerOf = ({ times }: Pick<Engine, 'times'>, suspension: Suspension): number =>
+  suspension.until + (hasOwnMessage(suspension) ? 2 * timesOf({ times }).graceMs : 0)
 
 /** A wait that is shorter than the longest delay of a message needs no sweep. */
 const hasOwnMessage = ({ at, until }: Suspension): boolean => until - at < MAX_QUEUE_DELAY_MS

@@ -1,7 +1,14 @@
 import pLimit from 'p-limit'
 import { type LeaseTimes, nextSweep } from '../../core/lease-times.ts'
 import { MAX_QUEUE_BATCH, MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
-import type { BatchQueue, ExecutionStore, StaleExecution, System } from '../../core/ports.ts'
+import type {
+  BatchQueue,
+  DeliveryQueue,
+  DeliveryStore,
+  ExecutionStore,
+  StaleExecution,
+  System,
+} from '../../core/ports.ts'
 import { DEADLINE_EXCEEDED } from '../../core/transitions.ts'
 import { type Endings, endAbandoned } from '../end-execution.ts'
 import { listedOf } from '../maintenance.ts'
@@ -9,6 +16,8 @@ import { listedOf } from '../maintenance.ts'
 type Params = Endings & {
   executions: Pick<ExecutionStore, 'postpone' | 'readTimers'>
   queue: BatchQueue
+  deliveries: Pick<DeliveryStore, 'postpone'>
+  deliveryQueue: DeliveryQueue
   times: LeaseTimes
   /** Timers before this time have been sent by an earlier sweep of this process. Milliseconds since the epoch. */
   sentUntil: number
@@ -39,7 +48,8 @@ export async function sweepTimers(params: Params): Promise<number> {
     const overdue = page.filter(isOverdue)
     const next = page.filter((timer) => !isOverdue(timer) && timer.openUntil >= sentUntil)
     const requests = [
-      ...toBatches(next).map((batch) =>
+      ...next.flatMap((timer) => (timer.delivery ? limit(() => sendDelivery(params, timer)) : [])),
+      ...toBatches(next.filter(({ delivery }) => !delivery)).map((batch) =>
         limit(() => queue.sendBatch(batch.map((each) => toMessage(each, system)))),
       ),
       ...overdue.map((timer) => limit(() => processOverdue(params, timer))),
@@ -69,9 +79,26 @@ const toMessage = (
   delayMs: Math.max(openUntil - now(), 0),
 })
 
+const sendDelivery = ({ deliveryQueue, system }: Params, timer: StaleExecution): Promise<void> => {
+  const { id: executionId, organizationId, openUntil, delivery } = timer
+  const delayMs = Math.max(openUntil - system.now(), 0)
+  return deliveryQueue.send({ executionId, organizationId, ...delivery, delayMs })
+}
+
 async function processOverdue(params: Params, timer: StaleExecution): Promise<void> {
-  const { executions, queue, system, times } = params
+  const { executions, deliveries, queue, system, times } = params
+  const { id: executionId, openUntil: dueAt, delivery } = timer
   const now = system.now()
+  if (delivery) {
+    const isMoved = await deliveries.postpone({
+      executionId,
+      ...delivery,
+      dueAt,
+      until: nextSweep(times, dueAt, now),
+    })
+    if (isMoved) await sendDelivery(params, timer)
+    return
+  }
   if (timer.deadlineAt <= now) {
     await endAbandoned(params, timer, DEADLINE_EXCEEDED, listedOf(timer))
     return

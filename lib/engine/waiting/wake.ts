@@ -22,6 +22,8 @@ export async function wake(
   const execution = await executions.getSuspended({ id })
   if (!execution) return 'closed'
   if (!(await hasArrived(engine, execution))) {
+    // The message about these events may have been lost.
+    if (execution.pendingEvents.length > 0) await engine.announce?.(execution)
     const remainingMs = execution.suspension.until - system.now()
     return remainingMs <= EARLY_MS ? { retryInMs: Math.max(remainingMs, 0) } : 'closed'
   }

@@ -17,7 +17,7 @@ import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
-import { engineOn } from '../../support/engine/engine-on.ts'
+import { engineOn, NO_DELIVERIES } from '../../support/engine/engine-on.ts'
 import { executionOf, modelStep, NO_PROGRESS, toolCall } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { aMessage } from '../../support/engine/scripted-engine.ts'
@@ -233,7 +233,13 @@ describe('resumeOpen', () => {
     await engine.executions.suspend({ execution, owner, suspension, openUntil: until, deadlineAt })
     expect(await resumeOpen(engine, await summaryOf(created))).toBe('done')
     const { sent, queue } = aMessage()
-    await sweepTimers({ ...engine, queue: { ...queue, sendBatch: unexpected }, times, sentUntil: 0 })
+    await sweepTimers({
+      ...engine,
+      queue: { ...queue, sendBatch: unexpected },
+      ...NO_DELIVERIES,
+      times,
+      sentUntil: 0,
+    })
     expect(sent).toContainEqual(expect.objectContaining({ executionId: created.id, wakes: true }))
     expect(await summaryOf(created)).toMatchObject({ suspension })
   })

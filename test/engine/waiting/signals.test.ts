@@ -14,7 +14,7 @@ import { sendSignal } from '../../../lib/engine/waiting/send-signal.ts'
 import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { engineOn } from '../../support/engine/engine-on.ts'
+import { engineOn, NO_DELIVERIES } from '../../support/engine/engine-on.ts'
 import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
@@ -126,7 +126,7 @@ describe('sendSignal', () => {
     }
     const later = { ...system, now: () => Date.now() + times.leaseMs }
     const sentUntil = Date.now() + 2 * times.leaseMs - 1_000
-    await sweepTimers({ ...run.engine, queue, system: later, times, sentUntil })
+    await sweepTimers({ ...run.engine, ...NO_DELIVERIES, queue, system: later, times, sentUntil })
     expect(sent).toContain(run.execution.id)
     await run.wake()
     expect(await run.stored()).toMatchObject({ output: { data: 1 } })

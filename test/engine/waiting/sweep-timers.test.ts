@@ -7,6 +7,7 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
+import { NO_DELIVERIES } from '../../support/engine/engine-on.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 
 const MINUTE = 60_000
@@ -34,7 +35,14 @@ async function aService() {
     let sentUntil = 0
     return async () => {
       sent.length = 0
-      const params = { ...stores, queue, system: { ...system, now: () => now }, times, sentUntil }
+      const params = {
+        ...stores,
+        ...NO_DELIVERIES,
+        queue,
+        system: { ...system, now: () => now },
+        times,
+        sentUntil,
+      }
       sentUntil = await sweepTimers(params)
       return sent.map(({ executionId, delayMs }) => ({ executionId, delayMs }))
     }

@@ -400,7 +400,7 @@ async function endFamilies() {
   }
   const times = { openUntil: suspension.until, deadlineAt: suspension.until }
   await executions.suspend({
-    execution: { id: waiting, organizationId },
+    execution: (await executions.getSummary({ organizationId, id: waiting })) as never,
     owner: lease.owner,
     suspension,
     ...times,

@@ -10,7 +10,7 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import type { ScriptedModel } from '../scripted-model/start-scripted-model.ts'
 import type { Script, ScriptedCall } from '../scripted-model/turn.ts'
-import { engineOn } from './engine-on.ts'
+import { engineOn, NO_DELIVERIES } from './engine-on.ts'
 import { executionOf } from './executions.ts'
 import { aModelAgent, finalAnswer } from './model-agent.ts'
 
@@ -129,7 +129,7 @@ export function aFamily({ table, scripted }: Family) {
       const { system, times } = engine
       const params = { executions, steps, queue, system, times }
       await runCleanups(params)
-      await sweepTimers({ ...params, sentUntil: 0 })
+      await sweepTimers({ ...params, ...NO_DELIVERIES, sentUntil: 0 })
       await sweep(params)
     },
   }

@@ -119,7 +119,8 @@ const OPERATIONS: Operations = {
     const next = applyIfPermitted(state, transitions.end(guard, ending))
     return [next ?? state, next?.execution ?? null]
   },
-  settle(state, { openUntil, until }) {
+  settle(state, { execution: { openUntil }, until }) {
+    if (openUntil === null) return [state, undefined]
     return [applyIfPermitted(state, transitions.settle(openUntil, until)) ?? state, undefined]
   },
   listOpenChildren(state) {

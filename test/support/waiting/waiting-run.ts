@@ -29,6 +29,7 @@ import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
+import { NO_DELIVERIES } from '../engine/engine-on.ts'
 import { executionOf, leased } from '../engine/executions.ts'
 import { type Fault, FaultyWorker } from './faulty-worker.ts'
 import type { Scenario } from './scenarios.ts'
@@ -217,7 +218,7 @@ export class WaitingRun {
     const stores = openStores(this.indexTable)
     const params = { ...stores, queue, system, times: TIMES }
     await sweep(params)
-    this.sentUntil = await sweepTimers({ ...params, sentUntil })
+    this.sentUntil = await sweepTimers({ ...params, ...NO_DELIVERIES, sentUntil })
   }
 
   /** Most requests of a sweep are queries of partitions in which this run cannot be. */

@@ -1,0 +1,46 @@
+import type { DeliveryResult } from '../../core/notification.ts'
+
+export type CircuitBreaker = {
+  /**
+   * Sends to a destination, unless its last attempts have got no answer: then one attempt at a time tries whether it
+   * answers again, and the others fail at once, so that a receiver that hangs does not occupy all workers.
+   * @param isForced sends in any case
+   */
+  run(
+    destinationId: string,
+    options: { isForced: boolean },
+    send: () => Promise<DeliveryResult>,
+  ): Promise<DeliveryResult>
+}
+
+/** Attempts in a row without an answer that open the circuit, and for how long. */
+const THRESHOLD = 3
+const OPEN_MS = 30_000
+
+/** The circuit breakers of this process, by destination. */
+export function circuitBreaker(now: () => number): CircuitBreaker {
+  const circuits = new Map<string, { failures: number; openUntil: number; isTrying: boolean }>()
+  return {
+    async run(id, { isForced }, send) {
+      const circuit = circuits.get(id)
+      if (circuit && circuit.failures >= THRESHOLD && !isForced) {
+        if (circuit.isTrying || now() < circuit.openUntil) return NOT_SENT
+        circuit.isTrying = true
+      }
+      const result = await send()
+      if (result.ok || result.responseStatus !== null) circuits.delete(id)
+      else {
+        const failures = (circuits.get(id)?.failures ?? 0) + 1
+        circuits.set(id, { failures, openUntil: now() + OPEN_MS, isTrying: false })
+      }
+      return result
+    },
+  }
+}
+
+const NOT_SENT: DeliveryResult = {
+  ok: false,
+  responseStatus: null,
+  error: 'Not sent: the receiver has not answered the last attempts.',
+  isGone: false,
+}

@@ -1,0 +1,300 @@
+import {
+  type Execution,
+  type ExecutionSummary,
+  isFinal,
+  type SuspendedExecution,
+} from '../../core/execution.ts'
+import { MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
+import {
+  DEFAULT_WEBHOOK,
+  type Delivery,
+  type DeliveryResult,
+  EVENT_BUS,
+  type ExecutionEvent,
+  parseEventId,
+  type Webhook,
+} from '../../core/notification.ts'
+import type {
+  DeliveryId,
+  DeliveryQueue,
+  DeliveryStore,
+  ExecutionStore,
+  System,
+  WebhookStore,
+} from '../../core/ports.ts'
+import { timesOf } from '../engine.ts'
+import { timerOf } from '../waiting/suspend.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
+import type { Destination, Destinations } from './destinations.ts'
+import { endOf } from './outbox.ts'
+
+export type DeliveryEngine = {
+  executions: Pick<ExecutionStore, 'clearEvents' | 'get'>
+  deliveries: Pick<DeliveryStore, 'get' | 'listOfExecution' | 'put' | 'setHandled'>
+  webhooks: Pick<WebhookStore, 'get' | 'update'>
+  destinations: Destinations
+  breaker: CircuitBreaker
+  queue: DeliveryQueue
+  system: System
+  /** Sends an event; never throws. `data`: JSON of the record. */
+  send(destination: Destination, event: ExecutionEvent, data: string): Promise<DeliveryResult>
+  /** The record that clients see. */
+  toRecord(execution: Execution): object
+  /** The same without payloads, for an execution whose record is too large. */
+  toSummary(execution: ExecutionSummary): object
+}
+
+/** Above this many bytes of JSON, a record is sent without its payloads. */
+const MAX_DATA_BYTES = 256_000
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+/** Before each further attempt. With the jitter, the last one is made within 72 hours. */
+const DELAYS_MS = [
+  10_000,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  20 * HOUR_MS,
+]
+const MAX_DELIVERY_ATTEMPTS = DELAYS_MS.length + 1
+/** After so long without a success, a webhook is disabled. */
+const FAILING_MS = 72 * HOUR_MS
+/** A message may be early by this much: the clocks of machines differ. */
+const EARLY_MS = 2_000
+
+/**
+ * Sends the events of an execution that are not handled to all destinations at the same time, each at least once, and
+ * stores what became of it. Whatever was not stored is sent again with the next message.
+ * @throws Unavailable
+ */
+export async function deliverEvents(
+  engine: DeliveryEngine,
+  { organizationId, executionId }: { organizationId: string; executionId: string },
+): Promise<void> {
+  const { executions, deliveries } = engine
+  const execution = await executions.get({ organizationId, id: executionId })
+  if (!execution) return
+  const known = await deliveries.listOfExecution({ executionId })
+  await Promise.all(
+    eventsOf(execution).map(async (event) => {
+      const isNew = ({ id }: Destination) =>
+        !known.some(({ revision, destinationId }) => revision === event.revision && destinationId === id)
+      const destinations = await engine.destinations.of(execution, event.type)
+      const data = dataOf(engine, execution, event)
+      await Promise.all(
+        destinations
+          .filter(isNew)
+          .map((destination) => attemptDelivery(engine, { destination, event, data, previous: null })),
+      )
+    }),
+  )
+  if (isFinal(execution)) await deliveries.setHandled({ executionId })
+  else if (execution.suspension && execution.pendingEvents.length > 0)
+    await executions.clearEvents({
+      execution: execution as SuspendedExecution,
+      openUntil: timerOf({}, execution.suspension),
+    })
+}
+
+/**
+ * Another attempt of a pending delivery whose time has come.
+ * @throws Unavailable
+ */
+export async function retryDelivery(
+  engine: DeliveryEngine,
+  { organizationId, ...id }: DeliveryId & { organizationId: string },
+): Promise<void> {
+  const previous = await engine.deliveries.get(id)
+  if (previous?.status !== 'PENDING' || previous.organizationId !== organizationId) return
+  const dueAt = Date.parse(previous.nextAttemptAt ?? '')
+  if (dueAt - engine.system.now() > EARLY_MS) return
+  await attemptAgain(engine, previous)
+}
+
+/**
+ * One attempt of a delivery now, whatever became of it before. Null if it does not exist any more.
+ * @throws Unavailable
+ */
+export async function redeliver(
+  engine: DeliveryEngine,
+  {
+    organizationId,
+    destinationId,
+    eventId,
+  }: { organizationId: string; destinationId: string; eventId: string },
+): Promise<Delivery | null> {
+  const id = parseEventId(eventId)
+  const previous = id && (await engine.deliveries.get({ ...id, destinationId }))
+  return previous?.organizationId === organizationId ? attemptAgain(engine, previous, true) : null
+}
+
+async function attemptAgain(
+  engine: DeliveryEngine,
+  previous: Delivery,
+  isRequested = false,
+): Promise<Delivery | null> {
+  const { organizationId, executionId, destinationId } = previous
+  const execution = await engine.executions.get({ organizationId, id: executionId })
+  if (!execution) return null
+  const destination = await destinationOf(engine, execution, destinationId)
+  const data = dataOf(engine, execution, previous)
+  return attemptDelivery(engine, { destination, event: previous, data, previous, isRequested })
+}
+
+/** A string says why nothing can be sent. */
+async function destinationOf(
+  { webhooks }: DeliveryEngine,
+  { organizationId, webhookUrl }: Execution,
+  id: string,
+): Promise<Destination | string> {
+  if (id === EVENT_BUS) return { id, webhook: null, url: null }
+  if (id === DEFAULT_WEBHOOK) return { id, webhook: null, url: webhookUrl }
+  const webhook = await webhooks.get({ organizationId, id })
+  if (!webhook) return 'The webhook was deleted.'
+  return webhook.enabled ? { id, webhook, url: webhook.url } : 'The webhook is disabled.'
+}
+
+/** Those that destinations may not have been told of: the waits that are pending, and the end. */
+function eventsOf(execution: Execution): ExecutionEvent[] {
+  const { id: executionId, organizationId, pendingEvents, attempts, finishedAt } = execution
+  const ids = { executionId, organizationId }
+  const waiting = pendingEvents.map(({ revision, at, waits }): ExecutionEvent => {
+    return { ...ids, revision, type: 'execution.waiting', occurredAt: new Date(at).toISOString(), waits }
+  })
+  if (!isFinal(execution) || !finishedAt) return waiting
+  // An attempt waits at most once.
+  return [...waiting, { ...ids, revision: attempts + 1, type: endOf(execution), occurredAt: finishedAt }]
+}
+
+/** JSON of the record, as it was at the time of the event. */
+function dataOf(
+  { toRecord, toSummary }: DeliveryEngine,
+  execution: Execution,
+  { type, ...event }: ExecutionEvent,
+) {
+  const { occurredAt, waits = [] } = event
+  const at = Date.parse(occurredAt)
+  const then: Execution =
+    type === 'execution.waiting'
+      ? {
+          ...execution,
+          status: 'IN_PROGRESS',
+          output: null,
+          error: null,
+          finishedAt: null,
+          suspension: { at, until: at, waits },
+        }
+      : execution
+  const json = JSON.stringify(toRecord(then))
+  if (Buffer.byteLength(json) <= MAX_DATA_BYTES) return json
+  return JSON.stringify(toSummary(then))
+}
+
+type Attempt = {
+  destination: Destination | string
+  event: ExecutionEvent
+  data: string
+  previous: Delivery | null
+  isRequested?: boolean
+}
+
+/** Sends an event and stores the result. The stored delivery: that of another worker if both have sent it. */
+async function attemptDelivery(
+  engine: DeliveryEngine,
+  { destination, event, data, previous, isRequested = false }: Attempt,
+): Promise<Delivery> {
+  const { system, deliveries, breaker } = engine
+  const before = previous?.attempts ?? 0
+  const isLast = before + 1 >= MAX_DELIVERY_ATTEMPTS
+  const result =
+    typeof destination === 'string'
+      ? unsent(destination)
+      : await breaker.run(destination.id, { isForced: isLast || isRequested }, () =>
+          engine.send(destination, event, data),
+        )
+  const now = system.now()
+  if (typeof destination !== 'string' && destination.webhook)
+    await noteResult(engine, destination.webhook, result)
+  const isOver = result.ok || result.isGone || isLast || typeof destination === 'string'
+  const delayMs = isOver ? null : (DELAYS_MS[before] ?? 0) * (0.8 + Math.random() * 0.2)
+  const { executionId, organizationId, revision, type, occurredAt, waits = [] } = event
+  const delivery: Delivery = {
+    ...{ executionId, organizationId, revision, type, occurredAt },
+    ...(waits.length > 0 && { waits }),
+    destinationId: typeof destination === 'string' ? (previous as Delivery).destinationId : destination.id,
+    status: result.ok ? 'DELIVERED' : isOver ? 'FAILED' : 'PENDING',
+    attempts: before + 1,
+    createdAt: previous?.createdAt ?? new Date(now).toISOString(),
+    attemptedAt: new Date(now).toISOString(),
+    nextAttemptAt: delayMs === null ? null : new Date(now + delayMs).toISOString(),
+    responseStatus: result.responseStatus,
+    error: result.error,
+  }
+  const hasOwnMessage = delayMs !== null && delayMs < MAX_QUEUE_DELAY_MS
+  const dueAt = delayMs === null ? null : now + delayMs + (hasOwnMessage ? 2 * timesOf({}).graceMs : 0)
+  if (!(await deliveries.put({ delivery, attempts: before, dueAt })))
+    return (await deliveries.get(delivery)) ?? delivery
+  if (hasOwnMessage) {
+    const { destinationId } = delivery
+    // The timer repeats one that is lost.
+    await engine.queue
+      .send({ executionId, organizationId, revision, destinationId, delayMs })
+      .catch(() => undefined)
+  }
+  return delivery
+}
+
+const unsent = (error: string): DeliveryResult => ({ ok: false, responseStatus: null, error, isGone: false })
+
+/**
+ * Since when a webhook fails, and whether it has to be disabled: when its receiver answers 410, or when nothing has
+ * been delivered for three days. Best effort: the next result is noted, too.
+ */
+async function noteResult(
+  engine: DeliveryEngine,
+  webhook: Webhook,
+  { ok, isGone }: DeliveryResult,
+): Promise<void> {
+  const { webhooks, destinations, system } = engine
+  const { organizationId, id, failingSince } = webhook
+  const now = system.now()
+  const update = async (changes: Parameters<WebhookStore['update']>[0]['changes']) => {
+    await webhooks.update({ organizationId, id, changes })
+    await destinations.refresh(webhook)
+  }
+  try {
+    if (isGone) return await update({ enabled: false, disabledReason: 'gone' })
+    if (ok) return failingSince === null ? undefined : await update({ failingSince: null })
+    if (failingSince === null) return await update({ failingSince: new Date(now).toISOString() })
+    if (now - Date.parse(failingSince) < FAILING_MS) return
+    // Another process may have delivered something since this one has read it.
+    const current = await webhooks.get({ organizationId, id })
+    if (current?.failingSince && now - Date.parse(current.failingSince) >= FAILING_MS)
+      await update({ enabled: false, disabledReason: 'failing' })
+  } catch {
+    // The delivery itself is stored.
+  }
+}
+
+/** Sends an example to a webhook, which is not stored. */
+export function sendTest(
+  engine: Pick<DeliveryEngine, 'send' | 'system'>,
+  webhook: Webhook,
+): Promise<DeliveryResult> {
+  const { system } = engine
+  const event = {
+    executionId: system.newId(),
+    organizationId: webhook.organizationId,
+    revision: 1,
+    type: 'webhook.test' as never,
+    occurredAt: new Date(system.now()).toISOString(),
+  }
+  const destination = { id: webhook.id, webhook, url: webhook.url }
+  return engine.send(destination, event, JSON.stringify({ webhookId: webhook.id }))
+}

@@ -1,0 +1,55 @@
+import { LRUCache } from 'lru-cache'
+import type { ExecutionSummary } from '../../core/execution.ts'
+import { DEFAULT_WEBHOOK, EVENT_BUS, type EventType, selects, type Webhook } from '../../core/notification.ts'
+import type { WebhookStore } from '../../core/ports.ts'
+import { type Environment, EVENT_BUS as EVENT_BUS_VARIABLE } from '../../environment.ts'
+
+/** What is told of an execution. `webhook`: null if the URL was given with the run, and for the event bus. */
+export type Destination = { id: string; webhook: Webhook | null; url: string | null }
+
+/** New webhooks take effect within this time. */
+const CACHED_MS = 30_000
+const MAX_ORGANIZATIONS = 10_000
+
+export type Destinations = {
+  /** Those that want an event of this execution. The webhooks of an organization are read once in 30 s. */
+  of(execution: ExecutionSummary, type: EventType): Promise<Destination[]>
+  /** The same webhook as it is stored now; null if it was deleted. */
+  refresh(webhook: Pick<Webhook, 'organizationId' | 'id'>): Promise<Webhook | null>
+}
+
+/** @throws Unavailable if the webhooks of an organization cannot be read, and never could */
+export function openDestinations(
+  webhooks: Pick<WebhookStore, 'get' | 'list'>,
+  { environment = process.env, cachedMs = CACHED_MS }: { environment?: Environment; cachedMs?: number } = {},
+): Destinations {
+  const known = new LRUCache<string, Webhook[]>({
+    max: MAX_ORGANIZATIONS,
+    ttl: cachedMs,
+    allowStaleOnFetchRejection: true,
+    fetchMethod: (organizationId) => webhooks.list({ organizationId }),
+  })
+  return {
+    async of(execution, type) {
+      if (!isReported(execution)) return []
+      const { organizationId, webhookUrl: url } = execution
+      const all = (await known.fetch(organizationId)) ?? []
+      return [
+        ...all
+          .filter((webhook) => selects(webhook, execution, type))
+          .map((webhook) => ({ id: webhook.id, webhook, url: webhook.url })),
+        ...(url ? [{ id: DEFAULT_WEBHOOK, webhook: null, url }] : []),
+        ...(environment[EVENT_BUS_VARIABLE] ? [{ id: EVENT_BUS, webhook: null, url: null }] : []),
+      ]
+    },
+
+    async refresh({ organizationId, id }) {
+      known.delete(organizationId)
+      return webhooks.get({ organizationId, id })
+    },
+  }
+}
+
+/** Events are those of runs that a client has started on a published version. */
+const isReported = ({ parentExecutionId, isDraft }: ExecutionSummary): boolean =>
+  parentExecutionId === null && !isDraft

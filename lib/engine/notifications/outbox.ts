@@ -1,0 +1,100 @@
+import { CANCELLED, type ExecutionError, type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import type { EventType } from '../../core/notification.ts'
+import type { DeliveryQueue, ExecutionStore, System, WebhookStore } from '../../core/ports.ts'
+import type { Wait } from '../../core/wait.ts'
+import { type Engine, timesOf } from '../engine.ts'
+import { type Destinations, openDestinations } from './destinations.ts'
+
+type Parts = { queue: DeliveryQueue; system: System; destinations?: Destinations }
+
+/**
+ * Stores whose writes that end or suspend an execution also mark it for delivery, if a destination wants to be told.
+ * Whatever crashes after such a write, the sweeper finds the mark. Children that an execution has started and runs of
+ * drafts are not marked, and without destinations nothing is.
+ */
+export function withOutbox<S extends { executions: ExecutionStore; webhooks: WebhookStore }>(
+  stores: S,
+  { queue, system, destinations = openDestinations(stores.webhooks) }: Parts,
+): S & { announce: NonNullable<Engine['announce']> } {
+  const { executions } = stores
+  /** Best effort: the sweeper repeats it. */
+  const announce: Engine['announce'] & {} = async ({ id: executionId, organizationId }) => {
+    await queue.send({ executionId, organizationId }).catch(() => undefined)
+  }
+  /** An execution is marked in vain rather than not at all: whether anybody wants the event is asked again. */
+  const isWanted = (execution: ExecutionSummary, type: EventType) =>
+    destinations.of(execution, type).then(
+      ({ length }) => length > 0,
+      () => true,
+    )
+  return {
+    ...stores,
+    announce,
+    executions: {
+      ...executions,
+
+      async create({ execution }) {
+        const isMarked = isFinal(execution) && (await isWanted(execution, endOf(execution)))
+        const isNew = await executions.create({ execution, isMarked })
+        if (isNew && isMarked) await announce(execution)
+        return isNew
+      },
+
+      async finish(params) {
+        const { execution, outcome, staysListed } = params
+        const error = outcome.status === 'ERROR' ? outcome.error : null
+        const isMarked = !staysListed && (await isWanted(execution, endOf({ ...outcome, error })))
+        const finished = await executions.finish({ ...params, isMarked })
+        if (finished && isMarked) await announce(finished)
+        return finished
+      },
+
+      async end(params) {
+        const { execution, error, staysListed } = params
+        const isMarked =
+          execution !== undefined &&
+          !staysListed &&
+          (await isWanted(execution, endOf({ status: 'ERROR', error })))
+        const ended = await executions.end({ ...params, isMarked })
+        if (ended && isMarked) await announce(ended)
+        return ended
+      },
+
+      async settle(params) {
+        const { execution, until } = params
+        const isMarked =
+          until === null && execution.openUntil !== null && (await isWanted(execution, endOf(execution)))
+        await executions.settle({ ...params, isMarked })
+        if (isMarked) await announce(execution)
+      },
+
+      async suspend(params) {
+        const { execution, suspension, openUntil } = params
+        if (!tellsOf(suspension.waits) || !(await isWanted(execution, 'execution.waiting')))
+          return executions.suspend(params)
+        const { at, waits } = suspension
+        const event = { revision: execution.attempts, at, waits }
+        const isSuspended = await executions.suspend({
+          ...params,
+          pendingEvents: [...execution.pendingEvents, event].slice(-MAX_PENDING_EVENTS),
+          // The timer looks at it soon, until the event is handled.
+          openUntil: Math.min(openUntil, system.now() + timesOf({}).graceMs),
+        })
+        if (isSuspended) await announce(execution)
+        return isSuspended
+      },
+    },
+  }
+}
+
+/** Waits that destinations have not been told of: older ones are dropped. One message tells all of them. */
+const MAX_PENDING_EVENTS = 20
+
+/** A person or a system has to do something. */
+const tellsOf = (waits: Wait[]): boolean => waits.some(({ kind }) => kind === 'approval' || kind === 'signal')
+
+/** The event of the end of an execution. */
+export function endOf({ status, error }: { status: string; error: ExecutionError | null }): EventType {
+  if (status === 'SUCCESS') return 'execution.succeeded'
+  return error?.code === CANCELLED.code ? 'execution.cancelled' : 'execution.failed'
+}

@@ -1,0 +1,55 @@
+import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
+import { type LeaseTimes, nextSweep } from '../../core/lease-times.ts'
+import type { DeliveryQueue, DeliveryStore, OutboxEntry, System } from '../../core/ports.ts'
+
+type Params = {
+  deliveries: Pick<DeliveryStore, 'findHandled' | 'getPosition' | 'readOutbox' | 'setPosition'>
+  queue: DeliveryQueue
+  system: System
+  times: LeaseTimes
+  /** Kept by the caller from one sweep to the next. */
+  memory: OutboxMemory
+}
+
+/** What a process knows of entries: that they are handled, or when it sends their message again. */
+export type OutboxMemory = LRUCache<string, 'handled' | number>
+export const newOutboxMemory = (): OutboxMemory => new LRUCache({ max: 500_000 })
+
+/**
+ * The outbox is read again from this many grace periods before now on: an execution is entered with the time at which
+ * its worker began to write. A worker whose write took longer has lost its lease.
+ */
+const LAG_GRACES = 5
+const MAX_REQUESTS = 50
+
+/**
+ * Sends the message again of each execution that ended some time ago and whose events are not handled.
+ * @returns the age of the oldest of them in milliseconds; 0 without any
+ * @throws Unavailable
+ */
+export async function sweepOutbox({ deliveries, queue, system, times, memory }: Params): Promise<number> {
+  const now = system.now()
+  const position = await deliveries.getPosition()
+  const limit = pLimit(MAX_REQUESTS)
+  let oldest = now
+  let isEmpty = true
+  const send = async ({ executionId, organizationId, at }: OutboxEntry) => {
+    oldest = Math.min(oldest, at)
+    const sendAt = memory.get(executionId)
+    if (typeof sendAt === 'number' && sendAt > now) return
+    await queue.send({ executionId, organizationId })
+    memory.set(executionId, nextSweep(times, at, now))
+  }
+  for await (const page of deliveries.readOutbox({ from: position, before: now - times.graceMs })) {
+    isEmpty = false
+    const unknown = page.filter(({ executionId }) => memory.get(executionId) !== 'handled')
+    const handled = await deliveries.findHandled({ executionIds: unknown.map((each) => each.executionId) })
+    for (const id of handled) memory.set(id, 'handled')
+    const waiting = unknown.filter(({ executionId }) => !handled.has(executionId))
+    await Promise.all(waiting.map((entry) => limit(() => send(entry))))
+  }
+  const reached = Math.min(oldest, now - LAG_GRACES * times.graceMs)
+  if (!isEmpty && reached > position) await deliveries.setPosition({ position: reached })
+  return now - oldest
+}

@@ -1,0 +1,217 @@
+import type { Execution, ExecutionError, Outcome } from '../../../lib/core/execution.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import {
+  type DeliveryResult,
+  EVENT_TYPES,
+  type EventType,
+  type ExecutionEvent,
+  eventIdOf,
+  type Webhook,
+} from '../../../lib/core/notification.ts'
+import type { DeliveryMessage } from '../../../lib/core/ports.ts'
+import type { Wait } from '../../../lib/core/wait.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import { endExecution } from '../../../lib/engine/end-execution.ts'
+import { circuitBreaker } from '../../../lib/engine/notifications/circuit-breaker.ts'
+import {
+  type DeliveryEngine,
+  deliverEvents,
+  retryDelivery,
+} from '../../../lib/engine/notifications/deliver.ts'
+import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
+import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
+import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
+import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { system } from '../../../lib/system.ts'
+import { anExecution } from '../engine/executions.ts'
+
+export const OK: DeliveryResult = { ok: true, responseStatus: 200, error: null, isGone: false }
+export const BROKEN: DeliveryResult = {
+  ok: false,
+  responseStatus: 500,
+  error: 'The receiver answered 500.',
+  isGone: false,
+}
+export const SILENT: DeliveryResult = {
+  ok: false,
+  responseStatus: null,
+  error: 'No answer within 20 seconds.',
+  isGone: false,
+}
+
+type Message = DeliveryMessage & { visibleAt: number }
+type Sent = { destinationId: string; eventId: string; type: EventType; data: Record<string, unknown> }
+
+/** An organization with webhooks, the outbox, the delivery function, its queue and the sweeper. Time passes by `pass`. */
+export function anOutbox(table: Table) {
+  const organizationId = system.newId()
+  const stores = openStores(table)
+  const webhooks = new Map<string, Webhook>()
+  let now = Date.now()
+  const clock = { ...system, now: () => ++now }
+  let messages: Message[] = []
+  let acceptsMessages = true
+  const sent: Sent[] = []
+  const answers = new Map<string, () => DeliveryResult | Promise<DeliveryResult>>()
+  const queue = {
+    send: async ({ delayMs = 0, ...message }: DeliveryMessage & { delayMs?: number }) => {
+      if (!acceptsMessages) throw new Error('SQS does not answer.')
+      messages.push({ ...message, visibleAt: now + delayMs })
+    },
+  }
+  const webhookStore = {
+    ...stores.webhooks,
+    list: async () => [...webhooks.values()],
+    get: async ({ id }: { id: string }) => webhooks.get(id) ?? null,
+    update: async ({ id, changes }: { id: string; changes: Partial<Webhook> }) => {
+      const webhook = webhooks.get(id)
+      if (!webhook) return null
+      webhooks.set(id, { ...webhook, ...changes })
+      return webhooks.get(id) as Webhook
+    },
+  }
+  const destinations = openDestinations(webhookStore, { environment: {}, cachedMs: 1 })
+  const outbox = withOutbox({ ...stores, webhooks: webhookStore }, { queue, system: clock, destinations })
+  const send = async (destination: { id: string }, event: ExecutionEvent, data: string) => {
+    const result = await (answers.get(destination.id) ?? (() => OK))()
+    const { type } = event
+    sent.push({ destinationId: destination.id, eventId: eventIdOf(event), type, data: JSON.parse(data) })
+    return result
+  }
+  const engine: DeliveryEngine = {
+    ...outbox,
+    webhooks: webhookStore,
+    destinations,
+    breaker: circuitBreaker(clock.now),
+    queue,
+    system: clock,
+    send,
+    toRecord: (execution) => execution,
+    toSummary: ({ id, status }) => ({ id, status }),
+  }
+  const memory = newOutboxMemory()
+  const times = leaseTimes()
+
+  return {
+    organizationId,
+    stores: outbox,
+    engine,
+    sent,
+    answers,
+    webhooks,
+    now: () => now,
+    pass: (ms: number) => {
+      now += ms
+    },
+    messages: () => messages,
+    dropMessages: () => {
+      messages = []
+    },
+    setAccepting: (accepts: boolean) => {
+      acceptsMessages = accepts
+    },
+
+    addWebhook(overrides: Partial<Webhook> = {}): Webhook {
+      const webhook: Webhook = {
+        id: system.newId(),
+        organizationId,
+        url: 'https://receiver.example/',
+        types: [...EVENT_TYPES],
+        agentIds: null,
+        tenantIds: null,
+        sources: null,
+        allowedHosts: [],
+        enabled: true,
+        disabledReason: null,
+        failingSince: null,
+        createdAt: new Date(now).toISOString(),
+        ...overrides,
+      }
+      webhooks.set(webhook.id, webhook)
+      return webhook
+    },
+
+    /** An execution that a worker runs. */
+    async start(overrides: Partial<Parameters<typeof anExecution>[0]> = {}) {
+      const lease = { owner: system.newId(), expiresAt: now + times.leaseMs }
+      const execution = anExecution({ organizationId, now, lease, deadlineMs: 86_400_000, ...overrides })
+      await outbox.executions.create({ execution })
+      return { ...execution, lease }
+    },
+
+    finish(execution: Execution, outcome: Partial<Outcome> = {}) {
+      const finishedAt = new Date(clock.now()).toISOString()
+      return outbox.executions.finish({
+        execution: execution as never,
+        outcome: {
+          status: 'SUCCESS',
+          output: { ok: true },
+          steps: 0,
+          usage: execution.usage,
+          model: null,
+          ...outcome,
+        } as Outcome,
+        finishedAt,
+      })
+    },
+
+    async suspend(
+      execution: Execution & { lease: { owner: string } },
+      waits: Partial<Wait>[],
+      ms = 3_600_000,
+    ) {
+      const at = clock.now()
+      const since = new Date(at).toISOString()
+      const until = at + ms
+      const suspension = {
+        at,
+        until,
+        waits: waits.map((wait) => ({ name: 'w', since, until: null, ...wait }) as Wait),
+      }
+      const { owner } = execution.lease
+      return outbox.executions.suspend({
+        execution,
+        owner,
+        suspension,
+        openUntil: until,
+        deadlineAt: until + 86_400_000,
+      })
+    },
+
+    async wake(id: string) {
+      const execution = await stores.executions.getSuspended({ id })
+      const lease = { owner: system.newId(), expiresAt: now + times.leaseMs }
+      if (!execution) throw new Error('The execution is not suspended.')
+      return outbox.executions.wake({ execution, lease, openUntil: now + times.graceMs, now: clock.now() })
+    },
+
+    cancel: (id: string, error: ExecutionError) =>
+      endExecution({ ...outbox, system: clock }, { organizationId, id, error }),
+
+    /** Processes the messages that are visible, as the delivery function does. */
+    async deliver(): Promise<number> {
+      const due = messages.filter(({ visibleAt }) => visibleAt <= now)
+      messages = messages.filter((message) => !due.includes(message))
+      await Promise.all(
+        due.map(({ visibleAt: _, destinationId, revision, ...message }) =>
+          destinationId !== undefined && revision !== undefined
+            ? retryDelivery(engine, { ...message, destinationId, revision })
+            : deliverEvents(engine, message),
+        ),
+      )
+      return due.length
+    },
+
+    /** What the sweeper does every minute. Returns the age of the oldest entry of the outbox. */
+    async sweep(): Promise<number> {
+      const params = { ...outbox, system: clock, times, deliveryQueue: queue }
+      const batchQueue = { send: async () => undefined, sendBatch: async () => undefined }
+      await sweepTimers({ ...params, queue: batchQueue, sentUntil: 0 })
+      return sweepOutbox({ ...params, queue, memory })
+    },
+
+    timerOf: async (id: string) => (await stores.executions.getSuspended({ id }))?.openUntil,
+    deliveriesOf: (executionId: string) => stores.deliveries.listOfExecution({ executionId }),
+  }
+}
