@@ -5,6 +5,8 @@ export const PAUSED = 'PAUSED'
 export const QUEUE_URL = 'QUEUE_URL'
 /** The queue of runs that share a worker. If it is absent, they are in the other one. */
 export const MODEL_QUEUE_URL = 'MODEL_QUEUE_URL'
+/** The queue of events on their way to destinations. */
+export const DELIVERY_QUEUE_URL = 'DELIVERY_QUEUE_URL'
 /** `on` if invocations of the runner share a process. */
 export const SHARED_WORKER = 'SHARED_WORKER'
 /** Endpoints of emulators; absent on AWS. */
@@ -58,6 +60,11 @@ export const EXECUTION_RETENTION_DAYS = 'EXECUTION_RETENTION_DAYS'
 
 /** The URL of the service for other systems, without a slash at its end. Absent: agents get no callback URLs. */
 export const PUBLIC_URL = 'PUBLIC_URL'
+
+/** Endpoint of an emulator of EventBridge; absent on AWS. */
+export const EVENTBRIDGE_ENDPOINT = 'EVENTBRIDGE_ENDPOINT'
+/** `on` if runs may name a URL that receives their events. */
+export const WEBHOOK_URLS = 'WEBHOOK_URLS'
 
 /** Limit of the heap, and of the buffers, of a code agent's thread. */
 export const AGENT_MEMORY_MB = 'AGENT_MEMORY_MB'

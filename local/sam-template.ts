@@ -5,6 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import {
+  DELIVERY_QUEUE_URL,
   DYNAMODB_ENDPOINT,
   MODEL_QUEUE_URL,
   QUEUE_URL,
@@ -12,7 +13,7 @@ import {
   SQS_ENDPOINT,
   TABLE_NAME,
 } from '../lib/environment.ts'
-import { LOCAL_QUEUE, LOCAL_TABLE } from './emulators/provision.ts'
+import { deliveryQueueOf, LOCAL_QUEUE, LOCAL_TABLE } from './emulators/provision.ts'
 
 export type Template = {
   Resources: Record<string, { Type: string; Properties: ReturnType<typeof JSON.parse> }>
@@ -40,6 +41,10 @@ export function toSamTemplate(
         ...(QUEUE_URL in Variables && {
           [QUEUE_URL]: `${sqs}/${ACCOUNT}/${LOCAL_QUEUE}`,
           [MODEL_QUEUE_URL]: `${sqs}/${ACCOUNT}/${LOCAL_QUEUE}`,
+          [SQS_ENDPOINT]: sqs,
+        }),
+        ...(DELIVERY_QUEUE_URL in Variables && {
+          [DELIVERY_QUEUE_URL]: `${sqs}/${ACCOUNT}/${deliveryQueueOf(LOCAL_QUEUE)}`,
           [SQS_ENDPOINT]: sqs,
         }),
       },

@@ -8,6 +8,7 @@ import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { emitCompleted } from '../lib/engine/wait-for-completion.ts'
 import {
   ACCEPTS_ALONE,
+  DELIVERY_QUEUE_URL,
   DYNAMODB_ENDPOINT,
   type Environment,
   MODEL_QUEUE_URL,
@@ -67,6 +68,7 @@ export async function runService(environment: Environment, print: (line: string)
       [QUEUE_URL]: queues.runs,
       // The runner takes turns between organizations: one queue for all of them.
       [MODEL_QUEUE_URL]: queues.runs,
+      [DELIVERY_QUEUE_URL]: queues.deliveries,
       [RESPONSE_STREAMING]: 'local',
       // Two services cannot share an embedded database.
       [ACCEPTS_ALONE]: environment[DYNAMODB_ENDPOINT] ? 'off' : 'on',

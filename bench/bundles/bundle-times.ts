@@ -16,6 +16,7 @@ export const LOADING_ENVIRONMENT = {
   TABLE_NAME: 'table',
   QUEUE_URL: 'https://sqs.test/queue',
   MODEL_QUEUE_URL: 'https://sqs.test/model-queue',
+  DELIVERY_QUEUE_URL: 'https://sqs.test/delivery-queue',
   RESPONSE_STREAMING: 'on',
   AWS_REGION: 'eu-central-1',
   AWS_ACCESS_KEY_ID: 'local',

@@ -42,6 +42,7 @@ export async function batches({ workspace, quick, log }: SuiteContext): Promise<
     TABLE_NAME: LOCAL_TABLE,
     DYNAMODB_ENDPOINT: dynamodb.endpoint,
     QUEUE_URL: queues.runs,
+    DELIVERY_QUEUE_URL: queues.deliveries,
     SQS_ENDPOINT: sqs.endpoint,
     OPENAI_COMPATIBLE_BASE_URL: model.url,
     POWERTOOLS_LOG_LEVEL: 'ERROR',

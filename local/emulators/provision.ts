@@ -49,11 +49,16 @@ async function createMissingIndexes(client: DynamoDBClient, name: string): Promi
   }
 }
 
-/** URLs of the run queue and its dead-letter queue. */
-export type Queues = { runs: string; deadLetters: string }
+/** URLs of the run queue, its dead-letter queue, and the delivery queue. */
+export type Queues = { runs: string; deadLetters: string; deliveries: string }
+
+export const deliveryQueueOf = (name: string): string => `${name}-deliveries`
+
+/** As on AWS: longer than an attempt to deliver an event takes. */
+const DELIVERY_VISIBILITY_SECONDS = 60
 
 /**
- * Creates the run queue and its dead-letter queue, unless they exist.
+ * Creates the queues, unless they exist.
  * @throws an Error when no SQS responds at the endpoint
  */
 export async function provisionQueues(
@@ -79,7 +84,10 @@ export async function provisionQueues(
       maxReceiveCount: MAX_ATTEMPTS,
     }),
   })
-  return { runs, deadLetters }
+  const deliveries = await create(deliveryQueueOf(name), {
+    VisibilityTimeout: String(DELIVERY_VISIBILITY_SECONDS),
+  })
+  return { runs, deadLetters, deliveries }
 }
 
 /** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CreateTable.html */

@@ -6,6 +6,7 @@ const loadedBy = (...files: string[]) => {
   const env = {
     TABLE_NAME: 'table',
     QUEUE_URL: 'https://sqs.test/queue',
+    DELIVERY_QUEUE_URL: 'https://sqs.test/delivery-queue',
     AWS_REGION: 'eu-central-1',
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import {
+  DELIVERY_QUEUE_URL,
   DYNAMODB_ENDPOINT,
   LEASE_SECONDS,
   QUEUE_URL,
@@ -116,7 +117,12 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
     const queues = await provisionQueues(proxies.sqs.url, LOCAL_QUEUE, leaseSeconds)
     for (const name of RUNNERS) {
       const endpoint = await proxies.dynamodb.urlFor(name)
-      const queue = { [QUEUE_URL]: queues.runs, [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint }
+      const queue = {
+        [QUEUE_URL]: queues.runs,
+        [DELIVERY_QUEUE_URL]: queues.deliveries,
+        [TABLE_NAME]: LOCAL_TABLE,
+        [DYNAMODB_ENDPOINT]: endpoint,
+      }
       const runner = superviseRunner({ environment: { ...environment, ...queue } })
       stops.push(runner.stop)
       runners.set(name, runner)

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import type { OperationName } from '../../lib/api/routes.ts'
-import { LOCAL_TABLE, provisionQueues } from '../../local/emulators/provision.ts'
+import { LOCAL_TABLE, provisionQueues, type Queues } from '../../local/emulators/provision.ts'
 import { toGatewayEvent } from '../infra/gateway-event.ts'
 import { modernRequest, parseMessages } from '../mcp/messages.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
@@ -18,17 +18,18 @@ const MAX = 2
 const SECONDS = 9
 
 let sqs: Awaited<ReturnType<typeof startSqs>>
-let queueUrl: string
+let queues: Queues
 let a: TestOrganization
 let b: TestOrganization
 
 beforeAll(async () => {
   sqs = await startSqs()
-  queueUrl = (await provisionQueues(sqs.endpoint, 'shares', 60)).runs
+  queues = await provisionQueues(sqs.endpoint, 'shares', 60)
   const environment = {
     TABLE_NAME: LOCAL_TABLE,
     DYNAMODB_ENDPOINT: inject('dynamodb'),
-    QUEUE_URL: queueUrl,
+    QUEUE_URL: queues.runs,
+    DELIVERY_QUEUE_URL: queues.deliveries,
     SQS_ENDPOINT: sqs.endpoint,
     ORGANIZATION_CONCURRENCY: String(MAX),
     POWERTOOLS_LOG_LEVEL: 'SILENT',
@@ -124,7 +125,7 @@ describe.concurrent('an organization that occupies its share of a function', () 
     const statuses = (await Promise.all(responses)).map(({ status }) => status)
     expect(statuses.toSorted()).toEqual([200, 200, 504])
 
-    const receive = new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 })
+    const receive = new ReceiveMessageCommand({ QueueUrl: queues.runs, MaxNumberOfMessages: 10 })
     const { Messages = [] } = await new SQSClient(sdkConfig(sqs.endpoint)).send(receive)
     const { executionId } = handedOver.json
     const messages = Messages.filter(({ Body = '' }) => Body.includes(executionId))

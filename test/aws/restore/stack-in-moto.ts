@@ -54,7 +54,7 @@ export async function createStack() {
     const environment = functionOf('process-execution').environment as Record<string, string>
     return {
       table: openTable({ TABLE_NAME: environment.TABLE_NAME }),
-      queues: { runs: environment.QUEUE_URL ?? '', deadLetters: '' },
+      queues: { runs: environment.QUEUE_URL ?? '', deadLetters: '', deliveries: '' },
       sqs,
       functionOf,
       stop: async () => undefined,

@@ -34,13 +34,15 @@ export async function openStack(folder: string): Promise<Deployment> {
       new GetFunctionCommand({ FunctionName, Qualifier: LIVE }),
     )
     const hash = /(\w+)\.zip/.exec(Code?.Location ?? '')?.[1]
-    const { QUEUE_URL, MODEL_QUEUE_URL, ...variables } = Configuration?.Environment?.Variables ?? {}
+    const { QUEUE_URL, MODEL_QUEUE_URL, DELIVERY_QUEUE_URL, ...variables } =
+      Configuration?.Environment?.Variables ?? {}
     functions.set(name, {
       asset: join(folder, 'cdk.out', `asset.${hash}`),
       environment: {
         ...variables,
         ...(QUEUE_URL && { QUEUE_URL: toMoto(QUEUE_URL) }),
         ...(MODEL_QUEUE_URL && { MODEL_QUEUE_URL: toMoto(MODEL_QUEUE_URL) }),
+        ...(DELIVERY_QUEUE_URL && { DELIVERY_QUEUE_URL: toMoto(DELIVERY_QUEUE_URL) }),
         ...sdk,
       },
     })
@@ -52,10 +54,10 @@ export async function openStack(folder: string): Promise<Deployment> {
     return found
   }
 
-  const runs = functionOf('run-agent').environment.QUEUE_URL ?? ''
+  const { QUEUE_URL: runs = '', DELIVERY_QUEUE_URL: deliveries = '' } = functionOf('run-agent').environment
   return {
     table: openTable(functionOf('run-agent').environment),
-    queues: { runs, deadLetters: await findDeadLetters(sqs, runs) },
+    queues: { runs, deadLetters: await findDeadLetters(sqs, runs), deliveries },
     sqs,
     functionOf,
     stop: async () => undefined,

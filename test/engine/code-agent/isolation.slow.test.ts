@@ -107,6 +107,8 @@ describe('a code agent', () => {
         TABLE_NAME: 'canary-table',
         QUEUE_URL: 'canary-queue',
         MODEL_QUEUE_URL: 'canary-model-queue',
+        DELIVERY_QUEUE_URL: 'canary-delivery-queue',
+        EVENT_BUS: 'canary-bus',
         SECRETS_PREFIX: 'canary-secrets',
         OPENAI_API_KEY: 'canary-openai',
         MODEL_ENDPOINTS: 'canary-endpoints',

@@ -37,7 +37,8 @@ export async function provisionStack() {
         return template.findMappings(map)[map]?.['eu-central-1'][key]
       }
       if (value.Ref in findResources(template, 'AWS::DynamoDB::Table')) return TABLE
-      if (value.Ref in findResources(template, 'AWS::SQS::Queue')) return queues.runs
+      if (value.Ref in findResources(template, 'AWS::SQS::Queue'))
+        return value.Ref.includes('DeliveryQueue') ? queues.deliveries : queues.runs
       throw new Error(`No emulator for ${value.Ref}.`)
     }
 

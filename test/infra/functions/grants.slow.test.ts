@@ -21,7 +21,7 @@ import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionQueues, provisionTable } from '../../../local/emulators/provision.ts'
+import { provisionQueues, provisionTable, type Queues } from '../../../local/emulators/provision.ts'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { createToken } from '../../support/engine/access.ts'
 import { anExecution } from '../../support/engine/executions.ts'
@@ -90,14 +90,14 @@ let recorder: Awaited<ReturnType<typeof startCallRecorder>>
 let table: ReturnType<typeof openTable>
 let sqs: SQSClient
 let scripted: ScriptedModel
-let queueUrl: string
+let queues: Queues
 const stops: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
   const [dynamodb, queue] = await Promise.all([startDynamoDB(null), startSqs(), bundleFunctions(bundles)])
   stops.push(dynamodb.stop, queue.stop)
   await provisionTable(dynamodb.endpoint, TABLE)
-  queueUrl = (await provisionQueues(queue.endpoint, TABLE, 60)).runs
+  queues = await provisionQueues(queue.endpoint, TABLE, 60)
   sqs = new SQSClient(sdkConfig(queue.endpoint))
   recorder = await startCallRecorder({ dynamodb: dynamodb.endpoint, sqs: queue.endpoint })
   stops.unshift(recorder.stop)
@@ -118,7 +118,8 @@ afterAll(async () => {
 /** Loads the bundles. Each function reads its endpoints while it loads, so that every function gets its own. */
 async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   vi.stubEnv('TABLE_NAME', TABLE)
-  vi.stubEnv('QUEUE_URL', queueUrl)
+  vi.stubEnv('QUEUE_URL', queues.runs)
+  vi.stubEnv('DELIVERY_QUEUE_URL', queues.deliveries)
   vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'SILENT')
   const loaded: [FunctionName, Handler][] = []
   for (const name of FUNCTION_NAMES) {
@@ -333,7 +334,7 @@ async function processWithHeartbeat() {
     body: { text: large, ms: 1000 },
   })
   const { Messages } = await sqs.send(
-    new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 }),
+    new ReceiveMessageCommand({ QueueUrl: queues.runs, MaxNumberOfMessages: 10 }),
   )
   const message = Messages?.find(({ Body }) => Body?.includes(id))
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })

@@ -33,7 +33,12 @@ export async function startRunQueues(environment: Environment, leaseSeconds: num
       [names.alone, names.shared].map(async (each) => (await provisionQueues(sqs.endpoint, each, 900)).runs),
     )
     const urls = { alone: alone ?? '', shared: shared ?? '' }
-    const variables = { QUEUE_URL: urls.alone, MODEL_QUEUE_URL: urls.shared, SQS_ENDPOINT: proxy.url }
+    const variables = {
+      QUEUE_URL: urls.alone,
+      MODEL_QUEUE_URL: urls.shared,
+      DELIVERY_QUEUE_URL: `${urls.alone}-deliveries`,
+      SQS_ENDPOINT: proxy.url,
+    }
 
     return {
       queue: openRunQueue({ ...variables, SQS_ENDPOINT: sqs.endpoint }),

@@ -10,6 +10,7 @@ export function localHandlers(): Handlers {
       TABLE_NAME: LOCAL_TABLE,
       DYNAMODB_ENDPOINT: inject('dynamodb'),
       QUEUE_URL: 'http://127.0.0.1:1/queue',
+      DELIVERY_QUEUE_URL: 'http://127.0.0.1:1/delivery-queue',
       SQS_ENDPOINT: 'http://127.0.0.1:1',
       POWERTOOLS_LOG_LEVEL: 'SILENT',
     }

@@ -1,0 +1,110 @@
+import {
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  type SendMessageCommandInput,
+  SQSClient,
+} from '@aws-sdk/client-sqs'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Unavailable } from '../../lib/core/errors.ts'
+import type { DeliveryQueue } from '../../lib/core/ports.ts'
+import { logger } from '../../lib/logger.ts'
+import { onDeliveryEnqueued, openDeliveryQueue, parseDeliveryMessage } from '../../lib/sqs/delivery-queue.ts'
+import { onRunEnqueued } from '../../lib/sqs/run-queue.ts'
+import { system } from '../../lib/system.ts'
+import { provisionQueues } from '../../local/emulators/provision.ts'
+import { type HttpProxy, startProxy } from '../support/proxy/start-proxy.ts'
+import { startSqs } from '../support/service/port-emulators.ts'
+import { sdkConfig } from '../support/tables/sdk.ts'
+
+let sqs: Awaited<ReturnType<typeof startSqs>>
+let proxy: HttpProxy
+let QueueUrl: string
+let queue: DeliveryQueue
+let client: SQSClient
+beforeAll(async () => {
+  sqs = await startSqs()
+  proxy = await startProxy(sqs.endpoint)
+  client = new SQSClient(sdkConfig(sqs.endpoint))
+  QueueUrl = (await provisionQueues(sqs.endpoint, 'deliveries-test', 60)).deliveries
+  queue = openDeliveryQueue({ DELIVERY_QUEUE_URL: QueueUrl, SQS_ENDPOINT: proxy.url })
+})
+afterAll(async () => {
+  await proxy.stop()
+  await sqs.stop()
+})
+
+const anEvent = { executionId: system.newId(), organizationId: system.newId() }
+const anAttempt = { ...anEvent, destinationId: system.newId(), revision: 2 }
+
+async function receive() {
+  const received = await client.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 5 }))
+  const [{ Body = '', ReceiptHandle } = {}] = received.Messages ?? []
+  await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
+  return Body
+}
+
+/** What the requests to SQS contain: the emulator does not return groups. */
+function recordSent() {
+  const send = vi.spyOn(SQSClient.prototype, 'send')
+  onTestFinished(() => send.mockRestore())
+  return () => send.mock.calls.map(([{ input }]) => input as SendMessageCommandInput)
+}
+
+describe('openDeliveryQueue', () => {
+  it.each([
+    [anEvent, anEvent.organizationId],
+    [anAttempt, `${anAttempt.organizationId}.${anAttempt.destinationId}`],
+    [{ ...anAttempt, destinationId: 'default' }, `${anAttempt.organizationId}.default`],
+  ])('sends %o in the group of its organization, or of its destination', async (message, group) => {
+    const sent = recordSent()
+    await queue.send(message)
+    expect(sent()[0]).toMatchObject({ QueueUrl, MessageGroupId: group, DelaySeconds: 0 })
+    const body = await receive()
+    expect(JSON.parse(body)).toEqual(message)
+    expect(parseDeliveryMessage(body)).toEqual(message)
+  })
+
+  it('delays a message by 15 minutes at most', async () => {
+    const sent = recordSent()
+    for (const delayMs of [4_200, 10_000_000]) await queue.send({ ...anEvent, delayMs })
+    expect(sent().map(({ DelaySeconds }) => DelaySeconds)).toEqual([5, 900])
+  })
+
+  it('tells listeners of this queue about a message that was sent', async () => {
+    const [onDelivery, onRun] = [vi.fn(), vi.fn()]
+    const stops = [onDeliveryEnqueued(onDelivery), onRunEnqueued(onRun)]
+    await queue.send(anEvent)
+    for (const stop of stops) stop()
+    await queue.send(anEvent)
+    expect([onDelivery.mock.calls.length, onRun.mock.calls.length]).toEqual([1, 0])
+  })
+
+  it('logs a message that was not accepted, and tells no listener', async () => {
+    const error = vi.spyOn(logger, 'error').mockImplementation(() => undefined)
+    const listener = vi.fn()
+    const stop = onDeliveryEnqueued(listener)
+    const closed = openDeliveryQueue({ DELIVERY_QUEUE_URL: QueueUrl, SQS_ENDPOINT: 'http://127.0.0.1:1' })
+    await expect(closed.send(anEvent)).rejects.toBeInstanceOf(Unavailable)
+    stop()
+    expect(error).toHaveBeenCalledWith('message not sent', expect.objectContaining(anEvent))
+    expect(listener).not.toHaveBeenCalled()
+    error.mockRestore()
+  })
+})
+
+describe('parseDeliveryMessage', () => {
+  const { destinationId, revision } = anAttempt
+  it.each([
+    '',
+    'null',
+    '{}',
+    JSON.stringify({ ...anEvent, organizationId: 7 }),
+    JSON.stringify({ ...anEvent, destinationId }),
+    JSON.stringify({ ...anEvent, revision }),
+    JSON.stringify({ ...anAttempt, destinationId: '' }),
+    JSON.stringify({ ...anAttempt, revision: '2' }),
+    JSON.stringify({ ...anAttempt, revision: 0.5 }),
+  ])('rejects %s', (body) => {
+    expect(() => parseDeliveryMessage(body)).toThrow(/JSON|Invalid delivery message/)
+  })
+})
