@@ -4,6 +4,7 @@ import {
   isFinal,
   type SuspendedExecution,
 } from '../../core/execution.ts'
+import type { LeaseTimes } from '../../core/lease-times.ts'
 import { MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
 import {
   DEFAULT_WEBHOOK,
@@ -22,7 +23,6 @@ import type {
   System,
   WebhookStore,
 } from '../../core/ports.ts'
-import { timesOf } from '../engine.ts'
 import { timerOf } from '../waiting/suspend.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { Destination, Destinations } from './destinations.ts'
@@ -36,6 +36,7 @@ export type DeliveryEngine = {
   breaker: CircuitBreaker
   queue: DeliveryQueue
   system: System
+  times: LeaseTimes
   /** Sends an event; never throws. `data`: JSON of the record. */
   send(destination: Destination, event: ExecutionEvent, data: string): Promise<DeliveryResult>
   /** The record that clients see. */
@@ -47,22 +48,13 @@ export type DeliveryEngine = {
 /** Above this many bytes of JSON, a record is sent without its payloads. */
 const MAX_DATA_BYTES = 256_000
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-/** Before each further attempt. With the jitter, the last one is made within 72 hours. */
-const DELAYS_MS = [
-  10_000,
-  MINUTE_MS,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  5 * HOUR_MS,
-  10 * HOUR_MS,
-  14 * HOUR_MS,
-  20 * HOUR_MS,
-  20 * HOUR_MS,
-]
-const MAX_DELIVERY_ATTEMPTS = DELAYS_MS.length + 1
+const HOUR_MS = 3_600_000
+/**
+ * Before each further attempt, in first delays of a retry (5 s): 5 s, 1, 5 and 30 minutes, 2, 5, 10, 14, 20 and 20
+ * hours. The last attempt is made within 72 hours. https://www.standardwebhooks.com/ recommends similar ones.
+ */
+const DELAYS = [1, 12, 60, 360, 1_440, 3_600, 7_200, 10_080, 14_400, 14_400]
+const MAX_DELIVERY_ATTEMPTS = DELAYS.length + 1
 /** After so long without a success, a webhook is disabled. */
 const FAILING_MS = 72 * HOUR_MS
 /** A message may be early by this much: the clocks of machines differ. */
@@ -98,7 +90,7 @@ export async function deliverEvents(
   else if (execution.suspension && execution.pendingEvents.length > 0)
     await executions.clearEvents({
       execution: execution as SuspendedExecution,
-      openUntil: timerOf({}, execution.suspension),
+      openUntil: timerOf(engine, execution.suspension),
     })
 }
 
@@ -209,7 +201,7 @@ async function attemptDelivery(
   engine: DeliveryEngine,
   { destination, event, data, previous, isRequested = false }: Attempt,
 ): Promise<Delivery> {
-  const { system, deliveries, breaker } = engine
+  const { system, deliveries, breaker, times } = engine
   const before = previous?.attempts ?? 0
   const isLast = before + 1 >= MAX_DELIVERY_ATTEMPTS
   const result =
@@ -222,7 +214,7 @@ async function attemptDelivery(
   if (typeof destination !== 'string' && destination.webhook)
     await noteResult(engine, destination.webhook, result)
   const isOver = result.ok || result.isGone || isLast || typeof destination === 'string'
-  const delayMs = isOver ? null : (DELAYS_MS[before] ?? 0) * (0.8 + Math.random() * 0.2)
+  const delayMs = isOver ? null : (DELAYS[before] ?? 0) * times.backoffMs * (0.8 + Math.random() * 0.2)
   const { executionId, organizationId, revision, type, occurredAt, waits = [] } = event
   const delivery: Delivery = {
     ...{ executionId, organizationId, revision, type, occurredAt },
@@ -237,7 +229,7 @@ async function attemptDelivery(
     error: result.error,
   }
   const hasOwnMessage = delayMs !== null && delayMs < MAX_QUEUE_DELAY_MS
-  const dueAt = delayMs === null ? null : now + delayMs + (hasOwnMessage ? 2 * timesOf({}).graceMs : 0)
+  const dueAt = delayMs === null ? null : now + delayMs + (hasOwnMessage ? 2 * times.graceMs : 0)
   if (!(await deliveries.put({ delivery, attempts: before, dueAt })))
     return (await deliveries.get(delivery)) ?? delivery
   if (hasOwnMessage) {

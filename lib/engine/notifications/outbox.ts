@@ -1,11 +1,12 @@
 import { CANCELLED, type ExecutionError, type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { EventType } from '../../core/notification.ts'
 import type { DeliveryQueue, ExecutionStore, System, WebhookStore } from '../../core/ports.ts'
 import type { Wait } from '../../core/wait.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { type Destinations, openDestinations } from './destinations.ts'
 
-type Parts = { queue: DeliveryQueue; system: System; destinations?: Destinations }
+type Parts = { queue: DeliveryQueue; system: System; times?: LeaseTimes; destinations?: Destinations }
 
 /**
  * Stores whose writes that end or suspend an execution also mark it for delivery, if a destination wants to be told.
@@ -14,7 +15,7 @@ type Parts = { queue: DeliveryQueue; system: System; destinations?: Destinations
  */
 export function withOutbox<S extends { executions: ExecutionStore; webhooks: WebhookStore }>(
   stores: S,
-  { queue, system, destinations = openDestinations(stores.webhooks) }: Parts,
+  { queue, system, times, destinations = openDestinations(stores.webhooks) }: Parts,
 ): S & { announce: NonNullable<Engine['announce']> } {
   const { executions } = stores
   /** Best effort: the sweeper repeats it. */
@@ -78,7 +79,7 @@ export function withOutbox<S extends { executions: ExecutionStore; webhooks: Web
           ...params,
           pendingEvents: [...execution.pendingEvents, event].slice(-MAX_PENDING_EVENTS),
           // The timer looks at it soon, until the event is handled.
-          openUntil: Math.min(openUntil, system.now() + timesOf({}).graceMs),
+          openUntil: Math.min(openUntil, system.now() + timesOf({ times }).graceMs),
         })
         if (isSuspended) await announce(execution)
         return isSuspended

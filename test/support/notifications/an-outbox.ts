@@ -86,6 +86,7 @@ export function anOutbox(table: Table) {
     breaker: circuitBreaker(clock.now),
     queue,
     system: clock,
+    times: leaseTimes(),
     send,
     toRecord: (execution) => execution,
     toSummary: ({ id, status }) => ({ id, status }),
