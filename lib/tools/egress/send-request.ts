@@ -14,16 +14,25 @@ export type OutgoingRequest = {
 /**
  * Sends a request on a new connection, subject to the egress policy. Resolves when the response headers have arrived.
  * Redirects are not followed.
- * @throws ToolError
+ * @throws ToolError, also if the response is a redirect
  */
 export async function sendRequest(request: OutgoingRequest, policy: EgressPolicy): Promise<IncomingMessage> {
+  const response = await requestOnce(request, policy)
+  const unexpected = describeRedirect(response, request.url)
+  if (unexpected === null) return response
+  response.destroy()
+  throw new ToolError(unexpected)
+}
+
+/** Like `sendRequest`, but returns a redirect like every other response. @throws ToolError */
+export async function requestOnce(request: OutgoingRequest, policy: EgressPolicy): Promise<IncomingMessage> {
   const { method, url, body, signal } = request
   const problem = findUrlProblem(url, policy.allowedHosts)
-  if (problem) throw new ToolError(`The URL of the tool ${problem}.`)
+  if (problem) throw new ToolError(`The URL ${problem}.`)
   const lookup = lookupFor(url, policy)
   const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const headers = { 'accept-encoding': 'identity', ...request.headers, ...length }
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+  return new Promise<IncomingMessage>((resolve, reject) => {
     const { request: send } = url.protocol === 'https:' ? https : http
     const options = { method, headers, signal, agent: false as const, ...(lookup && { lookup }) }
     send(url, options, resolve)
@@ -32,10 +41,6 @@ export async function sendRequest(request: OutgoingRequest, policy: EgressPolicy
   }).catch((error: Error) => {
     throw toConnectionError(error, url)
   })
-  const unexpected = describeRedirect(response, url)
-  if (unexpected === null) return response
-  response.destroy()
-  throw new ToolError(unexpected)
 }
 
 /** Converts the error of a socket or of the egress policy. */
