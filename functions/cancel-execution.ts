@@ -1,11 +1,13 @@
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { cancelExecution } from '../lib/engine/executions/change-execution.ts'
+import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { toChangeResponse } from '../lib/http/responses.ts'
+import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const { executions, rates, steps } = openMeasuredStores()
+const { executions, rates, steps } = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
 const queue = openRunQueue()
 
 async function cancel(request: Request<'cancel-execution'>) {

@@ -1,12 +1,14 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { processDeadLetter } from '../lib/engine/maintenance.ts'
+import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { logger } from '../lib/logger.ts'
+import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const { executions, steps } = openMeasuredStores()
+const { executions, steps } = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
 const engine = { executions, steps, queue: openRunQueue(), system }
 
 /** Ends the executions whose messages exceeded maxReceiveCount and were moved to the dead-letter queue. */

@@ -2,15 +2,17 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'
 import { readTimes } from '../lib/engine/engine.ts'
+import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { openWaitLimits } from '../lib/engine/waiting/suspend.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
 import { SHARED_WORKER } from '../lib/environment.ts'
+import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const queue = openRunQueue()
-const stores = openMeasuredStores()
+const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
 const engine = { ...stores, queue, system, times: readTimes(), ...openWaitLimits({ ...stores, system }) }
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 

@@ -5,15 +5,17 @@ import { runHeaders, runParameters } from '../lib/api/parameters.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
 import { streamRun } from '../lib/engine/events/stream-run.ts'
+import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { prepareRun } from '../lib/engine/submit/run-request.ts'
 import { openSubmitEngine, submitAsync, submitSync } from '../lib/engine/submit/submit.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { acceptsEvents, getMaxStreamMs, toEventStreamResponse } from '../lib/http/event-stream.ts'
 import { toAcceptedResponse, toExecutionHeaders, toOutputResponse } from '../lib/http/responses.ts'
+import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const stores = openMeasuredStores()
+const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
 const { agents, rates } = stores
 const events = openEvents(stores)
 const openRequests = limitOpenRequests('run-agent', rates)

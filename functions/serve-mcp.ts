@@ -1,14 +1,16 @@
 import { limitOpenRequests } from '../lib/access/open-requests.ts'
 import { MCP_DEADLINE_MS } from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { openSubmitEngine } from '../lib/engine/submit/submit.ts'
 import { readCorsOrigins } from '../lib/http/cors.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { respondToMcp } from '../lib/mcp/respond-to-mcp.ts'
+import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const stores = openMeasuredStores()
+const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
 const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system }, MCP_DEADLINE_MS.streamed)
 const openRequests = limitOpenRequests('serve-mcp', stores.rates)
 const corsOrigins = readCorsOrigins()

@@ -1,15 +1,19 @@
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import { runCleanups, sweep } from '../lib/engine/maintenance.ts'
+import { withOutbox } from '../lib/engine/notifications/outbox.ts'
+import { newOutboxMemory, sweepOutbox } from '../lib/engine/notifications/sweep-outbox.ts'
 import { sweepTimers } from '../lib/engine/waiting/sweep-timers.ts'
 import { logger } from '../lib/logger.ts'
+import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const { executions, steps, deliveries } = openMeasuredStores()
-/** Nothing is delivered yet. */
-const deliveryQueue = { send: async () => undefined }
 const queue = openRunQueue()
+const deliveryQueue = openDeliveryQueue()
+const stores = withOutbox(openMeasuredStores(), { queue: deliveryQueue, system })
+const { executions, steps, deliveries } = stores
+const memory = newOutboxMemory()
 const times = readTimes()
 /** Of the timers of suspended executions: this process does not send them twice. */
 let sentUntil = 0
@@ -19,19 +23,13 @@ export async function handler(): Promise<void> {
   const cleaned = runCleanups({ executions, system })
   // Reported after the sweep, which must not wait for it.
   cleaned.catch(() => undefined)
-  const timers = sweepTimers({
-    executions,
-    steps,
-    deliveries,
-    queue,
-    deliveryQueue,
-    system,
-    times,
-    sentUntil,
-  })
+  const timers = sweepTimers({ ...stores, queue, deliveryQueue, system, times, sentUntil })
   timers.catch(() => undefined)
+  const outbox = sweepOutbox({ deliveries, queue: deliveryQueue, system, times, memory })
+  outbox.catch(() => undefined)
   const result = await sweep({ executions, steps, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('executions swept', result)
   await cleaned
   sentUntil = await timers
+  await outbox
 }

@@ -3,7 +3,7 @@ import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { EventType } from '../../core/notification.ts'
 import type { DeliveryQueue, ExecutionStore, System, WebhookStore } from '../../core/ports.ts'
 import type { Wait } from '../../core/wait.ts'
-import { type Engine, timesOf } from '../engine.ts'
+import { type Engine, readTimes } from '../engine.ts'
 import { type Destinations, openDestinations } from './destinations.ts'
 
 type Parts = { queue: DeliveryQueue; system: System; times?: LeaseTimes; destinations?: Destinations }
@@ -15,7 +15,7 @@ type Parts = { queue: DeliveryQueue; system: System; times?: LeaseTimes; destina
  */
 export function withOutbox<S extends { executions: ExecutionStore; webhooks: WebhookStore }>(
   stores: S,
-  { queue, system, times, destinations = openDestinations(stores.webhooks) }: Parts,
+  { queue, system, times = readTimes(), destinations = openDestinations(stores.webhooks) }: Parts,
 ): S & { announce: NonNullable<Engine['announce']> } {
   const { executions } = stores
   /** Best effort: the sweeper repeats it. */
@@ -79,7 +79,7 @@ export function withOutbox<S extends { executions: ExecutionStore; webhooks: Web
           ...params,
           pendingEvents: [...execution.pendingEvents, event].slice(-MAX_PENDING_EVENTS),
           // The timer looks at it soon, until the event is handled.
-          openUntil: Math.min(openUntil, system.now() + timesOf({ times }).graceMs),
+          openUntil: Math.min(openUntil, system.now() + times.graceMs),
         })
         if (isSuspended) await announce(execution)
         return isSuspended
