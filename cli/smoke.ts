@@ -40,9 +40,23 @@ const EXPECTED: Partial<Record<OperationName, number>> = {
   'send-signal': 409,
   'send-callback': 404,
   'decide-approval': 404,
+  'create-webhook': 422,
+  'get-webhook': 404,
+  'update-webhook': 404,
+  'delete-webhook': 404,
+  'rotate-webhook': 404,
+  'test-webhook': 404,
+  'list-deliveries': 404,
+  redeliver: 404,
 }
 const UNKNOWN_AGENT = 'smoke-test-of-an-unknown-agent'
-const PLACEHOLDERS = { approvalId: 'unknown', name: 'smoke.test', mac: 'guessed' }
+const PLACEHOLDERS = {
+  approvalId: 'unknown',
+  webhookId: 'unknown',
+  deliveryId: 'unknown',
+  name: 'smoke.test',
+  mac: 'guessed',
+}
 
 type Request = {
   method: string
@@ -154,6 +168,7 @@ function contentOf(name: OperationName): { body?: object; accept?: string } {
   if (name === 'run-agent') return { body: input as object }
   if (name === 'serve-mcp') return { body: LIST_TOOLS, accept: 'application/json, text/event-stream' }
   if (name === 'publish-agent') return { body: { document: '' } }
+  if (name === 'update-webhook') return { body: {} }
   if (name === 'decide-approval') return { body: { decision: 'reject' } }
   return getOperation(name).body ? { body: { rating: 1 } } : {}
 }

@@ -16,7 +16,7 @@ import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
-const { agents, rates } = stores
+const { agents, webhooks, rates } = stores
 const events = openEvents(stores)
 const openRequests = limitOpenRequests('run-agent', rates)
 const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system })
@@ -24,7 +24,7 @@ const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system })
 async function runAgent({ access, agentId, query, headers, body, accept, basePath }: Request<'run-agent'>) {
   const idempotencyKey = headers['Idempotency-Key']
   const call = { access, idOrSlug: agentId, body, overrides: query, idempotencyKey }
-  const run = await prepareRun({ agents, ...call })
+  const run = await prepareRun({ agents, webhooks, ...call })
   const mode = query.execMode
   if (acceptsEvents(accept)) {
     const parts = { engine, events, openRequests }

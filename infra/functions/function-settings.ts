@@ -75,6 +75,8 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'give-feedback': { timeoutSeconds: 29, memoryMb: 512 },
   // Reads all signals of an execution where it counts or lists them.
   'send-signal': { timeoutSeconds: 29, memoryMb: 512 },
+  // Waits up to 20 s for the answer of a receiver.
+  'manage-webhooks': { timeoutSeconds: 29, memoryMb: 512 },
   // A whole processor: parsing 3 MB of code takes 3 s of it, and 400 MB.
   'publish-agent': { timeoutSeconds: 29, memoryMb: 1769 },
   'sweep-executions': { timeoutSeconds: 60, memoryMb: 512 },

@@ -89,6 +89,9 @@ export const GRANTS: Record<FunctionName, Grant> = {
     indexes: ['executions-by-status'],
     queue: ['SendMessage'],
   },
+  'manage-webhooks': {
+    table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+  },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
   },

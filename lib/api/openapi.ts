@@ -14,6 +14,8 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
   versionId: z.uuid().meta({ description: 'The ID of the version.' }),
   name: z.string().regex(SIGNAL_NAME).meta({ description: 'The name of the signal.' }),
   mac: z.string().meta({ description: 'Proves that the execution has made the URL.' }),
+  webhookId: z.string().meta({ description: 'The ID of the webhook.' }),
+  deliveryId: z.string().meta({ description: 'The ID of the delivery.' }),
   approvalId: z.string().meta({ description: 'The ID of the approval.' }),
 }
 

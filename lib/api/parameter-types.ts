@@ -55,14 +55,14 @@ export function dateTime() {
   return z.optional(z.iso.datetime({ offset: true, error }))
 }
 
-export function tenantId() {
+export const tenantId = () => z.optional(tenant())
+
+export function tenant() {
   const error = 'must have 1 to 128 characters and no control characters'
   // biome-ignore lint/suspicious/noControlCharactersInRegex: `\p{Cc}` is unknown to many clients that read OpenAPI.
   const characters = z.regex(/^[^\u0000-\u001f\u007f-\u009f]{1,128}$/u, { error })
-  return z.optional(
-    z.string().check(
-      characters,
-      z.refine((text) => text.isWellFormed(), { error }),
-    ),
+  return z.string({ error }).check(
+    characters,
+    z.refine((text) => text.isWellFormed(), { error }),
   )
 }

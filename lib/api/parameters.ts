@@ -1,7 +1,14 @@
 import * as z from 'zod/mini'
 import { CURSOR } from '../core/cursor.ts'
 import { isUuid } from '../core/ids.ts'
-import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS, MAX_WAIT_SECONDS, PAGE_SIZE } from '../core/limits.ts'
+import {
+  MAX_AGENT_STEPS,
+  MAX_COST_USD,
+  MAX_TOKENS,
+  MAX_WAIT_SECONDS,
+  MAX_WEBHOOK_URL,
+  PAGE_SIZE,
+} from '../core/limits.ts'
 import { dateTime, decimal, describe, flag, integer, oneOf, parameters, tenantId } from './parameter-types.ts'
 
 export const runParameters = /* @__PURE__ */ parameters(() => ({
@@ -43,6 +50,17 @@ export const runParameters = /* @__PURE__ */ parameters(() => ({
     z.optional(z.string()),
     'Overrides the model of the version. Format: `{model}[:{reasoning}]`. Allowed are the models that the version lists; by default, those of the provider of its own model.',
     { minLength: 1 },
+  ),
+  webhookUrl: describe(
+    z.optional(
+      z.string().check(
+        z.refine((text) => text !== '' && text.length <= MAX_WEBHOOK_URL, {
+          error: `must be a URL of at most ${MAX_WEBHOOK_URL} characters`,
+        }),
+      ),
+    ),
+    'Where the events of the execution are sent, beside the webhooks of the organization; signed with its default secret. Only where operators have turned on the setting `webhookUrls`.',
+    { format: 'uri', minLength: 1, maxLength: MAX_WEBHOOK_URL },
   ),
 }))
 

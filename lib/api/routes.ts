@@ -15,7 +15,7 @@ export type Operation = {
    * operation has a function of its own, with its name. Families have no routes under the legacy name.
    */
   family?: string
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
   summary: string
   /** Without a schema, every query parameter is rejected. */
@@ -68,12 +68,19 @@ const listOf = (items: string, record: RecordName) => ({
 })
 const versionResponse = { 200: { description: 'The version', body: 'Version' } } as const
 const agentResponse = { 200: { description: 'The agent', body: 'Agent' } } as const
+const webhookResponse = { 200: { description: 'The webhook', body: 'Webhook' } } as const
 const executionResponse = { 200: { description: 'The execution', body: 'Execution' } } as const
 const changedExecutionResponse = {
   200: {
     description: 'The execution; only its ID and status if the token lacks the scope `read`',
     body: 'ChangedExecution',
   },
+} as const
+
+/** Webhooks receive the events of all tenants. */
+const webhook = { family: 'manage-webhooks', allTenants: true } as const
+const deliveryResponse = {
+  200: { description: 'The delivery, after one attempt', body: 'Delivery' },
 } as const
 
 const signalRequest = {
@@ -408,6 +415,87 @@ export const operations = {
     optionalBody: true,
     ...signalRequest,
     errors: [...SIGNAL_ERRORS],
+  },
+  'list-webhooks': {
+    ...webhook,
+    ...reading,
+    path: '/v1/webhooks',
+    summary: 'List the webhooks of the organization',
+    responses: listOf('Webhooks', 'Webhook'),
+  },
+  'create-webhook': {
+    ...managing,
+    ...webhook,
+    path: '/v1/webhooks',
+    summary: 'Create a webhook, which receives events of executions',
+    body: 'WebhookBody',
+    responses: {
+      201: { description: 'The webhook with its secret, which is not shown again', body: 'CreatedWebhook' },
+    },
+    errors: ['BadRequest', ...BODY_ERRORS, 'TooManyWebhooks', 'InputSchemaMismatch'],
+  },
+  'get-webhook': {
+    ...webhook,
+    ...reading,
+    path: '/v1/webhooks/{webhookId}',
+    summary: 'Get a webhook',
+    responses: webhookResponse,
+    errors: ['WebhookNotFound'],
+  },
+  'update-webhook': {
+    ...managing,
+    ...webhook,
+    method: 'PATCH',
+    path: '/v1/webhooks/{webhookId}',
+    summary: 'Change fields of a webhook',
+    body: 'WebhookChanges',
+    responses: webhookResponse,
+    errors: [...BODY_ERRORS, 'WebhookNotFound', 'InputSchemaMismatch'],
+  },
+  'delete-webhook': {
+    ...managing,
+    ...webhook,
+    method: 'DELETE',
+    path: '/v1/webhooks/{webhookId}',
+    summary: 'Delete a webhook and its secrets',
+    responses: { 204: { description: 'Deleted', body: null } },
+    errors: ['WebhookNotFound'],
+  },
+  'rotate-webhook': {
+    ...managing,
+    ...webhook,
+    path: '/v1/webhooks/{webhookId}/rotate',
+    summary: 'Replace the secret of a webhook, or of the URLs that are given with runs (`default`)',
+    responses: {
+      200: { description: 'The new secret, which is not shown again', body: 'RotatedSecret' },
+    },
+    errors: ['WebhookNotFound'],
+  },
+  'test-webhook': {
+    ...managing,
+    ...webhook,
+    path: '/v1/webhooks/{webhookId}/test',
+    summary: 'Send a test event to a webhook',
+    responses: { 200: { description: 'What the receiver answered', body: 'TestResult' } },
+    errors: ['WebhookNotFound'],
+  },
+  'list-deliveries': {
+    ...webhook,
+    ...reading,
+    path: '/v1/webhooks/{webhookId}/deliveries',
+    summary:
+      'List the deliveries of events to a webhook, or to the URLs that are given with runs (`default`)',
+    query: 'pageParameters',
+    responses: listOf('Deliveries', 'Delivery'),
+    errors: ['WebhookNotFound'],
+  },
+  redeliver: {
+    ...managing,
+    ...webhook,
+    path: '/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver',
+    summary: 'Send an event to a webhook again',
+    responses: deliveryResponse,
+    errors: ['WebhookNotFound', 'DeliveryNotFound'],
   },
   'serve-console': {
     method: 'GET',

@@ -30,6 +30,8 @@ export const BY_CREATION = new RegExp(`^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{12}Z#${UUID
 export const BY_RECEIPT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z#[0-9a-f-]{32,36}$/
 /** Approvals: the execution, and the last one of it that was on the page, unless that was the last of all. */
 export const BY_APPROVAL = new RegExp(`^${UUID}(?:#[0-9a-f]{32})?$`)
+/** Deliveries: the execution and the revision. */
+export const BY_DELIVERY = new RegExp(`^${UUID}#\\d{7}$`)
 export const BY_NUMBER = /^[1-9]\d{0,4}$/
 
 /** The page that a request asks for; the first one by default. */

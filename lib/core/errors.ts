@@ -1,6 +1,7 @@
 import {
   LARGE_BODY_BYTES,
   MAX_UNREAD_SIGNALS,
+  MAX_WEBHOOKS,
   OPEN_RETRY_AFTER_SECONDS,
   SIGNAL_RECOUNT_MS,
 } from './limits.ts'
@@ -24,12 +25,15 @@ export const ERRORS = {
   VersionNotFound: { status: 404, title: 'Version not found' },
   ExecutionNotFound: { status: 404, title: 'Execution not found' },
   ApprovalNotFound: { status: 404, title: 'Approval not found' },
+  WebhookNotFound: { status: 404, title: 'Webhook not found' },
+  DeliveryNotFound: { status: 404, title: 'Delivery not found' },
   RouteNotFound: { status: 404, title: 'Route not found' },
   MethodNotAllowed: { status: 405, title: 'Method not allowed' },
   ExecutionInProgress: { status: 409, title: 'Execution in progress' },
   ExecutionEnded: { status: 409, title: 'Execution ended' },
   ApprovalDecided: { status: 409, title: 'Approval decided' },
   VersionPublished: { status: 409, title: 'Version published' },
+  TooManyWebhooks: { status: 409, title: 'Too many webhooks' },
   VersionNotRetirable: { status: 409, title: 'Version cannot be retired' },
   AgentArchived: { status: 410, title: 'Agent archived' },
   VersionRetired: { status: 410, title: 'Version retired' },
@@ -205,6 +209,21 @@ export class ExecutionEnded extends ServiceError {
     })
   }
 }
+
+export class WebhookNotFound extends withFixedDetail(
+  'WebhookNotFound',
+  'Your organization has no webhook with this ID. GET /v1/webhooks lists its webhooks.',
+) {}
+
+export class TooManyWebhooks extends withFixedDetail(
+  'TooManyWebhooks',
+  `Your organization has as many webhooks as it may have: ${MAX_WEBHOOKS}. Delete one first.`,
+) {}
+
+export class DeliveryNotFound extends withFixedDetail(
+  'DeliveryNotFound',
+  'The webhook has no delivery with this ID. GET /v1/webhooks/{webhookId}/deliveries lists its deliveries.',
+) {}
 
 export class RouteNotFound extends withFixedDetail(
   'RouteNotFound',

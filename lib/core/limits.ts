@@ -139,3 +139,13 @@ export const OPEN_RETRY_AFTER_SECONDS = 10
 
 /** Webhooks of an organization. */
 export const MAX_WEBHOOKS = 20
+
+/** Characters of the URL of a webhook, and entries of the lists that select its events. */
+export const MAX_WEBHOOK_URL = 2_048
+export const MAX_WEBHOOK_SELECTED = 50
+
+/** How long the previous secret of a webhook stays valid. */
+export const SECRET_OVERLAP_MS = 24 * 60 * 60 * 1000
+
+/** Executions are kept at least this long where there are destinations: deliveries are retried for three days. */
+export const MIN_RETENTION_DAYS = 5

@@ -32,6 +32,9 @@ export function parseEventId(id: string): Pick<ExecutionEvent, 'executionId' | '
   return revision === undefined ? null : { executionId, revision: Number(revision) }
 }
 
+/** The sources of executions that have events: those that agents start have none. */
+export const EVENT_SOURCES = ['API'] as const satisfies Execution['source'][]
+
 /** An endpoint of an organization that receives its events. Lists that are null select everything. */
 export type Webhook = {
   id: string

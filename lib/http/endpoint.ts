@@ -67,6 +67,8 @@ export type Request<Name extends OperationName = OperationName> = {
   name: string
   mac: string
   approvalId: string
+  webhookId: string
+  deliveryId: string
   body: Operations[Name] extends { anyBody: true } ? Json : JsonObject
   /** The media types that the client accepts. */
   accept: string | undefined
@@ -150,6 +152,8 @@ function toRequest<Name extends OperationName>(
     name: event.pathParameters?.name ?? '',
     mac: event.pathParameters?.mac ?? '',
     approvalId: event.pathParameters?.approvalId ?? '',
+    webhookId: event.pathParameters?.webhookId ?? '',
+    deliveryId: event.pathParameters?.deliveryId ?? '',
     body: (event.json === undefined ? {} : event.json) as JsonObject,
     accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),

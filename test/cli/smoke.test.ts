@@ -28,6 +28,8 @@ const toTemplate = (path: string) =>
     .split('?')[0]
     ?.replace(/\/(?:echo|smoke-test-[a-z-]+)/, '/{agentId}')
     .replace(/(?<=versions\/)[0-9a-f-]{36}/, '{versionId}')
+    .replace('/webhooks/unknown', '/webhooks/{webhookId}')
+    .replace('/deliveries/unknown', '/deliveries/{deliveryId}')
     .replace(/[0-9a-f-]{36}/, '{executionId}')
     .replace('/smoke.test', '/{name}')
     .replace('/unknown', '/{approvalId}')

@@ -8,6 +8,8 @@ type Call = {
   name?: string
   mac?: string
   approvalId?: string
+  webhookId?: string
+  deliveryId?: string
   query?: Record<string, string>
   body?: unknown
   headers?: Record<string, string>

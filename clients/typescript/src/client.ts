@@ -1,6 +1,6 @@
 import { Caller } from './http/caller.ts'
 import type { Connection } from './http/request.ts'
-import { agentPath, executionPath, toQuery, versionPath } from './http/request.ts'
+import { agentPath, executionPath, toQuery, versionPath, webhookPath } from './http/request.ts'
 import type {
   AgentFilters,
   ApprovalFilters,
@@ -19,20 +19,27 @@ import type {
   AnyAgents,
   Approval,
   ChangedExecution,
+  CreatedWebhook,
   Decision,
   DecisionBody,
+  Delivery,
   Execution,
   ExecutionSummary,
   FeedbackBody,
   Me,
   PublishBody,
+  RotatedSecret,
   SentSignal,
   Signal,
   SlugOf,
   Step,
   SucceededExecution,
+  TestResult,
   Version,
   VersionDetails,
+  Webhook,
+  WebhookBody,
+  WebhookChanges,
 } from './records.ts'
 import { type ExecutionEvent, readEvents } from './runs/events.ts'
 import {
@@ -275,6 +282,51 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
 
   restore(agent: SlugOf<Agents>, options: CallOptions = {}): Promise<Agent> {
     return this.caller.send({ method: 'POST', path: `${agentPath(agent)}/restore` }, options)
+  }
+
+  /** The webhooks of the organization, newest first. */
+  webhooks(options: CallOptions = {}): Promise<Webhook[]> {
+    return this.caller.send({ path: '/v1/webhooks' }, options)
+  }
+
+  webhook(id: string, options: CallOptions = {}): Promise<Webhook> {
+    return this.caller.send({ path: webhookPath(id) }, options)
+  }
+
+  /** Creates a webhook, and returns its secret, which is not shown again. The request is not repeated. */
+  async createWebhook(webhook: WebhookBody, options: CallOptions = {}): Promise<CreatedWebhook> {
+    const body = this.connection.stringify(webhook)
+    return this.caller.send({ method: 'POST', path: '/v1/webhooks', body, once: true }, options)
+  }
+
+  async updateWebhook(id: string, changes: WebhookChanges, options: CallOptions = {}): Promise<Webhook> {
+    const body = this.connection.stringify(changes)
+    return this.caller.send({ method: 'PATCH', path: webhookPath(id), body }, options)
+  }
+
+  deleteWebhook(id: string, options: CallOptions = {}): Promise<void> {
+    return this.caller.send({ method: 'DELETE', path: webhookPath(id) }, options)
+  }
+
+  /** Replaces the secret of a webhook, or of `default`; the previous one stays valid for a day. Not repeated. */
+  rotateWebhook(id: string, options: CallOptions = {}): Promise<RotatedSecret> {
+    return this.caller.send({ method: 'POST', path: `${webhookPath(id)}/rotate`, once: true }, options)
+  }
+
+  /** Sends a test event, and tells what the receiver answered. */
+  testWebhook(id: string, options: CallOptions = {}): Promise<TestResult> {
+    return this.caller.send({ method: 'POST', path: `${webhookPath(id)}/test` }, options)
+  }
+
+  /** Deliveries to a webhook, newest first. */
+  deliveries(id: string, options: ListOptions = {}): AsyncGenerator<Delivery, void, undefined> {
+    return this.caller.list(`${webhookPath(id)}/deliveries`, options)
+  }
+
+  /** Sends an event to a webhook again. */
+  redeliver(id: string, deliveryId: string, options: CallOptions = {}): Promise<Delivery> {
+    const path = `${webhookPath(id)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`
+    return this.caller.send({ method: 'POST', path }, options)
   }
 
   /** The organization and the limits of the token. */

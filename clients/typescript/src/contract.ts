@@ -44,6 +44,27 @@ export type Approval = {
   step: number
 }
 
+export type CreatedWebhook = {
+  id: string
+  url: string
+  types: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
+  /** IDs of agents. Null: all of them. */
+  agents: string[] | null
+  /** Null: executions with and without a tenant. */
+  tenants: string[] | null
+  /** Null: all of them. */
+  sources: 'API'[] | null
+  allowedHosts: string[]
+  enabled: boolean
+  /** Why the service has disabled it: the receiver answered 410, or failed for three days. */
+  disabledReason: 'gone' | 'failing' | null
+  /** Since when all deliveries have failed. */
+  failingSince: string | null
+  createdAt: string
+  /** Signs the deliveries (Standard Webhooks 1.0.0). It is shown once: store it where receivers read it. */
+  secret: string
+}
+
 export type Decision = {
   /** The ID of the approval. */
   id: string
@@ -63,6 +84,30 @@ export type DecisionBody = {
   input?: { [key: string]: unknown } | null
   /** A comment, which the model or the code agent gets. */
   note?: string | null
+}
+
+export type Delivery = {
+  /** The ID of the event: the header `webhook-id`. */
+  id: string
+  /** The ID of the webhook, or `default`. */
+  webhookId: string
+  executionId: string
+  /** The type of the event. */
+  type: string
+  /** The `timestamp` of the event. */
+  occurredAt: string
+  /** `PENDING`: it is tried again. `FAILED`: it is not, unless it is redelivered. */
+  status: 'PENDING' | 'DELIVERED' | 'FAILED'
+  attempts: number
+  /** The time of the first attempt. */
+  createdAt: string
+  /** The time of the last attempt. */
+  attemptedAt: string
+  nextAttemptAt: string | null
+  /** The status of the last answer. Null without one. */
+  responseStatus: number | null
+  /** What was wrong with the last attempt. */
+  error: string | null
 }
 
 export type Execution = {
@@ -275,6 +320,15 @@ export type PublishBody = {
   message?: string | null
 }
 
+export type RotatedSecret = {
+  /** The ID of the webhook, or `default`. */
+  id: string
+  /** Signs the deliveries (Standard Webhooks 1.0.0). It is shown once: store it where receivers read it. */
+  secret: string
+  /** Until then, deliveries are also signed with the previous secret. Null: there was none. */
+  previousSecretExpiresAt: string | null
+}
+
 export type RunParameters = {
   /** Reject input that does not exactly match the input schema. */
   enforceInputSchema?: boolean
@@ -294,6 +348,8 @@ export type RunParameters = {
   useDynamicLearning?: boolean
   /** Overrides the model of the version. Format: `{model}[:{reasoning}]`. Allowed are the models that the version lists; by default, those of the provider of its own model. */
   model?: string
+  /** Where the events of the execution are sent, beside the webhooks of the organization; signed with its default secret. Only where operators have turned on the setting `webhookUrls`. */
+  webhookUrl?: string
 }
 
 export type SentSignal = {
@@ -370,6 +426,13 @@ export type Step = {
   startedAt: string
   finishedAt: string
   durationMs: number
+}
+
+export type TestResult = {
+  delivered: boolean
+  /** The status of the answer. Null without one. */
+  responseStatus: number | null
+  error: string | null
 }
 
 export type Usage = {
@@ -530,6 +593,59 @@ export type Wait = {
   signals?: string[]
 }
 
+export type Webhook = {
+  id: string
+  url: string
+  types: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
+  /** IDs of agents. Null: all of them. */
+  agents: string[] | null
+  /** Null: executions with and without a tenant. */
+  tenants: string[] | null
+  /** Null: all of them. */
+  sources: 'API'[] | null
+  allowedHosts: string[]
+  enabled: boolean
+  /** Why the service has disabled it: the receiver answered 410, or failed for three days. */
+  disabledReason: 'gone' | 'failing' | null
+  /** Since when all deliveries have failed. */
+  failingSince: string | null
+  createdAt: string
+}
+
+export type WebhookBody = {
+  /** Where events are sent. It must begin with `https://` and must not have a private address. */
+  url: string
+  /** The types of the events. By default those of executions that exist today. */
+  types?: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
+  /** Only events of these agents (slugs or IDs). Null: of all agents. */
+  agents?: string[] | null
+  /** Only events of these tenants. Null: of all executions, with or without a tenant. */
+  tenants?: string[] | null
+  /** Only events of executions from these sources. Null: from all. */
+  sources?: 'API'[] | null
+  /** Hosts that may have a private address or use plain HTTP, with the port unless it is the default. */
+  allowedHosts?: string[]
+  /** Whether it receives events. Enabling one that the service has disabled resets it. */
+  enabled?: boolean
+}
+
+export type WebhookChanges = {
+  /** Where events are sent. It must begin with `https://` and must not have a private address. */
+  url?: string
+  /** The types of the events. By default those of executions that exist today. */
+  types?: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
+  /** Only events of these agents (slugs or IDs). Null: of all agents. */
+  agents?: string[] | null
+  /** Only events of these tenants. Null: of all executions, with or without a tenant. */
+  tenants?: string[] | null
+  /** Only events of executions from these sources. Null: from all. */
+  sources?: 'API'[] | null
+  /** Hosts that may have a private address or use plain HTTP, with the port unless it is the default. */
+  allowedHosts?: string[]
+  /** Whether it receives events. Enabling one that the service has disabled resets it. */
+  enabled?: boolean
+}
+
 /** The `code` of an error of the service. */
 export type ErrorCode =
   | 'BadRequest'
@@ -543,12 +659,15 @@ export type ErrorCode =
   | 'VersionNotFound'
   | 'ExecutionNotFound'
   | 'ApprovalNotFound'
+  | 'WebhookNotFound'
+  | 'DeliveryNotFound'
   | 'RouteNotFound'
   | 'MethodNotAllowed'
   | 'ExecutionInProgress'
   | 'ExecutionEnded'
   | 'ApprovalDecided'
   | 'VersionPublished'
+  | 'TooManyWebhooks'
   | 'VersionNotRetirable'
   | 'AgentArchived'
   | 'VersionRetired'

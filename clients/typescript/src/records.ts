@@ -5,18 +5,23 @@ import type * as contract from './contract.ts'
 export type {
   Agent,
   Approval,
+  CreatedWebhook,
   Decision,
+  Delivery,
   ErrorCode,
   ExecutionSummary,
   FileInput,
   Me,
+  RotatedSecret,
   SentSignal,
   Signal,
   Step,
+  TestResult,
   Usage,
   Version,
   VersionDetails,
   Wait,
+  Webhook,
 } from './contract.ts'
 
 /** The schema of the agent describes its output; `Client` has the types of several agents. */
@@ -44,6 +49,10 @@ export type FeedbackBody = Optional<contract.FeedbackBody>
 export type DecisionBody = Optional<contract.DecisionBody>
 
 export type PublishBody = Optional<contract.PublishBody>
+
+export type WebhookBody = Optional<contract.WebhookBody>
+
+export type WebhookChanges = Optional<contract.WebhookChanges>
 
 /** One violation. `path`: a JSON Pointer into the body, or the name of a parameter or header. */
 export type Violation = NonNullable<contract.Problem['errors']>[number]

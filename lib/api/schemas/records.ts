@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { SCOPES } from '../../core/access.ts'
 import { MEDIA_TYPES } from '../../core/media.ts'
 import { agentRecord, versionDetails, versionRecord } from './agent-record.ts'
-import { decisionBody, feedbackBody, publishBody } from './bodies.ts'
+import { decisionBody, feedbackBody, publishBody, webhookBody, webhookChanges } from './bodies.ts'
 import {
   approvalRecord,
   changedExecutionRecord,
@@ -11,6 +11,13 @@ import {
   executionSummaryRecord,
   stepRecord,
 } from './execution-record.ts'
+import {
+  createdWebhookRecord,
+  deliveryRecord,
+  rotatedSecretRecord,
+  testResultRecord,
+  webhookRecord,
+} from './webhook-record.ts'
 
 /** RFC 9457 problem details, the body of every error. */
 export const problemRecord = z
@@ -83,8 +90,10 @@ const records = {
   Agent: agentRecord,
   Approval: approvalRecord,
   ChangedExecution: changedExecutionRecord,
+  CreatedWebhook: createdWebhookRecord,
   Decision: decisionRecord,
   DecisionBody: decisionBody,
+  Delivery: deliveryRecord,
   Execution: executionRecord,
   FeedbackBody: feedbackBody,
   Health: z.object({ success: z.boolean() }),
@@ -95,12 +104,17 @@ const records = {
   OpenApiDocument: jsonObject,
   Output: jsonObject,
   PublishBody: publishBody,
+  RotatedSecret: rotatedSecretRecord,
   SentSignal: z.object({ executionId: z.uuid(), id: z.string() }).meta({ id: 'SentSignal' }),
   Signal: signalRecord,
   SignalData: z.unknown().describe('Any JSON. At most 256,000 bytes.'),
   Step: stepRecord,
+  TestResult: testResultRecord,
   Version: versionRecord,
   VersionDetails: versionDetails,
+  Webhook: webhookRecord,
+  WebhookBody: webhookBody,
+  WebhookChanges: webhookChanges,
 }
 
 export type RecordName = keyof typeof records

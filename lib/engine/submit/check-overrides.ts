@@ -2,8 +2,11 @@ import { stepLimitsOf, type Version } from '../../core/agent.ts'
 import type { Budget } from '../../core/budget.ts'
 import { InvalidModelOverride, InvalidQueryParameter } from '../../core/errors.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
+import type { WebhookStore } from '../../core/ports.ts'
+import { WEBHOOK_URLS } from '../../environment.ts'
 import type { ModelName } from '../../models/model-name.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
+import { findEndpointProblem } from '../../tools/egress/egress-policy.ts'
 import { modelsOf } from '../models-of.ts'
 
 /** Options of one call that override the version's settings; undefined keeps the version's. */
@@ -16,6 +19,7 @@ export type RunOverrides = {
   tenantId?: string | undefined
   useCache?: boolean | undefined
   useDynamicLearning?: boolean | undefined
+  webhookUrl?: string | undefined
 }
 
 /**
@@ -100,4 +104,27 @@ async function checkBudget(version: Version, overrides: RunOverrides, budget: Bu
   const path = overrides.maxCostUsd === undefined ? 'model' : 'maxCostUsd'
   const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (maxCostUsd). Use maxTokens.`
   throw new InvalidQueryParameter([{ path, message }])
+}
+
+/**
+ * Checks a URL that receives the events of one run.
+ * @throws InvalidQueryParameter
+ */
+export async function checkWebhookUrl(
+  webhooks: Pick<WebhookStore, 'hasDefaultSecret'> | undefined,
+  organizationId: string,
+  url: string,
+): Promise<void> {
+  const invalid = (text: string) =>
+    new InvalidQueryParameter([{ path: 'webhookUrl', message: `webhookUrl ${text}.` }])
+  if (!webhooks || process.env[WEBHOOK_URLS] !== 'on')
+    throw invalid(
+      'is turned off, because any token with the scope run could make the service call any address. Operators turn it on with the setting webhookUrls=true; for npm start, with WEBHOOK_URLS=true',
+    )
+  const problem = findEndpointProblem(url, [])
+  if (problem) throw invalid(problem.replace(/ unless allowedHosts .*/, ''))
+  if (!(await webhooks.hasDefaultSecret({ organizationId })))
+    throw invalid(
+      'needs the default secret of your organization, which signs its events. POST /v1/webhooks/default/rotate creates it',
+    )
 }

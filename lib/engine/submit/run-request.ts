@@ -14,12 +14,12 @@ import {
 import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
-import type { AgentStore } from '../../core/ports.ts'
+import type { AgentStore, WebhookStore } from '../../core/ports.ts'
 import { openBody } from '../../schema/adapt/adapt-input.ts'
 import { mayHaveFiles } from '../../schema/files/file-schema.ts'
 import { assertObject } from '../../schema/message-text.ts'
 import { adapterOf } from '../compiled-adapter.ts'
-import { checkOverrides, type RunOverrides } from './check-overrides.ts'
+import { checkOverrides, checkWebhookUrl, type RunOverrides } from './check-overrides.ts'
 
 /** A validated request to run a version. */
 export type RunRequest = {
@@ -32,6 +32,8 @@ export type RunRequest = {
   /** Of the token that asks for it; null by default. */
   tokenId?: string | null
   options: RunOptions
+  /** Receives its events; null by default. */
+  webhookUrl?: string | null
   cache?: Execution['cache']
   idempotency?: Idempotency | null
   /** Why no new run is accepted: the request can only repeat an earlier one with the same idempotency key. */
@@ -43,6 +45,8 @@ export type Idempotency = { key: string; requestHash: string }
 
 type Call = {
   agents: AgentStore
+  /** Needed for a `webhookUrl`. */
+  webhooks?: Pick<WebhookStore, 'hasDefaultSecret'>
   access: Access
   idOrSlug: string
   body: Json
@@ -56,18 +60,27 @@ type Call = {
  * is an error, unless the request has an idempotency key and can be the repetition of an accepted one.
  * @throws AgentNotFound, VersionNotFound, Forbidden, AgentArchived, VersionRetired, and what `buildRunRequest` throws
  */
-export async function prepareRun({ agents, access, idOrSlug, body, ...call }: Call): Promise<RunRequest> {
+export async function prepareRun({
+  agents,
+  webhooks,
+  access,
+  idOrSlug,
+  body,
+  ...call
+}: Call): Promise<RunRequest> {
   if (!mayUseAgent(access, idOrSlug)) throw new AgentNotFound()
   const overrides = { ...call.overrides, tenantId: resolveTenant(access, call.overrides.tenantId) }
   const { organizationId } = access
   const reference = { store: agents, organizationId, idOrSlug, versionId: overrides.version }
   const { version, isArchived, isRetired } = await resolveVersion(reference)
   if (version.status === 'DRAFT') assertMayRunDraft(access)
+  const { webhookUrl = null } = overrides
+  if (webhookUrl !== null) await checkWebhookUrl(webhooks, organizationId, webhookUrl)
   const refusal = isArchived ? new AgentArchived() : isRetired ? new VersionRetired('run') : null
   const idempotencyKey = idempotencyKeyOf(access, call.idempotencyKey)
   if (refusal && idempotencyKey === undefined) throw refusal
   const request = await buildRunRequest(version, body, overrides, idempotencyKey)
-  return { ...request, tokenId: access.tokenId || null, refusal }
+  return { ...request, tokenId: access.tokenId || null, webhookUrl, refusal }
 }
 
 /** @throws Forbidden */

@@ -193,9 +193,11 @@ async function recordCacheHit(engine: SubmitEngine, request: RunRequest, reserva
 
 function newExecutionParams(
   engine: Engine,
-  { version, input, inputAdaptations = [], tenantId, tokenId = null, options, cache = null }: RunRequest,
+  request: RunRequest,
   { executionId, idempotencyId, isBound }: Reserved,
 ): Omit<NewExecution, 'lease'> {
+  const { version, input, inputAdaptations = [], tenantId, options } = request
+  const { tokenId = null, webhookUrl = null, cache = null } = request
   return {
     id: executionId,
     organizationId: version.organizationId,
@@ -203,6 +205,7 @@ function newExecutionParams(
     versionId: version.id,
     tenantId,
     tokenId,
+    webhookUrl,
     input,
     inputAdaptations,
     options,

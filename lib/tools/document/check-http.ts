@@ -1,6 +1,6 @@
 import type { FieldMap } from '../../schema/field-map.ts'
 import { SECRET_REFERENCE } from '../../secret-store.ts'
-import { findUrlProblem } from '../egress/egress-policy.ts'
+import { findEndpointProblem } from '../egress/egress-policy.ts'
 import { getPlaceholders } from '../kinds/url-template.ts'
 import type { HttpDocument } from './tool-fields.ts'
 
@@ -47,18 +47,10 @@ export function checkUrl(
   path: PropertyKey[],
   report: Report,
 ): boolean {
-  const problem = findProblem(endpoint)
+  const { url, allowedHosts } = endpoint
+  const problem = url.includes('${secret:') ? SECRET_NOT_ALLOWED : findEndpointProblem(url, allowedHosts)
   if (problem) report(path, problem)
   return problem === null
-}
-
-function findProblem({ url: text, allowedHosts }: { url: string; allowedHosts: string[] }): string | null {
-  if (text.includes('${secret:')) return SECRET_NOT_ALLOWED
-  if (!URL.canParse(text)) return 'must be a URL such as https://shop.example/orders'
-  const url = new URL(text)
-  const isHost = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)$/.test(url.hostname)
-  if (!isHost) return `contains the invalid host "${url.hostname}"`
-  return url.hash === '' ? findUrlProblem(url, allowedHosts) : 'must not contain a fragment'
 }
 
 /** Reports placeholders, `query` and `body` entries that are not declared inputs, or that are listed twice. */

@@ -50,6 +50,15 @@ export function findUrlProblem(url: URL, allowedHosts: string[]): string | null 
   return isDenied ? `must not use a non-public address unless allowedHosts contains "${url.host}"` : null
 }
 
+/** The same for the text of a URL, which must also be valid and without a fragment. */
+export function findEndpointProblem(text: string, allowedHosts: string[]): string | null {
+  if (!URL.canParse(text)) return 'must be a URL such as https://shop.example/orders'
+  const url = new URL(text)
+  const isHost = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)$/.test(url.hostname)
+  if (!isHost) return `contains the invalid host "${url.hostname}"`
+  return url.hash === '' ? findUrlProblem(url, allowedHosts) : 'must not contain a fragment'
+}
+
 /** The lookup function for a request to a URL; undefined for the default. */
 export function lookupFor(url: URL, { allowedHosts, lookup }: EgressPolicy): LookupFunction | undefined {
   return isAllowedHost(url, allowedHosts) ? lookup : publicLookup(lookup)

@@ -34,6 +34,15 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
   'list-signals': (client) => client.signals(ID).next(),
   'list-approvals': (client) => client.approvals().next(),
   'decide-approval': (client) => client.decide(ID, ID, { decision: 'approve' }),
+  'list-webhooks': (client) => client.webhooks(),
+  'create-webhook': (client) => client.createWebhook({ url: 'https://receiver.example' }),
+  'get-webhook': (client) => client.webhook(ID),
+  'update-webhook': (client) => client.updateWebhook(ID, { enabled: false }),
+  'delete-webhook': (client) => client.deleteWebhook(ID),
+  'rotate-webhook': (client) => client.rotateWebhook(ID),
+  'test-webhook': (client) => client.testWebhook(ID),
+  'list-deliveries': (client) => client.deliveries(ID).next(),
+  redeliver: (client) => client.redeliver(ID, ID),
   'give-feedback': (client) => client.feedback(ID, { rating: 1 }),
 }
 
@@ -42,7 +51,7 @@ describe('Client', () => {
     const { client, requests } = await scriptedService([json(400, {})], { maxRetries: 0 })
     await call(client).catch(() => undefined)
     const { method, path } = getOperation(name as OperationName)
-    const ids = { executionId: ID, versionId: ID, approvalId: ID }
+    const ids = { executionId: ID, versionId: ID, approvalId: ID, webhookId: ID, deliveryId: ID }
     const values: Record<string, string> = { agentId: 'wait', name: 'paid', ...ids }
     const expected = path.replace(/\{(\w+)\}/g, (_, parameter: string) => values[parameter] ?? '')
     expect(requests).toMatchObject([

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { apiRoutes, type OperationName, type Route } from '../../../lib/api/routes.ts'
+import { eventIdOf } from '../../../lib/core/notification.ts'
+import { deliveryStore } from '../../../lib/dynamodb/executions/delivery-store.ts'
 import { system } from '../../../lib/system.ts'
 import { modernRequest } from '../../mcp/messages.ts'
-import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
 import { type ApiClient, type ApiResponse, getExecutionId } from '../../support/service/client.ts'
 import { COLUMNS, type Column, openColumns } from '../../support/service/token-columns.ts'
 
@@ -44,6 +46,15 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'send-callback': [/*   */ 404, 404, 404, 404, 404, 404, 404, 404, 404],
   'list-approvals': [/*  */ 403, 200, 403, 403, 200, 200, 403, ABSENT, ABSENT],
   'decide-approval': [/* */ 403, 403, 403, 403, 200, 200, 404, 404, 404],
+  'list-webhooks': [/*   */ 403, 200, 403, 403, 403, 403, 403, ABSENT, ABSENT],
+  'create-webhook': [/*  */ 403, 403, 201, 403, 403, 403, 403, 403, 201],
+  'get-webhook': [/*     */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
+  'update-webhook': [/*  */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'delete-webhook': [/*  */ 403, 403, 204, 403, 403, 403, 403, 404, 404],
+  'rotate-webhook': [/*  */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'test-webhook': [/*    */ 403, 403, 503, 403, 403, 403, 403, 404, 404],
+  'list-deliveries': [/* */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
+  redeliver: [/*       */ 403, 403, 503, 403, 403, 403, 403, 404, 404],
   'give-feedback': [/*   */ 200, 403, 200, 200, 403, 200, 404, 404, 404],
 }
 
@@ -69,6 +80,8 @@ const REQUESTS: Partial<
   'list-executions': { query: '?tenantId=acme' },
   'list-approvals': { query: '?tenantId=acme' },
   'decide-approval': { body: { decision: 'approve' } },
+  'create-webhook': { body: { url: 'https://receiver.example' } },
+  'update-webhook': { body: { enabled: true } },
   'give-feedback': { body: { rating: 1 } },
   'send-signal': { body: {} },
   'send-callback': { body: {} },
@@ -79,6 +92,8 @@ let agentId: string
 let versionId: string
 let executionId: string
 let approvalId: string
+let webhookId: string
+let deliveryId: string
 let clients: Record<Column, ApiClient>
 
 beforeAll(async () => {
@@ -95,12 +110,30 @@ beforeAll(async () => {
   clients = await openColumns(org, other)
   executionId = await newExecution()
   approvalId = (await newApproval()).approvalId
+  webhookId = await newWebhook()
+  deliveryId = await newDelivery()
 })
 
 /** An execution that waits for an approval. */
 async function newApproval() {
   const response = await org.run('asks', {}, 'tenantId=acme')
   return { executionId: getExecutionId(response), approvalId: String(response.json.waitingFor[0].id) }
+}
+
+async function newWebhook(): Promise<string> {
+  const body = { url: 'https://receiver.example', agents: ['echo'] }
+  return (await org.call('POST', '/v1/webhooks', { body })).json.id
+}
+
+/** Of an event of the execution to the webhook. */
+async function newDelivery(): Promise<string> {
+  const now = new Date().toISOString()
+  const event = { executionId, organizationId: org.id, revision: 2, type: 'execution.succeeded' as const }
+  const attempt = { status: 'FAILED' as const, attempts: 1, createdAt: now, attemptedAt: now, error: null }
+  const none = { nextAttemptAt: null, responseStatus: null }
+  const delivery = { ...event, ...attempt, ...none, occurredAt: now, destinationId: webhookId }
+  await deliveryStore(sharedTable()).put({ delivery, attempts: 0, dueAt: null })
+  return eventIdOf(event)
 }
 
 const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))
@@ -132,6 +165,7 @@ const APPROVALS: OperationName[] = ['decide-approval', 'list-approvals']
 async function newIds({ operation: name }: Route): Promise<Ids> {
   if (APPROVALS.includes(name)) return { ...ids(), ...(await newApproval()) }
   if (EXECUTIONS.includes(name)) return { ...ids(), executionId: await newExecution() }
+  if (name === 'delete-webhook') return { ...ids(), webhookId: await newWebhook() }
   if (name === 'send-signal') return { ...ids(), executionId: await newWaiting(), name: 'go' }
   if (name === 'send-callback') return { ...ids(), name: 'go', mac: 'guessed' }
   if (!CHANGES.includes(name)) return ids()
@@ -145,11 +179,13 @@ type Ids = {
   executionId: string
   versionId: string
   approvalId: string
+  webhookId: string
+  deliveryId: string
   name?: string
   mac?: string
 }
 
-const ids = (): Ids => ({ agentId, executionId, versionId, approvalId })
+const ids = (): Ids => ({ agentId, executionId, versionId, approvalId, webhookId, deliveryId })
 
 const send = (client: ApiClient, route: Route, ids: Ids) => {
   const { query = '', ...options } = REQUESTS[route.operation] ?? {}
@@ -187,13 +223,14 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
     expect(response.status, response.text).toBe(expected === ABSENT ? 200 : expected)
     if (expected === 403) expect(response.json).toMatchObject({ code: 'Forbidden' })
     if (expected === 404) {
-      const [one, other, third] = [system.newId(), system.newId(), system.newId()]
+      const [one, other, third, fourth] = [system.newId(), system.newId(), system.newId(), system.newId()]
       const missing = await send(clients[column], route, {
         ...ids,
         agentId: one,
         executionId: other,
         versionId: third,
         approvalId,
+        webhookId: fourth,
       })
       expect(comparable(response)).toEqual(comparable(missing))
     }
@@ -203,7 +240,9 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
         item.id,
         item.executionId,
       ])
-      const listed = ids.includes(executionId) || ids.includes(agentId) || route.operation === 'list-versions'
+      const listed =
+        [executionId, agentId, webhookId].some((id) => ids.includes(id)) ||
+        route.operation === 'list-versions'
       expect(listed).toBe(expected !== ABSENT)
     }
     if (expected !== 204)

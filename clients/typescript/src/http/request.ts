@@ -29,6 +29,8 @@ export type RequestSpec = {
   body?: string
   /** How long the connection may be silent before it is given up. */
   maxSilenceMs?: number
+  /** Not repeated: it may have been executed. */
+  once?: true
 }
 
 const MAX_SILENCE_MS = 60_000
@@ -41,7 +43,7 @@ const MAX_SILENCE_MS = 60_000
 export async function request<T>(
   connection: Connection,
   call: Call,
-  { method = 'GET', path, headers, body, maxSilenceMs = MAX_SILENCE_MS }: RequestSpec,
+  { method = 'GET', path, headers, body, once, maxSilenceMs = MAX_SILENCE_MS }: RequestSpec,
   read: (response: Response) => Promise<T>,
 ): Promise<T> {
   const { fetch, baseUrl, token, maxRetries } = connection
@@ -76,7 +78,7 @@ export async function request<T>(
     const { retryAfterMs } = error
     const waitMs = (retryAfterMs ?? 0) + backoffMs(attempt)
     const isLate = performance.now() + waitMs >= call.endsAt
-    if (!isRetryable(error) || failures >= maxRetries || isLate) throw error
+    if (once || !isRetryable(error) || failures >= maxRetries || isLate) throw error
     if (retryAfterMs === undefined) failures++
     call.lastError = error
     await sleep(waitMs, call.signal)
@@ -178,6 +180,7 @@ export function readRetryAfter(headers: Headers): number | undefined {
 export const agentPath = (agent: string): string => `/v1/agents/${encodeURIComponent(agent)}`
 export const versionPath = (agent: string, id: string): string =>
   `${agentPath(agent)}/versions/${encodeURIComponent(id)}`
+export const webhookPath = (id: string): string => `/v1/webhooks/${encodeURIComponent(id)}`
 export const executionPath = (id: string): string => `/v1/agent_executions/${encodeURIComponent(id)}`
 
 /** A query without the parameters that are undefined; empty without any. */

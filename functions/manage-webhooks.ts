@@ -1,0 +1,77 @@
+import { pageParameters } from '../lib/api/parameters.ts'
+import { webhookBody, webhookChanges } from '../lib/api/schemas/bodies.ts'
+import { toDeliveryRecord, toWebhookRecord } from '../lib/api/to-webhook-record.ts'
+import { InputSchemaMismatch, Unavailable } from '../lib/core/errors.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { listDeliveries } from '../lib/engine/notifications/webhook-deliveries.ts'
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  rotateSecret,
+  updateWebhook,
+} from '../lib/engine/notifications/webhooks.ts'
+import { EXECUTION_RETENTION_DAYS, readInteger } from '../lib/environment.ts'
+import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
+import { checkMembers } from '../lib/http/json-body.ts'
+import { toPageResponse } from '../lib/http/responses.ts'
+import { system } from '../lib/system.ts'
+
+const { rates, ...opened } = openStores()
+const stores = { ...opened, system }
+const retentionDays = process.env[EXECUTION_RETENTION_DAYS] ? readInteger(EXECUTION_RETENTION_DAYS, 0) : null
+const rules = { kind: 'field of a webhook', Mismatch: InputSchemaMismatch }
+
+async function list({ access }: Request<'list-webhooks'>) {
+  return { status: 200, body: (await listWebhooks(stores, access)).map(toWebhookRecord) }
+}
+
+async function create({ access, basePath, ...request }: Request<'create-webhook'>) {
+  const body = checkMembers(webhookBody, request.body, rules)
+  const { webhook, secret } = await createWebhook(stores, { access, body, retentionDays })
+  const headers = { Location: `${basePath}/v1/webhooks/${webhook.id}` }
+  return { status: 201, headers, body: { ...toWebhookRecord(webhook), secret } }
+}
+
+async function get(request: Request<'get-webhook'>) {
+  return { status: 200, body: toWebhookRecord(await getWebhook(stores, request)) }
+}
+
+async function update({ access, webhookId, ...request }: Request<'update-webhook'>) {
+  const body = checkMembers(webhookChanges, request.body, rules)
+  return { status: 200, body: toWebhookRecord(await updateWebhook(stores, { access, webhookId, body })) }
+}
+
+async function remove(request: Request<'delete-webhook'>) {
+  await deleteWebhook(stores, request)
+  return { status: 204 }
+}
+
+const rotate = async (request: Request<'rotate-webhook'>) => ({
+  status: 200,
+  body: await rotateSecret(stores, request),
+})
+
+async function deliveries(request: Request<'list-deliveries'>) {
+  const { access, webhookId, query: page } = request
+  return toPageResponse(await listDeliveries(stores, { access, webhookId, page }), toDeliveryRecord, request)
+}
+
+// Until this function can send: it only checks.
+const send = async (request: Request<'redeliver' | 'test-webhook'>) => {
+  await getWebhook(stores, request)
+  throw new Unavailable(new Error('Not yet.'))
+}
+
+export const handler = family({
+  'list-webhooks': endpoint('list-webhooks', list, { rates }),
+  'create-webhook': endpoint('create-webhook', create, { rates }),
+  'get-webhook': endpoint('get-webhook', get, { rates }),
+  'update-webhook': endpoint('update-webhook', update, { rates }),
+  'delete-webhook': endpoint('delete-webhook', remove, { rates }),
+  'rotate-webhook': endpoint('rotate-webhook', rotate, { rates }),
+  'list-deliveries': endpoint('list-deliveries', deliveries, { rates, query: pageParameters }),
+  redeliver: endpoint('redeliver', send, { rates }),
+  'test-webhook': endpoint('test-webhook', send, { rates }),
+})

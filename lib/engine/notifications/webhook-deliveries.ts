@@ -1,0 +1,53 @@
+import { visibilityOf } from '../../access/permissions.ts'
+import { BY_DELIVERY, type PageQuery, parsePage } from '../../core/cursor.ts'
+import { DeliveryNotFound } from '../../core/errors.ts'
+import { type Delivery, type DeliveryResult, parseEventId } from '../../core/notification.ts'
+import type { DeliveryStore, ExecutionStore, Page, WebhookStore } from '../../core/ports.ts'
+import { type DeliveryEngine, redeliver, sendTest } from './deliver.ts'
+import { getWebhook, resolveDestination, type WebhookReference } from './webhooks.ts'
+
+/** @throws WebhookNotFound, Forbidden, InvalidCursor */
+export async function listDeliveries(
+  stores: { webhooks: WebhookStore; deliveries: Pick<DeliveryStore, 'list'> },
+  { page, ...reference }: WebhookReference & { page: PageQuery },
+): Promise<Page<Delivery>> {
+  const request = parsePage(page, BY_DELIVERY)
+  const destinationId = await resolveDestination(stores, reference)
+  return stores.deliveries.list({
+    organizationId: reference.access.organizationId,
+    destinationId,
+    ...request,
+  })
+}
+
+/**
+ * Sends an event again, now, whatever became of it before. The webhook may have selected more agents at that time than
+ * a limited token may use.
+ * @throws WebhookNotFound, DeliveryNotFound, Forbidden
+ */
+export async function redeliverEvent(
+  engine: DeliveryEngine & { webhooks: WebhookStore; executions: Pick<ExecutionStore, 'isVisible'> },
+  { deliveryId, ...reference }: WebhookReference & { deliveryId: string },
+): Promise<Delivery> {
+  const { access } = reference
+  const { organizationId } = access
+  const destinationId = await resolveDestination(engine, reference)
+  const event = parseEventId(deliveryId)
+  const isVisible =
+    event &&
+    (access.agents === null ||
+      (await engine.executions.isVisible({ ...visibilityOf(access), id: event.executionId })))
+  const delivery = isVisible
+    ? await redeliver(engine, { organizationId, destinationId, eventId: deliveryId })
+    : null
+  if (!delivery) throw new DeliveryNotFound()
+  return delivery
+}
+
+/** @throws WebhookNotFound */
+export async function testWebhook(
+  engine: Pick<DeliveryEngine, 'send' | 'system'> & { webhooks: WebhookStore },
+  reference: WebhookReference,
+): Promise<DeliveryResult> {
+  return sendTest(engine, await getWebhook(engine, reference))
+}
