@@ -24,6 +24,7 @@ import { sdkConfig } from '../support/tables/sdk.ts'
 import { createOutages } from './database/outages.ts'
 import { targetFaults } from './database/targeted-faults.ts'
 import { monitorWrites } from './database/write-monitor.ts'
+import { startReceivers } from './destinations/receivers.ts'
 import { ECHO_AGENT } from './load/hang-ups.ts'
 import { startModelAndTools } from './load/model-and-tools.ts'
 import { CODE_AGENT, HOSTILE_AGENT, TIMED_AGENT, WAITING_AGENT } from './load/planned-run.ts'
@@ -94,6 +95,8 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
     const agents = [...fixtures, hostile, timed, ...loadModelAgents(models)]
     await publishAgents(table, organizationId, agents)
 
+    const receivers = await started(startReceivers({ folder, table, organizationId }))
+
     const environment = {
       ...models.environment,
       [SQS_ENDPOINT]: proxies.sqs.url,
@@ -141,6 +144,7 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
       outages,
       targeted,
       models,
+      receivers,
       /** Puts a message into the run queue. */
       sendMessage: (MessageBody: string) =>
         messages.send(new SendMessageCommand({ QueueUrl: queues.runs, MessageBody })).catch(() => undefined),

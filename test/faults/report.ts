@@ -70,6 +70,13 @@ export function figuresOf(
     ['code steps computed', computed.length],
     ['  repeated', computed.length - new Set(computed).size],
     ['checkpoints', monitor.checkpoints.size],
+    ...cluster.receivers
+      .received()
+      .map(({ kind, requests }): [string, string] => [
+        `deliveries to the receiver that ${kind}`,
+        `${requests.length}, of ${new Set(requests.map(({ headers }) => headers['webhook-id'])).size} events`,
+      ]),
+    ['receivers that died', cluster.receivers.deaths()],
     ...Object.entries(clientErrors).map(([error, count]): [string, number] => [
       `client errors: ${error}`,
       count,

@@ -15,6 +15,7 @@ import { startKiller } from './processes/killer.ts'
 import { batchProblems, INVALID_MESSAGE } from './processes/queue-settings.ts'
 import { figuresOf, type Report } from './report.ts'
 import { findRemains } from './verify/find-remains.ts'
+import { missingDeliveries, verifyDeliveries } from './verify/verify-deliveries.ts'
 import { type Evidence, verifyRuns } from './verify/verify-runs.ts'
 
 export type FaultOptions = {
@@ -69,11 +70,14 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
       settling: (performance.now() - settlingAt) / 1000,
     }
     const evidence = await collectEvidence(cluster, observations)
+    const { receivers } = cluster
+    await waitForDeliveries({ ...evidence, receivers }, options.settleMs)
     return {
       problems: [
         ...watch.problems,
         ...load.problems,
         ...verifyRuns(evidence),
+        ...verifyDeliveries({ ...evidence, receivers }),
         ...(await clusterProblems(cluster)),
         ...(await findRemains(cluster, observations)),
       ],
@@ -116,6 +120,7 @@ async function withFaults(cluster: Cluster, load: RunLoad, options: FaultOptions
     await hangUps.stop()
     await killer.stop()
     for (const { setRate } of Object.values(faults)) setRate(0)
+    cluster.receivers.recover()
   }
   return hangUps.counts
 }
@@ -127,6 +132,23 @@ async function waitForOthers({ clients }: Cluster, limitMs: number): Promise<voi
   while (performance.now() < endsAt) {
     const response = await clients[0]?.('GET', path).catch(() => null)
     if (response?.status === 200 && response.json.length === 0) return
+    await sleep(CHECK_MS)
+  }
+}
+
+/** Waits for as long as receivers get what they have missed, whose next attempts are minutes away by now. */
+async function waitForDeliveries(
+  evidence: Parameters<typeof missingDeliveries>[0],
+  settleMs: number,
+): Promise<void> {
+  let missing = Number.POSITIVE_INFINITY
+  let endsAt = 0
+  for (;;) {
+    const { length } = missingDeliveries(evidence)
+    if (length === 0) return
+    if (length < missing) endsAt = performance.now() + 4 * settleMs
+    missing = length
+    if (performance.now() > endsAt) return
     await sleep(CHECK_MS)
   }
 }

@@ -1,3 +1,4 @@
+import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { DeliveryResult } from '../../core/notification.ts'
 
 export type CircuitBreaker = {
@@ -13,12 +14,13 @@ export type CircuitBreaker = {
   ): Promise<DeliveryResult>
 }
 
-/** Attempts in a row without an answer that open the circuit, and for how long. */
+/** Attempts in a row without an answer that open the circuit. */
 const THRESHOLD = 3
-const OPEN_MS = 30_000
+/** For how long, in first delays of a retry: 30 s. */
+const OPEN_DELAYS = 6
 
 /** The circuit breakers of this process, by destination. */
-export function circuitBreaker(now: () => number): CircuitBreaker {
+export function circuitBreaker(now: () => number, { backoffMs }: LeaseTimes): CircuitBreaker {
   const circuits = new Map<string, { failures: number; openUntil: number; isTrying: boolean }>()
   return {
     async run(id, { isForced }, send) {
@@ -31,7 +33,7 @@ export function circuitBreaker(now: () => number): CircuitBreaker {
       if (result.ok || result.responseStatus !== null) circuits.delete(id)
       else {
         const failures = (circuits.get(id)?.failures ?? 0) + 1
-        circuits.set(id, { failures, openUntil: now() + OPEN_MS, isTrying: false })
+        circuits.set(id, { failures, openUntil: now() + OPEN_DELAYS * backoffMs, isTrying: false })
       }
       return result
     },

@@ -83,7 +83,7 @@ export function anOutbox(table: Table) {
     ...outbox,
     webhooks: webhookStore,
     destinations,
-    breaker: circuitBreaker(clock.now),
+    breaker: circuitBreaker(clock.now, leaseTimes()),
     queue,
     system: clock,
     times: leaseTimes(),

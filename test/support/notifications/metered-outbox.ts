@@ -65,7 +65,7 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
   const { executions } = isPlain ? stores : openProcess()
   const engine: DeliveryEngine = {
     ...openProcess(),
-    ...{ breaker: circuitBreaker(system.now), queue, system, times: leaseTimes() },
+    ...{ breaker: circuitBreaker(system.now, leaseTimes()), queue, system, times: leaseTimes() },
     async send(_destination, _event, data) {
       sentBytes += data.length
       return OK
