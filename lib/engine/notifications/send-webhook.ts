@@ -45,15 +45,14 @@ export async function sendWebhook(
       ...signature,
     }
     const request = { method: 'POST', url: new URL(url), headers, body, signal }
-    const response = await untilAborted(requestOnce(request, { allowedHosts, lookup }), signal)
+    const response = await requestOnce(request, { allowedHosts, lookup })
     status = response.statusCode ?? null
     const problem = findProblem(response, request.url)
     if (problem) {
       response.destroy()
       return failed(status, problem)
     }
-    await untilAborted(discard(response), signal).catch((error: Error) => {
-      response.destroy()
+    await discard(response).catch((error: Error) => {
       throw toConnectionError(error, request.url)
     })
     return { ok: true, responseStatus: status, error: null, isGone: false }
@@ -79,14 +78,6 @@ async function discard(response: IncomingMessage): Promise<void> {
     size += chunk.length
     if (size > MAX_READ_BYTES) return
   }
-}
-
-/** Rejects when the signal aborts, whatever the socket does. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    work.then(resolve, reject)
-  })
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : 'The delivery failed.')

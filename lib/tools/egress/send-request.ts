@@ -37,6 +37,8 @@ export async function requestOnce(request: OutgoingRequest, policy: EgressPolicy
     const options = { method, headers, signal, agent: false as const, ...(lookup && { lookup }) }
     send(url, options, resolve)
       .on('error', reject)
+      // Without an error: Node.js closes the connection if the response is 101 (Switching Protocols).
+      .on('close', () => reject(Object.assign(new Error('no response'), { code: 'ECONNRESET' })))
       .end(body ?? undefined)
   }).catch((error: Error) => {
     throw toConnectionError(error, url)

@@ -1,0 +1,280 @@
+import type { LookupFunction } from 'node:net'
+import { createServer, type Socket } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { sendWebhook } from '../../../lib/engine/notifications/send-webhook.ts'
+import { newSecret } from '../../../lib/engine/notifications/sign-webhook.ts'
+import { waitUntil } from '../../support/processes/wait-until.ts'
+import { serve } from '../../tools/serve.ts'
+import { serveTls } from '../../tools/serve-tls.ts'
+
+const SECRET = newSecret()
+const BODY = '{"type":"execution.succeeded","data":{"output":"größe, confidential"}}'
+
+type Overrides = Partial<Parameters<typeof sendWebhook>[0]> & { timeoutMs?: number; lookup?: LookupFunction }
+
+const send = (host: string, { timeoutMs = 20_000, lookup, ...overrides }: Overrides = {}) =>
+  sendWebhook(
+    {
+      url: `http://${host}/hook?token=abc`,
+      allowedHosts: [host],
+      secrets: [{ secret: SECRET, createdAt: '2026-11-01T00:00:00.000Z', expiresAt: null }],
+      eventId: 'evt_1',
+      body: BODY,
+      now: 1_764_000_000_000,
+      ...overrides,
+    },
+    { timeoutMs, ...(lookup && { lookup }) },
+  )
+
+/** A receiver on a bare socket. `respond` is called when the body of the request has arrived. */
+async function listenRaw(respond: (socket: Socket) => void) {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    let request = ''
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      request += chunk.toString()
+      if (request.includes('confidential"}}')) respond(socket)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  /** Resolves when the sender has closed all its connections. */
+  const closed = () =>
+    waitUntil(() => sockets.length > 0 && sockets.every(({ destroyed }) => destroyed), {
+      what: 'the end of the connection',
+      limitMs: 5_000,
+    })
+  return { host: `127.0.0.1:${port}`, sockets, closed }
+}
+
+const repeat = (socket: Socket, text: string, ms: number) => {
+  const timer = setInterval(() => socket.write(text), ms)
+  socket.on('close', () => clearInterval(timer))
+}
+
+/** Writes as fast as the reader reads. */
+const flood = (socket: Socket) => {
+  const write = () => {
+    while (!socket.destroyed && socket.write(Buffer.alloc(65_536, 'x')));
+  }
+  socket.on('drain', write)
+  write()
+}
+
+const SUCCEEDED = { ok: true, responseStatus: 200, error: null, isGone: false }
+const failure = (error: unknown, responseStatus: number | null = null) => ({
+  ok: false,
+  responseStatus,
+  error,
+  isGone: false,
+})
+
+describe('sendWebhook', () => {
+  it('posts the body with its signature', async () => {
+    const { host, received } = await serve((response) => response.writeHead(204).end())
+    expect(await send(host)).toEqual({ ...SUCCEEDED, responseStatus: 204 })
+    expect(received).toEqual([
+      { method: 'POST', path: '/hook?token=abc', headers: expect.anything(), body: BODY },
+    ])
+    expect(received[0]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(BODY)),
+      'user-agent': 'agent-execution-service',
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': '1764000000',
+      'webhook-signature': expect.stringMatching(/^v1,.{44}$/),
+    })
+  })
+
+  it.each([400, 404, 410, 429, 500, 304])('fails for %i', async (status) => {
+    const { host, closed } = await listenRaw((socket) => {
+      socket.write(
+        `HTTP/1.1 ${status} X\r\nConnection: Upgrade\r\nUpgrade: x\r\nContent-Length: 99\r\n\r\n${BODY}`,
+      )
+    })
+    const error = `The receiver answered ${status}.`
+    expect(await send(host)).toEqual({ ...failure(error, status), isGone: status === 410 })
+    await closed()
+  })
+
+  it.each([
+    'http://169.254.169.254/latest/meta-data/iam?secret=abc',
+    'http://127.0.0.1:1/',
+    `//user:password@other.example/${'x'.repeat(1_000)}`,
+    `http://${'x'.repeat(1_000)}.example/`,
+    'http://[',
+  ])('does not follow a redirect to %s', async (location) => {
+    const { host, received } = await serve((response) => response.writeHead(307, { location }).end())
+    const result = await send(host)
+    expect(result).toEqual(failure(expect.stringMatching(/^The receiver answered 307, a redirect/), 307))
+    expect(result.error).not.toMatch(/secret|password/)
+    expect(result.error?.length).toBeLessThanOrEqual(200)
+    expect(received).toHaveLength(1)
+  })
+
+  it('does not send without a valid secret', async () => {
+    const { host, connections } = await serve((response) => response.end())
+    expect(await send(host, { secrets: [] })).toEqual(failure(expect.stringContaining('no valid secret')))
+    expect(connections).toHaveLength(0)
+  })
+
+  describe('with a receiver that', () => {
+    const timedOut = (name: string, respond: (socket: Socket) => void, status: number | null = null) =>
+      it(name, async () => {
+        const { host, closed } = await listenRaw(respond)
+        const start = status === null ? 'No answer' : 'The answer was not complete'
+        const error = `${start} within 0.3 seconds.`
+        expect(await send(host, { timeoutMs: 300 })).toEqual(failure(error, status))
+        await closed()
+      })
+
+    timedOut('never answers, does not wait longer than the timeout', () => {})
+    timedOut('sends headers without an end, does not wait longer than the timeout', (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n')
+      repeat(socket, 'x: 1\r\n', 20)
+    })
+    timedOut('sends only informational responses, does not wait longer than the timeout', (socket) =>
+      repeat(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n', 20),
+    )
+    timedOut(
+      'hangs after the headers, does not wait longer than the timeout',
+      (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab'),
+      200,
+    )
+    timedOut(
+      'sends a byte at a time, does not wait longer than the timeout',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n')
+        repeat(socket, 'x', 20)
+      },
+      200,
+    )
+
+    it('answers after the timeout, has not received the event', async () => {
+      let answered = false
+      const { host } = await serve((response) => {
+        response.on('close', () => {
+          answered = response.writableFinished
+        })
+        setTimeout(() => response.end(), 600)
+      })
+      expect(await send(host, { timeoutMs: 300 })).toEqual(failure('No answer within 0.3 seconds.'))
+      expect(answered).toBe(false)
+    })
+
+    it('has an endless answer, stops reading', async () => {
+      const { host, sockets, closed } = await listenRaw((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n')
+        flood(socket)
+      })
+      expect(await send(host)).toEqual(SUCCEEDED)
+      await closed()
+      // What the buffers of the sockets take.
+      expect(sockets[0]?.bytesWritten).toBeLessThan(20_000_000)
+    })
+
+    it('answers 500 with 5 MB, does not read them', async () => {
+      const { host, closed } = await listenRaw((socket) => {
+        socket.write('HTTP/1.1 500 Error\r\n\r\n')
+        socket.end(Buffer.alloc(5_000_000))
+      })
+      expect(await send(host)).toEqual(failure('The receiver answered 500.', 500))
+      await closed()
+    })
+
+    it.each([
+      ['closes after reading', (socket: Socket) => socket.end(), null],
+      ['resets after reading', (socket: Socket) => socket.resetAndDestroy(), null],
+      [
+        'is killed in its answer',
+        (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab'),
+        200,
+      ],
+      [
+        'switches protocols',
+        (socket: Socket) => socket.write('HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+        null,
+      ],
+      ['is not an HTTP server', (socket: Socket) => socket.end('220 smtp.example ESMTP\r\n'), null],
+      [
+        'sends 1 MB of headers',
+        (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(1e6)}\r\n\r\n`),
+        null,
+      ],
+    ])('%s, has not received the event', async (_, respond, status) => {
+      const { host } = await listenRaw(respond)
+      expect(await send(host)).toEqual(
+        failure(expect.stringMatching(/^The connection was dropped: /), status),
+      )
+    })
+
+    it('does not listen, has not received the event', async () => {
+      const { host, sockets } = await listenRaw(() => {})
+      expect(await send('127.0.0.1:1')).toEqual(
+        failure('Could not connect to 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1.'),
+      )
+      expect([host.length > 0, sockets]).toEqual([true, []])
+    })
+  })
+
+  describe('under the egress policy', () => {
+    const resolving = (...addresses: string[]) =>
+      ((_: string, __: unknown, callback: (error: null, found: object[]) => void) =>
+        callback(
+          null,
+          addresses.map((address) => ({ address, family: 4 })),
+        )) as unknown as LookupFunction
+
+    it.each(['127.0.0.1', '169.254.169.254', '10.0.0.1'])(
+      'does not connect to a name of %s',
+      async (address) => {
+        const { port, connectionCount } = await serveTls()
+        const url = `https://receiver.example:${port}/`
+        const error = 'Connection denied: the host receiver.example resolves to a non-public address.'
+        for (const lookup of [resolving(address), resolving('8.8.8.8', address)])
+          expect(await send('other.example', { url, lookup })).toEqual(failure(error))
+        expect(connectionCount()).toBe(0)
+      },
+    )
+
+    it('does not connect to localhost, whatever the resolver of the system says', async () => {
+      const { port, connectionCount } = await serveTls()
+      const result = await send('other.example', { url: `https://localhost:${port}/` })
+      expect(result).toEqual(failure(expect.stringContaining('localhost resolves to a non-public address')))
+      expect(connectionCount()).toBe(0)
+    })
+
+    it.each([
+      'http://receiver.example/',
+      'https://127.0.0.1/',
+      'https://[::ffff:169.254.169.254]/',
+      'https://user:hunter2@receiver.example/',
+      'file:///etc/passwd',
+      'receiver.example/hunter2',
+    ])('does not send to %s', async (url) => {
+      const result = await send('other.example', { url, lookup: resolving('127.0.0.1') })
+      expect(result).toEqual(failure(expect.stringMatching(/^The URL must|^Invalid URL$/)))
+      expect(result.error).not.toContain('hunter2')
+    })
+
+    it('waits for a resolver that never answers until the timeout', async () => {
+      const options = { url: 'https://receiver.example/', timeoutMs: 300, lookup: () => {} }
+      expect(await send('other.example', options)).toEqual(failure('No answer within 0.3 seconds.'))
+    })
+
+    it('rejects a certificate that it does not trust, also of an allowed host', async () => {
+      const { host } = await serveTls()
+      const result = await send(host, { url: `https://${host}/` })
+      expect(result).toEqual(
+        failure(expect.stringMatching(/^Could not connect to localhost:\d+: .*certificate/)),
+      )
+    })
+  })
+})
