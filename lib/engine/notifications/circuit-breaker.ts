@@ -29,7 +29,10 @@ export function circuitBreaker(now: () => number, { backoffMs }: LeaseTimes): Ci
         if (circuit.isTrying || now() < circuit.openUntil) return NOT_SENT
         circuit.isTrying = true
       }
-      const result = await send()
+      const result = await send().catch((error: unknown) => {
+        if (circuit) circuit.isTrying = false
+        throw error
+      })
       if (result.ok || result.responseStatus !== null) circuits.delete(id)
       else {
         const failures = (circuits.get(id)?.failures ?? 0) + 1

@@ -14,7 +14,7 @@ type Params = {
 
 /** What a process knows of entries: that they are handled, or when it sends their message again. */
 export type OutboxMemory = LRUCache<string, 'handled' | number>
-export const newOutboxMemory = (): OutboxMemory => new LRUCache({ max: 500_000 })
+export const newOutboxMemory = (): OutboxMemory => new LRUCache({ max: 100_000 })
 
 /**
  * The outbox is read again from this many grace periods before now on: an execution is entered with the time at which

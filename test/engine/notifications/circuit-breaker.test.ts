@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { circuitBreaker } from '../../../lib/engine/notifications/circuit-breaker.ts'
+import { BROKEN, OK, SILENT } from '../../support/notifications/an-outbox.ts'
+
+const times = leaseTimes()
+
+function aBreaker() {
+  let now = 0
+  let sent = 0
+  const breaker = circuitBreaker(() => now, times)
+  return {
+    pass: (ms: number) => {
+      now += ms
+    },
+    async run(result: () => Promise<typeof OK> | typeof OK, isForced = false) {
+      const before = sent
+      const ran = await breaker.run('receiver', { isForced }, async () => {
+        sent++
+        return result()
+      })
+      return { isSent: sent > before, ran }
+    },
+  }
+}
+
+it('sends nothing for 30 s after three attempts without an answer, then one at a time', async () => {
+  const breaker = aBreaker()
+  for (let i = 0; i < 3; i++) expect((await breaker.run(() => SILENT)).isSent).toBe(true)
+  breaker.pass(29_000)
+  expect(await breaker.run(() => OK)).toMatchObject({ isSent: false, ran: { ok: false } })
+  breaker.pass(1_001)
+  const answer = Promise.withResolvers<typeof OK>()
+  const trying = breaker.run(() => answer.promise)
+  expect((await breaker.run(() => OK)).isSent).toBe(false)
+  answer.resolve(OK)
+  expect((await trying).ran.ok).toBe(true)
+  expect((await breaker.run(() => OK)).isSent).toBe(true)
+})
+
+it('tries again after an attempt that could not be made', async () => {
+  const breaker = aBreaker()
+  for (let i = 0; i < 3; i++) await breaker.run(() => SILENT)
+  breaker.pass(30_001)
+  await expect(breaker.run(() => Promise.reject(new Error('No secret.')))).rejects.toThrow('No secret.')
+  expect((await breaker.run(() => OK)).isSent).toBe(true)
+})
+
+it('lets through what answers, however it answers, and what is forced', async () => {
+  const breaker = aBreaker()
+  for (let i = 0; i < 10; i++) expect((await breaker.run(() => BROKEN)).isSent).toBe(true)
+  for (let i = 0; i < 3; i++) await breaker.run(() => SILENT)
+  expect((await breaker.run(() => OK, true)).isSent).toBe(true)
+})
