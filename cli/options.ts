@@ -15,6 +15,7 @@ import { UserError } from './errors.ts'
 export type SharedOptions = { json?: true | undefined; stack?: string | undefined; org?: string | undefined }
 
 const MAX_NAME_LENGTH = 100
+const MAX_SHOWN = 1_000
 const MAX_LIFETIME_DAYS = 3650
 /** Of a token that is created without `--expires`. */
 export const DEFAULT_LIFETIME_DAYS = 90
@@ -64,7 +65,7 @@ function parseWith<Schema extends z.ZodMiniType>(schema: Schema, text: string): 
 }
 
 /** The items of a comma-separated list, each once. */
-const parseList = (text: string): string[] => [...new Set(text.split(',').map((item) => item.trim()))]
+export const parseList = (text: string): string[] => [...new Set(text.split(',').map((item) => item.trim()))]
 
 export function parseScopes(text: string): Scope[] {
   const scopes = parseList(text)
@@ -83,6 +84,11 @@ export function parseAgents(text: string): string[] {
   if (agents.length > MAX_TOKEN_AGENTS)
     throw new InvalidArgumentError(`It must have at most ${MAX_TOKEN_AGENTS} agents.`)
   return agents
+}
+
+export function parseLimit(text: string): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_SHOWN) return Number(text)
+  throw new InvalidArgumentError(`It must be an integer from 1 to ${MAX_SHOWN}.`)
 }
 
 /** Parses requests per second, such as `10/s`. */

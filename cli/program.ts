@@ -23,6 +23,7 @@ import {
   addRetireCommands,
   addVersionsCommand,
 } from './commands/versions.ts'
+import { addWebhooksCommand } from './commands/webhooks.ts'
 import { reportError } from './errors.ts'
 import { toJsonText, unlessInterrupted, write } from './terminal.ts'
 
@@ -78,6 +79,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addRunCommand(program)
   addApprovalsCommands(program)
   addTypesCommand(program)
+  addWebhooksCommand(program)
   addTokensCommand(program)
   addOrgsCommand(program)
   addOpenCommand(program)

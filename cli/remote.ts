@@ -7,6 +7,7 @@ import type { VersionRecord } from '../lib/api/schemas/agent-record.ts'
 import type { ProblemRecord } from '../lib/api/schemas/records.ts'
 import { tryParseJson } from '../lib/core/json/json.ts'
 import { DEV_TOKEN_FILE, dataFolder, SERVICE_URL_FILE } from '../local/data-folder.ts'
+import type { CliCommand, Result } from './command.ts'
 import { UserError } from './errors.ts'
 import { parseUrl, type SharedOptions } from './options.ts'
 import { withProgress } from './terminal.ts'
@@ -116,6 +117,28 @@ export async function findService(options: RemoteOptions): Promise<Remote> {
   if (url && token) return { url, token }
   throw new UserError(
     `No service runs on ${folder}. Start it with npm start, or use that of --url <base> and --token.`,
+  )
+}
+
+/** Adds the options of a command that works with a service. */
+export const overHttp = (command: CliCommand, scope: string): CliCommand =>
+  command.addOption(urlOption('use')).addOption(tokenOption(scope))
+
+/** Does the work with the service of `--url`, or the local one. @throws UserError */
+export const withService = async <T>(
+  options: RemoteOptions,
+  action: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> => callService(await findService(options), action, work)
+
+/** Adds the work of a command that does nothing but that. */
+export function runOverHttp<Options = object>(
+  command: CliCommand,
+  { scope, action }: { scope: 'read' | 'manage'; action: string },
+  work: (client: Client, options: Options & RemoteOptions, args: string[]) => Promise<Result>,
+): void {
+  overHttp(command, scope).run<Options & RemoteOptions>((options, args) =>
+    withService(options, action, (client) => work(client, options, args)),
   )
 }
 

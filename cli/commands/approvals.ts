@@ -5,7 +5,7 @@ import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { relativeTime, textTable, toSingleLine } from '../format.ts'
 import { parseAs, parseUuid, readInput, readJson } from '../options.ts'
-import { callService, findService, type RemoteOptions, readAll, tokenOption, urlOption } from '../remote.ts'
+import { overHttp, type RemoteOptions, readAll, withService } from '../remote.ts'
 
 type DecideOptions = RemoteOptions & { note?: string; input?: string }
 type SignalOptions = RemoteOptions & { data?: string; idempotencyKey?: string }
@@ -17,16 +17,6 @@ export function addApprovalsCommands(program: CliCommand): void {
   addDecideCommand(program, 'reject')
   addSignalCommand(program)
 }
-
-const overHttp = (command: CliCommand, scope: string): CliCommand =>
-  command.addOption(urlOption('use')).addOption(tokenOption(scope))
-
-/** Does the work with the service of `--url`, or the local one. @throws UserError */
-const withService = async <T>(
-  options: RemoteOptions,
-  action: string,
-  work: (client: Client) => Promise<T>,
-): Promise<T> => callService(await findService(options), action, work)
 
 function addListCommand(program: CliCommand): void {
   overHttp(program.command('approvals'), 'read or approve')

@@ -14,7 +14,7 @@ import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, textTable } from '../format.ts'
 import { COLUMNS, describeOpen, type OpenStores, toRow } from '../open-rows.ts'
-import { parseUuid, type SharedOptions } from '../options.ts'
+import { parseLimit, parseUuid, type SharedOptions } from '../options.ts'
 import { withStores } from '../stores.ts'
 
 type FilterOptions = SharedOptions & { agent?: string; olderThan?: number; tools?: boolean; all?: true }
@@ -183,13 +183,6 @@ function parseAge(text: string): number {
   const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
   if (number === undefined) throw new InvalidArgumentError('It must be a time such as 30m, 2h or 1d.')
   return Number(number) * (UNITS[unit] ?? 0)
-}
-
-const MAX_SHOWN = 1_000
-
-function parseLimit(text: string): number {
-  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_SHOWN) return Number(text)
-  throw new InvalidArgumentError(`It must be an integer from 1 to ${MAX_SHOWN}.`)
 }
 
 const PROGRESS_INTERVAL_MS = 2_000
