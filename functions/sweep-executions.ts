@@ -5,6 +5,7 @@ import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../lib/engine/notifications/sweep-outbox.ts'
 import { sweepTimers } from '../lib/engine/waiting/sweep-timers.ts'
 import { logger } from '../lib/logger.ts'
+import { recordOutboxAge } from '../lib/metrics.ts'
 import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
@@ -31,5 +32,5 @@ export async function handler(): Promise<void> {
   if (result.ended + result.enqueued > 0) logger.info('executions swept', result)
   await cleaned
   sentUntil = await timers
-  await outbox
+  recordOutboxAge((await outbox) / 1000)
 }

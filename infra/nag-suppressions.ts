@@ -67,6 +67,12 @@ export const listSuppressions = (service: { name: string }): Suppression[] => [
     constructs: ({ api }: AgentExecutionService) => [api],
   })),
   {
+    id: 'AwsSolutions-SQS3',
+    reason:
+      'The sweeper sends the message of an event again until the event is handled, so that a dead letter would be of no use.',
+    constructs: ({ deliveryQueue }) => [deliveryQueue],
+  },
+  {
     id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
     reason:
       'AWS documents this managed policy for CodeDeploy. It moves aliases and reads alarms, and invokes nothing of the stack.',

@@ -57,6 +57,8 @@ export class AgentExecutionService extends Construct {
   /** Of runs that share one. */
   readonly modelQueue: Queue
   readonly deadLetterQueue: Queue
+  /** Of events on their way to destinations. */
+  readonly deliveryQueue: Queue
   /** None without `monitoring`. */
   readonly alarms: Alarm[]
   /** What the alarms notify; null without `monitoring`. */
@@ -86,6 +88,7 @@ export class AgentExecutionService extends Construct {
     this.queue = queues.queue
     this.modelQueue = queues.modelQueue
     this.deadLetterQueue = queues.deadLetterQueue
+    this.deliveryQueue = queues.deliveryQueue
     const { functions, modelRunner } = createFunctions(this, {
       table: this.table,
       queues,

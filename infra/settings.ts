@@ -52,6 +52,9 @@ export const MAX_NAME_LENGTH = 100
 
 const CERTIFICATE_ARN = z.string().regex(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/)
 
+/** https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_CreateEventBus.html */
+const EVENT_BUS = z.string().regex(/^(arn:aws[\w-]*:events:[\w-]+:\d{12}:event-bus\/)?[\w.-]{1,256}$/)
+
 /** Ids of AWS with a prefix, separated by commas. In an app, each can be that of a resource of the app. */
 function resourceIds(prefix: string, max = 1) {
   const id = new RegExp(`^${prefix}-[0-9a-f]{8}([0-9a-f]{9})?$`)
@@ -174,6 +177,16 @@ const settingsOf = (environment: Environment) => ({
     max: 3_650,
     description:
       'Days from the end of an execution until it expires, with its cached result. Its steps and payloads, which nobody can read then, are stored for `maxWaitDays` and 8 days more. DynamoDB deletes expired items within a few days. If unset, executions are kept until a client deletes them.',
+  }),
+  eventBus: optional(EVENT_BUS.or(z.string().refine(Token.isUnresolved)), {
+    allowed: 'the name of an EventBridge event bus of the account, or the ARN of one in the same region',
+    description:
+      'Receives the [events](webhooks.md#eventbridge) of the executions of all organizations. `executionRetentionDays` must then be at least 5, or unset.',
+  }),
+  webhookUrls: flag({
+    default: false,
+    description:
+      'Lets every token that may run an agent name a [URL](webhooks.md#one-run) that receives the events of the run, with the query parameter `webhookUrl`.',
   }),
   runnerConcurrency: integer({
     default: 50,
@@ -409,6 +422,7 @@ function rejectCombinations(settings: Settings): void {
   const { monitoring, alarmSubscriptions, deployment } = settings
   const { modelPrices, modelEndpoints, vpcId, subnetIds, securityGroupIds } = settings
   const { provisionedReadUnits, provisionedWriteUnits } = settings
+  const { eventBus, executionRetentionDays } = settings
   const reject = (reason: string) => {
     throw new Error(`Invalid settings: ${reason}`)
   }
@@ -430,6 +444,10 @@ function rejectCombinations(settings: Settings): void {
     reject(`deployment=${deployment} requires monitoring=true; without alarms, no release would be undone.`)
   if ((provisionedReadUnits === null) !== (provisionedWriteUnits === null))
     reject('set both provisionedReadUnits and provisionedWriteUnits, or neither.')
+  if (eventBus && (executionRetentionDays ?? limits.MIN_RETENTION_DAYS) < limits.MIN_RETENTION_DAYS)
+    reject(
+      `eventBus requires executionRetentionDays to be at least ${limits.MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
+    )
   for (const unit of ['Read', 'Write'] as const)
     if (
       (settings[`max${unit}Units`] ?? Number.POSITIVE_INFINITY) < (settings[`provisioned${unit}Units`] ?? 0)

@@ -61,10 +61,16 @@ export const attachTable = (
 /** The maximum retention period of SQS. */
 const DEAD_LETTER_RETENTION = Duration.days(14)
 
-/** `queue`: of runs that have a worker to themselves. `modelQueue`: of runs that share one. */
-export type Queues = { queue: Queue; modelQueue: Queue; deadLetterQueue: Queue }
+/** Messages that are older are of no use: the sweeper has sent others. One that is invalid is gone after this time. */
+const DELIVERY_RETENTION = Duration.days(1)
 
-/** Creates the run queues and their dead-letter queue. */
+/**
+ * `queue`: of runs that have a worker to themselves. `modelQueue`: of runs that share one. `deliveryQueue`: of events
+ * on their way to destinations.
+ */
+export type Queues = { queue: Queue; modelQueue: Queue; deadLetterQueue: Queue; deliveryQueue: Queue }
+
+/** Creates the run queues with their dead-letter queue, and the delivery queue. */
 export function createQueues(scope: Construct, key: Key | null): Queues {
   const security = {
     enforceSSL: true,
@@ -89,6 +95,12 @@ export function createQueues(scope: Construct, key: Key | null): Queues {
     queue: new Queue(scope, 'Queue', runs),
     modelQueue: new Queue(scope, 'ModelQueue', runs),
     deadLetterQueue,
+    // Without a dead-letter queue: the sweeper sends a message again until its events are handled.
+    deliveryQueue: new Queue(scope, 'DeliveryQueue', {
+      ...security,
+      retentionPeriod: DELIVERY_RETENTION,
+      visibilityTimeout: Duration.seconds(getFunctionSettings('deliver-events').timeoutSeconds),
+    }),
   }
 }
 

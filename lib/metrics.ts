@@ -24,6 +24,9 @@ export const SERVER_ERRORS = 'ServerErrors'
 /** Attempts since the last checkpoint of a run or that lost a step, published from the second on. No dimensions. */
 export const REPEATED_ATTEMPTS = 'RepeatedAttempts'
 
+/** Of the oldest event that is not handled, published by sweeps that find one. Without dimensions. */
+export const OUTBOX_AGE = 'OutboxAgeSeconds'
+
 /** The member of the line of an execution from which a metric filter of the stack derives its metric. */
 export const START_DELAY_MS = 'startDelayMs'
 
@@ -75,18 +78,33 @@ export const countServerError = (
 export const countFailedAttempt = ({ executionId, organizationId }: Ids) =>
   count(SERVER_ERRORS, { executionId, organizationId, errorCode: 'InternalError' })
 
+/** Records the age of the oldest event of the outbox that is not handled; 0 if there is none. */
+export function recordOutboxAge(seconds: number, environment?: Environment): void {
+  if (seconds > 0) publishValue(OUTBOX_AGE, 'Seconds', seconds, {}, environment)
+}
+
 function countAttempts(execution: Execution, environment: Environment): void {
   const { id: executionId, organizationId, attemptsSinceProgress, outages, lostSteps } = execution
   const attempts = Math.max(attemptsSinceProgress + outages, lostSteps.length + 1)
-  if (attempts > 1) count(REPEATED_ATTEMPTS, { executionId, organizationId }, environment, attempts)
+  if (attempts > 1)
+    publishValue(REPEATED_ATTEMPTS, 'Count', attempts, { executionId, organizationId }, environment)
 }
 
+const count = (name: string, metadata: Record<string, string>, environment?: Environment): void =>
+  publishValue(name, 'Count', 1, metadata, environment)
+
 /** Publishes a metric without dimensions, if the environment has a `METRICS_NAMESPACE`. */
-function count(name: string, metadata: Record<string, string>, environment = process.env, value = 1): void {
+function publishValue(
+  name: string,
+  unit: 'Count' | 'Seconds',
+  value: number,
+  metadata: Record<string, string>,
+  environment: Environment = process.env,
+): void {
   const namespace = environment[METRICS_NAMESPACE]
   if (!namespace) return
   const metrics = createMetrics(namespace)
-  metrics.addMetric(name, 'Count', value)
+  metrics.addMetric(name, unit, value)
   metrics.addDimensions({})
   for (const [key, value] of Object.entries(metadata)) metrics.addMetadata(key, value)
   metrics.publishStoredMetrics()

@@ -4,7 +4,14 @@ import { CANCELLED, cachedExecution, type Execution, failure, type Outcome } fro
 import type { ExecutionStore } from '../lib/core/ports.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { runInProcess } from '../lib/engine/submit/submit.ts'
-import { countServerError, measured, SERVER_ERRORS, UNITS } from '../lib/metrics.ts'
+import {
+  countServerError,
+  measured,
+  OUTBOX_AGE,
+  recordOutboxAge,
+  SERVER_ERRORS,
+  UNITS,
+} from '../lib/metrics.ts'
 import { system } from '../lib/system.ts'
 import { EMF_SCHEMA } from './support/data/emf-schema.ts'
 import { anExecution, leased, NO_PROGRESS, runOptions } from './support/engine/executions.ts'
@@ -221,6 +228,19 @@ describe('measured', () => {
   it.each([{}, { METRICS_NAMESPACE: '' }])('returns the store unchanged with %j', (environment) => {
     const store = openStores(sharedTable()).executions
     expect(measured(store, environment)).toBe(store)
+  })
+})
+
+describe('recordOutboxAge', () => {
+  it('publishes the age without dimensions, and nothing while no event waits', () => {
+    for (const seconds of [0, 61]) recordOutboxAge(seconds, METRICS_ON)
+    const [document, ...others] = documents()
+    expect(others).toEqual([])
+    expect(isEmf(document), JSON.stringify(isEmf.errors)).toBe(true)
+    expect(document._aws.CloudWatchMetrics).toEqual([
+      { Namespace: NAMESPACE, Dimensions: [[]], Metrics: [{ Name: OUTBOX_AGE, Unit: 'Seconds' }] },
+    ])
+    expect(document.OutboxAgeSeconds).toBe(61)
   })
 })
 

@@ -12,6 +12,12 @@ export const MIN_UNRESERVED = 100
 /** For the functions without a reservation, beside the runners. */
 const FOR_OTHERS = 50
 
+/**
+ * Of deliveries, which are of these functions: receivers that do not answer occupy a process for 20 s, but requests
+ * need some as well. It is enough for 100 deliveries a second that take two seconds each.
+ */
+export const DELIVERY_CONCURRENCY = 20
+
 /** Smaller reservations would limit more than they protect. */
 const MIN_SHARED = 40
 

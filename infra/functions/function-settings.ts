@@ -12,6 +12,7 @@ const BACKGROUND_FUNCTIONS = {
   'process-execution': 'Runs queued executions',
   'process-dead-letter': 'Ends executions whose messages exceeded maxReceiveCount',
   'sweep-executions': 'Requeues executions without a live lease and ends those past their deadline',
+  'deliver-events': 'Sends events of executions to webhooks and the event bus',
 }
 
 type BackgroundFunction = keyof typeof BACKGROUND_FUNCTIONS
@@ -45,11 +46,16 @@ export const MODEL_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'publish-age
 
 /**
  * Functions that their own messages can invoke again: the runner sends the continuation of an execution to its own
- * queue, and a message from process-dead-letter can return through the dead-letter queue. The AWS SDK forwards the
+ * queue, deliver-events the next attempt, and a message from process-dead-letter can return through the dead-letter
+ * queue. The AWS SDK forwards the
  * trace header through SQS, by which Lambda stops a function after about 16 invocations in one chain of requests. An
  * execution of 500 steps can take more. https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
  */
-export const RECURSIVE_FUNCTIONS: FunctionName[] = ['process-execution', 'process-dead-letter']
+export const RECURSIVE_FUNCTIONS: FunctionName[] = [
+  'process-execution',
+  'process-dead-letter',
+  'deliver-events',
+]
 
 type FunctionSettings = { timeoutSeconds: number; memoryMb: number }
 
@@ -80,6 +86,8 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   // A whole processor: parsing 3 MB of code takes 3 s of it, and 400 MB.
   'publish-agent': { timeoutSeconds: 29, memoryMb: 1769 },
   'sweep-executions': { timeoutSeconds: 60, memoryMb: 512 },
+  // A receiver has 20 s to answer. The records of a batch are in memory together.
+  'deliver-events': { timeoutSeconds: 60, memoryMb: 1024 },
 }
 
 export const getFunctionSettings = (name: FunctionName): FunctionSettings => OVERRIDES[name] ?? DEFAULT

@@ -28,7 +28,7 @@ import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
 import { parsePublicUrl } from '../../lib/public-url.ts'
 import { isPaused, type ServiceSettings } from '../settings.ts'
 import type { Queues } from '../storage.ts'
-import { divideConcurrency } from './concurrency.ts'
+import { DELIVERY_CONCURRENCY, divideConcurrency } from './concurrency.ts'
 import { findDefaultModel } from './default-model.ts'
 import {
   AGENT_FUNCTIONS,
@@ -45,7 +45,9 @@ import {
   getSecretsPath,
   grantAgentPermissions,
   grantEmbeddings,
+  grantEventBus,
   grantNetworkInterfaces,
+  SECRET_FUNCTIONS,
 } from './grants.ts'
 import { createRunnerInstances, INSTANCES, toInstanceConcurrency } from './runner-instances.ts'
 import { createVpcConfig } from './vpc.ts'
@@ -114,6 +116,7 @@ function createFunction(
   if (runsAgents) grantAgentPermissions(role, settings)
   if (runsAgents && vpcConfig) grantNetworkInterfaces(role)
   if (usesModels(name, settings)) grantEmbeddings(role, settings)
+  if (name === 'deliver-events' && settings.eventBus) grantEventBus(role, settings.eventBus)
   const lambda = new Lambda(scope, 'Function', {
     description: getDescription(name),
     runtime: Runtime.NODEJS_24_X,
@@ -182,6 +185,12 @@ function createEnvironment(
       [variables.QUEUE_URL]: queues.queue.queueUrl,
       [variables.MODEL_QUEUE_URL]: queues.modelQueue.queueUrl,
     }),
+    ...(GRANTS[name].deliveryQueue && {
+      [variables.DELIVERY_QUEUE_URL]: queues.deliveryQueue.queueUrl,
+      // Executions are marked for delivery if there is a destination.
+      ...(settings.eventBus && { [variables.EVENT_BUS]: settings.eventBus }),
+    }),
+    ...(name === 'run-agent' && settings.webhookUrls && { [variables.WEBHOOK_URLS]: 'on' }),
     ...(MODEL_FUNCTIONS.includes(name) && {
       [variables.DEFAULT_MODEL]: defaultModel,
       ...(settings.modelPrices && { [variables.MODEL_PRICES]: settings.modelPrices }),
@@ -201,8 +210,10 @@ function createEnvironment(
       [variables.MAX_WAIT_DAYS]: String(maxWaitDays),
       // The rest is for the worker, its SDKs and payloads.
       [variables.AGENT_MEMORY_MB]: String(Math.floor(settings.agentMemoryMb / 2)),
-      ...(settings.publicUrl && { [variables.PUBLIC_URL]: parsePublicUrl(settings.publicUrl) }),
     }),
+    // Agents give it to others, and events link to their executions.
+    ...([...AGENT_FUNCTIONS, ...SECRET_FUNCTIONS].includes(name) &&
+      settings.publicUrl && { [variables.PUBLIC_URL]: parsePublicUrl(settings.publicUrl) }),
     ...(name === 'publish-agent' && !settings.httpPublishing && { [variables.HTTP_PUBLISHING]: 'off' }),
     ...(operations.length > 0 && corsOrigins && { [variables.CORS_ORIGINS]: corsOrigins }),
     ...(responseStreaming &&
@@ -234,7 +245,7 @@ export function createTriggers(
   }: { modelRunner: ServiceFunction; queues: Queues; settings: ServiceSettings },
 ): void {
   const paused = isPaused(settings) && { enabled: false }
-  const { queue, modelQueue, deadLetterQueue } = queues
+  const { queue, modelQueue, deadLetterQueue, deliveryQueue } = queues
   const runner = { reportBatchItemFailures: true, maxConcurrency: settings.runnerConcurrency, ...paused }
   functions['process-execution'].live.addEventSource(new SqsEventSource(queue, { ...runner, batchSize: 1 }))
   // Without a batching window, which can delay runs by 20 s: batches fill while all runners are busy.
@@ -255,6 +266,14 @@ export function createTriggers(
       // A mapping does not know of a reservation, and would have its invocations throttled:
       // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
       ...(reserved !== undefined && { maxConcurrency: reserved }),
+      ...paused,
+    }),
+  )
+  functions['deliver-events'].live.addEventSource(
+    new SqsEventSource(deliveryQueue, {
+      batchSize: 10,
+      reportBatchItemFailures: true,
+      maxConcurrency: DELIVERY_CONCURRENCY,
       ...paused,
     }),
   )

@@ -1,11 +1,13 @@
-import { Stack } from 'aws-cdk-lib'
+import { Stack, Token } from 'aws-cdk-lib'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import { Effect, PolicyStatement, type PolicyStatementProps, type Role } from 'aws-cdk-lib/aws-iam'
 import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import {
   AGENT_PREFIX,
+  DESTINATIONS_PREFIX,
   ORGANIZATION_PREFIX,
   RATE_PREFIX,
+  SECRET_PREFIX,
   TOKEN_ID_PREFIX,
   TOKEN_PREFIX,
 } from '../../lib/dynamodb/table/keys.ts'
@@ -15,15 +17,18 @@ import type { ServiceSettings } from '../settings.ts'
 import type { Queues } from '../storage.ts'
 import { AGENT_FUNCTIONS, type FunctionName } from './function-settings.ts'
 
+const READS = ['BatchGetItem', 'GetItem', 'Query'] as const
 const WRITES = ['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'] as const
 
 type Grant = {
   /** Actions on the table, without its indexes. */
-  table: ((typeof WRITES)[number] | 'BatchGetItem' | 'GetItem' | 'Query')[]
+  table: ((typeof READS)[number] | (typeof WRITES)[number])[]
   /** Indexes that the function queries. */
   indexes?: IndexName[]
   /** Actions on the two run queues. */
   queue?: ('ChangeMessageVisibility' | 'DeleteMessage' | 'SendMessage')[]
+  /** Actions on the delivery queue: of functions that end or suspend executions, or accept them. */
+  deliveryQueue?: ['SendMessage']
 }
 
 /** Of the lists of the executions of an agent. */
@@ -62,11 +67,13 @@ export const GRANTS: Record<FunctionName, Grant> = {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-by-status', 'executions-of-agent', 'lessons-of-agent', 'owned-by-organization'],
     queue: ['SendMessage'],
+    deliveryQueue: ['SendMessage'],
   },
   'serve-mcp': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: [...LIST_INDEXES, 'lessons-of-agent'],
     queue: ['SendMessage'],
+    deliveryQueue: ['SendMessage'],
   },
   'list-executions': {
     table: ['BatchGetItem'],
@@ -83,6 +90,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'cancel-execution': {
     table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     queue: ['SendMessage'],
+    deliveryQueue: ['SendMessage'],
   },
   'decide-approval': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
@@ -91,6 +99,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'manage-webhooks': {
     table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    deliveryQueue: ['SendMessage'],
   },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
@@ -101,18 +110,28 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'process-dead-letter': {
     table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     queue: ['SendMessage'],
+    deliveryQueue: ['SendMessage'],
   },
   'process-execution': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-of-agent', 'lessons-of-agent'],
     queue: ['ChangeMessageVisibility', 'DeleteMessage', 'SendMessage'],
+    deliveryQueue: ['SendMessage'],
   },
   'sweep-executions': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['open-executions'],
     queue: ['SendMessage'],
+    deliveryQueue: ['SendMessage'],
+  },
+  'deliver-events': {
+    table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    deliveryQueue: ['SendMessage'],
   },
 }
+
+/** The only functions that may read or write the secrets of webhooks. */
+export const SECRET_FUNCTIONS: FunctionName[] = ['deliver-events', 'manage-webhooks']
 
 /**
  * The prefix of the partition keys of items that a function may update without `UpdateItem` in its grant: the
@@ -125,7 +144,13 @@ export function getUpdatedPrefix(name: FunctionName): string | null {
 }
 
 /** Of the partition keys of items that say who may do what, and what agents do. */
-export const PROTECTED_PREFIXES = [ORGANIZATION_PREFIX, TOKEN_PREFIX, TOKEN_ID_PREFIX, AGENT_PREFIX]
+export const PROTECTED_PREFIXES = [
+  ORGANIZATION_PREFIX,
+  TOKEN_PREFIX,
+  TOKEN_ID_PREFIX,
+  AGENT_PREFIX,
+  DESTINATIONS_PREFIX,
+]
 
 function addStatement(role: Role, service: string, statement: PolicyStatementProps): void {
   const actions = statement.actions?.map((action) => `${service}:${action}`) ?? []
@@ -137,9 +162,9 @@ function addStatement(role: Role, service: string, statement: PolicyStatementPro
 export function applyGrant(
   role: Role,
   name: FunctionName,
-  { table: { tableArn }, queues: { queue, modelQueue } }: { table: ITable; queues: Queues },
+  { table: { tableArn }, queues }: { table: ITable; queues: Queues },
 ): void {
-  const { table: tableActions, indexes = [], queue: queueActions = [] } = GRANTS[name]
+  const { table: tableActions, indexes = [], queue: queueActions = [], deliveryQueue = [] } = GRANTS[name]
   const prefix = getUpdatedPrefix(name)
   if (prefix !== null && !tableActions.includes('UpdateItem'))
     addStatement(role, 'dynamodb', {
@@ -155,23 +180,26 @@ export function applyGrant(
   })
   addStatement(role, 'sqs', {
     actions: queueActions,
-    resources: [queue.queueArn, modelQueue.queueArn],
+    resources: [queues.queue.queueArn, queues.modelQueue.queueArn],
   })
-  // The code of an agent can use the role of its function. It must not create tokens with it, nor replace other agents.
-  // Only writes are denied: partition keys of indexes begin with the same prefixes. A write has the keys of all its
-  // items, and one is enough.
+  addStatement(role, 'sqs', { actions: deliveryQueue, resources: [queues.deliveryQueue.queueArn] })
+  // A request has the keys of all its items, and one is enough.
   // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-single-vs-multi-valued-context-keys.html
-  if (AGENT_FUNCTIONS.includes(name))
+  const deny = (actions: readonly string[], prefixes: string[]) =>
     addStatement(role, 'dynamodb', {
       effect: Effect.DENY,
-      actions: [...WRITES],
+      actions: [...actions],
       resources: [tableArn],
       conditions: {
-        'ForAnyValue:StringLike': {
-          'dynamodb:LeadingKeys': PROTECTED_PREFIXES.map((protectedPrefix) => `${protectedPrefix}*`),
-        },
+        'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': prefixes.map((each) => `${each}*`) },
       },
     })
+  // The code of an agent can use the role of its function. It must not create tokens with it, replace other agents, nor
+  // have events sent to it. Only writes are denied: partition keys of indexes begin with the same prefixes.
+  if (AGENT_FUNCTIONS.includes(name)) deny(WRITES, PROTECTED_PREFIXES)
+  // Who knows the secret of a webhook can send it any event. Secrets are in no index.
+  if (tableActions.length > 0 && !SECRET_FUNCTIONS.includes(name))
+    deny([...READS, ...WRITES], [SECRET_PREFIX])
 }
 
 /** Path of the secrets of tools: `${secret:NAME}` is the SSM parameter or secret `<path>/NAME` of the stack. */
@@ -235,6 +263,16 @@ export function grantEmbeddings(
   const isBedrock = settings.embeddingModel.startsWith('bedrock/')
   if (isBedrock) permissionsOf(role).allow('bedrock', 'InvokeModel', ['*::foundation-model/*'])
   else grantSecrets(role, settings)
+}
+
+/** Allows to put events on the bus of the setting `eventBus`, of this account or another one. */
+export function grantEventBus(role: Role, eventBus: string): void {
+  const { partition, region, account } = Stack.of(role)
+  const own = `arn:${partition}:events:${region}:${account}:event-bus/${eventBus}`
+  addStatement(role, 'events', {
+    actions: ['PutEvents'],
+    resources: [eventBus.startsWith('arn:') || Token.isUnresolved(eventBus) ? eventBus : own],
+  })
 }
 
 /** Allows to read API keys of providers and secrets. */

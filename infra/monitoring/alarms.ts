@@ -192,6 +192,15 @@ function listAlarms({
       threshold: 3,
     },
     {
+      name: 'OutboxAge',
+      description: (seconds) =>
+        `For ${seconds / 60} minutes, events of executions have not been sent to their destinations.`,
+      metric: metrics.outboxAge,
+      // A receiver that fails does not raise it: its delivery is stored as pending, and the event is handled.
+      threshold: 900,
+      evaluationPeriods: 3,
+    },
+    {
       name: 'ExecutionErrorRate',
       description: (percent) => `More than ${percent} % of executions end in ERROR.`,
       metric: executionErrorRate(metrics),

@@ -105,19 +105,22 @@ function labeledFunctions({
 
 const resourceGraphs = (
   { api, table, ...resources }: MonitoredResources,
-  { countMetric, latencyMetric, repeatedAttempts }: ServiceMetrics,
+  { countMetric, latencyMetric, repeatedAttempts, outboxAge }: ServiceMetrics,
 ): Graph[][] => [
   [
     [
       'Messages in the queues',
-      Object.entries({ 'code agents': resources.queue, 'model agents': resources.modelQueue }).flatMap(
-        ([name, queue]) => [
-          queue.metricApproximateNumberOfMessagesVisible({ label: `${name}, visible`, period: PERIOD }),
-          queue.metricApproximateNumberOfMessagesNotVisible({ label: `${name}, in flight`, period: PERIOD }),
-        ],
-      ),
+      Object.entries({
+        'code agents': resources.queue,
+        'model agents': resources.modelQueue,
+        deliveries: resources.deliveryQueue,
+      }).flatMap(([name, queue]) => [
+        queue.metricApproximateNumberOfMessagesVisible({ label: `${name}, visible`, period: PERIOD }),
+        queue.metricApproximateNumberOfMessagesNotVisible({ label: `${name}, in flight`, period: PERIOD }),
+      ]),
     ],
     ['Age of the oldest message (s)', [queueAgeMetric(resources), queueAgeMetric(resources, 'quiet')]],
+    ['Events not sent to destinations', [outboxAge]],
     [
       'Dead letters and messages not sent',
       [deadLetterMetric(resources.deadLetterQueue), countMetric(ENQUEUE_FAILURES, 'Messages not sent')],

@@ -4,7 +4,7 @@ import { type IMetric, MathExpression, Metric, type MetricProps } from 'aws-cdk-
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
-import { type OUTCOMES, REPEATED_ATTEMPTS, SERVER_ERRORS, type UNITS } from '../../lib/metrics.ts'
+import { OUTBOX_AGE, type OUTCOMES, REPEATED_ATTEMPTS, SERVER_ERRORS, type UNITS } from '../../lib/metrics.ts'
 import type { ServiceFunction } from '../functions/functions.ts'
 import type { Queues } from '../storage.ts'
 
@@ -46,6 +46,7 @@ export function serviceMetrics(namespace: string) {
       statistic: 'Maximum',
       label: 'attempts of a run without progress, maximum',
     }),
+    outboxAge: createMetric(OUTBOX_AGE, { statistic: 'Maximum', label: 'oldest event not handled (s)' }),
     /** One in a hundred takes longer than this, in milliseconds. */
     latencyMetric: (metricName: string, what: string) =>
       createMetric(metricName, { statistic: 'p99', label: `${what} p99 (ms)` }),

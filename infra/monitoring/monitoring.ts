@@ -11,8 +11,10 @@ export function createMonitoring(
   service: Construct & MonitoredResources,
   { accessLog, alarmSubscriptions }: { accessLog: ILogGroup; alarmSubscriptions: string | null },
 ): Alarms & { topic: Topic } {
-  const { name, api, table, queue, modelQueue, deadLetterQueue, functions, modelRunner } = service
-  const resources = { name, api, table, queue, modelQueue, deadLetterQueue, functions, modelRunner }
+  const { name, api, table, functions, modelRunner, queue, modelQueue, deadLetterQueue, deliveryQueue } =
+    service
+  const queues = { queue, modelQueue, deadLetterQueue, deliveryQueue }
+  const resources = { name, api, table, functions, modelRunner, ...queues }
   createMetricFilters(service, { name, accessLog, functions, modelRunner })
   const { topic, actions } = createAlarmTopic(service, alarmSubscriptions)
   const alarms = createAlarms(service, { ...resources, actions })

@@ -14,6 +14,8 @@ export const ALL_OPTIONS = {
   throttlingRate: 10,
   throttlingBurst: 20,
   executionRetentionDays: 30,
+  eventBus: 'events',
+  webhookUrls: true,
   runnerConcurrency: 5,
   runnerBatch: 5,
   runnerInstanceVcpus: 12,

@@ -234,7 +234,7 @@ describe('kms', () => {
       SSEType: 'KMS',
     })
     const queues = Object.values(findResources(template, 'AWS::SQS::Queue'))
-    expect(queues.map(({ Properties }) => Properties.KmsMasterKeyId)).toEqual([arn, arn, arn])
+    expect(queues.map(({ Properties }) => Properties.KmsMasterKeyId)).toEqual([arn, arn, arn, arn])
     expect([key?.Properties.EnableKeyRotation, key?.DeletionPolicy]).toEqual([true, 'RetainExceptOnCreate'])
   })
 

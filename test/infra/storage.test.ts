@@ -68,14 +68,15 @@ describe('the table', () => {
 
 const queues = findResources(template, 'AWS::SQS::Queue')
 const findQueueId = (prefix: string) => Object.keys(queues).find((id) => id.startsWith(prefix)) ?? ''
-const [queueId, modelQueueId, deadLetterId] = ['Queue', 'ModelQueue', 'DeadLetterQueue'].map(findQueueId) as [
-  string,
-  string,
-  string,
-]
+const [queueId = '', modelQueueId = '', deadLetterId = '', deliveryId = ''] = [
+  'Queue',
+  'ModelQueue',
+  'DeadLetterQueue',
+  'DeliveryQueue',
+].map(findQueueId)
 
 describe('the queues', () => {
-  it('are two run queues and their dead-letter queue', () => {
+  it('are two run queues and their dead-letter queue, and a delivery queue without one', () => {
     const redrivePolicies = Object.entries(queues).map(([id, { Properties }]) => [
       id,
       Properties.RedrivePolicy,
@@ -88,6 +89,7 @@ describe('the queues', () => {
       [queueId]: policy,
       [modelQueueId]: policy,
       [deadLetterId]: undefined,
+      [deliveryId]: undefined,
     })
   })
 
@@ -95,6 +97,7 @@ describe('the queues', () => {
     ['run queue', queueId],
     ['queue of model runs', modelQueueId],
     ['dead-letter queue', deadLetterId],
+    ['delivery queue', deliveryId],
   ])('are encrypted and require TLS: %s', (_, id) => {
     expect(queues[id]?.Properties.SqsManagedSseEnabled).toBe(true)
     const policies = Object.values(findResources(template, 'AWS::SQS::QueuePolicy'))
@@ -112,6 +115,7 @@ describe('the queues', () => {
     ['process-execution', queueId],
     ['process-execution', modelQueueId],
     ['process-dead-letter', deadLetterId],
+    ['deliver-events', deliveryId],
   ] as const)('have a visibility timeout of at least the function timeout: %s', (name, id) => {
     expect(queues[id]?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(
       getFunctionSettings(name).timeoutSeconds,

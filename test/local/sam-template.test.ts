@@ -21,6 +21,10 @@ describe('toSamTemplate', () => {
           MODEL_QUEUE_URL: `${endpoints.sqs}/000000000000/agent-executions`,
           SQS_ENDPOINT: endpoints.sqs,
         }),
+        ...(Properties.Environment.Variables.DELIVERY_QUEUE_URL && {
+          DELIVERY_QUEUE_URL: `${endpoints.sqs}/000000000000/agent-executions-deliveries`,
+          SQS_ENDPOINT: endpoints.sqs,
+        }),
       })
       expect(Architectures).toEqual(['x86_64'])
     }

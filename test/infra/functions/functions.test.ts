@@ -6,7 +6,7 @@ import {
   type FunctionName,
 } from '../../../infra/functions/function-settings.ts'
 import { LIVE } from '../../../infra/functions/functions.ts'
-import { GRANTS, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
+import { GRANTS, getUpdatedPrefix, SECRET_FUNCTIONS } from '../../../infra/functions/grants.ts'
 import {
   functionOf,
   getOperation,
@@ -77,22 +77,30 @@ const EVENT_SOURCE_ACTIONS = [
   'ReceiveMessage',
 ]
 
+/** Of the logical ids of queues. */
+const RUN_QUEUES = /^(Model)?Queue/
+const DELIVERY_QUEUE = /^DeliveryQueue/
+const CONSUMED: Partial<Record<FunctionName, RegExp>> = {
+  'process-execution': RUN_QUEUES,
+  'process-dead-letter': /^DeadLetterQueue/,
+  'deliver-events': DELIVERY_QUEUE,
+}
+
 const findGrants = (name: FunctionName): string[] => {
-  const { table, indexes = [], queue = [] } = GRANTS[name]
-  const queues = Object.entries(findResources(template, 'AWS::SQS::Queue'))
-  const findQueueIds = (isDead: boolean) =>
-    queues.flatMap(([id, { Properties }]) =>
-      (Properties.RedrivePolicy === undefined) === isDead ? [id] : [],
-    )
-  const isDead = { 'process-execution': false, 'process-dead-letter': true }[name as string]
-  const consumed = isDead === undefined ? [] : findQueueIds(isDead)
+  const { table, indexes = [], queue = [], deliveryQueue = [] } = GRANTS[name]
+  const findQueueIds = (pattern: RegExp) =>
+    Object.keys(findResources(template, 'AWS::SQS::Queue')).filter((id) => pattern.test(id))
+  const consumed = name in CONSUMED ? findQueueIds(CONSUMED[name] as RegExp) : []
   const prefix = table.includes('UpdateItem') ? null : getUpdatedPrefix(name)
   return [
     ...(prefix === null ? [] : [`dynamodb:UpdateItem on ${tableId} of ${prefix}*`]),
     ...table.map((action) => `dynamodb:${action} on ${tableId}`),
     ...indexes.map((index) => `dynamodb:Query on ${tableId}/index/${index}`),
     ...new Set([
-      ...findQueueIds(false).flatMap((id) => queue.map((action) => `sqs:${action} on ${id}`)),
+      ...findQueueIds(RUN_QUEUES).flatMap((id) => queue.map((action) => `sqs:${action} on ${id}`)),
+      ...findQueueIds(DELIVERY_QUEUE).flatMap((id) =>
+        deliveryQueue.map((action) => `sqs:${action} on ${id}`),
+      ),
       ...consumed.flatMap((id) => EVENT_SOURCE_ACTIONS.map((action) => `sqs:${action} on ${id}`)),
     ]),
   ].sort()
@@ -124,16 +132,18 @@ describe('the functions', () => {
     for (const variable of ['QUEUE_URL', 'MODEL_QUEUE_URL'])
       expect(Variables[variable] !== undefined).toBe(GRANTS[name].queue !== undefined)
     expect(Variables.MODEL_QUEUE_URL).not.toEqual(Variables.QUEUE_URL ?? null)
+    expect(Variables.DELIVERY_QUEUE_URL !== undefined).toBe(GRANTS[name].deliveryQueue !== undefined)
   })
 })
 
 describe('recursive loop detection', () => {
-  /** Of the functions that messages of the run queue or its dead-letter queue invoke. */
+  /** Of the functions that messages invoke. */
   const mappings = JSON.stringify(findResources(template, 'AWS::Lambda::EventSourceMapping'))
 
   it.each(FUNCTION_NAMES)('is off for %s only if its messages can invoke it again', (name) => {
     const isInvokedByQueue = mappings.includes(`"${toLogicalIdPrefix(name)}FunctionAlias${LIVE}`)
-    const isRecursive = isInvokedByQueue && GRANTS[name].queue?.includes('SendMessage') === true
+    const { queue = [], deliveryQueue = [] } = GRANTS[name]
+    const isRecursive = isInvokedByQueue && [...queue, ...deliveryQueue].includes('SendMessage')
     const { RecursiveLoop } = findFunctionResource(template, 'AWS::Lambda::Function', name).Properties
     expect(RecursiveLoop).toBe(isRecursive ? 'Allow' : undefined)
   })
@@ -166,7 +176,8 @@ describe('the permissions of a function', () => {
 
   it.each(FUNCTION_NAMES)('have no wildcards except those for agents: %s', (name) => {
     const denials = statementsOf(name).filter(({ Effect }) => Effect !== 'Allow')
-    expect(denials).toHaveLength(AGENT_FUNCTIONS.includes(name) ? 1 : 0)
+    const hidesSecrets = GRANTS[name].table.length > 0 && !SECRET_FUNCTIONS.includes(name)
+    expect(denials).toHaveLength(Number(AGENT_FUNCTIONS.includes(name)) + Number(hidesSecrets))
     // X-Ray actions do not support resource-level permissions.
     const wildcards = findPermissions(name).filter(
       (permission) =>
@@ -208,8 +219,31 @@ function isAllowed(name: FunctionName, action: string, keys: string[]): boolean 
   return effects.includes('Allow') && !effects.includes('Deny')
 }
 
+describe('the secrets of webhooks', () => {
+  const ACTIONS = [
+    ...['BatchGetItem', 'GetItem', 'Query', 'Scan', 'ConditionCheckItem', 'PartiQLSelect'],
+    ...['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem', 'PartiQLUpdate'],
+  ]
+  const others = FUNCTION_NAMES.filter((name) => !SECRET_FUNCTIONS.includes(name))
+
+  it.each(others)('cannot be read or written by %s, also not in a batch with other items', (name) => {
+    for (const action of ACTIONS)
+      for (const keys of [['SECRET#id'], ['EXEC#id', 'SECRET#id'], ['SECRET#id', 'RATE#id#1']])
+        expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+  })
+
+  it.each(others)('leave everything else to %s', (name) => {
+    for (const action of GRANTS[name].table)
+      expect(isAllowed(name, action, ['EXEC#id', 'CACHE#key']), action).toBe(true)
+  })
+
+  it.each(SECRET_FUNCTIONS)('can be read by %s', (name) => {
+    expect(isAllowed(name, 'GetItem', ['SECRET#id'])).toBe(true)
+  })
+})
+
 describe.each(AGENT_FUNCTIONS)('the policy of %s, whose process runs the code of agents,', (name) => {
-  const PROTECTED = ['TOKEN#hash', 'TOKEN-ID#id', 'ORG#id', 'AGENT#id']
+  const PROTECTED = ['TOKEN#hash', 'TOKEN-ID#id', 'ORG#id', 'AGENT#id', 'DESTINATIONS#id', 'SECRET#id']
 
   it.each(PROTECTED)('allows no write of %s, also not in a batch with other items', (key) => {
     for (const action of ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'])
@@ -222,6 +256,7 @@ describe.each(AGENT_FUNCTIONS)('the policy of %s, whose process runs the code of
     for (const action of table)
       for (const key of ['EXEC#id', 'CACHE#key', 'IDEMPOTENCY#id', 'RATE#id#1'])
         expect(isAllowed(name, action, [key, key]), action).toBe(true)
-    expect(isAllowed(name, 'GetItem', ['AGENT#id'])).toBe(true)
+    for (const key of ['AGENT#id', 'DESTINATIONS#id'])
+      expect(isAllowed(name, 'GetItem', [key]), key).toBe(true)
   })
 })

@@ -48,7 +48,9 @@ describe('runnerInstanceVcpus', () => {
   })
 
   it('gives each run an invocation, and as many at the same time as in batches', () => {
-    const [alone, shared] = mappings.filter(({ ScalingConfig }) => ScalingConfig)
+    const [alone, shared] = mappings.filter(({ FunctionName }) =>
+      /ProcessExecution|ModelRunner/.test(FunctionName),
+    )
     expect(alone).toMatchObject({ BatchSize: 1, ScalingConfig: { MaximumConcurrency: 60 } })
     expect(alone?.FunctionName).toContain('ProcessExecution')
     expect(shared).toMatchObject({ BatchSize: 1, ScalingConfig: { MaximumConcurrency: 600 } })

@@ -114,6 +114,8 @@ describe('the alarms', () => {
         [`101 throttled ${kind}s of ${index}`, [throttled(kind, index, 101)], [`Index${kind}Throttles`]],
       ]),
     ),
+    ['events that wait for 15 minutes', [aSample(SERVICE, 'OutboxAgeSeconds', 900)], []],
+    ['events that wait for longer', [aSample(SERVICE, 'OutboxAgeSeconds', 901)], ['OutboxAge']],
     ['throttling by Lambda', [aSample('AWS/Lambda', 'Throttles', 1)], ['FunctionThrottles']],
   ])('with %s', (_, samples, expected) => {
     expect(findAlarms([swept, ...samples])).toEqual(expected)

@@ -47,6 +47,7 @@ describe('the alarms', () => {
       RunnerErrors: ['Errors'],
       DeadLetters: ['NumberOfMessagesReceived', 'ApproximateNumberOfMessagesVisible'],
       RepeatedAttempts: ['RepeatedAttempts'],
+      OutboxAge: ['OutboxAgeSeconds'],
       ExecutionErrorRate: ['Runs', 'Runs'],
       SweepFailures: ['Errors'],
       SweeperNotRunning: ['Invocations'],
@@ -135,6 +136,7 @@ describe('the dashboard', () => {
       'Cache hit ratio of executions with useCache (%)',
       'Messages in the queues',
       'Age of the oldest message (s)',
+      'Events not sent to destinations',
       'Dead letters and messages not sent',
       'Errors by function',
       'Throttles by function',
@@ -182,9 +184,14 @@ describe('the metric filters', () => {
       'list-steps',
       'list-approvals',
       'list-signals',
+      'list-webhooks',
+      'get-webhook',
+      'list-deliveries',
     ])
     expect(groups).toEqual(
-      READ_OPERATIONS.map((name) => expect.stringMatching(`^${toLogicalIdPrefix(functionOf(name))}Logs`)),
+      [...new Set(READ_OPERATIONS.map(functionOf))].map((name) =>
+        expect.stringMatching(`^${toLogicalIdPrefix(name)}Logs`),
+      ),
     )
   })
 
