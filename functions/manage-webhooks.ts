@@ -1,9 +1,15 @@
 import { pageParameters } from '../lib/api/parameters.ts'
 import { webhookBody, webhookChanges } from '../lib/api/schemas/bodies.ts'
+import { toExecutionRecord, toExecutionSummary } from '../lib/api/to-execution-record.ts'
 import { toDeliveryRecord, toWebhookRecord } from '../lib/api/to-webhook-record.ts'
-import { InputSchemaMismatch, Unavailable } from '../lib/core/errors.ts'
+import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
-import { listDeliveries } from '../lib/engine/notifications/webhook-deliveries.ts'
+import { openDeliveryEngine } from '../lib/engine/notifications/open-delivery-engine.ts'
+import {
+  listDeliveries,
+  redeliverEvent,
+  testWebhook,
+} from '../lib/engine/notifications/webhook-deliveries.ts'
 import {
   createWebhook,
   deleteWebhook,
@@ -16,10 +22,15 @@ import { EXECUTION_RETENTION_DAYS, readInteger } from '../lib/environment.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { toPageResponse } from '../lib/http/responses.ts'
+import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { system } from '../lib/system.ts'
 
 const { rates, ...opened } = openStores()
 const stores = { ...opened, system }
+const queue = openDeliveryQueue()
+/** For one request: it knows the webhooks and secrets of now. */
+const openEngine = () =>
+  openDeliveryEngine({ ...stores, queue, toRecord: toExecutionRecord, toSummary: toExecutionSummary })
 const retentionDays = process.env[EXECUTION_RETENTION_DAYS] ? readInteger(EXECUTION_RETENTION_DAYS, 0) : null
 const rules = { kind: 'field of a webhook', Mismatch: InputSchemaMismatch }
 
@@ -58,10 +69,14 @@ async function deliveries(request: Request<'list-deliveries'>) {
   return toPageResponse(await listDeliveries(stores, { access, webhookId, page }), toDeliveryRecord, request)
 }
 
-// Until this function can send: it only checks.
-const send = async (request: Request<'redeliver' | 'test-webhook'>) => {
-  await getWebhook(stores, request)
-  throw new Unavailable(new Error('Not yet.'))
+async function redeliver({ access, webhookId, deliveryId }: Request<'redeliver'>) {
+  const delivery = await redeliverEvent(openEngine(), { access, webhookId, deliveryId })
+  return { status: 200, body: toDeliveryRecord(delivery) }
+}
+
+async function test(request: Request<'test-webhook'>) {
+  const { ok, responseStatus, error } = await testWebhook(openEngine(), request)
+  return { status: 200, body: { delivered: ok, responseStatus, error } }
 }
 
 export const handler = family({
@@ -72,6 +87,6 @@ export const handler = family({
   'delete-webhook': endpoint('delete-webhook', remove, { rates }),
   'rotate-webhook': endpoint('rotate-webhook', rotate, { rates }),
   'list-deliveries': endpoint('list-deliveries', deliveries, { rates, query: pageParameters }),
-  redeliver: endpoint('redeliver', send, { rates }),
-  'test-webhook': endpoint('test-webhook', send, { rates }),
+  redeliver: endpoint('redeliver', redeliver, { rates }),
+  'test-webhook': endpoint('test-webhook', test, { rates }),
 })

@@ -99,6 +99,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'manage-webhooks': {
     table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    indexes: ['owned-by-organization'],
     deliveryQueue: ['SendMessage'],
   },
   'give-feedback': {

@@ -1,6 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { Webhook } from 'standardwebhooks'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import type { ApiClient, ApiResponse } from '../support/service/client.ts'
+import { storeDelivery } from '../support/notifications/store-delivery.ts'
+import { type ApiClient, type ApiResponse, getExecutionId, getNextLink } from '../support/service/client.ts'
+import { type Received, serve } from '../tools/serve.ts'
 
 const URL = 'https://receiver.example/events?key=1'
 const UNKNOWN = '01a2003a-d1f2-7169-a695-5ea4428d9251'
@@ -143,6 +146,102 @@ describe('webhooks', () => {
     expect(json).toHaveLength(20)
     await other.call('DELETE', path(json[0]))
     expect((await create({}, other.call)).status).toBe(201)
+  })
+})
+
+describe('deliveries', () => {
+  /** The headers and the body of what was received, if its signature is valid. */
+  const verified = ({ headers, body }: Received, secret: string) =>
+    new Webhook(secret).verify(body, headers as never)
+
+  /** A webhook whose receiver answers with these statuses in turn. */
+  async function receiving(...statuses: number[]) {
+    const server = await serve((response) => response.writeHead(statuses.shift() ?? 200).end())
+    const webhook = await created({ url: `${server.url}/events`, allowedHosts: [server.host] })
+    onTestFinished(async () => void (await remove(webhook)))
+    return { webhook, received: server.received }
+  }
+
+  it('are listed, page by page, and sent again', async () => {
+    const { webhook, received } = await receiving(500, 200)
+    const executionIds: string[] = []
+    for (const text of ['a', 'b', 'c'])
+      executionIds.push(getExecutionId(await own.run('echo', { text }, 'tenantId=acme')))
+    const ids = await Promise.all(
+      executionIds.map((executionId) =>
+        storeDelivery({ organizationId: own.id, executionId, destinationId: webhook.id }),
+      ),
+    )
+    const first = await own.call('GET', `${path(webhook)}/deliveries?limit=2`)
+    const second = await own.call('GET', getNextLink(first) ?? '')
+    const listed = [...first.json, ...second.json]
+    expect(listed.map(({ id }) => id)).toEqual(ids.toReversed())
+    const [id = ''] = ids
+    expect(listed[2]).toEqual({
+      id,
+      webhookId: webhook.id,
+      executionId: executionIds[0],
+      type: 'execution.succeeded',
+      occurredAt: expect.stringMatching(/Z$/),
+      status: 'FAILED',
+      attempts: 1,
+      createdAt: listed[2].occurredAt,
+      attemptedAt: listed[2].occurredAt,
+      nextAttemptAt: null,
+      responseStatus: 500,
+      error: 'The receiver answered 500.',
+    })
+    const redeliver = async (client = own.call) =>
+      client('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
+    expect((await redeliver()).json).toMatchObject({
+      id,
+      status: 'PENDING',
+      attempts: 2,
+      responseStatus: 500,
+    })
+    expect((await redeliver()).json).toMatchObject({
+      id,
+      status: 'DELIVERED',
+      attempts: 3,
+      responseStatus: 200,
+    })
+    expect(received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id])
+    for (const request of received)
+      expect(verified(request, webhook.secret)).toMatchObject({
+        type: 'execution.succeeded',
+        data: { id: executionIds[0], status: 'SUCCESS', output: { text: 'a' } },
+      })
+  })
+
+  it.each(['none', `evt_${UNKNOWN}_1`, '__proto__'])('are 404 if they do not exist: %s', async (id) => {
+    const { webhook } = await receiving()
+    const { status, json } = await own.call('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
+    expect([status, json.code]).toEqual([404, 'DeliveryNotFound'])
+    const list = await own.call('GET', `${path(webhook)}/deliveries?cursor=x`)
+    expect([list.status, list.json.code]).toEqual([400, 'InvalidQueryParameter'])
+  })
+
+  it('of other agents are not sent to a URL that a limited token has chosen', async () => {
+    const { webhook, received } = await receiving()
+    const executionId = getExecutionId(await own.run('asks', { usd: 1 }, 'tenantId=acme'))
+    const id = await storeDelivery({ organizationId: own.id, executionId, destinationId: webhook.id })
+    await own.call('PATCH', path(webhook), { body: { agents: ['echo'] } })
+    const limited = await own.withLimits({ agents: ['echo'] })
+    const refused = await limited('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
+    expect([refused.status, refused.json.code, received]).toEqual([404, 'DeliveryNotFound', []])
+  })
+
+  it('can be tried, signed with the secrets of now', async () => {
+    const { webhook, received } = await receiving(200, 503)
+    const test = async () => (await own.call('POST', `${path(webhook)}/test`)).json
+    expect(await test()).toEqual({ delivered: true, responseStatus: 200, error: null })
+    const { json } = await own.call('POST', `${path(webhook)}/rotate`)
+    expect(await test()).toMatchObject({ delivered: false, responseStatus: 503 })
+    const [before, after] = received as [Received, Received]
+    expect(verified(before, webhook.secret)).toMatchObject({ type: 'webhook.test' })
+    expect(() => verified(before, json.secret)).toThrow()
+    for (const { secret } of [webhook, json]) expect(verified(after, secret)).toBeTruthy()
+    expect((await own.call('GET', `${path(webhook)}/deliveries`)).json).toEqual([])
   })
 })
 
