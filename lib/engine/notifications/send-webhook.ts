@@ -55,6 +55,8 @@ export async function sendWebhook(
     await discard(response).catch((error: Error) => {
       throw toConnectionError(error, request.url)
     })
+    // An answer without a length ends without an error.
+    signal.throwIfAborted()
     return { ok: true, responseStatus: status, error: null, isGone: false }
   } catch (error) {
     const answer = status === null ? 'No answer' : 'The answer was not complete'
