@@ -51,6 +51,7 @@ import {
   toRun,
   waitForEnd,
 } from './runs/runs.ts'
+import { parseWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.ts'
 
 type Output = Record<string, unknown>
 
@@ -332,5 +333,14 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   /** The organization and the limits of the token. */
   me(options: CallOptions = {}): Promise<Me> {
     return this.caller.send({ path: '/v1/me' }, options)
+  }
+
+  /** Like the function `parseWebhook`, which needs no client, with the `parse` of this one. */
+  parseWebhook<O = Output>(
+    body: string | Uint8Array,
+    headers: WebhookHeaders,
+    secret: string | readonly string[],
+  ): Promise<WebhookEvent<O>> {
+    return parseWebhook(body, headers, secret, this.connection.parse)
   }
 }

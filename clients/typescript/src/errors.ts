@@ -36,10 +36,12 @@ type Members = {
   ClientTimeout: { readonly executionId?: string }
   /** `executionId`: of the execution whose stream had an unreadable event. */
   UnexpectedResponse: { readonly executionId?: string }
+  /** What is wrong with the webhook: a header is missing, it is too old, it has another signature, it is not an event. */
+  InvalidWebhook: { readonly reason: 'headers' | 'timestamp' | 'signature' | 'body' }
 }
 
-/** Codes of this client, for calls that the service did not answer. */
-type ClientCode = 'ClientTimeout' | 'ConnectionFailed' | 'UnexpectedResponse'
+/** Codes of this client: of calls that the service did not answer, and of webhooks that it did not sign. */
+type ClientCode = 'ClientTimeout' | 'ConnectionFailed' | 'UnexpectedResponse' | 'InvalidWebhook'
 
 /** An error by its `code`: a `switch` over it narrows the type. */
 export type AgentError = {

@@ -48,3 +48,4 @@ export type {
   WebhookChanges,
 } from './records.ts'
 export type { ExecutionEvent } from './runs/events.ts'
+export { parseWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.ts'

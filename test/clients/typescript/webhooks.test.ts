@@ -1,0 +1,169 @@
+import { createHmac } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Client, parseWebhook } from '../../../clients/typescript/src/index.ts'
+import { newSecret, signWebhook } from '../../../lib/engine/notifications/sign-webhook.ts'
+
+const NOW = 1_614_265_330_000
+/** The test vector of the packages `standardwebhooks`. */
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const VECTOR = {
+  body: '{"test": 2432232314}',
+  headers: {
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  },
+}
+const OTHER_SIGNATURE = 'v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc='
+const EVENT = { type: 'execution.succeeded', timestamp: '2021-02-25T15:02:10Z', data: { output: 'größe 💡' } }
+const BODY = JSON.stringify(EVENT)
+
+function sign(body: string, secrets = [SECRET], now = NOW): Record<string, string> {
+  const valid = secrets.map((secret) => ({ secret, createdAt: '', expiresAt: null }))
+  return signWebhook({ eventId: 'evt_1', body, secrets: valid, now }) ?? {}
+}
+
+const reasonOf = (webhook: Promise<unknown>) =>
+  webhook.then(
+    () => 'accepted',
+    (error) => error.reason ?? error,
+  )
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: NOW, toFake: ['Date'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe('parseWebhook', () => {
+  it.each([SECRET, SECRET.slice('whsec_'.length)])(
+    'accepts the test vector of Standard Webhooks',
+    async (secret) => {
+      // Not an event of this service: only what follows the verification fails.
+      expect(await reasonOf(parseWebhook(VECTOR.body, VECTOR.headers, secret))).toBe('body')
+      expect(await reasonOf(parseWebhook(`${VECTOR.body} `, VECTOR.headers, secret))).toBe('signature')
+    },
+  )
+
+  it('returns the event, from text and bytes, with headers in any form', async () => {
+    const headers = sign(BODY)
+    const upper = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]),
+    )
+    const node = { ...headers, ':path': '/', 'x-none': undefined, 'set-cookie': ['a', 'b'] }
+    const bytes = new TextEncoder().encode(BODY)
+    const part = new Uint8Array([0, ...bytes, 0]).subarray(1, -1)
+    for (const body of [BODY, bytes, Buffer.from(BODY), part])
+      for (const form of [headers, upper, node, new Headers(headers)])
+        expect(await parseWebhook(body, form, SECRET)).toEqual(EVENT)
+  })
+
+  it('accepts one valid signature among others, and one matching secret among others', async () => {
+    const { 'webhook-signature': signature, ...headers } = sign(BODY)
+    const v2 = OTHER_SIGNATURE.replace('v1', 'v2')
+    const signatures = `${OTHER_SIGNATURE} ${v2} v1a,!!! v1 v1, ${signature} ${OTHER_SIGNATURE}`
+    expect(await parseWebhook(BODY, { ...headers, 'webhook-signature': signatures }, SECRET)).toEqual(EVENT)
+    const rotated = sign(BODY, [newSecret(), SECRET])
+    expect(await parseWebhook(BODY, rotated, [newSecret(), SECRET])).toEqual(EVENT)
+    expect(await reasonOf(parseWebhook(BODY, rotated, [newSecret()]))).toBe('signature')
+  })
+
+  const headers = sign(BODY)
+  const { 'webhook-signature': signature = '' } = headers
+  it.each([
+    ['another body', { body: BODY.replace('größe', 'grosse') }],
+    ['another id', { headers: { ...headers, 'webhook-id': 'evt_2' } }],
+    ['another time', { headers: { ...headers, 'webhook-timestamp': '1614265331' } }],
+    ['another secret', { secret: newSecret() }],
+    [
+      'a signature of another version',
+      { headers: { ...headers, 'webhook-signature': signature.replace('v1', 'v2') } },
+    ],
+    ['a part of a signature', { headers: { ...headers, 'webhook-signature': signature.slice(0, 8) } }],
+    ['an empty signature', { headers: { ...headers, 'webhook-signature': 'v1,' } }],
+    ['no Base64', { headers: { ...headers, 'webhook-signature': 'v1,dawfeoifkpqwoekfpqoekf' } }],
+    ['a signature without SHA-256', { headers: { ...headers, 'webhook-signature': `v1,${sha1(headers)}` } }],
+  ])('rejects %s', async (_, { body = BODY, headers: sent = headers, secret = SECRET }: Changed) => {
+    expect(await reasonOf(parseWebhook(body, sent, secret))).toBe('signature')
+  })
+
+  it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])(
+    'rejects a request without %s',
+    async (name) => {
+      for (const value of [undefined, '', []]) {
+        const error = await parseWebhook(BODY, { ...headers, [name]: value }, SECRET).catch(
+          (thrown) => thrown,
+        )
+        expect(error).toMatchObject({
+          name: 'InvalidWebhook',
+          code: 'InvalidWebhook',
+          reason: 'headers',
+          detail: `The header ${name} is missing.`,
+        })
+      }
+    },
+  )
+
+  it.each([
+    [-301_000, 'timestamp'],
+    [-299_000, 'accepted'],
+    [299_000, 'accepted'],
+    [301_000, 'timestamp'],
+  ])('a webhook of %i ms from now: %s', async (ms, expected) => {
+    expect(await reasonOf(parseWebhook(BODY, sign(BODY, [SECRET], NOW + ms), SECRET))).toBe(expected)
+  })
+
+  it.each(['hello', 'NaN', '16142653300000'])('rejects the timestamp %s', async (timestamp) => {
+    const sent = { ...headers, 'webhook-timestamp': timestamp }
+    expect(await reasonOf(parseWebhook(BODY, sent, SECRET))).toBe('timestamp')
+  })
+
+  it.each(['', '{', 'null', '[]', '"text"', '{"type":"execution.succeeded"}'])(
+    'rejects the signed body %s',
+    async (body) => {
+      expect(await reasonOf(parseWebhook(body, sign(body), SECRET))).toBe('body')
+    },
+  )
+
+  it.each([undefined, null, '', 'whsec_', 'whsec_!!!', 'changeme', []])(
+    'throws a TypeError for the secret %j',
+    async (secret) => {
+      const parsing = parseWebhook(BODY, headers, secret as string)
+      await expect(parsing).rejects.toThrow(
+        new TypeError('secret must be a text such as whsec_…, or a list of them.'),
+      )
+    },
+  )
+
+  it('throws a TypeError for a body that was parsed already', async () => {
+    await expect(parseWebhook(EVENT as unknown as string, headers, SECRET)).rejects.toThrow(TypeError)
+  })
+
+  it('works in Node 18, which has no global crypto', async () => {
+    vi.stubGlobal('crypto', undefined)
+    try {
+      expect(await parseWebhook(BODY, headers, SECRET)).toEqual(EVENT)
+      expect(await reasonOf(parseWebhook(BODY, headers, newSecret()))).toBe('signature')
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+
+  it('is a method of the client, which parses as its other methods do', async () => {
+    const parse = (text: string) =>
+      JSON.parse(text, (_, value) => (typeof value === 'number' ? `${value}` : value))
+    const client = new Client({ baseUrl: 'http://127.0.0.1:9', token: 'x', parse })
+    const body = '{"type":"execution.failed","data":{"steps":1}}'
+    const event = await client.parseWebhook(body, sign(body), SECRET)
+    expect(event).toEqual({ type: 'execution.failed', data: { steps: '1' } })
+  })
+})
+
+type Changed = { body?: string; headers?: Record<string, string>; secret?: string }
+
+function sha1(sent: Record<string, string>): string {
+  const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64')
+  const content = `${sent['webhook-id']}.${sent['webhook-timestamp']}.${BODY}`
+  return createHmac('sha1', key).update(content).digest('base64')
+}
