@@ -9,6 +9,7 @@ import {
   readOpen,
   resumeOpen,
 } from '../../lib/engine/executions/open-executions.ts'
+import { withOutbox } from '../../lib/engine/notifications/outbox.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
@@ -162,8 +163,11 @@ function changeOpen(options: FilterOptions, args: string[], { verb, change, hint
 
 const count = (number: number): string => `${number} execution${number === 1 ? '' : 's'}`
 
+/** The sweeper of the service finds the marks of the outbox. */
+const NO_MESSAGES = { send: async () => undefined }
+
 const withOpenStores = <T>(options: SharedOptions, work: (stores: OpenStores) => Promise<T>): Promise<T> =>
-  withStores(options, (stores) => work({ ...stores, system }))
+  withStores(options, (stores) => work({ ...withOutbox(stores, { queue: NO_MESSAGES, system }), system }))
 
 function toFilter(options: FilterOptions, [ids]: unknown[]): OpenFilter {
   const { org, agent, olderThan, tools } = options
