@@ -3,11 +3,13 @@
  * the tables of docs/costs.md.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { startDynamoDB } from '../../test/support/service/port-emulators.ts'
 import { costTables } from './cost-tables.ts'
 
 const DOCUMENT = new URL('../../docs/costs.md', import.meta.url)
 
-const tables = await costTables()
+const emulator = await startDynamoDB(null)
+const tables = await costTables(emulator.endpoint).finally(emulator.stop)
 console.log(tables.join('\n\n'))
 if (process.argv.includes('--write')) {
   const text = readFileSync(DOCUMENT, 'utf8')

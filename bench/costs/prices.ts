@@ -3,6 +3,7 @@
  * Sources: https://aws.amazon.com/api-gateway/pricing/ (REST API), https://aws.amazon.com/lambda/pricing/ (Arm),
  * https://aws.amazon.com/dynamodb/pricing/on-demand/ (standard table class, point-in-time recovery),
  * https://aws.amazon.com/sqs/pricing/ (standard queue; a message group id has a surcharge),
+ * https://aws.amazon.com/eventbridge/pricing/ (custom events, by 64 kB),
  * https://aws.amazon.com/cloudwatch/pricing/, https://aws.amazon.com/xray/pricing/ and
  * https://aws.amazon.com/ec2/pricing/on-demand/ (transfer to the internet, which all services share)
  */
@@ -18,7 +19,10 @@ const PRICES = {
   logGigabyte: 0.5,
   trace: 5e-6,
   sentGigabyte: 0.09,
+  busEvent: 1e-6,
 }
+
+const BUS_EVENT_BYTES = 65_536
 
 /** What one run uses. */
 export type Usage = {
@@ -64,6 +68,9 @@ export const totalOf = (bill: Record<string, number>): number => sum(Object.valu
 
 /** Per month. */
 export const storagePrice = (bytes: number): number => (bytes / 1e9) * PRICES.storedGigabyteMonth
+
+/** Of an event of so many bytes. */
+export const eventBusPrice = (bytes: number): number => Math.ceil(bytes / BUS_EVENT_BYTES) * PRICES.busEvent
 
 export const addUsage = (...usages: Usage[]): Usage => {
   const names = Object.keys(usages[0] ?? {}) as (keyof Usage)[]

@@ -6,7 +6,7 @@ import { addUsage, scaleUsage, toBill, totalOf, type Usage } from './prices.ts'
 import { type Load, MODEL_RUN_SECONDS, readUsage, UNDER_LOAD } from './usage.ts'
 
 /** When a client reads an execution: it lets the service wait, or pauses. In seconds, by the time since the start. */
-type Strategy = { waitSeconds: (age: number) => number; pauseSeconds: (age: number) => number }
+export type Strategy = { waitSeconds: (age: number) => number; pauseSeconds: (age: number) => number }
 
 const NEVER = () => 0
 

@@ -33,7 +33,9 @@ export const UNDER_LOAD: Load = { runsPerInvocation: 10, tracedShare: 0.05 }
 
 export const MODEL_RUN_SECONDS = 20
 
-type Function = 'run-agent' | 'process-execution' | 'get-execution' | 'send-signal'
+const FED_BY_QUEUES: Function[] = ['process-execution', 'deliver-events']
+
+type Function = 'run-agent' | 'process-execution' | 'get-execution' | 'send-signal' | 'deliver-events'
 
 /** `waitMs`: for the model, tools, or the end of an execution. `shared`: by how many runs. */
 type Invocation = {
@@ -114,7 +116,7 @@ function scenarioOf(kind: Kind): Scenario {
   return { ...scenarios[kind], tenants: null }
 }
 
-const ACCEPT: Invocation = { function: 'run-agent', roundTrips: 2, logBytes: 350 }
+export const ACCEPT: Invocation = { function: 'run-agent', roundTrips: 2, logBytes: 350 }
 const PROCESS: Invocation = { function: 'process-execution', roundTrips: 2, logBytes: 550 }
 const READ: Invocation = { function: 'get-execution', roundTrips: 1, logBytes: 300 }
 /** A request that ends a wait: the execution, what it has been sent before, the write, the message. */
@@ -151,11 +153,14 @@ function invocationsOf(kind: Kind, { runsPerInvocation }: Load): Invocation[] {
   }
 }
 
+/** Time of a function without what it waits for. */
+export const ownMilliseconds = (roundTrips: number): number => PROCESSING_MS + roundTrips * ROUND_TRIP_MS
+
 export function toUsage(invocations: Invocation[], { tracedShare }: Load): Usage {
   return addUsage(
     ...invocations.map(({ function: name, roundTrips, logBytes, waitMs = 0, shared = 1 }) => {
-      const isRequest = name !== 'process-execution'
-      const seconds = (PROCESSING_MS + roundTrips * ROUND_TRIP_MS + waitMs) / 1000
+      const isRequest = !FED_BY_QUEUES.includes(name)
+      const seconds = (ownMilliseconds(roundTrips) + waitMs) / 1000
       return {
         apiRequests: isRequest ? 1 : 0,
         invocations: 1 / shared,

@@ -42,7 +42,7 @@ export async function sweepOutbox({ deliveries, queue, system, times, memory }: 
     memory.set(executionId, nextSweep(times, at, now))
   }
   for await (const page of deliveries.readOutbox({ from: position, before: now - times.graceMs })) {
-    isEmpty = false
+    isEmpty &&= page.length === 0
     const unknown = page.filter(({ executionId }) => memory.get(executionId) !== 'handled')
     const handled = await deliveries.findHandled({ executionIds: unknown.map((each) => each.executionId) })
     for (const id of handled) memory.set(id, 'handled')

@@ -1,5 +1,6 @@
 import { expect, inject, it } from 'vitest'
 import { payloadOf } from '../../../bench/keys/payloads.ts'
+import { OUTBOX_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
 import { system } from '../../../lib/system.ts'
 import { meteredOutbox } from '../../support/notifications/metered-outbox.ts'
 
@@ -34,6 +35,15 @@ async function measure({ runs = RUNS, ...options }: Options) {
   }
 }
 
+it('costs the sweeper no write while it is empty', async () => {
+  const outbox = await meteredOutbox(inject('dynamodb'))
+  await outbox.sweep()
+  const { readUnits, writeUnits } = outbox.take()
+  // The position, and a query of each partition.
+  expect({ readUnits, writeUnits }).toEqual({ readUnits: 1 + OUTBOX_SHARDS / 2, writeUnits: 0 })
+  await outbox.stop()
+})
+
 it('costs a run 3 write units, and 2 for each destination; without destinations nothing', async () => {
   const plain = await measure({ isPlain: true, runs: RUNS / 10 })
   expect(plain).toMatchObject({ messages: 0, destinationReads: 0 })
@@ -48,4 +58,4 @@ it('costs a run 3 write units, and 2 for each destination; without destinations 
   expect(two.messages).toBe(1)
   expect(two.writeUnits - writeUnits).toBeLessThanOrEqual(3 + 2 * 2)
   expect(two.destinationReads).toBeLessThanOrEqual(PROCESSES * ORGANIZATIONS.length * two.periods)
-}, 120_000)
+}, 180_000)

@@ -48,7 +48,7 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
   for (const organizationId of organizationIds)
     for (let i = 0; i < webhooks; i++) await stores.webhooks.create({ webhook: aWebhook(organizationId) })
 
-  let sentBytes = 0
+  let [sent, sentBytes] = [0, 0]
   let messages = 0
   let queued: DeliveryMessage[] = []
   const queue = {
@@ -67,7 +67,8 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
     ...openProcess(),
     ...{ breaker: circuitBreaker(system.now, leaseTimes()), queue, system, times: leaseTimes() },
     async send(_destination, _event, data) {
-      sentBytes += data.length
+      sent++
+      sentBytes += Buffer.byteLength(data)
       return OK
     },
     toRecord: toExecutionRecord,
@@ -103,10 +104,10 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
         system: { ...system, now: () => system.now() + 2 * leaseTimes().graceMs },
       }),
 
-    /** Since the last call. `destinationReads`: queries of the webhooks. `sentBytes`: records that were sent. */
+    /** Since the last call. `destinationReads`: queries of the webhooks. `sentBytes`: of the records in `sent` events. */
     take() {
-      const taken = { ...meter.take(), messages, destinationReads, sentBytes }
-      messages = destinationReads = sentBytes = 0
+      const taken = { ...meter.take(), messages, destinationReads, sent, sentBytes }
+      messages = destinationReads = sent = sentBytes = 0
       return taken
     },
 
