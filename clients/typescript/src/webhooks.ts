@@ -2,13 +2,15 @@ import { AgentError } from './errors.ts'
 import type { Execution } from './records.ts'
 
 /** What webhooks receive. Newer services may send further types: ignore those that you do not know. */
-export type WebhookEvent<Output = Record<string, unknown>> = {
-  type: 'execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting'
-  /** When it happened. ISO 8601 */
-  timestamp: string
-  /** The record of the execution. Of one above 256 kB, `input` and `output` are absent: read it with `client.get`. */
-  data: Omit<Execution<Output>, 'input' | 'output'> & Partial<Pick<Execution<Output>, 'input' | 'output'>>
-}
+export type WebhookEvent<Output = Record<string, unknown>> =
+  | {
+      type: 'execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting'
+      /** When it happened. ISO 8601 */
+      timestamp: string
+      /** The execution as it was then. Above 256 kB, `input` and `output` are absent: `client.get` has them. */
+      data: Omit<Execution<Output>, 'input' | 'output'> & Partial<Pick<Execution<Output>, 'input' | 'output'>>
+    }
+  | { type: 'webhook.test'; timestamp: string; data: { webhookId: string } }
 
 /** Those of `Request` and `Response`, or an object as in Node.js, whatever the case of its names. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { isWithinEntryLimit, sendToEventBus } from '../../../lib/engine/notifications/event-bus.ts'
+import { json, listen, serve } from '../../tools/serve.ts'
+
+const EVENT = {
+  type: 'execution.succeeded',
+  occurredAt: '2026-11-25T08:00:00.600Z',
+  detail: '{"output":"größe, confidential","amount":12345678901234567890.10}',
+}
+
+const environmentOf = (url: string) => ({
+  EVENT_BUS: 'orders',
+  EVENTBRIDGE_ENDPOINT: url,
+  AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'AKID',
+  AWS_SECRET_ACCESS_KEY: 'confidential',
+  AWS_SESSION_TOKEN: 'session',
+})
+
+const failure = (error: string, responseStatus: number | null = null) => ({
+  ok: false,
+  responseStatus,
+  error,
+  isGone: false,
+})
+
+describe('sendToEventBus', () => {
+  it('puts the event on the bus, signed', async () => {
+    const { url, received } = await serve((response) =>
+      json(response, { FailedEntryCount: 0, Entries: [{ EventId: '1' }] }),
+    )
+    const result = await sendToEventBus(EVENT, environmentOf(url))
+    expect(result).toEqual({ ok: true, responseStatus: 200, error: null, isGone: false })
+    expect(received).toHaveLength(1)
+    expect(received[0]).toMatchObject({
+      method: 'POST',
+      path: '/',
+      headers: {
+        'content-type': 'application/x-amz-json-1.1',
+        'x-amz-target': 'AWSEvents.PutEvents',
+        'x-amz-security-token': 'session',
+        authorization: expect.stringMatching(
+          /^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/eu-central-1\/events\/aws4_request, /,
+        ),
+      },
+    })
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+      Entries: [
+        {
+          EventBusName: 'orders',
+          Source: 'agent-execution-service',
+          DetailType: 'execution.succeeded',
+          Time: Date.parse('2026-11-25T08:00:01Z') / 1000,
+          Detail: EVENT.detail,
+        },
+      ],
+    })
+  })
+
+  it.each([
+    [
+      200,
+      { FailedEntryCount: 1, Entries: [{ ErrorCode: 'ThrottlingException', ErrorMessage: 'confidential' }] },
+      ': ThrottlingException',
+    ],
+    [
+      400,
+      { __type: 'com.amazonaws.events#ThrottlingException', message: 'confidential' },
+      ': ThrottlingException',
+    ],
+    [400, { __type: 'AccessDeniedException', message: 'confidential' }, ': AccessDeniedException'],
+    [429, { message: 'confidential' }, ''],
+    [500, 'confidential', ''],
+    [200, 'confidential', ''],
+    [200, null, ''],
+    [200, { Entries: [] }, ''],
+    [307, { FailedEntryCount: 0 }, ''],
+  ])('fails for %i %j, and sends one request', async (status, body, code) => {
+    const { url, received } = await serve((response) => {
+      response.setHeader('location', '/elsewhere')
+      json(response, body, status)
+    })
+    const error = `EventBridge answered ${status}${code}.`
+    expect(await sendToEventBus(EVENT, environmentOf(url))).toEqual(failure(error, status))
+    expect(received).toHaveLength(1)
+  })
+
+  it('fails without an answer', async () => {
+    const silent = await listen(() => {})
+    const half = await listen((_, response) => response.writeHead(200).write('{'))
+    const error = 'No answer from EventBridge within 0.3 seconds.'
+    const sendTo = (host: string) =>
+      sendToEventBus(EVENT, environmentOf(`http://${host}`), { timeoutMs: 300 })
+    expect(await Promise.all([sendTo(silent.host), sendTo(half.host)])).toEqual([
+      failure(error),
+      failure(error, 200),
+    ])
+    const dropping = await listen((request) => request.socket.destroy())
+    expect(await sendTo(dropping.host)).toEqual(
+      failure('The connection to EventBridge failed: UND_ERR_SOCKET.'),
+    )
+    expect(await sendTo('127.0.0.1:9')).toMatchObject(failure(expect.stringContaining('EventBridge failed')))
+  })
+
+  it('does not send an event that EventBridge would reject', async () => {
+    const { url, received } = await serve((response) => json(response, { FailedEntryCount: 0 }))
+    const limit = 256 * 1024 - 'agent-execution-service'.length - 'execution.succeeded'.length - 14
+    const start = `{"ü":"${'ä'.repeat(100_000)}`
+    const detailOf = (bytes: number) =>
+      `${start.padEnd(bytes - Buffer.byteLength(start) + start.length - 2, 'x')}"}`
+    expect(Buffer.byteLength(detailOf(limit))).toBe(limit)
+    expect(isWithinEntryLimit({ ...EVENT, detail: detailOf(limit - 1) })).toBe(true)
+    const error = 'The event is not smaller than 256 kB, as EventBridge requires.'
+    expect(await sendToEventBus({ ...EVENT, detail: detailOf(limit) }, environmentOf(url))).toEqual(
+      failure(error),
+    )
+    expect(received).toHaveLength(0)
+  })
+
+  it.each(['EVENT_BUS', 'AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])(
+    'fails without %s',
+    async (name) => {
+      const environment = { ...environmentOf('http://127.0.0.1:9'), [name]: undefined }
+      expect(await sendToEventBus(EVENT, environment)).toMatchObject(failure(expect.stringContaining(name)))
+    },
+  )
+})
