@@ -1,0 +1,95 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { OperationName } from '../../lib/api/routes.ts'
+import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
+import { EXECUTION_RETENTION_DAYS, WEBHOOK_URLS } from '../../lib/environment.ts'
+import { toGatewayEvent } from '../infra/gateway-event.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { localHandlers } from '../support/service/local-handlers.ts'
+
+const handlers = localHandlers()
+const URL = 'https://receiver.example/events?key=1'
+
+let own: TestOrganization
+beforeAll(async () => {
+  own = await newOrganization()
+  await own.publish('echo')
+  vi.stubEnv(EXECUTION_RETENTION_DAYS, '4')
+})
+beforeEach(() => void vi.stubEnv(WEBHOOK_URLS, 'on'))
+
+type Call = Partial<Parameters<typeof toGatewayEvent>[1]>
+
+/** Calls an operation with the settings of this process. */
+async function call(name: OperationName, options: Call, organizationId = own.id) {
+  const ids = { agentId: 'echo', webhookId: 'default' }
+  const event = toGatewayEvent(name, { ...ids, ...options, organizationId }) as APIGatewayProxyEvent
+  const handler = handlers[name] as (event: object, context: object) => Promise<unknown>
+  const { statusCode, body, headers } = (await handler(event, {})) as APIGatewayProxyResult
+  return { status: statusCode, json: JSON.parse(body), id: String(headers?.['X-Execution-Id']) }
+}
+
+const run = (webhookUrl: string, options: Call = {}, organizationId = own.id) =>
+  call('run-agent', { query: { webhookUrl }, body: { text: 'a' }, ...options }, organizationId)
+
+it('POST /v1/webhooks is 400 where executions are deleted before their events are', async () => {
+  const { status, json } = await call('create-webhook', { body: { url: URL } })
+  expect([status, json.code]).toEqual([400, 'BadRequest'])
+  expect(json.detail).toContain('executionRetentionDays to be at least 5')
+})
+
+describe('webhookUrl', () => {
+  beforeAll(async () => {
+    expect((await call('rotate-webhook', {})).status).toBe(200)
+  })
+
+  it('is stored, and not shown', async () => {
+    const { status, id } = await run(URL)
+    expect(status).toBe(200)
+    const stored = await executionStore(sharedTable()).get({ organizationId: own.id, id })
+    expect(stored?.webhookUrl).toBe(URL)
+    const { text } = await own.call('GET', `/v1/agent_executions/${id}`)
+    expect(text).not.toContain('receiver.example')
+    const without = await call('run-agent', { body: { text: 'a' } })
+    expect(
+      (await executionStore(sharedTable()).get({ organizationId: own.id, id: without.id }))?.webhookUrl,
+    ).toBeNull()
+  })
+
+  it('is a part of the request that an idempotency key is bound to', async () => {
+    const headers = { 'Idempotency-Key': 'key' }
+    const first = await run(URL, { headers })
+    expect((await run(URL, { headers })).id).toBe(first.id)
+    expect((await run(`${URL}2`, { headers })).json.code).toBe('IdempotencyKeyReused')
+  })
+
+  it('is 400 unless the setting is on', async () => {
+    vi.stubEnv(WEBHOOK_URLS, undefined)
+    const { status, json } = await run(URL)
+    expect([status, json.code]).toEqual([400, 'InvalidQueryParameter'])
+    expect(json.detail).toContain('webhookUrls=true')
+  })
+
+  it('is 400 without a default secret', async () => {
+    const other = await newOrganization()
+    await other.publish('echo')
+    const { status, json } = await run(URL, {}, other.id)
+    expect([status, json.errors[0].path]).toEqual([400, 'webhookUrl'])
+    expect(json.detail).toContain('POST /v1/webhooks/default/rotate')
+  })
+
+  it.each([
+    ['', /at most 2048/],
+    [`https://receiver.example/${'x'.repeat(2_048)}`, /at most 2048/],
+    ['receiver.example', /must be a URL/],
+    ['http://receiver.example/', /must start with https:\/\/\.$/],
+    ['https://127.0.0.1/', /must not use a non-public address\.$/],
+    ['https://[::1]/', /must not use a non-public address\.$/],
+    ['https://user:password@receiver.example/', /user name or password/],
+    ['javascript:alert(1)', /invalid host|https/],
+  ])('is 400 if it is %j', async (url, message) => {
+    const { status, json } = await run(url)
+    expect([status, json.code]).toEqual([400, 'InvalidQueryParameter'])
+    expect(json.errors[0].message).toMatch(message)
+  })
+})
