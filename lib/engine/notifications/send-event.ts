@@ -39,6 +39,6 @@ export function eventSender(
     const { allowedHosts = [] } = webhook ?? {}
     const request = { url, allowedHosts, secrets, eventId: eventIdOf(event), body, now: system.now() }
     // 20 s.
-    return sendWebhook(request, { timeoutMs: times.leaseMs / 3 })
+    return sendWebhook(request, { timeoutMs: Math.round(times.leaseMs / 3) })
   }
 }
