@@ -7,11 +7,12 @@ export type Calls = {
   updated: string[]
   indexes: string[]
   queue: string[]
+  deliveryQueue: string[]
   /** Prefixes of the partition keys of all items that were written, in whatever way. */
   written: string[]
 }
 
-const NO_CALLS = { table: [], updated: [], indexes: [], queue: [], written: [] }
+const NO_CALLS = { table: [], updated: [], indexes: [], queue: [], deliveryQueue: [], written: [] }
 
 /** Proxies between the AWS SDK and the emulators that record the calls of each client. */
 export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; sqs: string }) {
@@ -33,7 +34,8 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
   }
   const refusing = new Set<string>()
   const recordQueue: Behavior = async (request, next) => {
-    record(request.client, 'queue', request.operation)
+    const { QueueUrl } = JSON.parse(String(request.body))
+    record(request.client, QueueUrl.endsWith('-deliveries') ? 'deliveryQueue' : 'queue', request.operation)
     return refusing.has(request.client)
       ? { status: 400, headers: {}, body: Buffer.from('{}') }
       : next(request)

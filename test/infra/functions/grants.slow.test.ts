@@ -18,6 +18,7 @@ import { agentIdOf } from '../../../lib/core/ids.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { CLEANUP_DELAY_MS, DEADLINE_MS, LEASE_MS } from '../../../lib/core/limits.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
+import { deliveryStore } from '../../../lib/dynamodb/executions/delivery-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
@@ -137,6 +138,8 @@ type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'he
   versionId?: string
   signal?: string
   approvalId?: string
+  webhookId?: string
+  deliveryId?: string
 }
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
@@ -173,6 +176,7 @@ const newestExecution = async (): Promise<string> => (await call('list-execution
 
 /** Takes every path of every function that makes different calls to the table or the queue. */
 async function invokeAllFunctions() {
+  const { id: webhookId } = await call('create-webhook', 201, { body: WEBHOOK })
   await call('check-health', 200)
   await call('get-openapi-document', 200)
   expect(await call('serve-console', 200)).toContain('<!doctype html>')
@@ -230,6 +234,41 @@ async function invokeAllFunctions() {
   await sweepStale()
   await endFamilies()
   await sendSignals()
+  await deliver(await newestExecution())
+  await manageWebhooks(webhookId)
+}
+
+/** Nothing listens at the URL: deliveries are repeated by the queue. */
+const WEBHOOK = { url: 'http://127.0.0.1:1/', allowedHosts: ['127.0.0.1:1'] }
+
+async function deliver(executionId: string) {
+  const body = JSON.stringify({ organizationId, executionId })
+  expect(await handlers['deliver-events'](toSqsEvent({ body }), {})).toEqual({ batchItemFailures: [] })
+}
+
+async function manageWebhooks(webhookId: string) {
+  await call('get-webhook', 200, { webhookId })
+  await call('update-webhook', 200, { webhookId, body: { enabled: true } })
+  await call('rotate-webhook', 200, { webhookId })
+  await call('rotate-webhook', 200, { webhookId: 'default' })
+  await call('test-webhook', 200, { webhookId })
+  const id = await newestExecution()
+  const now = new Date().toISOString()
+  const event = {
+    executionId: id,
+    organizationId,
+    revision: 2,
+    type: 'execution.failed' as const,
+    occurredAt: now,
+  }
+  const attempt = { attempts: 1, createdAt: now, attemptedAt: now, nextAttemptAt: null }
+  const result = { status: 'FAILED' as const, responseStatus: 500, error: null }
+  const delivery = { ...event, ...attempt, ...result, destinationId: webhookId }
+  await deliveryStore(table).put({ delivery, attempts: 0, dueAt: null })
+  const [{ id: deliveryId }] = await call('list-deliveries', 200, { webhookId })
+  expect((await call('redeliver', 200, { webhookId, deliveryId })).status).toBe('PENDING')
+  expect(await call('list-webhooks', 200)).toHaveLength(1)
+  await call('delete-webhook', 204, { webhookId })
 }
 
 /** To a suspended execution, until they are counted. */
@@ -316,6 +355,8 @@ async function approve() {
   const { id } = await call('run-agent', 202, { body: { text: 'ask' } })
   const [approval] = await call('list-approvals', 200, { query: { agent: version.slug } })
   expect(approval.input).toEqual({ text: large })
+  // Until then, its timer is due at once.
+  await deliver(id)
   const decision = { decision: 'approve', input: { text: large.repeat(5) } }
   const options = { id, approvalId: approval.id, body: decision }
   recorder.refuseMessages('decide-approval')
@@ -452,12 +493,13 @@ describe('GRANTS', () => {
   beforeAll(invokeAllFunctions)
 
   it.each(FUNCTION_NAMES)('grant %s exactly the calls that it makes', (name) => {
-    const { table: actions, indexes = [], queue = [] } = GRANTS[name]
+    const { table: actions, indexes = [], queue = [], deliveryQueue = [] } = GRANTS[name]
     const granted = {
       table: [...actions].sort(),
       updated: [getUpdatedPrefix(name) ?? []].flat(),
       indexes: [...indexes].sort(),
       queue: [...queue].sort(),
+      deliveryQueue,
     }
     expect(recorder.callsOf(name)).toMatchObject(granted)
   })
