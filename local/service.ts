@@ -19,6 +19,7 @@ import {
   TABLE_NAME,
 } from '../lib/environment.ts'
 import { logger } from '../lib/logger.ts'
+import { onDeliveryEnqueued } from '../lib/sqs/delivery-queue.ts'
 import { onRunEnqueued } from '../lib/sqs/run-queue.ts'
 import { createDataFolder, dataFolder, SERVICE_URL_FILE, saveModelSettings } from './data-folder.ts'
 import { ensureDevelopmentOrganization, ensureDevelopmentToken } from './development.ts'
@@ -80,8 +81,10 @@ export async function runService(environment: Environment, print: (line: string)
       onExit: print,
       onProcessed: emitCompleted,
     })
-    const unsubscribe = onRunEnqueued(runner.ensureStarted)
-    cleanups.push(runner.stop, async () => unsubscribe())
+    const unsubscribes = [onRunEnqueued(runner.ensureStarted), onDeliveryEnqueued(runner.startDeliveries)]
+    cleanups.push(runner.stop, async () => {
+      for (const unsubscribe of unsubscribes) unsubscribe()
+    })
 
     const { agents, executions, organizations, tokens } = openStores()
     const hasStale = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0

@@ -438,12 +438,9 @@ export interface DeliveryStore {
   findHandled(params: { executionIds: string[] }): Promise<Set<string>>
   /**
    * Final executions that were entered into the outbox from `from` on and before `before` (milliseconds since the
-   * epoch), page by page, handled or not. Those before `until` have been read then.
+   * epoch), page by page, handled or not.
    */
-  readOutbox(params: {
-    from: number
-    before: number
-  }): AsyncGenerator<{ entries: OutboxEntry[]; until: number }>
+  readOutbox(params: { from: number; before: number }): AsyncGenerator<OutboxEntry[]>
   /** Everything entered before is handled. 0 at the beginning. */
   getPosition(): Promise<number>
   /** Moves it forward. */

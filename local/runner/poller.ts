@@ -18,9 +18,11 @@ type Options = {
   /** Messages in process at the same time. */
   concurrency: number
   onError: (error: unknown) => void
+  /** By default of run messages. @throws an Error if the body is invalid */
+  identify?: (body: string) => { id: string; group: string }
 }
 
-const RECEIVE_SECONDS = 10
+const RECEIVE_SECONDS = 20
 const MAX_MESSAGES = 10
 const DELAY_AFTER_ERROR_MS = 500
 /** While fewer than a batch may start, a busy poller waits this long for more of its messages to end. */
@@ -35,9 +37,16 @@ const MAX_HELD = 10_000
 /**
  * Lambda's event source mapping on this machine: calls the handler for each message, and deletes those that succeed. It
  * receives more messages than it may process at a time, because the embedded queue is first in, first out: only so can
- * it see those of other organizations behind a backlog.
+ * it see those of other groups behind a backlog.
  */
-export function startPoller({ endpoint, queueUrl, handler, concurrency, onError }: Options) {
+export function startPoller({
+  endpoint,
+  queueUrl,
+  handler,
+  concurrency,
+  onError,
+  identify = identifyRun,
+}: Options) {
   const client = new SQSClient({
     ...clientConfig(endpoint),
     requestHandler: createRequestHandler(TIMEOUT_MS, { socketPath: socketPathOf(endpoint) }),
@@ -45,10 +54,21 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
   const stopping = new AbortController()
   const inProcess = new Set<Promise<void>>()
   const queue = new FairQueue<Message>(concurrency)
-  /** What the messages of the queue are about: the sweeper sends another one for an execution that waits for long. */
+  /** What the messages of the queue are about: the sweeper sends another one for what waits for long. */
   const held = new Set<string>()
+  const unfinished = new Set<Message>()
   const deleter = createDeleter({ client, queueUrl, onError })
   let onEnd = () => {}
+
+  /** An invalid message is alone: its handler reports it. */
+  const identifyMessage = ({ Body = '', MessageId: id = '' }: Message) => {
+    try {
+      return identify(Body)
+    } catch {
+      return { id, group: '' }
+    }
+  }
+  const idOf = (message: Message): string => identifyMessage(message).id
 
   const processMessage = async (message: Message) => {
     try {
@@ -80,24 +100,40 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
     }
   }
 
-  /** Hides messages that may not start yet, until they may. */
-  const hide = async (messages: Message[]): Promise<void> => {
-    const Entries = messages
-      .filter((message) => held.has(idOf(message)))
-      .map(({ ReceiptHandle }, index) => ({
-        Id: String(index),
-        ReceiptHandle,
-        VisibilityTimeout: HELD_SECONDS,
-      }))
+  /** At most `MAX_MESSAGES`. */
+  const changeVisibility = async (messages: Message[], VisibilityTimeout: number): Promise<void> => {
+    const Entries = messages.map(({ ReceiptHandle }, index) => ({
+      Id: String(index),
+      ReceiptHandle,
+      VisibilityTimeout,
+    }))
     if (Entries.length === 0) return
     await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries })).catch(onError)
   }
 
+  /** Hides messages that may not start yet, until they may. */
+  const hide = (messages: Message[]): Promise<void> =>
+    changeVisibility(
+      messages.filter((message) => held.has(idOf(message))),
+      HELD_SECONDS,
+    )
+
+  const release = async (messages: Message[]): Promise<void> => {
+    const batches: Promise<void>[] = []
+    for (let start = 0; start < messages.length; start += MAX_MESSAGES)
+      batches.push(changeVisibility(messages.slice(start, start + MAX_MESSAGES), 0))
+    await Promise.all(batches)
+  }
+
   const enqueue = (message: Message): void => {
-    const id = idOf(message)
-    if (held.has(id)) deleter.delete(message.ReceiptHandle ?? '')
-    else queue.add(parseBody(message)?.organizationId ?? '', message)
+    const { id, group } = identifyMessage(message)
+    if (held.has(id)) {
+      deleter.delete(message.ReceiptHandle ?? '')
+      return
+    }
+    queue.add(group, message)
     held.add(id)
+    unfinished.add(message)
   }
 
   const startRuns = (): void => {
@@ -106,6 +142,7 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
       held.delete(idOf(item))
       const task = processMessage(item).finally(() => {
         inProcess.delete(task)
+        unfinished.delete(item)
         end()
         startRuns()
         onEnd()
@@ -136,26 +173,24 @@ export function startPoller({ endpoint, queueUrl, handler, concurrency, onError 
   })()
 
   return {
-    /** Stops receiving, and waits for the messages in process. The sweeper sends those that have not started again. */
-    async stop(): Promise<void> {
+    /**
+     * Stops receiving, and waits for the messages in process. The sweeper sends those that have not started again.
+     * @param maxMs how long to wait at most: what has not ended then becomes visible again, for another process
+     */
+    async stop(maxMs?: number): Promise<void> {
       stopping.abort()
       onEnd()
       await loop
-      await Promise.all(inProcess)
-      await deleter.flush()
+      const ended = Promise.all(inProcess)
+      await (maxMs === undefined ? ended : Promise.race([ended, sleep(maxMs)]))
+      await Promise.all([deleter.flush(), maxMs === undefined ? undefined : release([...unfinished])])
     },
   }
 }
 
-const idOf = (message: Message): string => parseBody(message)?.executionId ?? message.MessageId ?? ''
-
-/** Null if it is not a run message: its handler reports it. */
-function parseBody({ Body = '' }: Message) {
-  try {
-    return parseRunMessage(Body)
-  } catch {
-    return null
-  }
+const identifyRun = (body: string) => {
+  const { executionId: id, organizationId: group } = parseRunMessage(body)
+  return { id, group }
 }
 
 /** A message as Lambda's event source mapping passes it to a function. */

@@ -21,10 +21,16 @@ export function createRunner({ deadLetters, onExit, onProcessed }: Options) {
   let isStopping = false
   let child: ChildProcess | undefined
   let restart: NodeJS.Timeout | undefined
+  let delivers = false
 
   function spawnRunner() {
-    child = fork(RUNNER, [deadLetters], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    child.on('message', ({ processed }: { processed: string }) => onProcessed(processed))
+    child = fork(RUNNER, [deadLetters, ...(delivers ? ['deliver'] : [])], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    child.on('message', (message: { processed: string } | 'delivers') => {
+      if (message === 'delivers') delivers = true
+      else onProcessed(message.processed)
+    })
     child.once('exit', (code, signal) => {
       if (isStopping) return
       onExit(`The runner exited (${signal ?? `code ${code}`}). A new one resumes its executions.`)
@@ -36,6 +42,14 @@ export function createRunner({ deadLetters, onExit, onProcessed }: Options) {
     /** Starts the runner, unless it was started before. */
     ensureStarted(): void {
       if (!child && !isStopping) spawnRunner()
+    },
+
+    /** Starts to deliver events, in this runner and in those that replace it. */
+    startDeliveries(): void {
+      if (isStopping || delivers) return
+      delivers = true
+      if (child?.connected) child.send('deliver')
+      else if (!child) spawnRunner()
     },
 
     async stop(): Promise<void> {

@@ -6,6 +6,7 @@ import {
 } from '@aws-sdk/client-sqs'
 import type { SQSEvent } from 'aws-lambda'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { deliveryGroupOf, openDeliveryQueue, parseDeliveryMessage } from '../../../lib/sqs/delivery-queue.ts'
 import { openRunQueue, parseRunMessage } from '../../../lib/sqs/run-queue.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues } from '../../../local/emulators/provision.ts'
@@ -89,6 +90,51 @@ describe('startPoller', () => {
     const { left, errors, maxInProcess } = await poll({ concurrency: 2 })
     expect({ left, errors }).toEqual({ left: 0, errors: [] })
     expect(maxInProcess).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('startPoller, of messages that are not of runs', () => {
+  it('takes turns between their groups, and returns what has not ended when it has to stop', async () => {
+    const { deliveries: queueUrl } = await provisionQueues(sqs.endpoint, `poller-${system.newId()}`, 60)
+    const environment = { DELIVERY_QUEUE_URL: queueUrl, SQS_ENDPOINT: sqs.endpoint }
+    const queue = openDeliveryQueue(environment)
+    const organizationId = system.newId()
+    const send = async (destinationId: string, count: number) => {
+      for (let revision = 1; revision <= count; revision++)
+        await queue.send({ executionId: system.newId(), organizationId, destinationId, revision })
+    }
+    const started: string[] = []
+    const handler = async ({ Records: [record] }: SQSEvent) => {
+      const { destinationId = '' } = parseDeliveryMessage(record?.body ?? '')
+      started.push(destinationId)
+      await (destinationId === 'hangs' ? new Promise(() => undefined) : undefined)
+      return SUCCESS
+    }
+    const poller = startPoller({
+      endpoint: sqs.endpoint,
+      queueUrl,
+      handler,
+      concurrency: 5,
+      onError: (error) => expect.fail(String(error)),
+      identify(body) {
+        const message = parseDeliveryMessage(body)
+        return { id: `${message.executionId}`, group: deliveryGroupOf(message) }
+      },
+    })
+    await send('hangs', 12)
+    await vi.waitFor(() => expect(started).toHaveLength(4))
+    await send('answers', 12)
+    await vi.waitFor(() => expect(started.filter((id) => id === 'answers')).toHaveLength(12))
+    const requests = vi.spyOn(SQSClient.prototype, 'send')
+    onTestFinished(() => requests.mockRestore())
+    await poller.stop(100)
+    expect(started.filter((id) => id === 'hangs')).toHaveLength(4)
+    // Not by the number of visible messages: the request that the poller has aborted receives some in the emulator.
+    const returned = requests.mock.calls
+      .map(([command]) => command)
+      .filter((command) => command instanceof ChangeMessageVisibilityBatchCommand)
+      .flatMap(({ input }) => input.Entries ?? [])
+    expect(returned.map(({ VisibilityTimeout }) => VisibilityTimeout)).toEqual(Array(12).fill(0))
   })
 })
 

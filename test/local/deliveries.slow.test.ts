@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, vi } from 'vitest'
+import { childrenOf, isAlive, sendSignal } from '../support/processes/processes.ts'
+import { type ApiClient, createLocalClient, getExecutionId } from '../support/service/client.ts'
+import type { Service } from '../support/service/start-service.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
+import { serve } from '../tools/serve.ts'
+
+const { newFolder, start } = temporaryServices()
+
+/** The runner abandons deliveries after 2 s, and is killed after 5 s. */
+const MAX_STOP_MS = 4_500
+const SHORT_LEASE = { LEASE_SECONDS: '2' }
+const WAIT = { timeout: 30_000, interval: 20 }
+
+/** A receiver. `holds` keeps requests open. */
+async function startReceiver({ holds = false } = {}) {
+  const options = { holds }
+  const server = await serve((response) => {
+    if (!options.holds) response.writeHead(204).end()
+  })
+  const ids = () => server.received.map(({ body }) => JSON.parse(body).data.id as string)
+  return { ...server, ids, answer: () => Object.assign(options, { holds: false }) }
+}
+
+async function createWebhook(call: ApiClient, { url, host }: { url: string; host: string }): Promise<void> {
+  const { status, text } = await call('POST', '/v1/webhooks', { body: { url, allowedHosts: [host] } })
+  expect(status, text).toBe(201)
+}
+
+async function run(call: ApiClient, execMode = 'sync'): Promise<string> {
+  const response = await call('POST', `/v1/agents/wait/executions?execMode=${execMode}`, {
+    body: { seconds: 0 },
+  })
+  return response.json.id ?? getExecutionId(response)
+}
+
+const hasRunner = async ({ pid }: Service) => (await childrenOf(pid, 'runner.ts')).length > 0
+
+describe('npm start, with webhooks', () => {
+  it('delivers the events of runs in both processes, past a receiver that hangs, and stops', async () => {
+    const folder = newFolder()
+    // A receiver has a third of it to answer: longer than this service takes to stop.
+    const service = await start(folder, { LEASE_SECONDS: '30' })
+    const call = createLocalClient(service.url, folder)
+    const [receiver, hanging] = [await startReceiver(), await startReceiver({ holds: true })]
+    await createWebhook(call, receiver)
+    await createWebhook(call, hanging)
+    expect(await hasRunner(service)).toBe(false)
+    const ids: string[] = []
+    const delays: number[] = []
+    for (let i = 0; i < 40; i++) {
+      ids.push(await run(call, i % 2 === 0 ? 'sync' : 'async'))
+      const endedAt = performance.now()
+      await vi.waitUntil(() => receiver.ids().includes(ids[i] ?? ''), WAIT)
+      delays.push(performance.now() - endedAt)
+    }
+    // The first runner and its functions have to be loaded.
+    expect(Math.max(...delays.slice(2))).toBeLessThan(2_000)
+    expect(hanging.received.length).toBeGreaterThan(0)
+
+    const stoppedAt = performance.now()
+    sendSignal(service.pid, 'SIGTERM')
+    await vi.waitUntil(() => !isAlive(service.pid), WAIT)
+    expect(performance.now() - stoppedAt).toBeLessThan(MAX_STOP_MS)
+    expect(await service.stop()).toBe(0)
+
+    // What the hanging receiver did not confirm is sent again by the next start.
+    const before = hanging.received.length
+    hanging.answer()
+    const next = await start(folder, SHORT_LEASE)
+    const confirmed = () => hanging.ids().slice(before)
+    await vi.waitUntil(() => ids.every((id) => confirmed().includes(id)), { ...WAIT, timeout: 120_000 })
+    await next.stop()
+  })
+
+  it('delivers after its runner was killed', async () => {
+    const folder = newFolder()
+    const service = await start(folder, SHORT_LEASE)
+    const call = createLocalClient(service.url, folder)
+    const receiver = await startReceiver({ holds: true })
+    await createWebhook(call, receiver)
+    const id = await run(call)
+    await vi.waitUntil(() => receiver.ids().includes(id), WAIT)
+    const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
+    receiver.answer()
+    sendSignal(runner, 'SIGKILL')
+    await vi.waitUntil(() => receiver.ids().filter((each) => each === id).length > 1, {
+      ...WAIT,
+      timeout: 90_000,
+    })
+    await service.stop()
+  })
+
+  it('starts no runner for synchronous runs without a destination', async () => {
+    const folder = newFolder()
+    const service = await start(folder, SHORT_LEASE)
+    const call = createLocalClient(service.url, folder)
+    await run(call)
+    // Longer than some sweeps.
+    await sleep(4_000)
+    expect(await hasRunner(service)).toBe(false)
+    await service.stop()
+  })
+})
