@@ -36,7 +36,7 @@ type Members = {
   ClientTimeout: { readonly executionId?: string }
   /** `executionId`: of the execution whose stream had an unreadable event. */
   UnexpectedResponse: { readonly executionId?: string }
-  /** What is wrong with the webhook: a header is missing, it is too old, it has another signature, it is not an event. */
+  /** What is wrong with the webhook. `body`: it is signed, but not an event. */
   InvalidWebhook: { readonly reason: 'headers' | 'timestamp' | 'signature' | 'body' }
 }
 

@@ -29,12 +29,13 @@ export const reasonOf = (error: unknown) =>
   error instanceof AgentError && error.code === 'ExecutionFailed' ? error.error.code : ''
 `
 
-const DOCUMENTS = ['README.md', 'docs/clients.md', 'clients/typescript/README.md']
+const DOCUMENTS = ['README.md', 'docs/clients.md', 'docs/webhooks.md', 'clients/typescript/README.md']
 
 /** What the examples of the documentation take as given. */
 const GIVEN = `
 import type { Agents as All } from './agents.ts'
 declare const token: string, baseUrl: string, content: string, subject: string, body: string, file: File
+declare const request: Request
 `
 const CLIENT = `
 import { AgentError, Client } from 'agent-execution-client'
@@ -46,7 +47,7 @@ const examplesIn = (document: string): string[] =>
   [...readFileSync(document, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)]
     .map(([, code = '']) => code)
     .filter((code) => code.includes('agent-execution-client') || code.includes('client.'))
-    .map((code) => `${GIVEN}${code.includes('new Client') ? '' : CLIENT}${code}`)
+    .map((code) => `${GIVEN}${code.includes("'agent-execution-client'") ? '' : CLIENT}${code}`)
 
 const TYPE_ROOTS = [join(process.cwd(), 'node_modules/@types')]
 
