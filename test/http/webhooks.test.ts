@@ -241,6 +241,11 @@ describe('deliveries', () => {
     expect(verified(before, webhook.secret)).toMatchObject({ type: 'webhook.test' })
     expect(() => verified(before, json.secret)).toThrow()
     for (const { secret } of [webhook, json]) expect(verified(after, secret)).toBeTruthy()
+    const { json: third } = await own.call('POST', `${path(webhook)}/rotate`)
+    expect(await test()).toMatchObject({ delivered: true })
+    const last = received[2] as Received
+    for (const { secret } of [json, third]) expect(verified(last, secret)).toBeTruthy()
+    expect(() => verified(last, webhook.secret)).toThrow()
     expect((await own.call('GET', `${path(webhook)}/deliveries`)).json).toEqual([])
   })
 })
