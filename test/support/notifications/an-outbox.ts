@@ -43,7 +43,7 @@ export const SILENT: DeliveryResult = {
 type Message = DeliveryMessage & { visibleAt: number }
 type Sent = { destinationId: string; eventId: string; type: EventType; data: Record<string, unknown> }
 
-/** An organization with webhooks, the outbox, the delivery function, its queue and the sweeper. Time passes by `pass`. */
+/** An organization with webhooks, the outbox, the delivery function, its queue, the sweeper, and a clock. */
 export function anOutbox(table: Table) {
   const organizationId = system.newId()
   const stores = openStores(table)

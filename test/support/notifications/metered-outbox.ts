@@ -104,7 +104,7 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
         system: { ...system, now: () => system.now() + 2 * leaseTimes().graceMs },
       }),
 
-    /** Since the last call. `destinationReads`: queries of the webhooks. `sentBytes`: of the records in `sent` events. */
+    /** Since the last call. `destinationReads`: queries of webhooks. `sentBytes`: of the records in `sent` events. */
     take() {
       const taken = { ...meter.take(), messages, destinationReads, sent, sentBytes }
       messages = destinationReads = sent = sentBytes = 0
