@@ -34,6 +34,7 @@ const EXPECTED = {
   error: [422, 'InputSchemaMismatch', ['/content', '/contents']],
   abort: 'enough',
   aborted: 'Cancelled',
+  webhooks: ['body', 'signature'],
   nowhere: 'ConnectionFailed',
 }
 

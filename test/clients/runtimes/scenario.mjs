@@ -2,7 +2,7 @@
  * Uses the installed client in any runtime: it takes no more than web standards. Returns what it saw, for a comparison.
  * `baseUrl` and `token` of a service with the sample agents.
  */
-import { AgentError, Client } from 'agent-execution-client'
+import { AgentError, Client, parseWebhook } from 'agent-execution-client'
 
 export async function useClient(baseUrl, token) {
   const client = new Client({ baseUrl, token })
@@ -43,6 +43,19 @@ export async function useClient(baseUrl, token) {
   seen.abort = await client.run('wait', { seconds: 60 }, options).catch((reason) => reason)
   delete options.signal
   seen.aborted = (await client.start('wait', { seconds: 60 }, options)).error.code
+
+  // The test vector of Standard Webhooks, at its time. It is not an event of the service.
+  const now = Date.now
+  Date.now = () => 1_614_265_330_000
+  const headers = {
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  }
+  const verify = (body) =>
+    parseWebhook(body, headers, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw').catch(({ reason }) => reason)
+  seen.webhooks = [await verify('{"test": 2432232314}'), await verify('{}')]
+  Date.now = now
 
   const nowhere = new Client({ baseUrl: 'http://127.0.0.1:9', token, maxRetries: 1 })
   seen.nowhere = await nowhere.me().catch(({ code }) => code)

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Client, parseWebhook } from '../../../clients/typescript/src/index.ts'
 import { newSecret, signWebhook } from '../../../lib/engine/notifications/sign-webhook.ts'
@@ -45,6 +46,14 @@ describe('parseWebhook', () => {
       expect(await reasonOf(parseWebhook(`${VECTOR.body} `, VECTOR.headers, secret))).toBe('signature')
     },
   )
+
+  it('accepts what the package standardwebhooks has signed', async () => {
+    const headers = {
+      ...sign(BODY),
+      'webhook-signature': new Webhook(SECRET).sign('evt_1', new Date(NOW), BODY),
+    }
+    expect(await parseWebhook(BODY, headers, SECRET)).toEqual(EVENT)
+  })
 
   it('returns the event, from text and bytes, with headers in any form', async () => {
     const headers = sign(BODY)

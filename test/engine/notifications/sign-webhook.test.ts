@@ -1,3 +1,4 @@
+import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { newSecret, signWebhook } from '../../../lib/engine/notifications/sign-webhook.ts'
 
@@ -23,6 +24,16 @@ describe('signWebhook', () => {
       'webhook-timestamp': '1614265330',
       'webhook-signature': SIGNATURE,
     })
+  })
+
+  it('is verified by the package standardwebhooks, with each secret of a rotation', () => {
+    const secrets = [newSecret(), newSecret()]
+    const body = '{"output":"größe 💡"}'
+    const message = { eventId: 'evt_1', body, secrets: secrets.map((secret) => secretOf(secret)) }
+    const headers = signWebhook({ ...message, now: Date.now() }) ?? {}
+    for (const secret of secrets) expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body))
+    expect(() => new Webhook(newSecret()).verify(body, headers)).toThrow('No matching signature found')
+    expect(() => new Webhook(secrets[0] ?? '').verify(`${body} `, headers)).toThrow('No matching signature')
   })
 
   it('signs with all secrets of a rotation, until the old one expires', () => {
