@@ -32,6 +32,11 @@ const endpoint = (name: string, service: string) =>
     description: `Another emulator of ${service}: see [Running the stack locally](local-aws.md).`,
   })
 
+function parseEventBus(text: string): void {
+  if (!/^(arn:aws[\w-]*:events:[\w-]+:\d{12}:event-bus\/)?[\w.-]{1,256}$/.test(text))
+    throw new Error('must be the name or the ARN of an event bus.')
+}
+
 const TOKEN_FORMAT = 'letters, digits and ._~+/=-, at most 200 characters'
 
 /** The rows of the table in `docs/configuration.md`. @param environment which checks of models read */
@@ -150,6 +155,22 @@ export const localSettings = (environment: variables.Environment) => ({
     default: null,
     description: 'Days from the end of an execution until it expires. If unset, executions are kept.',
   }),
+  [variables.EVENT_BUS]: optional(checked(parseEventBus, variables.EVENT_BUS), {
+    allowed: 'the name or the ARN of an event bus',
+    description:
+      'Receives the [events](webhooks.md#eventbridge) of the executions of all organizations. `EXECUTION_RETENTION_DAYS` must then be at least 5, or unset.',
+  }),
+  [variables.EVENTBRIDGE_ENDPOINT]: optional(url(variables.EVENTBRIDGE_ENDPOINT), {
+    shownDefault: 'AWS',
+    allowed: 'an http or https URL',
+    description: 'An emulator of EventBridge.',
+  }),
+  [variables.WEBHOOK_URLS]: setting(z.enum(['on', 'off']), {
+    default: 'off',
+    allowed: '`on` or `off`',
+    description:
+      'When on, every token that may run an agent can name a [URL](webhooks.md#one-run) that receives the events of the run.',
+  }),
   [POWERTOOLS_LOG_LEVEL]: setting(z.string().toUpperCase().pipe(z.enum(LOG_LEVELS)), {
     default: 'WARN',
     allowed: `one of ${LOG_LEVELS.join(', ')}`,
@@ -184,6 +205,11 @@ export function readLocalSettings(given: variables.Environment) {
     (name) => given[name],
     ({ name, value, allowed, reason }) => reason ?? `${name} is "${value}"; it must be ${allowed}.`,
   )
+  const retentionDays = values[variables.EXECUTION_RETENTION_DAYS]
+  if (values[variables.EVENT_BUS] && (retentionDays ?? limits.MIN_RETENTION_DAYS) < limits.MIN_RETENTION_DAYS)
+    throw new Error(
+      `${variables.EVENT_BUS} requires ${variables.EXECUTION_RETENTION_DAYS} to be at least ${limits.MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
+    )
   // Variables of the functions whose defaults differ from those on AWS.
   const defaults: variables.Environment = {
     [variables.LEASE_SECONDS]: String(values[variables.LEASE_SECONDS]),

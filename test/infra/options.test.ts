@@ -257,6 +257,43 @@ describe('kms', () => {
   })
 })
 
+describe('eventBus and webhookUrls', () => {
+  const OTHER = 'arn:aws:events:eu-central-1:210987654321:event-bus/all'
+  const own = synthesize({ eventBus: 'events', webhookUrls: true, executionRetentionDays: 5 })
+  const variablesOf = (of: typeof own, name: FunctionName) =>
+    findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables
+  const putEventsOf = (of: typeof own, name: FunctionName): { Resource: unknown }[] =>
+    findFunctionResource(of, 'AWS::IAM::Policy', name).Properties.PolicyDocument.Statement.filter(
+      ({ Action }: { Action: string }) => String(Action).startsWith('events:'),
+    )
+
+  it('let only deliver-events put events, on this bus', () => {
+    const others = FUNCTION_NAMES.filter((name) => name !== 'deliver-events')
+    expect(others.flatMap((name) => putEventsOf(own, name))).toEqual([])
+    expect(JSON.stringify(putEventsOf(own, 'deliver-events'))).toMatch(/:event-bus\/events"\]\]/)
+    const other = synthesize({ eventBus: OTHER })
+    expect(putEventsOf(other, 'deliver-events')).toMatchObject([{ Resource: OTHER }])
+    expect(putEventsOf(defaults, 'deliver-events')).toEqual([])
+  })
+
+  it('tell the functions that mark and deliver events of the bus, and run-agent of URLs', () => {
+    for (const name of FUNCTION_NAMES) {
+      const { EVENT_BUS, WEBHOOK_URLS, DELIVERY_QUEUE_URL } = variablesOf(own, name)
+      expect([name, EVENT_BUS]).toEqual([name, DELIVERY_QUEUE_URL && 'events'])
+      expect([name, WEBHOOK_URLS]).toEqual([name, name === 'run-agent' ? 'on' : undefined])
+      expect(variablesOf(defaults, name)).not.toHaveProperty('EVENT_BUS')
+      expect(variablesOf(defaults, name)).not.toHaveProperty('WEBHOOK_URLS')
+    }
+  })
+
+  it('need executions that are kept while their events are delivered', () => {
+    expect(() => synthesize({ eventBus: 'events', executionRetentionDays: 4 })).toThrow(
+      'eventBus requires executionRetentionDays to be at least 5, or unset',
+    )
+    expect(() => synthesize({ executionRetentionDays: 4 })).not.toThrow()
+  })
+})
+
 describe('the API key parameters', () => {
   const readPermissions = (of: typeof template, name: string) =>
     JSON.stringify(findFunctionResource(of, 'AWS::IAM::Policy', name).Properties.PolicyDocument)

@@ -92,6 +92,21 @@ describe('readLocalSettings', () => {
   })
 })
 
+describe('EVENT_BUS', () => {
+  it.each(['events', 'arn:aws:events:eu-west-1:123456789012:event-bus/events'])('accepts %s', (bus) => {
+    for (const days of ['', '5'])
+      expect(() => readLocalSettings({ EVENT_BUS: bus, EXECUTION_RETENTION_DAYS: days })).not.toThrow()
+  })
+
+  it('rejects what is no bus, and executions that are deleted before their events are delivered', () => {
+    expect(() => readLocalSettings({ EVENT_BUS: 'a/b' })).toThrow(/^EVENT_BUS must be the name or the ARN/)
+    const early = { EVENT_BUS: 'events', EXECUTION_RETENTION_DAYS: '4' }
+    expect(() => readLocalSettings(early)).toThrow(
+      'EVENT_BUS requires EXECUTION_RETENTION_DAYS to be at least 5',
+    )
+  })
+})
+
 describe('docs/configuration.md', () => {
   it('lists every setting with its default, allowed values and description', () => {
     const listed = readSection('configuration.md')

@@ -119,7 +119,7 @@ export async function checkWebhookUrl(
     new InvalidQueryParameter([{ path: 'webhookUrl', message: `webhookUrl ${text}.` }])
   if (!webhooks || process.env[WEBHOOK_URLS] !== 'on')
     throw invalid(
-      'is turned off, because any token with the scope run could make the service call any address. Operators turn it on with the setting webhookUrls=true; for npm start, with WEBHOOK_URLS=true',
+      'is turned off, because any token with the scope run could make the service call any address. Operators turn it on with the setting webhookUrls=true; for npm start, with WEBHOOK_URLS=on',
     )
   const problem = findEndpointProblem(url, [])
   if (problem) throw invalid(problem.replace(/ unless allowedHosts .*/, ''))

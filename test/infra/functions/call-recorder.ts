@@ -1,4 +1,4 @@
-import { RATE_PREFIX, TOKEN_PREFIX } from '../../../lib/dynamodb/table/keys.ts'
+import { RATE_PREFIX, SECRET_PREFIX, TOKEN_PREFIX } from '../../../lib/dynamodb/table/keys.ts'
 import { type Behavior, startProxy } from '../../support/proxy/start-proxy.ts'
 
 export type Calls = {
@@ -10,9 +10,19 @@ export type Calls = {
   deliveryQueue: string[]
   /** Prefixes of the partition keys of all items that were written, in whatever way. */
   written: string[]
+  /** Calls that have a key of a secret. */
+  secrets: string[]
 }
 
-const NO_CALLS = { table: [], updated: [], indexes: [], queue: [], deliveryQueue: [], written: [] }
+const NO_CALLS = {
+  table: [],
+  updated: [],
+  indexes: [],
+  queue: [],
+  deliveryQueue: [],
+  written: [],
+  secrets: [],
+}
 
 /** Proxies between the AWS SDK and the emulators that record the calls of each client. */
 export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; sqs: string }) {
@@ -25,6 +35,7 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
     const { operation, client } = request
     const parameters = JSON.parse(String(request.body))
     const { IndexName, Key } = parameters
+    if (request.body.includes(`"${SECRET_PREFIX}`)) record(client, 'secrets', operation)
     record(client, 'written', ...writtenKeys(operation, parameters).map((key) => key.replace(/#.*/s, '#')))
     const prefix = [TOKEN_PREFIX, RATE_PREFIX].find((text) => Key?.pk?.S.startsWith(text))
     if (operation === 'Query' && IndexName) record(client, 'indexes', IndexName)

@@ -10,7 +10,12 @@ import {
   FUNCTION_NAMES,
   type FunctionName,
 } from '../../../infra/functions/function-settings.ts'
-import { GRANTS, getUpdatedPrefix, PROTECTED_PREFIXES } from '../../../infra/functions/grants.ts'
+import {
+  GRANTS,
+  getUpdatedPrefix,
+  PROTECTED_PREFIXES,
+  SECRET_FUNCTIONS,
+} from '../../../infra/functions/grants.ts'
 import { functionOf, type OperationName } from '../../../lib/api/routes.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { macOf } from '../../../lib/core/callback-mac.ts'
@@ -502,6 +507,10 @@ describe('GRANTS', () => {
       deliveryQueue,
     }
     expect(recorder.callsOf(name)).toMatchObject(granted)
+  })
+
+  it.each(FUNCTION_NAMES)('let %s read secrets of webhooks only if it does', (name) => {
+    expect(recorder.callsOf(name).secrets.length > 0).toBe(SECRET_FUNCTIONS.includes(name))
   })
 
   it.each(AGENT_FUNCTIONS)('deny %s only writes that it does not make', (name) => {
