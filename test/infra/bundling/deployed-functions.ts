@@ -310,6 +310,19 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
     })
   })
 
+  it('deliver-events sends the event of a run to a webhook', async () => {
+    const server = await serve((response) => response.writeHead(204).end())
+    const body = { url: server.url, allowedHosts: [server.host] }
+    expect(toResponse(await functions.call('create-webhook', { body })).statusCode).toBe(201)
+    const executionId = toResponse(await runWait()).headers['X-Execution-Id'] ?? ''
+    const record = { messageId: 'm', body: JSON.stringify({ executionId, organizationId }) }
+    const result = await functions.deliver('deliver-events', record)
+    expect(result).toEqual({ mode: 'buffered', payload: NO_FAILURES })
+    expect(server.received.map((event) => JSON.parse(event.body))).toMatchObject([
+      { type: 'execution.succeeded', data: { id: executionId } },
+    ])
+  })
+
   it('every function was loaded from its bundle', () => {
     expect(functions.invoked().sort()).toEqual([...FUNCTION_NAMES].sort())
   })
