@@ -96,12 +96,13 @@ async function runInWorkerd(): Promise<unknown> {
   }
 }
 
-/** On a page of another origin than that of the service. */
+/** On a page of another origin than that of the service. On localhost, pages without TLS have `crypto.subtle`. */
 async function runInChromium(): Promise<unknown> {
   const content = await bundle('scenario.mjs', { format: 'iife', globalName: 'scenario' })
   const browser = await launch()
   try {
     const page = await browser.newPage()
+    await page.goto(`${service.url.replace('127.0.0.1', 'localhost')}/v1/openapi.json`)
     await page.addScriptTag({ content })
     return await page.evaluate(`scenario.useClient('${service.url}', '${TOKEN}')`)
   } finally {
