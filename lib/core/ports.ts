@@ -438,9 +438,12 @@ export interface DeliveryStore {
   findHandled(params: { executionIds: string[] }): Promise<Set<string>>
   /**
    * Final executions that were entered into the outbox from `from` on and before `before` (milliseconds since the
-   * epoch), page by page, handled or not.
+   * epoch), page by page, handled or not. Those before `until` have been read then.
    */
-  readOutbox(params: { from: number; before: number }): AsyncGenerator<OutboxEntry[]>
+  readOutbox(params: {
+    from: number
+    before: number
+  }): AsyncGenerator<{ entries: OutboxEntry[]; until: number }>
   /** Everything entered before is handled. 0 at the beginning. */
   getPosition(): Promise<number>
   /** Moves it forward. */

@@ -81,7 +81,10 @@ export function deliveryStore(table: Table): DeliveryStore {
       for (;;) {
         const pages = await Promise.all(shards.map((shard) => shard.next()))
         if (pages.every(({ done }) => done)) return
-        yield pages.flatMap(({ value }) => ((value ?? []) as Item[]).map(toEntry))
+        const entries = pages.map(({ value }) => ((value ?? []) as Item[]).map(toEntry))
+        // A shard may have more entries of the same time as its last one.
+        const ends = entries.map((read) => read.at(-1)?.at ?? before)
+        yield { entries: entries.flat(), until: Math.min(...ends) }
       }
     },
 

@@ -22,6 +22,8 @@ export const newOutboxMemory = (): OutboxMemory => new LRUCache({ max: 100_000 }
  */
 const LAG_GRACES = 5
 const MAX_REQUESTS = 50
+/** The next sweep continues: after an outage, the log may be longer than what one can read before its timeout. */
+const MAX_READ_MS = 20_000
 
 /**
  * Sends the message again of each execution that ended some time ago and whose events are not handled.
@@ -34,6 +36,7 @@ export async function sweepOutbox({ deliveries, queue, system, times, memory }: 
   const limit = pLimit(MAX_REQUESTS)
   let oldest = now
   let isEmpty = true
+  let reached = now - LAG_GRACES * times.graceMs
   const send = async ({ executionId, organizationId, at }: OutboxEntry) => {
     oldest = Math.min(oldest, at)
     const sendAt = memory.get(executionId)
@@ -42,14 +45,18 @@ export async function sweepOutbox({ deliveries, queue, system, times, memory }: 
     memory.set(executionId, nextSweep(times, at, now))
   }
   for await (const page of deliveries.readOutbox({ from: position, before: now - times.graceMs })) {
-    isEmpty &&= page.length === 0
-    const unknown = page.filter(({ executionId }) => memory.get(executionId) !== 'handled')
+    const { entries, until } = page
+    isEmpty &&= entries.length === 0
+    const unknown = entries.filter(({ executionId }) => memory.get(executionId) !== 'handled')
     const handled = await deliveries.findHandled({ executionIds: unknown.map((each) => each.executionId) })
     for (const id of handled) memory.set(id, 'handled')
     const waiting = unknown.filter(({ executionId }) => !handled.has(executionId))
     await Promise.all(waiting.map((entry) => limit(() => send(entry))))
+    if (system.now() - now < MAX_READ_MS) continue
+    reached = Math.min(reached, until)
+    break
   }
-  const reached = Math.min(oldest, now - LAG_GRACES * times.graceMs)
+  reached = Math.min(reached, oldest)
   if (!isEmpty && reached > position) await deliveries.setPosition({ position: reached })
   return now - oldest
 }
