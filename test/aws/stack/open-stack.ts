@@ -67,8 +67,7 @@ export async function openStack(folder: string): Promise<Deployment> {
 /** Moto would receive messages itself and fail, because it runs functions in Docker. The tests deliver them. */
 async function disableEventSources(client: LambdaClient): Promise<void> {
   const { EventSourceMappings = [] } = await client.send(new ListEventSourceMappingsCommand())
-  if (EventSourceMappings.length !== 3)
-    throw new Error('The stack does not have three event source mappings.')
+  if (EventSourceMappings.length !== 4) throw new Error('The stack does not have four event source mappings.')
   for (const { UUID } of EventSourceMappings)
     await client.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: false }))
 }
