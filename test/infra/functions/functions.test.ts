@@ -14,6 +14,7 @@ import {
   operations,
   operationsOf,
 } from '../../../lib/api/routes.ts'
+import { ALL_OPTIONS } from '../all-options.ts'
 import { findFunctionResource, findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const template = synthesize()
@@ -76,6 +77,23 @@ const EVENT_SOURCE_ACTIONS = [
   'GetQueueUrl',
   'ReceiveMessage',
 ]
+
+/** Of all inline policies of a role, without white space. */
+const MAX_POLICY_CHARACTERS = 10_240
+
+/** The text of a policy with values of these lengths. @param arn of a table, a queue or a log group */
+function sizeOf(policy: object, arn: number): number {
+  const pseudo: Record<string, number> = { 'AWS::Region': 14, 'AWS::AccountId': 12, 'AWS::Partition': 10 }
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve)
+    if (value === null || typeof value !== 'object') return value
+    const { Ref, 'Fn::Join': join, ...others } = value as Record<string, unknown[]>
+    if (join) return (resolve(join[1]) as string[]).join('')
+    if (Ref || others['Fn::GetAtt']) return 'x'.repeat(pseudo[String(Ref)] ?? arn)
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, resolve(each)]))
+  }
+  return JSON.stringify(resolve(policy)).length
+}
 
 /** Of the logical ids of queues. */
 const RUN_QUEUES = /^(Model)?Queue/
@@ -186,6 +204,19 @@ describe('the permissions of a function', () => {
     expect(wildcards.sort()).toEqual(AGENT_FUNCTIONS.includes(name) ? AGENT_PERMISSIONS : [])
     const { ManagedPolicyArns, Policies } = findFunctionResource(template, 'AWS::IAM::Role', name).Properties
     expect([ManagedPolicyArns, Policies]).toEqual([undefined, undefined])
+  })
+
+  // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+  it('fit a role, with every option', () => {
+    const policies = Object.entries(
+      findResources(synthesize({ ...ALL_OPTIONS, tableName: '' }), 'AWS::IAM::Policy'),
+    )
+    const sizes = policies.map(([id, { Properties }]): [string, number] => [
+      id,
+      sizeOf(Properties.PolicyDocument, 180),
+    ])
+    expect(sizes.length).toBeGreaterThan(FUNCTION_NAMES.length)
+    expect(sizes.filter(([, size]) => size > MAX_POLICY_CHARACTERS)).toEqual([])
   })
 
   const readers = (Object.keys(operations) as OperationName[]).filter((name) =>
