@@ -27,6 +27,8 @@ export function openDestinations(
     max: MAX_ORGANIZATIONS,
     ttl: cachedMs,
     allowStaleOnFetchRejection: true,
+    // Otherwise an organization that is refreshed while it is read has no webhooks for those that wait for it.
+    ignoreFetchAbort: true,
     fetchMethod: (organizationId) => webhooks.list({ organizationId }),
   })
   return {

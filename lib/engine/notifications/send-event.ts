@@ -28,6 +28,7 @@ export function eventSender(
   const known = new LRUCache<string, WebhookSecret[], { organizationId: string; id: string }>({
     max: MAX_SECRETS,
     ttl: CACHED_MS,
+    ignoreFetchAbort: true,
     fetchMethod: (_key, _stale, { context }) => webhooks.getSecrets(context),
   })
   return async (
