@@ -215,10 +215,14 @@ export class WebhookNotFound extends withFixedDetail(
   'Your organization has no webhook with this ID. GET /v1/webhooks lists its webhooks.',
 ) {}
 
-export class TooManyWebhooks extends withFixedDetail(
-  'TooManyWebhooks',
-  `Your organization has as many webhooks as it may have: ${MAX_WEBHOOKS}. Delete one first.`,
-) {}
+export class TooManyWebhooks extends ServiceError {
+  constructor() {
+    super(
+      'TooManyWebhooks',
+      `Your organization has as many webhooks as it may have: ${MAX_WEBHOOKS}. Delete one first.`,
+    )
+  }
+}
 
 export class DeliveryNotFound extends withFixedDetail(
   'DeliveryNotFound',
