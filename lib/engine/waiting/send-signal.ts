@@ -53,29 +53,25 @@ export async function sendCallback(
   const id = executionId.toLowerCase()
   const find = async () => {
     const execution = await stores.executions.getForCallback({ id })
-    return execution && isMacOf(execution, signal.name, mac) ? execution : null
+    return execution && !isFinal(execution) && isMacOf(execution, signal.name, mac) ? execution : null
   }
-  try {
-    return await deliver(stores, find, signal)
-  } catch (error) {
-    throw error instanceof ExecutionEnded ? new ExecutionNotFound() : error
-  }
+  return deliver(stores, find, signal)
 }
 
 /**
  * Stores first and reads the state then: a worker that suspends the execution writes first and reads the signals then,
- * so that one of the two sees the other. No end was visible before the answer.
+ * so that one of the two sees the other. No end was visible before the answer, unless a wait has taken the signal.
  */
 async function deliver(
   stores: Stores,
   find: () => Promise<ExecutionSummary | null>,
   { name, data, idempotencyKey }: NewSignal,
 ): Promise<SentSignal> {
-  const { signals, system } = stores
+  const { signals, steps, system } = stores
   const bytes = Buffer.byteLength(JSON.stringify(data))
   if (bytes > MAX_SIGNAL_BYTES)
     throw new PayloadTooLarge(`The data of a signal may have at most ${MAX_SIGNAL_BYTES} bytes of JSON.`)
-  const execution = assertOpen(await find())
+  const execution = assertFound(await find())
   const executionId = execution.id
   const own = { name, data, bytes, receivedAt: isoNow(system) }
   const signal: Signal =
@@ -84,14 +80,17 @@ async function deliver(
       : { id: signalIdOf(executionId, name, idempotencyKey), ...own, dataHash: hashJson(data) }
   let known = signal.dataHash ? await signals.find({ executionId, id: signal.id }) : null
   if (!known) {
+    if (isFinal(execution)) throw new ExecutionEnded(executionId)
     await assertExpected(stores, execution, name, data)
     await admit(stores, executionId, bytes)
     known = await signals.put({ executionId, signal })
   }
   if (known.dataHash !== signal.dataHash) throw new ServiceError('IdempotencyKeyReused', KEY_REUSED)
-  const current = assertOpen(await find())
+  const current = assertFound(await find())
   const isExpected = current.suspension?.waits.some(({ signals }) => signals?.includes(name))
-  if (isExpected ?? true) await sendWake(stores, current)
+  if (isFinal(current)) {
+    if (!usedSignals(await steps.read({ executionId })).has(signal.id)) throw new ExecutionEnded(executionId)
+  } else if (isExpected ?? true) await sendWake(stores, current)
   return { executionId, id: signal.id }
 }
 
@@ -101,10 +100,9 @@ const KEY_REUSED =
 const signalIdOf = (executionId: string, name: string, key: string): string =>
   createHash('sha256').update(`${executionId}\n${name}\n${key}`).digest('hex').slice(0, 32)
 
-/** @throws ExecutionNotFound, ExecutionEnded */
-function assertOpen(execution: ExecutionSummary | null): ExecutionSummary {
+/** @throws ExecutionNotFound */
+function assertFound(execution: ExecutionSummary | null): ExecutionSummary {
   if (!execution) throw new ExecutionNotFound()
-  if (isFinal(execution)) throw new ExecutionEnded(execution.id)
   return execution
 }
 

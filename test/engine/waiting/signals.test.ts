@@ -73,6 +73,32 @@ describe('sendSignal', () => {
     expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { data: 1 }, attempts: 2 })
   })
 
+  it('answers a sender who repeats the signal by which the run has ended', async () => {
+    const run = await aRun(WAITS)
+    await run.start()
+    const { id } = await run.send('go', 1, 'payment-42')
+    await run.send('other', 1, 'unread')
+    await run.wake()
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { data: 1 } })
+    expect(await run.send('go', 1, 'payment-42')).toMatchObject({ id })
+    await expect(run.send('go', 2, 'payment-42')).rejects.toMatchObject({ code: 'IdempotencyKeyReused' })
+    for (const [name, key] of [['go'], ['go', 'new'], ['other', 'unread']] as const)
+      await expect(run.send(name, 1, key)).rejects.toMatchObject({ code: 'ExecutionEnded' })
+    expect(await run.unread()).toEqual([1])
+  })
+
+  it('tells the sender of a signal that a run has taken and ended meanwhile that it was delivered', async () => {
+    const { signals } = engineOn(sharedTable())
+    const put: typeof signals.put = async (params) => {
+      const known = await signals.put(params)
+      await run.start()
+      return known
+    }
+    const run = await aRun(WAITS, { signals: { ...signals, put } })
+    expect(await run.send('go', 1)).toMatchObject({ executionId: run.execution.id })
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS' })
+  })
+
   it('never accepts a signal after the end was visible', async () => {
     const { signals } = engineOn(sharedTable())
     const put: typeof signals.put = async (params) => {
