@@ -130,5 +130,10 @@ async function checkInput(input: JsonObject, inputSchema: JsonObject | null): Pr
   await loadPatterns(inputSchema)
   const violations = toValidator(inputSchema)(addDefaults(input, inputSchema))
   if (violations.length > 0)
-    throw new InputSchemaMismatch(violations.map((each) => ({ ...each, path: `/input${each.path}` })))
+    throw new InputSchemaMismatch(
+      violations.map(({ path, message }) => ({
+        path: `/input${path}`,
+        message: message.replace(/^\//, '/input/'),
+      })),
+    )
 }

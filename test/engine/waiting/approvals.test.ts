@@ -366,7 +366,7 @@ describe('decideApproval', () => {
   })
 
   it.each([
-    ['that does not match the schema of the tool', { usd: 5 }, '/input'],
+    ['that does not match the schema of the tool', { usd: 5 }, '/input/id'],
     ['of a wrong type', { id: 'x', usd: 'many' }, '/input/usd'],
     ['that is too large', { id: 'x'.repeat(300_000) }, '/input'],
   ])('refuses an edited input %s', async (_, input, path) => {
@@ -374,7 +374,7 @@ describe('decideApproval', () => {
     await run.process()
     await expect(run.decide('approve', { input })).rejects.toMatchObject({
       code: 'InputSchemaMismatch',
-      errors: [{ path: expect.stringContaining(path) }],
+      errors: [{ path, message: expect.stringContaining(`${path} `) }],
     })
     expect(await run.decide('approve', { input: { id: 'y' } })).toMatchObject({ input: { id: 'y' } })
   })
