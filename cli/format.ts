@@ -48,7 +48,8 @@ const timeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 export function relativeTime(timestamp: string, now: number = Date.now()): string {
   const seconds = (Date.parse(timestamp) - now) / 1000
   const unit = TIME_UNITS.find(([, length]) => Math.abs(seconds) >= length)
-  return unit ? timeFormat.format(Math.round(seconds / unit[1]), unit[0]) : 'just now'
+  if (unit) return timeFormat.format(Math.round(seconds / unit[1]), unit[0])
+  return seconds < 1 ? 'just now' : timeFormat.format(Math.round(seconds), 'second')
 }
 
 /** A command to paste into a shell, with the same stack and organization as the current one. */

@@ -21,12 +21,13 @@ const RUNS = {
   signal: (context) => context.waitForAny('money', { signals: ['paid', 'cancelled'] }),
   both: async (context) => [await context.sleep('nap', 86_400), await context.waitForSignal('paid')],
   time: (context) => context.sleep('nap', 0.3),
+  minute: (context) => context.sleep('nap', 59.9),
 }
 export default async (input, context) => ({ got: JSON.stringify(await RUNS[input.for](context)) })
 `
 
 beforeAll(() => {
-  const inputs = ['approval', 'signal', 'both', 'time'].map((name) => [
+  const inputs = ['approval', 'signal', 'both', 'time', 'minute'].map((name) => [
     `${name}.json`,
     JSON.stringify({ for: name }),
   ])
@@ -66,6 +67,7 @@ describe('run with the folder of an agent that waits', () => {
       data: { usd: 5 },
     })
     expect((await run('both', '\n[1]\n')).got).toEqual([null, [1]])
+    expect((await run('minute', '\n')).stderr).toMatch(/^Waits: nap, until \S+ \(in [456]\d seconds\)\n/)
   })
 
   it('goes on when its time has come, and fails at once if nobody can answer', async () => {
