@@ -239,8 +239,15 @@ export interface ExecutionStore extends LearningStore {
       staysListed?: boolean
     } & Marking,
   ): Promise<Execution | null>
-  /** Of a final execution that stayed listed: when it is due again; null if nothing is left to do. */
-  settle(params: { execution: ExecutionSummary; until: number | null } & Marking): Promise<void>
+  /**
+   * Of a final execution that stayed listed: when it is due again; null if nothing is left to do. `markedAt`: then it is
+   * also entered into the outbox, with this time.
+   */
+  settle(params: {
+    execution: ExecutionSummary
+    until: number | null
+    markedAt?: string | false
+  }): Promise<void>
   /** The ids of open executions that tool calls of an execution have started. */
   listOpenChildren(params: { organizationId: string; id: string }): Promise<string[]>
   /**
@@ -450,7 +457,7 @@ export interface DeliveryStore {
   setPosition(params: { position: number }): Promise<void>
 }
 
-/** `at`: when the execution ended, in milliseconds since the epoch. */
+/** `at`: when the execution was entered, in milliseconds since the epoch. */
 export type OutboxEntry = { executionId: string; organizationId: string; at: number }
 
 /** `destinationId` and `revision`: another attempt of one delivery; absent: all events that are not handled. */

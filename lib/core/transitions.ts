@@ -201,10 +201,16 @@ export const settle = (openUntil: number, until: number | null): Transition => (
   set: { openUntil: until },
 })
 
-/** Of a suspended execution whose events are handled: its timer is due at `openUntil` from now on. */
-export const clearEvents = ({ at }: Suspension, openUntil: number): Transition => ({
-  guard: { suspendedAt: at },
-  set: { openUntil, pendingEvents: [] },
+/**
+ * Of a suspended execution whose events are handled: its timer is due at `until` from now on, unless somebody has moved
+ * it, who wants it to be resumed soon.
+ */
+export const clearEvents = (
+  { suspension, openUntil }: Pick<SuspendedExecution, 'suspension' | 'openUntil'>,
+  until: number,
+): Transition => ({
+  guard: { suspendedAt: suspension.at, ...(openUntil !== null && { openUntil }) },
+  set: { openUntil: until, pendingEvents: [] },
 })
 
 /** Postpones the next sweep of an execution that no worker holds. `now` is null for a suspended one. */

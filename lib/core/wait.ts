@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from './json/json.ts'
+import { MAX_QUEUE_DELAY_MS } from './limits.ts'
 
 /** Something that a suspended execution waits for. Its execution's record shows it; times are ISO 8601. */
 export type Wait = {
@@ -27,6 +28,9 @@ export type Suspension = {
   until: number
   waits: Wait[]
 }
+
+/** A wait that is shorter than the longest delay of a message needs no sweep. */
+export const hasOwnMessage = ({ at, until }: Suspension): boolean => until - at < MAX_QUEUE_DELAY_MS
 
 /** What a code agent waits for, as stored with its step. */
 export type WaitRequest =

@@ -195,14 +195,15 @@ describe('deliveries', () => {
       client('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
     expect((await redeliver()).json).toMatchObject({
       id,
-      status: 'PENDING',
-      attempts: 2,
+      status: 'FAILED',
+      attempts: 1,
+      nextAttemptAt: null,
       responseStatus: 500,
     })
     expect((await redeliver()).json).toMatchObject({
       id,
       status: 'DELIVERED',
-      attempts: 3,
+      attempts: 2,
       responseStatus: 200,
     })
     expect(received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id])

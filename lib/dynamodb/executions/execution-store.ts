@@ -170,15 +170,15 @@ export function executionStore(table: Table): ExecutionStore {
       return item && loadExecution(table, item)
     },
 
-    async settle({ execution, until, isMarked }) {
-      const { id, openUntil, finishedAt } = execution
+    async settle({ execution, until, markedAt }) {
+      const { id, openUntil } = execution
       if (openUntil === null) return
-      const keys = isMarked && until === null && finishedAt ? outboxKeys({ id, finishedAt }) : {}
+      const keys = markedAt && until === null ? outboxKeys({ id, finishedAt: markedAt }) : {}
       await apply(id, transitions.settle(openUntil, until), keys)
     },
 
-    async clearEvents({ execution: { id, suspension }, openUntil }) {
-      await apply(id, transitions.clearEvents(suspension, openUntil))
+    async clearEvents({ execution, openUntil }) {
+      await apply(execution.id, transitions.clearEvents(execution, openUntil))
     },
 
     listOpenChildren: (params) => listOpenChildren(table, params),

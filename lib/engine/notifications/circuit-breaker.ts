@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { DeliveryResult } from '../../core/notification.ts'
 
@@ -8,7 +9,7 @@ export type CircuitBreaker = {
    * @param isForced sends in any case
    */
   run(
-    destinationId: string,
+    receiver: string,
     options: { isForced: boolean },
     send: () => Promise<DeliveryResult>,
   ): Promise<DeliveryResult>
@@ -18,10 +19,13 @@ export type CircuitBreaker = {
 const THRESHOLD = 3
 /** For how long, in first delays of a retry: 30 s. */
 const OPEN_DELAYS = 6
+const MAX_RECEIVERS = 10_000
 
-/** The circuit breakers of this process, by destination. */
+/** The circuit breakers of this process, by receiver. */
 export function circuitBreaker(now: () => number, { backoffMs }: LeaseTimes): CircuitBreaker {
-  const circuits = new Map<string, { failures: number; openUntil: number; isTrying: boolean }>()
+  const circuits = new LRUCache<string, { failures: number; openUntil: number; isTrying: boolean }>({
+    max: MAX_RECEIVERS,
+  })
   return {
     async run(id, { isForced }, send) {
       const circuit = circuits.get(id)

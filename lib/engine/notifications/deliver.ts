@@ -1,3 +1,4 @@
+import { Unavailable } from '../../core/errors.ts'
 import {
   type Execution,
   type ExecutionSummary,
@@ -20,17 +21,22 @@ import type {
   DeliveryQueue,
   DeliveryStore,
   ExecutionStore,
+  SignalStore,
   System,
   WebhookStore,
 } from '../../core/ports.ts'
+import type { StepStore } from '../../core/step.ts'
 import { timerOf } from '../waiting/suspend.ts'
+import { hasArrived } from '../waiting/wake.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { Destination, Destinations } from './destinations.ts'
 import { endOf } from './outbox.ts'
 
 export type DeliveryEngine = {
-  executions: Pick<ExecutionStore, 'clearEvents' | 'get'>
-  deliveries: Pick<DeliveryStore, 'get' | 'listOfExecution' | 'put' | 'setHandled'>
+  executions: Pick<ExecutionStore, 'clearEvents' | 'get' | 'getStatus' | 'getSummary'>
+  signals: Pick<SignalStore, 'list'>
+  steps: Pick<StepStore, 'hasResult' | 'read'>
+  deliveries: Pick<DeliveryStore, 'get' | 'list' | 'listOfExecution' | 'put' | 'setHandled'>
   webhooks: Pick<WebhookStore, 'get' | 'update'>
   destinations: Destinations
   breaker: CircuitBreaker
@@ -57,6 +63,8 @@ const DELAYS = [1, 12, 60, 360, 1_440, 3_600, 7_200, 10_080, 14_400, 14_400]
 const MAX_DELIVERY_ATTEMPTS = DELAYS.length + 1
 /** After so long without a success, a webhook is disabled. */
 const FAILING_MS = 72 * HOUR_MS
+/** Deliveries among which one that succeeded is looked for. */
+const MAX_CHECKED = 100
 /** A message may be early by this much: the clocks of machines differ. */
 const EARLY_MS = 2_000
 
@@ -69,8 +77,8 @@ export async function deliverEvents(
   engine: DeliveryEngine,
   { organizationId, executionId }: { organizationId: string; executionId: string },
 ): Promise<void> {
-  const { executions, deliveries } = engine
-  const execution = await executions.get({ organizationId, id: executionId })
+  const { deliveries } = engine
+  const execution = await readExecution(engine, { organizationId, id: executionId })
   if (!execution) return
   const known = await deliveries.listOfExecution({ executionId })
   await Promise.all(
@@ -88,10 +96,14 @@ export async function deliverEvents(
   )
   if (isFinal(execution)) await deliveries.setHandled({ executionId })
   else if (execution.suspension && execution.pendingEvents.length > 0)
-    await executions.clearEvents({
-      execution: execution as SuspendedExecution,
-      openUntil: timerOf(engine, execution.suspension),
-    })
+    await restoreTimer(engine, execution as SuspendedExecution)
+}
+
+/** Unless the execution has to be resumed: the message that does may be lost, and the timer is due soon. */
+async function restoreTimer(engine: DeliveryEngine, execution: SuspendedExecution): Promise<void> {
+  if (await hasArrived(engine, execution)) return
+  const openUntil = timerOf(engine, execution.suspension)
+  await engine.executions.clearEvents({ execution, openUntil })
 }
 
 /**
@@ -132,17 +144,29 @@ async function attemptAgain(
   isRequested = false,
 ): Promise<Delivery | null> {
   const { organizationId, executionId, destinationId } = previous
-  const execution = await engine.executions.get({ organizationId, id: executionId })
+  const execution = await readExecution(engine, { organizationId, id: executionId })
   if (!execution) return null
   const destination = await destinationOf(engine, execution, destinationId)
   const data = dataOf(engine, execution, previous)
   return attemptDelivery(engine, { destination, event: previous, data, previous, isRequested })
 }
 
+/** Without payloads if these cannot be read: the events of an execution do not depend on them. Null if it is deleted. */
+async function readExecution(
+  { executions }: DeliveryEngine,
+  key: { organizationId: string; id: string },
+): Promise<Execution | ExecutionSummary | null> {
+  const execution = await executions.get(key).catch((error: unknown) => {
+    if (error instanceof Unavailable) throw error
+    return null
+  })
+  return execution ?? executions.getSummary(key)
+}
+
 /** A string says why nothing can be sent. */
 async function destinationOf(
   { webhooks }: DeliveryEngine,
-  { organizationId, webhookUrl }: Execution,
+  { organizationId, webhookUrl }: ExecutionSummary,
   id: string,
 ): Promise<Destination | string> {
   if (id === EVENT_BUS) return { id, webhook: null, url: null }
@@ -153,7 +177,7 @@ async function destinationOf(
 }
 
 /** Those that destinations may not have been told of: the waits that are pending, and the end. */
-function eventsOf(execution: Execution): ExecutionEvent[] {
+function eventsOf(execution: ExecutionSummary): ExecutionEvent[] {
   const { id: executionId, organizationId, pendingEvents, attempts, finishedAt } = execution
   const ids = { executionId, organizationId }
   const waiting = pendingEvents.map(({ revision, at, waits }): ExecutionEvent => {
@@ -167,24 +191,16 @@ function eventsOf(execution: Execution): ExecutionEvent[] {
 /** JSON of the record, as it was at the time of the event. */
 function dataOf(
   { toRecord, toSummary }: DeliveryEngine,
-  execution: Execution,
+  execution: Execution | ExecutionSummary,
   { type, ...event }: ExecutionEvent,
 ) {
   const { occurredAt, waits = [] } = event
   const at = Date.parse(occurredAt)
-  const then: Execution =
-    type === 'execution.waiting'
-      ? {
-          ...execution,
-          status: 'IN_PROGRESS',
-          output: null,
-          error: null,
-          finishedAt: null,
-          suspension: { at, until: at, waits },
-        }
-      : execution
-  const json = JSON.stringify(toRecord(then))
-  if (Buffer.byteLength(json) <= MAX_DATA_BYTES) return json
+  const suspension = { at, until: at, waits }
+  const waiting = { status: 'IN_PROGRESS', output: null, error: null, finishedAt: null, suspension } as const
+  const then = type === 'execution.waiting' ? { ...execution, ...waiting } : execution
+  const json = 'input' in then && JSON.stringify(toRecord(then as Execution))
+  if (json && Buffer.byteLength(json) <= MAX_DATA_BYTES) return json
   return JSON.stringify(toSummary(then))
 }
 
@@ -207,12 +223,13 @@ async function attemptDelivery(
   const result =
     typeof destination === 'string'
       ? unsent(destination)
-      : await breaker.run(destination.id, { isForced: isLast || isRequested }, () =>
+      : await breaker.run(receiverOf(destination, event), { isForced: isLast || isRequested }, () =>
           engine.send(destination, event, data),
         )
   const now = system.now()
   if (typeof destination !== 'string' && destination.webhook)
     await noteResult(engine, destination.webhook, result)
+  if (isRequested && previous && !result.ok) return noteRedelivery(engine, previous, result)
   const isOver = result.ok || result.isGone || isLast || typeof destination === 'string'
   const delayMs = isOver ? null : (DELAYS[before] ?? 0) * times.backoffMs * (0.8 + Math.random() * 0.2)
   const { executionId, organizationId, revision, type, occurredAt, waits = [] } = event
@@ -242,6 +259,25 @@ async function attemptDelivery(
   return delivery
 }
 
+/** A redelivery that fails takes no attempt from those that are due, and makes nothing of a delivery that is over. */
+async function noteRedelivery(
+  { deliveries, system, times }: DeliveryEngine,
+  previous: Delivery,
+  { responseStatus, error }: DeliveryResult,
+): Promise<Delivery> {
+  const { attempts, nextAttemptAt } = previous
+  const attemptedAt = new Date(system.now()).toISOString()
+  const delivery: Delivery = { ...previous, attemptedAt, responseStatus, error }
+  const dueAt = nextAttemptAt === null ? null : Date.parse(nextAttemptAt) + 2 * times.graceMs
+  if (await deliveries.put({ delivery, attempts, dueAt })) return delivery
+  return (await deliveries.get(delivery)) ?? delivery
+}
+
+/** What answers or does not: URLs that are given with runs have nothing in common but their name. */
+function receiverOf({ id, url }: Destination, { organizationId }: ExecutionEvent): string {
+  return id === DEFAULT_WEBHOOK && url !== null ? `${organizationId} ${new URL(url).origin}` : id
+}
+
 const unsent = (error: string): DeliveryResult => ({ ok: false, responseStatus: null, error, isGone: false })
 
 /**
@@ -261,17 +297,28 @@ async function noteResult(
     await destinations.refresh(webhook)
   }
   try {
-    if (isGone) return await update({ enabled: false, disabledReason: 'gone' })
     if (ok) return failingSince === null ? undefined : await update({ failingSince: null })
-    if (failingSince === null) return await update({ failingSince: new Date(now).toISOString() })
-    if (now - Date.parse(failingSince) < FAILING_MS) return
-    // Another process may have delivered something since this one has read it.
+    const failsFrom = new Date(now).toISOString()
+    if (!isGone && failingSince === null) return await update({ failingSince: failsFrom })
+    const isLong = (since: string | null) => since !== null && now - Date.parse(since) >= FAILING_MS
+    if (!isGone && !isLong(failingSince)) return
+    // It may have another URL since this process has read it, or another process has delivered something.
     const current = await webhooks.get({ organizationId, id })
-    if (current?.failingSince && now - Date.parse(current.failingSince) >= FAILING_MS)
-      await update({ enabled: false, disabledReason: 'failing' })
+    if (current?.url !== webhook.url) return
+    if (isGone) return await update({ enabled: false, disabledReason: 'gone' })
+    if (!isLong(current.failingSince)) return
+    const isDelivered = await hasDelivered(engine, webhook, current.failingSince ?? '')
+    await update(isDelivered ? { failingSince: failsFrom } : { enabled: false, disabledReason: 'failing' })
   } catch {
     // The delivery itself is stored.
   }
+}
+
+/** A process that does not know yet that a webhook fails does not note that it has delivered something. */
+async function hasDelivered({ deliveries }: DeliveryEngine, { organizationId, id }: Webhook, since: string) {
+  const page = { limit: MAX_CHECKED, after: null }
+  const { items } = await deliveries.list({ organizationId, destinationId: id, ...page })
+  return items.some(({ status, attemptedAt }) => status === 'DELIVERED' && attemptedAt >= since)
 }
 
 /** Sends an example to a webhook, which is not stored. */

@@ -18,7 +18,7 @@ export type Destinations = {
   refresh(webhook: Pick<Webhook, 'organizationId' | 'id'>): Promise<Webhook | null>
 }
 
-/** @throws Unavailable if the webhooks of an organization cannot be read, and never could */
+/** @throws Unavailable if the webhooks of an organization cannot be read */
 export function openDestinations(
   webhooks: Pick<WebhookStore, 'get' | 'list'>,
   { environment = process.env, cachedMs = CACHED_MS }: { environment?: Environment; cachedMs?: number } = {},
@@ -26,7 +26,6 @@ export function openDestinations(
   const known = new LRUCache<string, Webhook[]>({
     max: MAX_ORGANIZATIONS,
     ttl: cachedMs,
-    allowStaleOnFetchRejection: true,
     // Otherwise an organization that is refreshed while it is read has no webhooks for those that wait for it.
     ignoreFetchAbort: true,
     fetchMethod: (organizationId) => webhooks.list({ organizationId }),

@@ -3,7 +3,7 @@ import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { EventType } from '../../core/notification.ts'
 import type { DeliveryQueue, ExecutionStore, System, WebhookStore } from '../../core/ports.ts'
 import type { Wait } from '../../core/wait.ts'
-import { type Engine, readTimes } from '../engine.ts'
+import { type Engine, isoNow, readTimes } from '../engine.ts'
 import { type Destinations, openDestinations } from './destinations.ts'
 
 type Parts = { queue: DeliveryQueue; system: System; times?: LeaseTimes; destinations?: Destinations }
@@ -65,7 +65,9 @@ export function withOutbox<S extends { executions: ExecutionStore; webhooks: Web
         const { execution, until } = params
         const isMarked =
           until === null && execution.openUntil !== null && (await isWanted(execution, endOf(execution)))
-        await executions.settle({ ...params, isMarked })
+        // It may have ended long before: the sweeper has read the entries of that time.
+        const markedAt = isMarked && isoNow(system)
+        await executions.settle({ ...params, markedAt })
         if (isMarked) await announce(execution)
       },
 

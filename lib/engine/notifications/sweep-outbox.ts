@@ -21,6 +21,8 @@ export const newOutboxMemory = (): OutboxMemory => new LRUCache({ max: 100_000 }
  * its worker began to write. A worker whose write took longer has lost its lease.
  */
 const LAG_GRACES = 5
+/** What could not be delivered for so long (its record cannot be read) holds up the log no longer. */
+const GIVE_UP_MS = 72 * 3_600_000
 const MAX_REQUESTS = 50
 /** The next sweep continues: after an outage, the log may be longer than what one can read before its timeout. */
 const MAX_READ_MS = 20_000
@@ -38,7 +40,7 @@ export async function sweepOutbox({ deliveries, queue, system, times, memory }: 
   let isEmpty = true
   let reached = now - LAG_GRACES * times.graceMs
   const send = async ({ executionId, organizationId, at }: OutboxEntry) => {
-    oldest = Math.min(oldest, at)
+    if (now - at < GIVE_UP_MS) oldest = Math.min(oldest, at)
     const sendAt = memory.get(executionId)
     if (typeof sendAt === 'number' && sendAt > now) return
     await queue.send({ executionId, organizationId })

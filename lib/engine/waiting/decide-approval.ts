@@ -30,7 +30,7 @@ import {
 import { sendWake } from './wake.ts'
 
 export type DecisionStores = {
-  executions: Pick<ExecutionStore, 'getSummary' | 'isVisible' | 'postpone'>
+  executions: Pick<ExecutionStore, 'getSummary' | 'getSuspended' | 'isVisible' | 'postpone'>
   steps: Pick<StepStore, 'appendResult' | 'list'>
   queue: RunQueue
   system: System

@@ -9,11 +9,10 @@ import {
 } from '../../core/execution.ts'
 import {
   MAX_SUSPENDED_EXECUTIONS as DEFAULT_MAX_SUSPENDED,
-  MAX_QUEUE_DELAY_MS,
   MAX_WAIT_DAYS as WAIT_DAYS,
 } from '../../core/limits.ts'
 import type { ExecutionStore, System } from '../../core/ports.ts'
-import type { Suspension, Wait } from '../../core/wait.ts'
+import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'
 import { type Environment, MAX_SUSPENDED_EXECUTIONS, MAX_WAIT_DAYS, readInteger } from '../../environment.ts'
 import { endExecution, hasFinalParent } from '../end-execution.ts'
 import { type Engine, timesOf } from '../engine.ts'
@@ -63,9 +62,6 @@ export async function suspend(
 /** When the timer looks at a suspended execution: after a message of its own must have been lost, if it has one. */
 export const timerOf = ({ times }: Pick<Engine, 'times'>, suspension: Suspension): number =>
   suspension.until + (hasOwnMessage(suspension) ? 2 * timesOf({ times }).graceMs : 0)
-
-/** A wait that is shorter than the longest delay of a message needs no sweep. */
-const hasOwnMessage = ({ at, until }: Suspension): boolean => until - at < MAX_QUEUE_DELAY_MS
 
 /**
  * What follows a suspension: the message that is its timer, if it is short, and the one that resumes it if what it

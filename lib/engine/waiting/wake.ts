@@ -1,8 +1,14 @@
-import type { Execution, ExecutionSummary, Lease, LeasedExecution } from '../../core/execution.ts'
-import { SYNC_DEADLINE_MS } from '../../core/limits.ts'
+import type {
+  Execution,
+  ExecutionSummary,
+  Lease,
+  LeasedExecution,
+  SuspendedExecution,
+} from '../../core/execution.ts'
+import { MAX_QUEUE_DELAY_MS, SYNC_DEADLINE_MS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import type { RecordedStep } from '../../core/step.ts'
-import type { Suspension, Wait } from '../../core/wait.ts'
+import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'
 import { type Engine, timesOf } from '../engine.ts'
 
 /** A message may be delivered this much before its time: the clocks of machines differ. */
@@ -22,9 +28,8 @@ export async function wake(
   const execution = await executions.getSuspended({ id })
   if (!execution) return 'closed'
   if (!(await hasArrived(engine, execution))) {
-    // The message about these events may have been lost.
-    if (execution.pendingEvents.length > 0) await engine.announce?.(execution)
     const remainingMs = execution.suspension.until - system.now()
+    if (execution.pendingEvents.length > 0) await repeatEvents(engine, execution, remainingMs)
     return remainingMs <= EARLY_MS ? { retryInMs: Math.max(remainingMs, 0) } : 'closed'
   }
   const now = system.now()
@@ -32,7 +37,25 @@ export async function wake(
   return (await executions.wake({ execution, lease, openUntil, now })) ?? 'held'
 }
 
-type Senders = Pick<Engine, 'queue' | 'system' | 'times'> & { executions: Pick<ExecutionStore, 'postpone'> }
+/**
+ * The message about these events may have been lost. Until they are delivered, the timer does not look at the execution
+ * at its time, but once at least in the time of the longest delay before.
+ */
+async function repeatEvents(engine: Engine, execution: SuspendedExecution, remainingMs: number) {
+  await engine.announce?.(execution)
+  if (hasOwnMessage(execution.suspension) || remainingMs <= EARLY_MS || remainingMs >= MAX_QUEUE_DELAY_MS)
+    return
+  const { id: executionId, organizationId, tenantId, sharesWorker } = execution
+  const message = { executionId, organizationId, tenantId, sharesWorker, wakes: true }
+  await engine.queue.send({ ...message, delayMs: remainingMs })
+}
+
+type Senders = Pick<Engine, 'queue' | 'system' | 'times'> & {
+  executions: Pick<ExecutionStore, 'getSuspended' | 'postpone'>
+}
+
+/** Each time that the timer of a suspended execution cannot be moved, somebody else has moved it. */
+const MAX_MOVES = 5
 
 /**
  * Sends the message that resumes a suspended execution after something has arrived for it. If it cannot be sent, the
@@ -46,7 +69,7 @@ export async function sendWake(
   { executions, queue, system, times }: Senders,
   execution: ExecutionSummary,
 ): Promise<void> {
-  const { id: executionId, organizationId, tenantId, sharesWorker, suspension, openUntil } = execution
+  const { id: executionId, organizationId, tenantId, sharesWorker, suspension } = execution
   const { leaseMs } = timesOf({ times })
   const hasFirstWorker = execution.lease !== null && execution.attempts === 1
   if (!suspension && !hasFirstWorker) return
@@ -55,12 +78,27 @@ export async function sendWake(
     await queue.send({ executionId, organizationId, tenantId, sharesWorker, wakes: true, delayMs })
   } catch {
     const until = system.now() + 2 * leaseMs
-    if (suspension && openUntil !== null && openUntil > until)
-      await executions.postpone({ stale: { ...execution, openUntil }, until, now: null })
+    let current: ExecutionSummary | null = suspension && execution
+    for (let i = 0; i < MAX_MOVES && isDueAfter(current, until); i++) {
+      if (await executions.postpone({ stale: current, until, now: null })) return
+      current = await executions.getSuspended(current)
+    }
   }
 }
 
-type Stores = Pick<Engine, 'executions' | 'signals' | 'steps' | 'system'>
+/** Also if it will be as soon as its events are delivered, which requires that its timer has not moved. */
+const isDueAfter = (
+  execution: ExecutionSummary | null,
+  time: number,
+): execution is ExecutionSummary & { openUntil: number } =>
+  execution?.openUntil != null && (execution.openUntil > time || execution.pendingEvents.length > 0)
+
+type Stores = {
+  executions: Pick<ExecutionStore, 'getStatus'>
+  signals: Pick<Engine['signals'], 'list'>
+  steps: Pick<Engine['steps'], 'hasResult' | 'read'>
+  system: Pick<Engine['system'], 'now'>
+}
 type Waiting = Pick<Execution, 'id' | 'organizationId'> & { suspension: Suspension }
 
 /**

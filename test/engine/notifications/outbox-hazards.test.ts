@@ -1,0 +1,257 @@
+import { describe, expect, inject, it } from 'vitest'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
+import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
+import { sendWake, wake } from '../../../lib/engine/waiting/wake.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { anOutbox, BROKEN, OK, SILENT } from '../../support/notifications/an-outbox.ts'
+
+const { graceMs } = leaseTimes()
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+async function open() {
+  const TABLE_NAME = `hazards-${system.newId()}`
+  const endpoint = inject('dynamodb')
+  await provisionTable(endpoint, TABLE_NAME)
+  const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: endpoint })
+  return { ...anOutbox(table), table }
+}
+
+describe('a receiver that hangs', () => {
+  it('holds up no other URL that was given with a run', async () => {
+    const outbox = await open()
+    const run = async (webhookUrl: string) => {
+      await outbox.finish(await outbox.start({ webhookUrl }))
+      await outbox.deliver()
+    }
+    outbox.answers.set('default', () => SILENT)
+    for (let i = 0; i < 3; i++) await run('https://dead.example/')
+    outbox.answers.set('default', () => OK)
+    await run('https://healthy.example/')
+    expect(outbox.sent).toHaveLength(4)
+  })
+})
+
+describe('the list of webhooks', () => {
+  it('is not that of before if it cannot be read: nothing is handled without a new webhook', async () => {
+    let webhooks: unknown[] = []
+    let isBroken = false
+    const list = async () => {
+      if (isBroken) throw new Error('Throttled.')
+      return webhooks as never
+    }
+    const destinations = openDestinations({ list, get: async () => null }, { environment: {}, cachedMs: 1 })
+    const execution = { organizationId: 'o', parentExecutionId: null, isDraft: false } as never
+    expect(await destinations.of(execution, 'execution.failed')).toEqual([])
+    webhooks = [{ id: 'new' }]
+    isBroken = true
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await expect(destinations.of(execution, 'execution.failed')).rejects.toThrow('Throttled.')
+  })
+
+  it('is complete for those that read it while a webhook changes', async () => {
+    const answer = Promise.withResolvers<never>()
+    const webhooks = { list: () => answer.promise, get: async () => null }
+    const destinations = openDestinations(webhooks, { environment: {} })
+    const execution = { organizationId: 'o', parentExecutionId: null, isDraft: false } as never
+    const reading = destinations.of(execution, 'execution.failed')
+    reading.catch(() => undefined)
+    await destinations.refresh({ organizationId: 'o', id: 'w' })
+    answer.resolve([{ id: 'w', enabled: true, types: ['execution.failed'], tenantIds: null }] as never)
+    expect(await reading).toMatchObject([{ id: 'w' }])
+  })
+})
+
+describe('a run that waits, with an event', () => {
+  it('is resumed if the message that resumes it could not be sent before the event was delivered', async () => {
+    const outbox = await open()
+    outbox.addWebhook()
+    const run = await outbox.start()
+    await outbox.suspend(run, [{ kind: 'signal', signals: ['go'] }], 7 * DAY_MS)
+    const queue = { send: () => Promise.reject(new Error('SQS does not answer.')) }
+    const signal = { id: 's', name: 'go', data: null, receivedAt: new Date().toISOString(), bytes: 4 }
+    await outbox.stores.signals.put({ executionId: run.id, signal })
+    const suspended = await outbox.stores.executions.getSummary(run)
+    if (!suspended) throw new Error('It is missing.')
+    await sendWake({ ...outbox.engine, executions: outbox.stores.executions, queue }, suspended)
+    await outbox.deliver()
+    expect(outbox.sent).toHaveLength(1)
+    const timer = (await outbox.timerOf(run.id)) ?? Number.POSITIVE_INFINITY
+    expect(timer - outbox.now()).toBeLessThan(5 * graceMs)
+  })
+
+  it('is resumed if the event is delivered while the message that resumes it fails', async () => {
+    const outbox = await open()
+    outbox.addWebhook()
+    const run = await outbox.start()
+    await outbox.suspend(run, [{ kind: 'signal', signals: ['go'] }], 7 * DAY_MS)
+    const suspended = await outbox.stores.executions.getSummary(run)
+    if (!suspended) throw new Error('It is missing.')
+    const queue = {
+      async send() {
+        await outbox.deliver()
+        throw new Error('SQS does not answer.')
+      },
+    }
+    await sendWake({ ...outbox.engine, executions: outbox.stores.executions, queue }, suspended)
+    const timer = (await outbox.timerOf(run.id)) ?? Number.POSITIVE_INFINITY
+    expect(timer - outbox.now()).toBeLessThan(5 * graceMs)
+  })
+})
+
+describe('a run whose event is not delivered', () => {
+  it('is resumed at its time', async () => {
+    const outbox = await open()
+    outbox.addWebhook()
+    const run = await outbox.start()
+    await outbox.suspend(run, [{ kind: 'approval' }], HOUR_MS)
+    outbox.setAccepting(false)
+    const until = outbox.now() + HOUR_MS
+    const wakes: number[] = []
+    const queue = {
+      send: async ({ delayMs = 0 }) => {
+        wakes.push(outbox.now() + delayMs)
+      },
+    }
+    const engine = { ...outbox.engine, ...outbox.stores, queue } as never
+    // As the sweeper does at the longest interval.
+    for (; outbox.now() < until; outbox.pass(10 * 60_000))
+      await wake(engine, run.id, { owner: 'worker', expiresAt: outbox.now() })
+    expect(wakes).toHaveLength(1)
+    expect(Math.abs((wakes[0] ?? 0) - until)).toBeLessThan(1_000)
+  })
+})
+
+describe('a record that cannot be read', () => {
+  it('is delivered without payloads if a chunk is missing, and the log goes on', async () => {
+    const outbox = await open()
+    outbox.addWebhook()
+    const text = Buffer.from(crypto.getRandomValues(new Uint8Array(40_000))).toString('base64')
+    const run = await outbox.start({ input: { text } })
+    await outbox.finish(run)
+    const { items } = await outbox.table.query({
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': executionKey(run.id).pk },
+    })
+    for (const { pk, sk, data } of items) if (data) await outbox.table.delete({ pk, sk } as never)
+    await outbox.deliver()
+    outbox.pass(10 * graceMs)
+    expect(await outbox.sweep()).toBe(0)
+    expect(outbox.sent).toMatchObject([{ data: { id: run.id, status: 'SUCCESS' } }])
+  })
+})
+
+describe('an execution whose events are never handled', () => {
+  it('holds up the log for three days at most', async () => {
+    const outbox = await open()
+    outbox.addWebhook()
+    await outbox.finish(await outbox.start())
+    outbox.dropMessages()
+    outbox.pass(2 * DAY_MS)
+    expect(await outbox.sweep()).toBeGreaterThan(DAY_MS)
+    outbox.dropMessages()
+    outbox.pass(DAY_MS)
+    expect(await outbox.sweep()).toBe(0)
+    expect(outbox.messages()).toHaveLength(1)
+    await outbox.sweep()
+    expect(outbox.messages()).toHaveLength(1)
+  })
+})
+
+describe('a webhook', () => {
+  it('is not disabled by an answer of the URL that it had before', async () => {
+    const outbox = await open()
+    const webhook = outbox.addWebhook()
+    outbox.answers.set(webhook.id, () => {
+      outbox.webhooks.set(webhook.id, { ...webhook, url: 'https://new.example/' })
+      return { ...BROKEN, responseStatus: 410, isGone: true }
+    })
+    await outbox.finish(await outbox.start())
+    await outbox.deliver()
+    expect(outbox.webhooks.get(webhook.id)).toMatchObject({ enabled: true, disabledReason: null })
+  })
+
+  it('is not disabled by one failure if something was delivered in the last three days', async () => {
+    const outbox = await open()
+    const webhook = outbox.addWebhook()
+    outbox.answers.set(webhook.id, () => BROKEN)
+    await outbox.finish(await outbox.start())
+    await outbox.deliver()
+    outbox.dropMessages()
+    // Another process has read the webhook before, and does not know that it fails.
+    const { failingSince } = outbox.webhooks.get(webhook.id) ?? {}
+    outbox.webhooks.set(webhook.id, webhook)
+    outbox.answers.set(webhook.id, () => OK)
+    outbox.pass(10)
+    await outbox.finish(await outbox.start())
+    await outbox.deliver()
+    outbox.webhooks.set(webhook.id, { ...webhook, failingSince: failingSince ?? null })
+    outbox.pass(3 * DAY_MS)
+    outbox.answers.set(webhook.id, () => BROKEN)
+    await outbox.finish(await outbox.start())
+    await outbox.deliver()
+    expect(outbox.webhooks.get(webhook.id)).toMatchObject({ enabled: true })
+  })
+})
+
+describe('a redelivery that fails', () => {
+  it('takes no attempt from a pending delivery', async () => {
+    const outbox = await open()
+    const { id: destinationId } = outbox.addWebhook()
+    outbox.answers.set(destinationId, () => BROKEN)
+    const run = await outbox.start()
+    await outbox.finish(run)
+    await outbox.deliver()
+    const [before] = await outbox.deliveriesOf(run.id)
+    const eventId = `evt_${run.id}_2`
+    for (let i = 0; i < 12; i++)
+      await redeliver(outbox.engine, { organizationId: outbox.organizationId, destinationId, eventId })
+    const { attempts, status, nextAttemptAt } = before ?? {}
+    expect(await outbox.deliveriesOf(run.id)).toMatchObject([{ attempts, status, nextAttemptAt }])
+  })
+
+  it('leaves a delivered one delivered', async () => {
+    const outbox = await open()
+    const { id: destinationId } = outbox.addWebhook()
+    const run = await outbox.start()
+    await outbox.finish(run)
+    await outbox.deliver()
+    outbox.answers.set(destinationId, () => BROKEN)
+    const ids = { organizationId: outbox.organizationId, destinationId, eventId: `evt_${run.id}_2` }
+    expect(await redeliver(outbox.engine, ids)).toMatchObject({ responseStatus: 500 })
+    expect(await outbox.deliveriesOf(run.id)).toMatchObject([{ status: 'DELIVERED', attempts: 1 }])
+    expect(outbox.messages()).toEqual([])
+  })
+})
+
+describe('an execution that is entered long after its end', () => {
+  it('is found by the sweeper', async () => {
+    const outbox = await open()
+    outbox.addWebhook()
+    const run = await outbox.start()
+    const { executions } = outbox.stores
+    const finishedAt = new Date(outbox.now()).toISOString()
+    const ended = await executions.end({
+      ...{ ...run, execution: run, finishedAt, staysListed: true },
+      error: { code: 'AgentFailed', message: 'No.' },
+    } as never)
+    // Another one moves the position.
+    outbox.pass(20 * graceMs)
+    await outbox.finish(await outbox.start())
+    await outbox.deliver()
+    outbox.pass(6 * graceMs)
+    await outbox.sweep()
+    expect(await outbox.stores.deliveries.getPosition()).toBeGreaterThan(Date.parse(finishedAt))
+    outbox.setAccepting(false)
+    await executions.settle({ execution: ended as never, until: null })
+    outbox.setAccepting(true)
+    outbox.pass(6 * graceMs)
+    await outbox.sweep()
+    await outbox.deliver()
+    expect(outbox.sent).toHaveLength(2)
+  })
+})
