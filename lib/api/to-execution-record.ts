@@ -8,16 +8,14 @@ import {
   type Usage,
   usageOfTree,
 } from '../core/execution.ts'
-import { MAX_WAITING_FOR_BYTES } from '../core/limits.ts'
 import { type CallResult, type RecordedStep, WAIT_RESULT } from '../core/step.ts'
-import type { CallApproval, Decision, Wait } from '../core/wait.ts'
+import { type CallApproval, type Decision, toWaitingFor } from '../core/wait.ts'
 import type {
   ExecutionRecord,
   ExecutionStateRecord,
   ExecutionSummaryRecord,
   StepRecord,
   UsageRecord,
-  WaitRecord,
 } from './schemas/execution-record.ts'
 
 export function toExecutionRecord(execution: Execution): ExecutionRecord {
@@ -52,35 +50,6 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     logs: execution.logs,
   }
 }
-
-/** What fits `MAX_WAITING_FOR_BYTES` of JSON, beginning with the first one. The table keeps no order of members. */
-export function toWaitingFor(waits: Wait[]): WaitRecord[] {
-  let bytes = 2
-  const records = waits.map(({ kind, name, since, until, ...others }) => ({
-    kind,
-    name,
-    since,
-    until,
-    ...others,
-  }))
-  const fitting = records.filter((wait) => {
-    const added = sizeOf(wait) + 1
-    if (bytes + added > MAX_WAITING_FOR_BYTES) return false
-    bytes += added
-    return true
-  })
-  const [first] = records
-  return fitting.length > 0 || !first ? fitting : [withFewerSignals(first)]
-}
-
-/** A wait that is too large alone: with as many of its signals as fit. */
-function withFewerSignals({ signals = [], ...wait }: WaitRecord): WaitRecord {
-  const fits = (count: number) =>
-    sizeOf({ ...wait, signals: signals.slice(0, count) }) + 2 <= MAX_WAITING_FOR_BYTES
-  return { ...wait, signals: signals.filter((_, index) => fits(index + 1)) }
-}
-
-const sizeOf = (wait: WaitRecord): number => Buffer.byteLength(JSON.stringify(wait))
 
 /** The answer to a change of an execution: its record, or only its state for a token that may not read. */
 export function toChangedRecord(

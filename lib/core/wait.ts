@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from './json/json.ts'
-import { MAX_QUEUE_DELAY_MS } from './limits.ts'
+import { MAX_QUEUE_DELAY_MS, MAX_WAITING_FOR_BYTES } from './limits.ts'
 
 /** Something that a suspended execution waits for. Its execution's record shows it; times are ISO 8601. */
 export type Wait = {
@@ -31,6 +31,35 @@ export type Suspension = {
 
 /** A wait that is shorter than the longest delay of a message needs no sweep. */
 export const hasOwnMessage = ({ at, until }: Suspension): boolean => until - at < MAX_QUEUE_DELAY_MS
+
+/** What fits `MAX_WAITING_FOR_BYTES` of JSON, beginning with the first one. The table keeps no order of members. */
+export function toWaitingFor(waits: Wait[]): Wait[] {
+  let bytes = 2
+  const records = waits.map(({ kind, name, since, until, ...others }) => ({
+    kind,
+    name,
+    since,
+    until,
+    ...others,
+  }))
+  const fitting = records.filter((wait) => {
+    const added = sizeOf(wait) + 1
+    if (bytes + added > MAX_WAITING_FOR_BYTES) return false
+    bytes += added
+    return true
+  })
+  const [first] = records
+  return fitting.length > 0 || !first ? fitting : [withFewerSignals(first)]
+}
+
+/** A wait that is too large alone: with as many of its signals as fit. */
+function withFewerSignals({ signals = [], ...wait }: Wait): Wait {
+  const fits = (count: number) =>
+    sizeOf({ ...wait, signals: signals.slice(0, count) }) + 2 <= MAX_WAITING_FOR_BYTES
+  return { ...wait, signals: signals.filter((_, index) => fits(index + 1)) }
+}
+
+const sizeOf = (wait: Wait): number => Buffer.byteLength(JSON.stringify(wait))
 
 /** What a code agent waits for, as stored with its step. */
 export type WaitRequest =

@@ -1,6 +1,6 @@
 import type { WaitRecord } from '../api/schemas/execution-record.ts'
-import { toWaitingFor } from '../api/to-execution-record.ts'
 import type { Wait } from '../core/wait.ts'
+import { toWaitingFor } from '../core/wait.ts'
 
 /** What ends a wait, besides time. A model must not decide for itself. */
 const HINTS: Partial<Record<Wait['kind'], string>> = {

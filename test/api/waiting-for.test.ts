@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { toWaitingFor } from '../../lib/api/to-execution-record.ts'
 import type { Wait } from '../../lib/core/wait.ts'
+import { toWaitingFor } from '../../lib/core/wait.ts'
 
 const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `signal-${index}`)
 

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CANCELLED, type ExecutionError, type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { EventType } from '../../core/notification.ts'
 import type { DeliveryQueue, ExecutionStore, System, WebhookStore } from '../../core/ports.ts'
-import type { Wait } from '../../core/wait.ts'
+import { toWaitingFor, type Wait } from '../../core/wait.ts'
 import { type Engine, isoNow, readTimes } from '../engine.ts'
 import { type Destinations, openDestinations } from './destinations.ts'
 
@@ -20,12 +21,13 @@ export function withOutbox<S extends { executions: ExecutionStore; webhooks: Web
   const { executions } = stores
   /** Best effort: the sweeper repeats it. */
   const announce: Engine['announce'] & {} = async ({ id: executionId, organizationId }) => {
-    await queue.send({ executionId, organizationId }).catch(() => undefined)
+    const sending = queue.send({ executionId, organizationId }).catch(() => undefined)
+    await Promise.race([sending, pause(MAX_PAUSE_MS)])
   }
   /** An execution is marked in vain rather than not at all: whether anybody wants the event is asked again. */
   const isWanted = (execution: ExecutionSummary, type: EventType) =>
-    destinations.of(execution, type).then(
-      ({ length }) => length > 0,
+    Promise.race([destinations.of(execution, type), pause(MAX_PAUSE_MS)]).then(
+      (found) => found?.length !== 0,
       () => true,
     )
   return {
@@ -76,7 +78,7 @@ export function withOutbox<S extends { executions: ExecutionStore; webhooks: Web
         if (!tellsOf(suspension.waits) || !(await isWanted(execution, 'execution.waiting')))
           return executions.suspend(params)
         const { at, waits } = suspension
-        const event = { revision: execution.attempts, at, waits }
+        const event = { revision: execution.attempts, at, waits: toWaitingFor(waits) }
         const isSuspended = await executions.suspend({
           ...params,
           pendingEvents: [...execution.pendingEvents, event].slice(-MAX_PENDING_EVENTS),
@@ -89,6 +91,11 @@ export function withOutbox<S extends { executions: ExecutionStore; webhooks: Web
     },
   }
 }
+
+/** How long the end of a run waits for the webhooks, or for its message to be sent: a caller may wait for the answer. */
+const MAX_PAUSE_MS = 1_000
+
+const pause = (ms: number) => sleep(ms, undefined, { ref: false })
 
 /** Waits that destinations have not been told of: older ones are dropped. One message tells all of them. */
 const MAX_PENDING_EVENTS = 20

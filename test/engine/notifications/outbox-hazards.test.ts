@@ -1,9 +1,11 @@
 import { describe, expect, inject, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
+import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { sendWake, wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
@@ -103,6 +105,24 @@ describe('a run that waits, with an event', () => {
   })
 })
 
+describe('a run that waits for many things many times', () => {
+  it('fits into its record', async () => {
+    const outbox = await open()
+    outbox.addWebhook()
+    let run = await outbox.start()
+    const waits = Array.from({ length: 100 }, (_, i) => ({
+      ...{ kind: 'approval' as const, id: system.newId(), step: i },
+      name: String(i).padStart(128, '0'),
+    }))
+    for (let i = 0; i < 25; i++) {
+      expect(await outbox.suspend(run, waits)).toBe(true)
+      run = (await outbox.wake(run.id)) as typeof run
+    }
+    expect(JSON.stringify(run.pendingEvents).length).toBeLessThan(25_000)
+    expect(run.pendingEvents).toHaveLength(20)
+  })
+})
+
 describe('a run whose event is not delivered', () => {
   it('is resumed at its time', async () => {
     const outbox = await open()
@@ -124,6 +144,39 @@ describe('a run whose event is not delivered', () => {
     expect(wakes).toHaveLength(1)
     expect(Math.abs((wakes[0] ?? 0) - until)).toBeLessThan(1_000)
   })
+})
+
+describe('the end of a run', () => {
+  const endWith = async (parts: object) => {
+    const outbox = await open()
+    const run = await outbox.start()
+    const { executions } = withOutbox(
+      {
+        ...outbox.stores,
+        webhooks: outbox.engine.webhooks as never,
+        executions: executionStore(outbox.table),
+      },
+      { ...outbox.engine, ...parts } as never,
+    )
+    const outcome = { status: 'SUCCESS', output: {}, steps: 0, usage: run.usage, model: null } as never
+    const finishedAt = new Date(outbox.now()).toISOString()
+    await executions.finish({ execution: run, outcome, finishedAt })
+    outbox.pass(2 * graceMs)
+    await outbox.sweep()
+    return outbox.messages()
+  }
+  const hang = () => new Promise<never>(() => undefined)
+  const destinations = { of: async () => [{}], refresh: hang }
+
+  it('waits for a queue that hangs only shortly', async () => {
+    const messages = await endWith({ destinations, queue: { send: hang } })
+    expect(messages).toHaveLength(1)
+  }, 4_000)
+
+  it('waits for the list of webhooks only shortly, and is marked then', async () => {
+    const messages = await endWith({ destinations: { of: hang, refresh: hang } })
+    expect(messages).toHaveLength(2)
+  }, 4_000)
 })
 
 describe('a record that cannot be read', () => {
