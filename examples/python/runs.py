@@ -41,9 +41,9 @@ def connect(base_url: str, token: str) -> AuthenticatedClient:
 
 
 def run(client: AuthenticatedClient, agent: str, input: Any, **parameters: Any) -> Any:
-    """Run an agent and return its output. `parameters` are those of `run_agent.sync`."""
+    """Run an agent and return its output, also if the run waits. `parameters` are those of `run_agent.sync`."""
     try:
-        return _post(client, agent, input, RunAgentExecMode.SYNC, parameters)
+        output, status = _post(client, agent, input, RunAgentExecMode.SYNC, parameters)
     except AgentError as error:
         # The run continues without a caller: after 270 seconds, or when a retry found the first request still running.
         if error.code not in ("ExecutionStillRunning", "ExecutionInProgress"):
@@ -51,11 +51,13 @@ def run(client: AuthenticatedClient, agent: str, input: Any, **parameters: Any) 
         if "executionId" not in error.problem:
             raise
         return wait(client, error.problem["executionId"])
+    # 202: it is suspended, and this is its record.
+    return wait(client, output["id"]) if status == 202 else output
 
 
 def start(client: AuthenticatedClient, agent: str, input: Any, **parameters: Any) -> Execution:
     """Start an asynchronous run and return its execution at once."""
-    record = _post(client, agent, input, RunAgentExecMode.ASYNC, parameters)
+    record, _ = _post(client, agent, input, RunAgentExecMode.ASYNC, parameters)
     try:
         return Execution.from_dict(record)
     except UNREADABLE as error:  # Also a cached execution, whose status is 200, is not checked before.
@@ -71,7 +73,7 @@ def wait(client: AuthenticatedClient, execution_id: UUID | str) -> Any:
     id = UUID(str(execution_id))
     prefer: str | Unset = "wait=2"
     while True:
-        execution, retry_after = _send(get_execution.sync_detailed, id, client=client, prefer=prefer)
+        execution, retry_after, _ = _send(get_execution.sync_detailed, id, client=client, prefer=prefer)
         if execution["status"] == "SUCCESS":
             return execution["output"]
         if execution["status"] == "ERROR":
@@ -86,12 +88,12 @@ def wait(client: AuthenticatedClient, execution_id: UUID | str) -> Any:
 
 def _post(
     client: AuthenticatedClient, agent: str, input: Any, mode: RunAgentExecMode, parameters: dict[str, Any]
-) -> Any:
-    """All attempts have one idempotency key, so that they lead to one execution."""
+) -> tuple[Any, int]:
+    """Return the body and the status. All attempts have one idempotency key, so that they lead to one execution."""
     options = {"idempotency_key": str(uuid.uuid4()), **parameters}
     body = RunAgentBody.from_dict(input)
-    output, _ = _send(run_agent.sync_detailed, agent, client=client, body=body, exec_mode=mode, **options)
-    return output
+    output, _, status = _send(run_agent.sync_detailed, agent, client=client, body=body, exec_mode=mode, **options)
+    return output, status
 
 
 def _execution_failed(execution: dict[str, Any]) -> AgentError:
@@ -104,8 +106,8 @@ def _execution_failed(execution: dict[str, Any]) -> AgentError:
     return AgentError({"code": "ExecutionFailed", "status": 500, **members})
 
 
-def _send(operation: Callable[..., Response[Any]], *args: Any, **parameters: Any) -> tuple[Any, float]:
-    """Return the body and `Retry-After`. Repeat a request after broken connections and responses that ask for it."""
+def _send(operation: Callable[..., Response[Any]], *args: Any, **parameters: Any) -> tuple[Any, float, int]:
+    """Return the body, `Retry-After` and the status. Repeat a request after broken connections and responses that ask for it."""
     inspect.signature(operation).bind(*args, **parameters)  # An unknown parameter is a TypeError of the caller.
     for attempt in range(1, MAX_ATTEMPTS + 1):
         failure: AgentError
@@ -116,7 +118,7 @@ def _send(operation: Callable[..., Response[Any]], *args: Any, **parameters: Any
             parsed = response.parsed
             retry_after = _seconds(response.headers.get("Retry-After", ""))
             if parsed is not None and not isinstance(parsed, Problem):
-                return parsed.to_dict(), retry_after
+                return parsed.to_dict(), retry_after, int(response.status_code)
             failure = _to_error(response)
             if response.status_code not in RETRYABLE_STATUSES and failure.code != "InternalError":
                 raise failure

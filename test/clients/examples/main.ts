@@ -45,6 +45,8 @@ garbage: ConnectionFailed
 parameter: got an unexpected keyword argument 'unknown'
 `
 
+const WAITING = 'True 200\n'
+
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'aes-examples-'))
 const service = await startService({ dataDir: join(folder, 'data'), environment: { DEV_TOKEN: TOKEN } })
@@ -65,6 +67,7 @@ async function checkPython(): Promise<void> {
   const { commandOf, sources } = await preparePython(folder, service.url)
   await checkExample('Python', commandOf('python'), ['-B', 'example.py'], sources)
   await checkHostileResponses(commandOf('python'), sources)
+  await checkWaiting(commandOf('python'), sources)
   await checkPythonTypes(commandOf('mypy'), sources)
   console.log('Python types: ok')
 }
@@ -75,6 +78,18 @@ async function checkHostileResponses(python: string, sources: string): Promise<v
   const { stdout } = await run(python, ['-B', 'hostile.py'], { cwd: sources, timeout: TIMEOUT_MS })
   strictEqual(stdout, HOSTILE, 'errors of runs.py')
   console.log('Python errors: ok')
+}
+
+/** `run` of `runs.py` returns the output of a run that has waited for an approval. */
+async function checkWaiting(python: string, sources: string): Promise<void> {
+  cpSync(join(ROOT, 'test/clients/examples/waiting.py'), join(sources, 'waiting.py'))
+  const { stdout } = await run(python, ['-B', 'waiting.py'], {
+    cwd: sources,
+    env: environment,
+    timeout: TIMEOUT_MS,
+  })
+  strictEqual(stdout, WAITING, 'output of a run that waits')
+  console.log('Python, a run that waits: ok')
 }
 
 async function checkTypes(file: string, ...options: string[]): Promise<void> {
