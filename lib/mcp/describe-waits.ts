@@ -6,6 +6,7 @@ import { toWaitingFor } from '../core/wait.ts'
 const HINTS: Partial<Record<Wait['kind'], string>> = {
   approval: 'A person decides; a token with the scope approve reports that with decide_approval.',
   signal: 'send_signal sends a signal.',
+  execution: 'get_execution with that id shows what it waits for.',
 }
 
 /** What a suspended run waits for, in sentences for people and models. About as long as `waitingFor` of a record. */
@@ -27,7 +28,7 @@ function describeWait({ kind, name, until, id, signals = [] }: WaitRecord): stri
     case 'sleep':
       return `its time, ${until}`
     case 'execution':
-      return `the execution ${id} of the agent ${name}${end}`
+      return `the execution ${id} of the tool ${name}${end}`
     case 'limit':
       return `its limit ${name}${end}`
   }

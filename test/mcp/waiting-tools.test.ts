@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { describeWaits } from '../../lib/mcp/describe-waits.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { waitForExecution } from '../support/service/client.ts'
 import { modernRequest, parseMessages } from './messages.ts'
@@ -125,4 +126,11 @@ describe('decide_approval', () => {
     })
     expect((await org.getExecution(executionId)).waitingFor).toHaveLength(1)
   })
+})
+
+it('says of a run that waits for another one how to learn what that waits for', () => {
+  const wait = { kind: 'execution' as const, name: 'delegate', since: '', until: null, id: '01a2', step: 1 }
+  expect(describeWaits([wait])).toBe(
+    'The run waits for the execution 01a2 of the tool delegate. get_execution with that id shows what it waits for.',
+  )
 })
