@@ -154,6 +154,12 @@ export interface ExecutionStore extends LearningStore {
   /** Records an accepted execution. False if the id exists; then nothing changes. */
   create(params: { execution: Execution } & Marking): Promise<boolean>
   get(params: { organizationId: string; id: string }): Promise<Execution | null>
+  /** The same, without its payloads if their JSON has more bytes: large ones are not read then. */
+  getLimited(params: {
+    organizationId: string
+    id: string
+    maxBytes: number
+  }): Promise<Execution | ExecutionSummary | null>
   /** The execution without its payloads, which are not read. */
   getSummary(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
   /** Whether the execution exists and belongs to the organization, one of the agents and the tenant. */

@@ -3,7 +3,7 @@ import type { ExecutionStore } from '../../core/ports.ts'
 import * as transitions from '../../core/transitions.ts'
 import type { Change, Condition } from '../table/expressions.ts'
 import { childKey, executionKey } from '../table/keys.ts'
-import { storePayload } from '../table/payload.ts'
+import { payloadBytes, storePayload } from '../table/payload.ts'
 import { TABLE } from '../table/schema.ts'
 import { toStoredText } from '../table/stored-text.ts'
 import { type Item, NOT_EXISTS, type Table } from '../table/table.ts'
@@ -61,6 +61,15 @@ export function executionStore(table: Table): ExecutionStore {
     async get({ organizationId, id }) {
       const item = await readRecord(table, id)
       return item?.organizationId === organizationId ? loadExecution(table, item) : null
+    },
+
+    async getLimited({ organizationId, id, maxBytes }) {
+      const item = await readRecord(table, id)
+      if (item?.organizationId !== organizationId) return null
+      const { input, output, inputAdaptations, feedback } = item as ExecutionItem
+      const payloads = [input, output, inputAdaptations, feedback]
+      const bytes = payloads.reduce((sum, payload) => sum + payloadBytes(payload), 0)
+      return bytes > maxBytes ? toSummary(item as ExecutionItem) : loadExecution(table, item)
     },
 
     async getSummary(id) {

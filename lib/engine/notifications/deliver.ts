@@ -33,7 +33,7 @@ import type { Destination, Destinations } from './destinations.ts'
 import { endOf } from './outbox.ts'
 
 export type DeliveryEngine = {
-  executions: Pick<ExecutionStore, 'clearEvents' | 'get' | 'getStatus' | 'getSummary'>
+  executions: Pick<ExecutionStore, 'clearEvents' | 'getLimited' | 'getStatus' | 'getSummary'>
   signals: Pick<SignalStore, 'list'>
   steps: Pick<StepStore, 'hasResult' | 'read'>
   deliveries: Pick<DeliveryStore, 'get' | 'list' | 'listOfExecution' | 'put' | 'setHandled'>
@@ -151,15 +151,20 @@ async function attemptAgain(
   return attemptDelivery(engine, { destination, event: previous, data, previous, isRequested })
 }
 
-/** Without payloads if these cannot be read: the events of an execution do not depend on them. Null if it is deleted. */
+/**
+ * Without payloads if these are too large to be sent, or cannot be read: the events of an execution do not depend on
+ * them. Null if it is deleted.
+ */
 async function readExecution(
   { executions }: DeliveryEngine,
   key: { organizationId: string; id: string },
 ): Promise<Execution | ExecutionSummary | null> {
-  const execution = await executions.get(key).catch((error: unknown) => {
-    if (error instanceof Unavailable) throw error
-    return null
-  })
+  const execution = await executions
+    .getLimited({ ...key, maxBytes: MAX_DATA_BYTES })
+    .catch((error: unknown) => {
+      if (error instanceof Unavailable) throw error
+      return null
+    })
   return execution ?? executions.getSummary(key)
 }
 

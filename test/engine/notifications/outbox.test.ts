@@ -279,3 +279,15 @@ describe('a delivery that fails', () => {
     expect(outbox.sent.filter(({ destinationId }) => destinationId === silent.id)).toHaveLength(4)
   })
 })
+
+it('sends a record of more than 256 kB without payloads, which it does not read', async () => {
+  const outbox = await open()
+  outbox.addWebhook()
+  const run = await outbox.start({ input: { text: 'x'.repeat(300_000) } })
+  await outbox.finish(run)
+  meter.take()
+  await outbox.deliver()
+  expect(meter.take().requests.BatchGetItem).toBeUndefined()
+  expect(outbox.sent).toMatchObject([{ data: { id: run.id, status: 'SUCCESS' } }])
+  expect(outbox.sent[0]?.data).not.toHaveProperty('input')
+})
