@@ -11,7 +11,7 @@ type Measured = {
   clientErrors: Record<string, number>
   /** How many clients closed their connection, by the moment. */
   hangUps: Record<string, number>
-  seconds: { faults: number; settling: number }
+  seconds: { faults: number; settling: number; delivering: number }
 }
 
 const MAX_PROBLEMS = 25
@@ -74,7 +74,10 @@ export function figuresOf(
       .received()
       .map(({ kind, requests }): [string, string] => [
         `deliveries to the receiver that ${kind}`,
-        `${requests.length}, of ${new Set(requests.map(({ headers }) => headers['webhook-id'])).size} events`,
+        [
+          `${requests.length}, of ${new Set(requests.map(({ headers }) => headers['webhook-id'])).size} events`,
+          `${requests.filter(cluster.receivers.isEarly).length} before it recovered`,
+        ].join(', '),
       ]),
     ['receivers that died', cluster.receivers.deaths()],
     ...Object.entries(clientErrors).map(([error, count]): [string, number] => [
@@ -92,6 +95,7 @@ export function figuresOf(
     ]),
     ['seconds with faults', seconds.faults.toFixed(1)],
     ['seconds to settle', seconds.settling.toFixed(1)],
+    ['seconds until all events were delivered', seconds.delivering.toFixed(1)],
   ]
 }
 

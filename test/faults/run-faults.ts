@@ -65,19 +65,22 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
     await watch.stop()
     await Promise.all(cluster.services.map((service) => service.ready()))
     await waitForOthers(cluster, options.settleMs)
-    const seconds = {
-      faults: (settlingAt - startedAt) / 1000,
-      settling: (performance.now() - settlingAt) / 1000,
-    }
+    const settledAt = performance.now()
     const evidence = await collectEvidence(cluster, observations)
     const { receivers } = cluster
     await waitForDeliveries({ ...evidence, receivers }, options.settleMs)
+    const seconds = {
+      faults: (settlingAt - startedAt) / 1000,
+      settling: (settledAt - settlingAt) / 1000,
+      delivering: (performance.now() - settledAt) / 1000,
+    }
+    const output = cluster.services.map((service) => service.output()).join('\n')
     return {
       problems: [
         ...watch.problems,
         ...load.problems,
         ...verifyRuns(evidence),
-        ...verifyDeliveries({ ...evidence, receivers }),
+        ...verifyDeliveries({ ...evidence, receivers, output }),
         ...(await clusterProblems(cluster)),
         ...(await findRemains(cluster, observations)),
       ],

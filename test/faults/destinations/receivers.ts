@@ -34,6 +34,7 @@ export async function startReceivers({
 }) {
   const { webhooks } = openStores(table)
   let forbidden = 0
+  let recoveredAt = Number.POSITIVE_INFINITY
   // The target of redirects, which no webhook allows.
   const target = createServer((_, response) => {
     forbidden++
@@ -65,7 +66,7 @@ export async function startReceivers({
       agentIds: null,
       tenantIds: null,
       sources: null,
-      allowedHosts: [HOST],
+      allowedHosts: [`${HOST}:${port}`],
       enabled: true,
       disabledReason: null,
       failingSince: null,
@@ -78,13 +79,15 @@ export async function startReceivers({
   }
   const receivers = await Promise.all(KINDS.map(start))
   return {
-    secrets: receivers.map(({ secret }) => secret),
     deaths: () => receivers.reduce((sum, { current }) => sum + current.deaths, 0),
     /** Requests that reached the target of the redirects. */
     forbidden: () => forbidden,
     recover: () => {
+      recoveredAt = Date.now()
       for (const { log } of receivers) writeFileSync(`${log}.recovered`, '')
     },
+    /** Whether a request was sent while receivers failed. */
+    isEarly: ({ headers }: Received) => Number(headers['webhook-timestamp']) * 1000 < recoveredAt,
     /** What each receiver has noted so far. */
     received: () =>
       receivers.map(({ kind, log, secret, id }) => ({

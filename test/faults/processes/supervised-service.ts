@@ -16,6 +16,7 @@ export function superviseService({ dataDir, environment }: Options) {
   const counts = { starts: 0, failedStarts: 0, gatewayKills: 0, runnerKills: 0, pauses: 0 }
   const problems: string[] = []
   let running: Service | null = null
+  const all: Service[] = []
   const paused = new Map<number, NodeJS.Timeout>()
   let isStopping = false
   let starting = start()
@@ -33,6 +34,7 @@ export function superviseService({ dataDir, environment }: Options) {
       try {
         counts.starts++
         running = await startService({ dataDir, environment })
+        all.push(running)
         return
       } catch (error) {
         counts.failedStarts++
@@ -56,6 +58,8 @@ export function superviseService({ dataDir, environment }: Options) {
     ready: () => starting,
     /** Of the gateway; undefined while it is down. */
     pid: () => running?.pid,
+    /** Everything that its processes have printed. */
+    output: () => all.map((service) => service.output()).join('\n'),
     /** Reports and restarts a gateway that exited although it was not killed. */
     checkGateway(): void {
       if (!running || isAlive(running.pid)) return

@@ -19,9 +19,12 @@ export function missingDeliveries({ stored, receivers }: Evidence): string[] {
   })
 }
 
-/** Every problem found with what receivers got. */
-export function verifyDeliveries(evidence: Evidence): string[] {
-  const { stored, receivers } = evidence
+/**
+ * Every problem found with what receivers got.
+ * @param evidence with what the services have printed, which must not contain a secret
+ */
+export function verifyDeliveries(evidence: Evidence & { output: string }): string[] {
+  const { stored, receivers, output } = evidence
   const problems = receivers.received().flatMap(({ kind, secret, requests }) => {
     const webhook = new Webhook(secret)
     return requests.flatMap(({ headers, body }) => {
@@ -39,9 +42,14 @@ export function verifyDeliveries(evidence: Evidence): string[] {
     })
   })
   const forbidden = receivers.forbidden()
+  const isPrinted = (secret: string) => output.includes(secret.replace('whsec_', ''))
   return [
     ...missingDeliveries(evidence),
     ...problems,
+    ...receivers
+      .received()
+      .filter(({ secret }) => isPrinted(secret))
+      .map(({ kind }) => `A service printed the secret of the receiver that ${kind}.`),
     ...(forbidden > 0 ? [`${forbidden} requests followed a redirect to a private address.`] : []),
   ]
 }
