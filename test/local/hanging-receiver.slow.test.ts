@@ -14,10 +14,10 @@ import { temporaryServices } from '../support/service/temporary-services.ts'
 const RECEIVERS = 10
 /** Of each kind, in turns: whatever else this machine does delays both. */
 const ROUNDS = 6
-const RUNS = 24
-/** Between two runs: a round takes longer than an attempt that gets no answer, which is given up after 2.4 s. */
-const RUN_MS = 200
-const BACKOFF_MS = '600'
+const RUNS = 18
+/** Between two runs: a round takes longer than an attempt that gets no answer, which is given up after 3.2 s. */
+const RUN_MS = 300
+const BACKOFF_MS = '800'
 const MAX_RATIO = 1.5
 /** A 99th percentile below this one counts as good: a busy machine adds as much to a few milliseconds. */
 const FLOOR_MS = 50

@@ -1,6 +1,7 @@
 /**
  * A runner's process that receives batches, as Lambda's event source mapping does: it deletes the messages of a batch
- * when the function has ended, except those that the function reports.
+ * when the function has ended, except those that the function reports. It delivers events, too: those of the services
+ * hardly live for as long as it takes to begin with it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -9,8 +10,15 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs'
+import { handler as deliverEvents } from '../../../functions/deliver-events.ts'
 import { handler } from '../../../functions/process-execution.ts'
-import { LEASE_SECONDS, QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../../../lib/environment.ts'
+import {
+  DELIVERY_QUEUE_URL,
+  LEASE_SECONDS,
+  QUEUE_URL,
+  requireEnv,
+  SQS_ENDPOINT,
+} from '../../../lib/environment.ts'
 import { toRecord } from '../../../local/runner/poller.ts'
 import { sdkConfig } from '../../support/tables/sdk.ts'
 import { type BatchReport, INVALID_MESSAGE, QUEUE_LEASES } from './queue-settings.ts'
@@ -21,10 +29,11 @@ const WINDOW_MS = 500
 const CONCURRENCY = 3
 
 const client = new SQSClient(sdkConfig(requireEnv(SQS_ENDPOINT)))
-const QueueUrl = requireEnv(QUEUE_URL)
+const runs = requireEnv(QUEUE_URL)
+const deliveries = requireEnv(DELIVERY_QUEUE_URL)
 const maxMs = QUEUE_LEASES * Number(requireEnv(LEASE_SECONDS)) * 1000
 
-async function receive(): Promise<Message[]> {
+async function receive(QueueUrl: string): Promise<Message[]> {
   const messages: Message[] = []
   const endsAt = performance.now() + WINDOW_MS
   while (messages.length < BATCH_SIZE && performance.now() < endsAt) {
@@ -57,17 +66,32 @@ async function processBatch(messages: Message[]): Promise<void> {
     validFailed: valid.filter(isFailed).length,
   }
   process.send?.(report)
-  const done = messages.filter((message) => !isFailed(message))
+  await deleteMessages(
+    runs,
+    messages.filter((message) => !isFailed(message)),
+  )
+}
+
+async function deliverBatch(messages: Message[]): Promise<void> {
+  const { batchItemFailures } = await deliverEvents({ Records: messages.map(toRecord) })
+  const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
+  await deleteMessages(
+    deliveries,
+    messages.filter(({ MessageId = '' }) => !failed.has(MessageId)),
+  )
+}
+
+async function deleteMessages(QueueUrl: string, done: Message[]): Promise<void> {
   if (done.length === 0) return
   const Entries = done.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
   await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }))
 }
 
-async function repeat(): Promise<never> {
+async function repeat(queueUrl: string, process: (messages: Message[]) => Promise<void>): Promise<never> {
   for (;;) {
     try {
-      const messages = await receive()
-      if (messages.length > 0) await processBatch(messages)
+      const messages = await receive(queueUrl)
+      if (messages.length > 0) await process(messages)
     } catch {
       // Faults reach the runner's own requests, too: the messages become visible again.
       await sleep(WINDOW_MS)
@@ -76,4 +100,9 @@ async function repeat(): Promise<never> {
 }
 
 process.once('disconnect', () => process.exit(0))
-await Promise.all(Array.from({ length: CONCURRENCY }, repeat))
+await Promise.all(
+  Array.from({ length: CONCURRENCY }, () => [
+    repeat(runs, processBatch),
+    repeat(deliveries, deliverBatch),
+  ]).flat(),
+)
