@@ -22,12 +22,12 @@ import { EXECUTION_RETENTION_DAYS, readInteger } from '../lib/environment.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { toPageResponse } from '../lib/http/responses.ts'
-import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { system } from '../lib/system.ts'
 
 const { rates, ...opened } = openStores()
 const stores = { ...opened, system }
-const queue = openDeliveryQueue()
+/** What is requested is attempted once. */
+const queue = { send: async () => undefined }
 /** For one request: it knows the webhooks and secrets of now. */
 const openEngine = () =>
   openDeliveryEngine({ ...stores, queue, toRecord: toExecutionRecord, toSummary: toExecutionSummary })

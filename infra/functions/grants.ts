@@ -100,7 +100,6 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'manage-webhooks': {
     table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['owned-by-organization'],
-    deliveryQueue: ['SendMessage'],
   },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
@@ -126,7 +125,8 @@ export const GRANTS: Record<FunctionName, Grant> = {
     deliveryQueue: ['SendMessage'],
   },
   'deliver-events': {
-    table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    indexes: ['owned-by-organization'],
     deliveryQueue: ['SendMessage'],
   },
 }

@@ -246,7 +246,7 @@ export interface ExecutionStore extends LearningStore {
     } & Marking,
   ): Promise<Execution | null>
   /**
-   * Of a final execution that stayed listed: when it is due again; null if nothing is left to do. `markedAt`: then it is
+   * Of a final execution that stayed listed: when it is due again; null if nothing is left to do. `markedAt`: it is
    * also entered into the outbox, with this time.
    */
   settle(params: {
@@ -441,6 +441,8 @@ export interface DeliveryStore {
    * `attempts`: those of the stored one, 0 for a new one. False if the delivery has changed or was deleted.
    */
   put(params: { delivery: Delivery; attempts: number; dueAt: number | null }): Promise<boolean>
+  /** Removes a delivery whose execution was deleted before it was stored. */
+  delete(params: DeliveryId): Promise<void>
   /** Moves the timer of a pending delivery, unless it has moved. */
   postpone(params: DeliveryId & { dueAt: number; until: number }): Promise<boolean>
   /** Deliveries to a webhook, newest first. */

@@ -154,10 +154,11 @@ describe('deliveries', () => {
   const verified = ({ headers, body }: Received, secret: string) =>
     new Webhook(secret).verify(body, headers as never)
 
-  /** A webhook whose receiver answers with these statuses in turn. */
+  /** A webhook whose receiver answers with these statuses in turn. The service itself has nothing to tell it. */
   async function receiving(...statuses: number[]) {
     const server = await serve((response) => response.writeHead(statuses.shift() ?? 200).end())
-    const webhook = await created({ url: `${server.url}/events`, allowedHosts: [server.host] })
+    const types = ['execution.cancelled']
+    const webhook = await created({ url: `${server.url}/events`, allowedHosts: [server.host], types })
     onTestFinished(async () => void (await remove(webhook)))
     return { webhook, received: server.received }
   }

@@ -43,6 +43,9 @@ export function deliveryStore(table: Table): DeliveryStore {
     put: ({ delivery, attempts, dueAt }) =>
       table.put(toItem(delivery, dueAt), attempts === 0 ? NOT_EXISTS : isStill({ attempts })),
 
+    delete: ({ executionId, revision, destinationId }) =>
+      table.delete(deliveryKey(executionId, revision, destinationId)),
+
     async postpone({ executionId, revision, destinationId, dueAt, until }) {
       const condition = isStill({ openUntil: dueAt })
       const key = deliveryKey(executionId, revision, destinationId)

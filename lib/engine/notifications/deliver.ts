@@ -36,7 +36,7 @@ export type DeliveryEngine = {
   executions: Pick<ExecutionStore, 'clearEvents' | 'getLimited' | 'getStatus' | 'getSummary'>
   signals: Pick<SignalStore, 'list'>
   steps: Pick<StepStore, 'hasResult' | 'read'>
-  deliveries: Pick<DeliveryStore, 'get' | 'list' | 'listOfExecution' | 'put' | 'setHandled'>
+  deliveries: Pick<DeliveryStore, 'delete' | 'get' | 'list' | 'listOfExecution' | 'put' | 'setHandled'>
   webhooks: Pick<WebhookStore, 'get' | 'update'>
   destinations: Destinations
   breaker: CircuitBreaker
@@ -145,7 +145,10 @@ async function attemptAgain(
 ): Promise<Delivery | null> {
   const { organizationId, executionId, destinationId } = previous
   const execution = await readExecution(engine, { organizationId, id: executionId })
-  if (!execution) return null
+  if (!execution) {
+    await engine.deliveries.delete(previous)
+    return null
+  }
   const destination = await destinationOf(engine, execution, destinationId)
   const data = dataOf(engine, execution, previous)
   return attemptDelivery(engine, { destination, event: previous, data, previous, isRequested })

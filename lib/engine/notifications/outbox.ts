@@ -92,7 +92,7 @@ export function withOutbox<S extends { executions: ExecutionStore; webhooks: Web
   }
 }
 
-/** How long the end of a run waits for the webhooks, or for its message to be sent: a caller may wait for the answer. */
+/** How long the end of a run waits for the webhooks, or for its message to be sent: a caller may wait for it. */
 const MAX_PAUSE_MS = 1_000
 
 const pause = (ms: number) => sleep(ms, undefined, { ref: false })

@@ -22,10 +22,12 @@ import { macOf } from '../../../lib/core/callback-mac.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { CLEANUP_DELAY_MS, DEADLINE_MS, LEASE_MS } from '../../../lib/core/limits.ts'
+import type { Delivery } from '../../../lib/core/notification.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { deliveryStore } from '../../../lib/dynamodb/executions/delivery-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { webhookStore } from '../../../lib/dynamodb/webhook-store.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues, provisionTable, type Queues } from '../../../local/emulators/provision.ts'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
@@ -239,16 +241,42 @@ async function invokeAllFunctions() {
   await sweepStale()
   await endFamilies()
   await sendSignals()
-  await deliver(await newestExecution())
+  await failToDeliver(await newestExecution(), webhookId)
   await manageWebhooks(webhookId)
 }
 
 /** Nothing listens at the URL: deliveries are repeated by the queue. */
 const WEBHOOK = { url: 'http://127.0.0.1:1/', allowedHosts: ['127.0.0.1:1'] }
 
-async function deliver(executionId: string) {
-  const body = JSON.stringify({ organizationId, executionId })
-  expect(await handlers['deliver-events'](toSqsEvent({ body }), {})).toEqual({ batchItemFailures: [] })
+async function deliver(message: object) {
+  const event = toSqsEvent({ body: JSON.stringify({ organizationId, ...message }) })
+  expect(await handlers['deliver-events'](event, {})).toEqual({ batchItemFailures: [] })
+}
+
+/** To a webhook that has failed for days, and an event of a deleted execution. */
+async function failToDeliver(executionId: string, webhookId: string) {
+  const longAgo = new Date(Date.now() - 4 * 86_400_000).toISOString()
+  await webhookStore(table).update({ organizationId, id: webhookId, changes: { failingSince: longAgo } })
+  for (const id of [executionId, system.newId()]) {
+    const due = { status: 'PENDING', nextAttemptAt: longAgo, revision: 7 } as const
+    const delivery = { ...aDelivery(id, webhookId), ...due }
+    await deliveryStore(table).put({ delivery, attempts: 0, dueAt: null })
+    await deliver({ executionId: id, revision: due.revision, destinationId: webhookId })
+  }
+  expect(await call('get-webhook', 200, { webhookId })).toMatchObject({ disabledReason: 'failing' })
+}
+
+function aDelivery(executionId: string, destinationId: string): Delivery {
+  const now = new Date().toISOString()
+  const event = {
+    executionId,
+    organizationId,
+    revision: 2,
+    type: 'execution.failed' as const,
+    occurredAt: now,
+  }
+  const attempt = { attempts: 1, createdAt: now, attemptedAt: now, nextAttemptAt: null }
+  return { ...event, ...attempt, status: 'FAILED', responseStatus: 500, error: null, destinationId }
 }
 
 async function manageWebhooks(webhookId: string) {
@@ -257,21 +285,11 @@ async function manageWebhooks(webhookId: string) {
   await call('rotate-webhook', 200, { webhookId })
   await call('rotate-webhook', 200, { webhookId: 'default' })
   await call('test-webhook', 200, { webhookId })
-  const id = await newestExecution()
-  const now = new Date().toISOString()
-  const event = {
-    executionId: id,
-    organizationId,
-    revision: 2,
-    type: 'execution.failed' as const,
-    occurredAt: now,
-  }
-  const attempt = { attempts: 1, createdAt: now, attemptedAt: now, nextAttemptAt: null }
-  const result = { status: 'FAILED' as const, responseStatus: 500, error: null }
-  const delivery = { ...event, ...attempt, ...result, destinationId: webhookId }
+  const delivery = aDelivery(await newestExecution(), webhookId)
   await deliveryStore(table).put({ delivery, attempts: 0, dueAt: null })
-  const [{ id: deliveryId }] = await call('list-deliveries', 200, { webhookId })
-  expect((await call('redeliver', 200, { webhookId, deliveryId })).status).toBe('PENDING')
+  const deliveries: { id: string; status: string }[] = await call('list-deliveries', 200, { webhookId })
+  const deliveryId = deliveries.find(({ status }) => status === 'FAILED')?.id ?? ''
+  expect((await call('redeliver', 200, { webhookId, deliveryId })).status).toBe('FAILED')
   expect(await call('list-webhooks', 200)).toHaveLength(1)
   await call('delete-webhook', 204, { webhookId })
 }
@@ -361,7 +379,7 @@ async function approve() {
   const [approval] = await call('list-approvals', 200, { query: { agent: version.slug } })
   expect(approval.input).toEqual({ text: large })
   // Until then, its timer is due at once.
-  await deliver(id)
+  await deliver({ executionId: id })
   const decision = { decision: 'approve', input: { text: large.repeat(5) } }
   const options = { id, approvalId: approval.id, body: decision }
   recorder.refuseMessages('decide-approval')
