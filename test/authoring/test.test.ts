@@ -374,7 +374,7 @@ describe('--record and --replay', () => {
       {
         pointer: '',
         message: expect.stringMatching(
-          /^the approval "look_up" refuses what the case answers: \/id must be a string/,
+          /^the approval "look_up" refuses what the case answers: \/input\/id must be a string/,
         ),
       },
     ])
