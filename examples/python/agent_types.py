@@ -27,6 +27,22 @@ class RedactPiiOutputEntitiesItem(TypedDict):
     replacement: str
 
 
+class RefundOrderInput(TypedDict):
+    # The number of the order.
+    orderId: str
+    # How much to refund in US dollars.
+    usd: float
+
+
+class RefundOrderOutput(TypedDict):
+    # Whether the order was refunded.
+    refunded: bool
+    # How much was refunded.
+    usd: float
+    # Who approved or rejected it, and why.
+    reason: str
+
+
 class SummarizeTextInput(TypedDict):
     # The text to summarize.
     text: str

@@ -28,6 +28,22 @@ export type RedactPiiOutput = {
   }[]
 }
 
+export type RefundOrderInput = {
+  /** The number of the order. */
+  orderId: string
+  /** How much to refund in US dollars. */
+  usd: number
+}
+
+export type RefundOrderOutput = {
+  /** Whether the order was refunded. */
+  refunded: boolean
+  /** How much was refunded. */
+  usd: number
+  /** Who approved or rejected it, and why. */
+  reason: string
+}
+
 export type SummarizeTextInput = {
   /** The text to summarize. */
   text: string
@@ -79,6 +95,11 @@ export type Agents = {
   'redact-pii': {
     input: RedactPiiInput
     output: RedactPiiOutput
+  }
+  /** Refunds an order. More than 100 dollars need the approval of a person, who can change the amount. */
+  'refund-order': {
+    input: RefundOrderInput
+    output: RefundOrderOutput
   }
   /** Summarizes a text in a few sentences and lists its topics. */
   'summarize-text': {
