@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OperationName } from '../../lib/api/routes.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { EXECUTION_RETENTION_DAYS, WEBHOOK_URLS } from '../../lib/environment.ts'
@@ -15,7 +15,10 @@ beforeAll(async () => {
   own = await newOrganization()
   await own.publish('echo')
   vi.stubEnv(EXECUTION_RETENTION_DAYS, '4')
+  // Functions read it when they are loaded, which another file of this process may have done, or do later.
+  vi.resetModules()
 })
+afterAll(() => void vi.resetModules())
 beforeEach(() => void vi.stubEnv(WEBHOOK_URLS, 'on'))
 
 type Call = Partial<Parameters<typeof toGatewayEvent>[1]>
