@@ -10,7 +10,8 @@ export async function withTemplates<T>(use: (paths: string[]) => Promise<T>): Pr
   try {
     const paths = Object.entries(OPTION_SETS).map(([name, context]) => {
       const path = join(folder, `${name.replaceAll(/\W+/g, '-')}.json`)
-      writeFileSync(path, JSON.stringify(synthesize(context).toJSON()))
+      // In lines: a finding quotes those of its resource.
+      writeFileSync(path, JSON.stringify(synthesize(context).toJSON(), null, 1))
       return path
     })
     return await use(paths)
