@@ -23,6 +23,9 @@ export type ExecutionEvent = {
   waits?: Wait[]
 }
 
+/** What a destination gets: an event, or an example. */
+export type SentEvent = Omit<ExecutionEvent, 'type'> & { type: EventType | 'webhook.test' }
+
 export const eventIdOf = ({ executionId, revision }: Pick<ExecutionEvent, 'executionId' | 'revision'>) =>
   `evt_${executionId}_${revision}`
 

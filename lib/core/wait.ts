@@ -30,7 +30,8 @@ export type Suspension = {
 }
 
 /** A wait that is shorter than the longest delay of a message needs no sweep. */
-export const hasOwnMessage = ({ at, until }: Suspension): boolean => until - at < MAX_QUEUE_DELAY_MS
+export const hasOwnMessage = ({ at, until }: Pick<Suspension, 'at' | 'until'>): boolean =>
+  until - at < MAX_QUEUE_DELAY_MS
 
 /** What fits `MAX_WAITING_FOR_BYTES` of JSON, beginning with the first one. The table keeps no order of members. */
 export function toWaitingFor(waits: Wait[]): Wait[] {

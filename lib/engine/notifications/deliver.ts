@@ -6,7 +6,6 @@ import {
   type SuspendedExecution,
 } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
-import { MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
 import {
   DEFAULT_WEBHOOK,
   type Delivery,
@@ -14,6 +13,7 @@ import {
   EVENT_BUS,
   type ExecutionEvent,
   parseEventId,
+  type SentEvent,
   type Webhook,
 } from '../../core/notification.ts'
 import type {
@@ -26,8 +26,9 @@ import type {
   WebhookStore,
 } from '../../core/ports.ts'
 import type { StepStore } from '../../core/step.ts'
+import { hasOwnMessage } from '../../core/wait.ts'
 import { timerOf } from '../waiting/suspend.ts'
-import { hasArrived } from '../waiting/wake.ts'
+import { EARLY_MS, hasArrived } from '../waiting/wake.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { Destination, Destinations } from './destinations.ts'
 import { endOf } from './outbox.ts'
@@ -44,7 +45,7 @@ export type DeliveryEngine = {
   system: System
   times: LeaseTimes
   /** Sends an event; never throws. `data`: JSON of the record. */
-  send(destination: Destination, event: ExecutionEvent, data: string): Promise<DeliveryResult>
+  send(destination: Destination, event: SentEvent, data: string): Promise<DeliveryResult>
   /** The record that clients see. */
   toRecord(execution: Execution): object
   /** The same without payloads, for an execution whose record is too large. */
@@ -65,8 +66,6 @@ const MAX_DELIVERY_ATTEMPTS = DELAYS.length + 1
 const FAILING_MS = 72 * HOUR_MS
 /** Deliveries among which one that succeeded is looked for. */
 const MAX_CHECKED = 100
-/** A message may be early by this much: the clocks of machines differ. */
-const EARLY_MS = 2_000
 
 /**
  * Sends the events of an execution that are not handled to all destinations at the same time, each at least once, and
@@ -85,12 +84,13 @@ export async function deliverEvents(
     eventsOf(execution).map(async (event) => {
       const isNew = ({ id }: Destination) =>
         !known.some(({ revision, destinationId }) => revision === event.revision && destinationId === id)
-      const destinations = await engine.destinations.of(execution, event.type)
+      const destinations = (await engine.destinations.of(execution, event.type)).filter(isNew)
+      if (destinations.length === 0) return
       const data = dataOf(engine, execution, event)
       await Promise.all(
-        destinations
-          .filter(isNew)
-          .map((destination) => attemptDelivery(engine, { destination, event, data, previous: null })),
+        destinations.map((destination) =>
+          attemptDelivery(engine, { destination, event, data, previous: null }),
+        ),
       )
     }),
   )
@@ -171,17 +171,19 @@ async function readExecution(
   return execution ?? executions.getSummary(key)
 }
 
-/** A string says why nothing can be sent. */
+/** `problem`: why nothing can be sent. */
+type Target = Destination & { problem?: string }
+
 async function destinationOf(
   { webhooks }: DeliveryEngine,
   { organizationId, webhookUrl }: ExecutionSummary,
   id: string,
-): Promise<Destination | string> {
+): Promise<Target> {
   if (id === EVENT_BUS) return { id, webhook: null, url: null }
   if (id === DEFAULT_WEBHOOK) return { id, webhook: null, url: webhookUrl }
   const webhook = await webhooks.get({ organizationId, id })
-  if (!webhook) return 'The webhook was deleted.'
-  return webhook.enabled ? { id, webhook, url: webhook.url } : 'The webhook is disabled.'
+  if (webhook?.enabled) return { id, webhook, url: webhook.url }
+  return { id, webhook: null, url: null, problem: `The webhook ${webhook ? 'is disabled' : 'was deleted'}.` }
 }
 
 /** Those that destinations may not have been told of: the waits that are pending, and the end. */
@@ -213,7 +215,7 @@ function dataOf(
 }
 
 type Attempt = {
-  destination: Destination | string
+  destination: Target
   event: ExecutionEvent
   data: string
   previous: Delivery | null
@@ -228,23 +230,23 @@ async function attemptDelivery(
   const { system, deliveries, breaker, times } = engine
   const before = previous?.attempts ?? 0
   const isLast = before + 1 >= MAX_DELIVERY_ATTEMPTS
+  const { problem } = destination
   const result =
-    typeof destination === 'string'
-      ? unsent(destination)
+    problem !== undefined
+      ? unsent(problem)
       : await breaker.run(receiverOf(destination, event), { isForced: isLast || isRequested }, () =>
           engine.send(destination, event, data),
         )
   const now = system.now()
-  if (typeof destination !== 'string' && destination.webhook)
-    await noteResult(engine, destination.webhook, result)
+  if (destination.webhook) await noteResult(engine, destination.webhook, result)
   if (isRequested && previous && !result.ok) return noteRedelivery(engine, previous, result)
-  const isOver = result.ok || result.isGone || isLast || typeof destination === 'string'
+  const isOver = result.ok || result.isGone || isLast || problem !== undefined
   const delayMs = isOver ? null : (DELAYS[before] ?? 0) * times.backoffMs * (0.8 + Math.random() * 0.2)
   const { executionId, organizationId, revision, type, occurredAt, waits = [] } = event
   const delivery: Delivery = {
     ...{ executionId, organizationId, revision, type, occurredAt },
     ...(waits.length > 0 && { waits }),
-    destinationId: typeof destination === 'string' ? (previous as Delivery).destinationId : destination.id,
+    destinationId: destination.id,
     status: result.ok ? 'DELIVERED' : isOver ? 'FAILED' : 'PENDING',
     attempts: before + 1,
     createdAt: previous?.createdAt ?? new Date(now).toISOString(),
@@ -253,11 +255,11 @@ async function attemptDelivery(
     responseStatus: result.responseStatus,
     error: result.error,
   }
-  const hasOwnMessage = delayMs !== null && delayMs < MAX_QUEUE_DELAY_MS
-  const dueAt = delayMs === null ? null : now + delayMs + (hasOwnMessage ? 2 * times.graceMs : 0)
+  const next = delayMs === null ? null : { at: now, until: now + delayMs }
+  const dueAt = next && timerOf(engine, next)
   if (!(await deliveries.put({ delivery, attempts: before, dueAt })))
     return (await deliveries.get(delivery)) ?? delivery
-  if (hasOwnMessage) {
+  if (delayMs !== null && next && hasOwnMessage(next)) {
     const { destinationId } = delivery
     // The timer repeats one that is lost.
     await engine.queue
@@ -302,7 +304,7 @@ async function noteResult(
   const now = system.now()
   const update = async (changes: Parameters<WebhookStore['update']>[0]['changes']) => {
     await webhooks.update({ organizationId, id, changes })
-    await destinations.refresh(webhook)
+    destinations.forget(organizationId)
   }
   try {
     if (ok) return failingSince === null ? undefined : await update({ failingSince: null })
@@ -339,7 +341,7 @@ export function sendTest(
     executionId: system.newId(),
     organizationId: webhook.organizationId,
     revision: 1,
-    type: 'webhook.test' as never,
+    type: 'webhook.test' as const,
     occurredAt: new Date(system.now()).toISOString(),
   }
   const destination = { id: webhook.id, webhook, url: webhook.url }

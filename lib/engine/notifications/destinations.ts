@@ -14,19 +14,19 @@ const MAX_ORGANIZATIONS = 10_000
 export type Destinations = {
   /** Those that want an event of this execution. The webhooks of an organization are read once in 30 s. */
   of(execution: ExecutionSummary, type: EventType): Promise<Destination[]>
-  /** The same webhook as it is stored now; null if it was deleted. */
-  refresh(webhook: Pick<Webhook, 'organizationId' | 'id'>): Promise<Webhook | null>
+  /** The next question reads the webhooks of the organization again. */
+  forget(organizationId: string): void
 }
 
 /** @throws Unavailable if the webhooks of an organization cannot be read */
 export function openDestinations(
-  webhooks: Pick<WebhookStore, 'get' | 'list'>,
+  webhooks: Pick<WebhookStore, 'list'>,
   { environment = process.env, cachedMs = CACHED_MS }: { environment?: Environment; cachedMs?: number } = {},
 ): Destinations {
   const known = new LRUCache<string, Webhook[]>({
     max: MAX_ORGANIZATIONS,
     ttl: cachedMs,
-    // Otherwise an organization that is refreshed while it is read has no webhooks for those that wait for it.
+    // Otherwise an organization that is forgotten while it is read has no webhooks for those that wait for it.
     ignoreFetchAbort: true,
     fetchMethod: (organizationId) => webhooks.list({ organizationId }),
   })
@@ -44,9 +44,8 @@ export function openDestinations(
       ]
     },
 
-    async refresh({ organizationId, id }) {
+    forget(organizationId) {
       known.delete(organizationId)
-      return webhooks.get({ organizationId, id })
     },
   }
 }

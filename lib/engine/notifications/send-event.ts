@@ -3,8 +3,8 @@ import type { LeaseTimes } from '../../core/lease-times.ts'
 import {
   DEFAULT_WEBHOOK,
   type DeliveryResult,
-  type ExecutionEvent,
   eventIdOf,
+  type SentEvent,
   type WebhookSecret,
 } from '../../core/notification.ts'
 import type { System, WebhookStore } from '../../core/ports.ts'
@@ -33,7 +33,7 @@ export function eventSender(
   })
   return async (
     { id, webhook, url }: Destination,
-    event: ExecutionEvent,
+    event: SentEvent,
     data: string,
   ): Promise<DeliveryResult> => {
     const { organizationId, type, occurredAt } = event

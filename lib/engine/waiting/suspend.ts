@@ -59,9 +59,11 @@ export async function suspend(
   return suspension
 }
 
-/** When the timer looks at a suspended execution: after a message of its own must have been lost, if it has one. */
-export const timerOf = ({ times }: Pick<Engine, 'times'>, suspension: Suspension): number =>
-  suspension.until + (hasOwnMessage(suspension) ? 2 * timesOf({ times }).graceMs : 0)
+/** When the timer looks at what is due at `until`: after a message of its own must have been lost, if it has one. */
+export const timerOf = (
+  { times }: Pick<Engine, 'times'>,
+  { at, until }: Pick<Suspension, 'at' | 'until'>,
+): number => until + (hasOwnMessage({ at, until }) ? 2 * timesOf({ times }).graceMs : 0)
 
 /**
  * What follows a suspension: the message that is its timer, if it is short, and the one that resumes it if what it

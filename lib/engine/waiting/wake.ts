@@ -12,7 +12,7 @@ import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'
 import { type Engine, timesOf } from '../engine.ts'
 
 /** A message may be delivered this much before its time: the clocks of machines differ. */
-const EARLY_MS = 2_000
+export const EARLY_MS = 2_000
 
 /**
  * Takes the lease of a suspended execution if what it waits for has arrived, whoever says so: a message decides

@@ -3,7 +3,7 @@ import type { Webhook } from '../../../lib/core/notification.ts'
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 
-it('waits for the webhooks of an organization that are refreshed while they are read', async () => {
+it('waits for the webhooks of an organization that are forgotten while they are read', async () => {
   const execution = anExecution()
   const types = ['execution.succeeded']
   const webhook = { id: 'w', types, agentIds: null, tenantIds: null, sources: null, enabled: true }
@@ -12,9 +12,9 @@ it('waits for the webhooks of an organization that are refreshed while they are 
     await new Promise<void>((resolve) => reads.push(resolve))
     return [webhook as unknown as Webhook]
   }
-  const destinations = openDestinations({ list, get: async () => null }, { environment: {} })
+  const destinations = openDestinations({ list }, { environment: {} })
   const reading = destinations.of(execution, 'execution.succeeded')
-  await destinations.refresh({ organizationId: execution.organizationId, id: 'w' })
+  destinations.forget(execution.organizationId)
   reads[0]?.()
   // None would lose the event: the execution would not be marked, or its events would count as handled.
   expect(await reading).toMatchObject([{ id: 'w' }])

@@ -46,7 +46,7 @@ describe('the list of webhooks', () => {
       if (isBroken) throw new Error('Throttled.')
       return webhooks as never
     }
-    const destinations = openDestinations({ list, get: async () => null }, { environment: {}, cachedMs: 1 })
+    const destinations = openDestinations({ list }, { environment: {}, cachedMs: 1 })
     const execution = { organizationId: 'o', parentExecutionId: null, isDraft: false } as never
     expect(await destinations.of(execution, 'execution.failed')).toEqual([])
     webhooks = [{ id: 'new' }]
@@ -57,12 +57,12 @@ describe('the list of webhooks', () => {
 
   it('is complete for those that read it while a webhook changes', async () => {
     const answer = Promise.withResolvers<never>()
-    const webhooks = { list: () => answer.promise, get: async () => null }
+    const webhooks = { list: () => answer.promise }
     const destinations = openDestinations(webhooks, { environment: {} })
     const execution = { organizationId: 'o', parentExecutionId: null, isDraft: false } as never
     const reading = destinations.of(execution, 'execution.failed')
     reading.catch(() => undefined)
-    await destinations.refresh({ organizationId: 'o', id: 'w' })
+    destinations.forget('o')
     answer.resolve([{ id: 'w', enabled: true, types: ['execution.failed'], tenantIds: null }] as never)
     expect(await reading).toMatchObject([{ id: 'w' }])
   })
@@ -166,7 +166,7 @@ describe('the end of a run', () => {
     return outbox.messages()
   }
   const hang = () => new Promise<never>(() => undefined)
-  const destinations = { of: async () => [{}], refresh: hang }
+  const destinations = { of: async () => [{}], forget: () => undefined }
 
   it('waits for a queue that hangs only shortly', async () => {
     const messages = await endWith({ destinations, queue: { send: hang } })
@@ -174,7 +174,7 @@ describe('the end of a run', () => {
   }, 4_000)
 
   it('waits for the list of webhooks only shortly, and is marked then', async () => {
-    const messages = await endWith({ destinations: { of: hang, refresh: hang } })
+    const messages = await endWith({ destinations: { of: hang, forget: () => undefined } })
     expect(messages).toHaveLength(2)
   }, 4_000)
 })
