@@ -1,26 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_WEBHOOKS } from '../../lib/core/limits.ts'
-import { DEFAULT_WEBHOOK, type Webhook, type WebhookSecret } from '../../lib/core/notification.ts'
+import { DEFAULT_WEBHOOK, type WebhookSecret } from '../../lib/core/notification.ts'
 import { webhookKey } from '../../lib/dynamodb/table/keys.ts'
 import { webhookStore } from '../../lib/dynamodb/webhook-store.ts'
 import { system } from '../../lib/system.ts'
+import { aWebhook } from '../support/notifications/a-webhook.ts'
 import { EMULATORS, race, tableOn } from '../support/tables/emulators.ts'
-
-const aWebhook = (overrides: Partial<Webhook> = {}): Webhook => ({
-  id: system.newId(),
-  organizationId: system.newId(),
-  url: 'https://receiver.example/events',
-  types: ['execution.succeeded', 'execution.failed'],
-  agentIds: null,
-  tenantIds: null,
-  sources: null,
-  allowedHosts: [],
-  enabled: true,
-  disabledReason: null,
-  failingSince: null,
-  createdAt: new Date().toISOString(),
-  ...overrides,
-})
 
 const aSecret = (secret: string): WebhookSecret => ({ secret, createdAt: '', expiresAt: null })
 

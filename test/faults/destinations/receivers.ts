@@ -5,11 +5,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { EVENT_TYPES } from '../../../lib/core/notification.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { newSecret } from '../../../lib/engine/notifications/sign-webhook.ts'
-import { system } from '../../../lib/system.ts'
+import { aWebhook } from '../../support/notifications/a-webhook.ts'
 import { freePort } from '../../support/service/port-emulators.ts'
 
 /** What a receiver does until it recovers: at the end of the kills. */
@@ -58,20 +57,8 @@ export async function startReceivers({
       return child
     }
     const secret = newSecret()
-    const webhook = {
-      id: system.newId(),
-      organizationId,
-      url: `http://${HOST}:${port}/`,
-      types: [...EVENT_TYPES],
-      agentIds: null,
-      tenantIds: null,
-      sources: null,
-      allowedHosts: [`${HOST}:${port}`],
-      enabled: true,
-      disabledReason: null,
-      failingSince: null,
-      createdAt: new Date().toISOString(),
-    }
+    const address = `${HOST}:${port}`
+    const webhook = aWebhook({ organizationId, url: `http://${address}/`, allowedHosts: [address] })
     await webhooks.create({ webhook })
     const secrets = [{ secret, createdAt: webhook.createdAt, expiresAt: null }]
     await webhooks.putSecrets({ organizationId, id: webhook.id, secrets, replaces: null })

@@ -2,7 +2,6 @@ import type { Execution, ExecutionError, Outcome } from '../../../lib/core/execu
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import {
   type DeliveryResult,
-  EVENT_TYPES,
   type EventType,
   type ExecutionEvent,
   eventIdOf,
@@ -25,6 +24,7 @@ import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/
 import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../engine/executions.ts'
+import { aWebhook } from './a-webhook.ts'
 
 export const OK: DeliveryResult = { ok: true, responseStatus: 200, error: null, isGone: false }
 export const BROKEN: DeliveryResult = {
@@ -114,21 +114,8 @@ export function anOutbox(table: Table) {
     },
 
     addWebhook(overrides: Partial<Webhook> = {}): Webhook {
-      const webhook: Webhook = {
-        id: system.newId(),
-        organizationId,
-        url: 'https://receiver.example/',
-        types: [...EVENT_TYPES],
-        agentIds: null,
-        tenantIds: null,
-        sources: null,
-        allowedHosts: [],
-        enabled: true,
-        disabledReason: null,
-        failingSince: null,
-        createdAt: new Date(now).toISOString(),
-        ...overrides,
-      }
+      const createdAt = new Date(now).toISOString()
+      const webhook = aWebhook({ organizationId, createdAt, ...overrides })
       webhooks.set(webhook.id, webhook)
       return webhook
     },

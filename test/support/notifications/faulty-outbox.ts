@@ -1,11 +1,6 @@
 import { CANCELLED, type Execution, isFinal, NO_USAGE } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import {
-  type DeliveryResult,
-  EVENT_TYPES,
-  type ExecutionEvent,
-  eventIdOf,
-} from '../../../lib/core/notification.ts'
+import { type DeliveryResult, type ExecutionEvent, eventIdOf } from '../../../lib/core/notification.ts'
 import type { BatchQueue, DeliveryMessage } from '../../../lib/core/ports.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
@@ -28,6 +23,7 @@ import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../engine/executions.ts'
 import { type Fault, FaultyWorker } from '../waiting/faulty-worker.ts'
+import { aWebhook } from './a-webhook.ts'
 import { BROKEN, OK } from './an-outbox.ts'
 
 const MINUTE_MS = 60_000
@@ -172,13 +168,8 @@ export class FaultyOutbox {
     const lease = this.newLease()
     this.execution = anExecution({ organizationId, now, lease, deadlineMs: 86_400_000 })
     const plain = this.open(this.table)
-    await plain.webhooks.create({
-      webhook: {
-        ...{ id: system.newId(), organizationId, url: 'https://r.example/', types: [...EVENT_TYPES] },
-        ...{ agentIds: null, tenantIds: null, sources: null, allowedHosts: [], enabled: true },
-        ...{ disabledReason: null, failingSince: null, createdAt: new Date(now).toISOString() },
-      },
-    })
+    const createdAt = new Date(now).toISOString()
+    await plain.webhooks.create({ webhook: aWebhook({ organizationId, createdAt }) })
     if (ending === 'cache hit') {
       const finishedAt = new Date(now).toISOString()
       const final = {

@@ -2,7 +2,6 @@ import { toExecutionRecord, toExecutionSummary } from '../../../lib/api/to-execu
 import { type Execution, NO_USAGE } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { EVENT_TYPES, type Webhook } from '../../../lib/core/notification.ts'
 import type { DeliveryMessage } from '../../../lib/core/ports.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { DESTINATIONS_PREFIX } from '../../../lib/dynamodb/table/keys.ts'
@@ -18,6 +17,7 @@ import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../engine/executions.ts'
 import { meterCapacity } from '../proxy/observe.ts'
 import { type Behavior, startProxy } from '../proxy/start-proxy.ts'
+import { aWebhook } from './a-webhook.ts'
 import { OK } from './an-outbox.ts'
 
 type Options = {
@@ -46,7 +46,7 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
   const proxy = await startProxy(dynamodb, meter.behavior, countReads)
   const stores = openStores(openTable({ TABLE_NAME: tableName, DYNAMODB_ENDPOINT: proxy.url }))
   for (const organizationId of organizationIds)
-    for (let i = 0; i < webhooks; i++) await stores.webhooks.create({ webhook: aWebhook(organizationId) })
+    for (let i = 0; i < webhooks; i++) await stores.webhooks.create({ webhook: aWebhook({ organizationId }) })
 
   let [sent, sentBytes] = [0, 0]
   let messages = 0
@@ -114,9 +114,3 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
     stop: () => proxy.stop(),
   }
 }
-
-const aWebhook = (organizationId: string): Webhook => ({
-  ...{ id: system.newId(), organizationId, url: 'https://example.com/hook', types: [...EVENT_TYPES] },
-  ...{ agentIds: null, tenantIds: null, sources: null, allowedHosts: [], enabled: true },
-  ...{ disabledReason: null, failingSince: null, createdAt: new Date(system.now()).toISOString() },
-})
