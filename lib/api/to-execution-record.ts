@@ -27,6 +27,11 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     status: execution.status,
     source: execution.source,
     tokenId: execution.tokenId,
+    ...(execution.batch && { batchId: execution.batch.id, customId: execution.batch.customId }),
+    ...(execution.schedule && {
+      scheduleName: execution.schedule.name,
+      scheduledFor: execution.schedule.at,
+    }),
     ...(execution.parentExecutionId && { parentExecutionId: execution.parentExecutionId }),
     waitingFor: execution.suspension && toWaitingFor(execution.suspension.waits),
     input: execution.input,

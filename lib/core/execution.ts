@@ -74,8 +74,12 @@ export type Execution = {
   agentId: string
   versionId: string
   tenantId: string | null
-  /** What started the execution: an API request, or an agent that calls this one as a tool. */
-  source: 'API' | 'AGENT'
+  /** What started the execution: an API request, an agent that calls this one as a tool, a batch or a schedule. */
+  source: 'API' | 'AGENT' | 'BATCH' | 'SCHEDULE'
+  /** The line of a batch that it executes. */
+  batch: BatchLine | null
+  /** The firing of a schedule that started it. */
+  schedule: ScheduledRun | null
   /** The token that started it, or that started the execution that called it. Null if no token did. */
   tokenId: string | null
   /** The execution whose tool call started this one; null for an API request. */
@@ -146,6 +150,12 @@ export type Execution = {
   cache: { key: string; ttlSeconds: number | null } | null
 }
 
+/** `line`: its number, from 0. `lane`: the one whose next line its end starts. */
+export type BatchLine = { id: string; customId: string; line: number; lane: number }
+
+/** `at`: when it was due, in ISO 8601. */
+export type ScheduledRun = { name: string; at: string }
+
 /** It began to wait; `at` in milliseconds since the epoch. `revision`: of the event. */
 export type PendingEvent = { revision: number; at: number; waits: Wait[] }
 
@@ -196,7 +206,15 @@ export type NewExecution = Pick<
   Partial<
     Pick<
       Execution,
-      'idempotencyId' | 'cache' | 'inputAdaptations' | 'sharesWorker' | 'tokenId' | 'isDraft' | 'webhookUrl'
+      | 'idempotencyId'
+      | 'cache'
+      | 'inputAdaptations'
+      | 'sharesWorker'
+      | 'tokenId'
+      | 'isDraft'
+      | 'webhookUrl'
+      | 'batch'
+      | 'schedule'
     >
   > & {
     now: number
@@ -222,8 +240,10 @@ export function newExecution(params: NewExecution): Execution {
     tokenId: null,
     isDraft: false,
     webhookUrl: null,
+    batch: null,
+    schedule: null,
     ...given,
-    source: parent ? 'AGENT' : 'API',
+    source: parent ? 'AGENT' : given.batch ? 'BATCH' : given.schedule ? 'SCHEDULE' : 'API',
     parentExecutionId: parent?.executionId ?? null,
     callers: parent?.callers ?? [],
     status: 'IN_PROGRESS',

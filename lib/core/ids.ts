@@ -7,10 +7,19 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const MAX_SLUG_LENGTH = 64
 
+/** Namespace of ids that derive from what they are the id of. Changing it would double what is in progress. */
+const DERIVED_NAMESPACE = 'c0a2f6b1-8d47-4e0b-a6e5-52f0f3d1b7c4'
+
 export const isUuid = (text: string): boolean => UUID.test(text)
 
 /** The milliseconds since the epoch in a UUIDv7. */
 export const timeOfId = (id: string): number => Number.parseInt(id.replace('-', '').slice(0, 12), 16)
+
+/** A UUIDv7 with this time (epoch milliseconds), whose random part is a hash of the name. */
+export function derivedId(ms: number, name: string): string {
+  const hashed = v5(name, DERIVED_NAMESPACE)
+  return `${firstIdAt(ms)}-7${hashed.slice(15)}`
+}
 
 /** A text that sorts before every UUIDv7 from this time (epoch milliseconds) on, and after all earlier ones. */
 export function firstIdAt(ms: number): string {

@@ -36,7 +36,7 @@ export function parseEventId(id: string): Pick<ExecutionEvent, 'executionId' | '
 }
 
 /** The sources of executions that have events: those that agents start have none. */
-export const EVENT_SOURCES = ['API'] as const satisfies Execution['source'][]
+export const EVENT_SOURCES = ['API', 'BATCH', 'SCHEDULE'] as const satisfies Execution['source'][]
 
 /** An endpoint of an organization that receives its events. Lists that are null select everything. */
 export type Webhook = {

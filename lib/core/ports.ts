@@ -1,5 +1,6 @@
 import type { Visibility } from './access.ts'
 import type { Agent, Organization, Token, Version, VersionStatus } from './agent.ts'
+import type { Batch, Lane, LaneTotals, LineInput } from './batch.ts'
 import type { ListPosition } from './cursor.ts'
 import type {
   Execution,
@@ -331,6 +332,58 @@ export type DelayedExecution = QueuedExecution & { delayMs?: number }
 export interface BatchQueue extends RunQueue {
   /** Of executions that run alone. @throws Unavailable if one was not accepted; the others may have been */
   sendBatch(params: Omit<DelayedExecution, 'sharesWorker'>[]): Promise<void>
+}
+
+/** Messages of the run queue that are about no single execution. */
+export interface FeedQueue {
+  /** A batch, or one of its lanes, has to be looked at. @throws Unavailable */
+  feed(params: FeedMessage & { delayMs?: number }): Promise<void>
+  /** A schedule is due. @throws Unavailable */
+  fire(params: FiringMessage & { delayMs?: number }): Promise<void>
+}
+
+export type FeedMessage = { batchId: string; organizationId: string; lane?: number }
+/** `at`: when it is due, in milliseconds since the epoch. */
+export type FiringMessage = { organizationId: string; agentId: string; schedule: string; at: number }
+
+/**
+ * Batches: the record, the blocks of lines and the lanes. Their items are in many partitions, so that no line of a batch
+ * waits for another one's write.
+ */
+export interface BatchStore {
+  /**
+   * Writes the lines, then the batch; returns it with its blocks. Null if the id exists. What a process leaves that dies
+   * in between is deleted by the timer.
+   */
+  create(params: { batch: Omit<Batch, 'blocks'>; lines: LineInput[] }): Promise<Batch | null>
+  get(params: { organizationId: string; id: string }): Promise<Batch | null>
+  /** Newest first. `agentIds`: only of these agents; pages can be short then. */
+  list(
+    params: { organizationId: string; agentIds: string[] | null; tenantId: string | null } & PageRequest,
+  ): Promise<Page<Batch>>
+  /** The lines of a block, in order. */
+  readBlock(params: { batch: Batch; block: number }): Promise<LineInput[]>
+  /** All lanes, in order, also those without an item. */
+  listLanes(params: { batch: Batch }): Promise<Lane[]>
+  getLane(params: { batch: Batch; number: number }): Promise<Lane>
+  /** False if the lane executes another line than `replaces` by now. */
+  putLane(params: { batch: Batch; lane: Lane; replaces: number }): Promise<boolean>
+  /** No further line starts. False if it was stopped before, or has ended. */
+  stop(params: {
+    batch: Batch
+    error: ExecutionError
+    status: 'IN_PROGRESS' | 'CANCELLING'
+  }): Promise<boolean>
+  /** False if it has ended before, or does not exist. */
+  end(params: { batch: Batch; totals: LaneTotals; endedAt: string } & Marking): Promise<boolean>
+  /** Moves the timer of an open batch, or of one that is being deleted. */
+  postpone(params: { id: string; openUntil: number }): Promise<void>
+  /** Hides an ended batch, whose timer is due at once: its executions and items have to be deleted. */
+  hide(params: { batch: Batch; now: number }): Promise<boolean>
+  /** A hidden batch, or one whose lines were never complete; null if there is none. */
+  getHidden(params: { organizationId: string; id: string }): Promise<Batch | null>
+  /** Deletes the items of a hidden batch, and its record at last. */
+  remove(params: { batch: Batch }): Promise<void>
 }
 
 /** Data sent to executions. */

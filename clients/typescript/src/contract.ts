@@ -53,7 +53,7 @@ export type CreatedWebhook = {
   /** Null: executions with and without a tenant. */
   tenants: string[] | null
   /** Null: all of them. */
-  sources: 'API'[] | null
+  sources: ('API' | 'BATCH' | 'SCHEDULE')[] | null
   allowedHosts: string[]
   enabled: boolean
   /** Why the service has disabled it: the receiver answered 410, or failed for three days. */
@@ -118,8 +118,16 @@ export type Execution = {
   versionId: string
   tenantId: string | null
   status: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
-  /** API: a client started the execution. AGENT: another agent called this one as a tool. */
-  source: 'API' | 'AGENT'
+  /** API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it. */
+  source: 'API' | 'AGENT' | 'BATCH' | 'SCHEDULE'
+  /** The batch that it is a line of. Present only if source is BATCH. */
+  batchId?: string
+  /** The name that the client gave to the line of the batch. */
+  customId?: string
+  /** The schedule that started it. Present only if source is SCHEDULE. */
+  scheduleName?: string
+  /** When the schedule was due. */
+  scheduledFor?: string
   /** The execution that called this one. Present only if source is AGENT. */
   parentExecutionId?: string
   /** The token that started the execution, or the one that called it. Null if no token did. */
@@ -209,8 +217,16 @@ export type ExecutionSummary = {
   versionId: string
   tenantId: string | null
   status: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
-  /** API: a client started the execution. AGENT: another agent called this one as a tool. */
-  source: 'API' | 'AGENT'
+  /** API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it. */
+  source: 'API' | 'AGENT' | 'BATCH' | 'SCHEDULE'
+  /** The batch that it is a line of. Present only if source is BATCH. */
+  batchId?: string
+  /** The name that the client gave to the line of the batch. */
+  customId?: string
+  /** The schedule that started it. Present only if source is SCHEDULE. */
+  scheduleName?: string
+  /** When the schedule was due. */
+  scheduledFor?: string
   /** The execution that called this one. Present only if source is AGENT. */
   parentExecutionId?: string
   /** The token that started the execution, or the one that called it. Null if no token did. */
@@ -602,7 +618,7 @@ export type Webhook = {
   /** Null: executions with and without a tenant. */
   tenants: string[] | null
   /** Null: all of them. */
-  sources: 'API'[] | null
+  sources: ('API' | 'BATCH' | 'SCHEDULE')[] | null
   allowedHosts: string[]
   enabled: boolean
   /** Why the service has disabled it: the receiver answered 410, or failed for three days. */
@@ -622,7 +638,7 @@ export type WebhookBody = {
   /** Only events of these tenants. Null: of all executions, with or without a tenant. */
   tenants?: string[] | null
   /** Only events of executions from these sources. Null: from all. */
-  sources?: 'API'[] | null
+  sources?: ('API' | 'BATCH' | 'SCHEDULE')[] | null
   /** Hosts that may have a private address or use plain HTTP, with the port unless it is the default. */
   allowedHosts?: string[]
   /** Whether it receives events. Enabling one that the service has disabled resets it. */
@@ -639,7 +655,7 @@ export type WebhookChanges = {
   /** Only events of these tenants. Null: of all executions, with or without a tenant. */
   tenants?: string[] | null
   /** Only events of executions from these sources. Null: from all. */
-  sources?: 'API'[] | null
+  sources?: ('API' | 'BATCH' | 'SCHEDULE')[] | null
   /** Hosts that may have a private address or use plain HTTP, with the port unless it is the default. */
   allowedHosts?: string[]
   /** Whether it receives events. Enabling one that the service has disabled resets it. */

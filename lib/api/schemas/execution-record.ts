@@ -69,8 +69,14 @@ export const executionRecord = z
     tenantId: nullableText,
     status: z.enum(['IN_PROGRESS', 'SUCCESS', 'ERROR']),
     source: z
-      .enum(['API', 'AGENT'])
-      .describe('API: a client started the execution. AGENT: another agent called this one as a tool.'),
+      .enum(['API', 'AGENT', 'BATCH', 'SCHEDULE'])
+      .describe(
+        'API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it.',
+      ),
+    batchId: optionalId.describe('The batch that it is a line of. Present only if source is BATCH.'),
+    customId: optionalText.describe('The name that the client gave to the line of the batch.'),
+    scheduleName: optionalText.describe('The schedule that started it. Present only if source is SCHEDULE.'),
+    scheduledFor: z.iso.datetime().optional().describe('When the schedule was due.'),
     parentExecutionId: optionalId.describe(
       'The execution that called this one. Present only if source is AGENT.',
     ),

@@ -48,6 +48,8 @@ const PLAIN_FIELDS = {
   versionId: undefined,
   tenantId: null,
   source: undefined,
+  batch: null,
+  schedule: null,
   tokenId: null,
   parentExecutionId: null,
   isDraft: false,

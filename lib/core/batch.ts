@@ -1,0 +1,93 @@
+import type { ExecutionError } from './execution.ts'
+import { derivedId } from './ids.ts'
+import type { JsonObject } from './json/json.ts'
+
+/** Lines of a batch, and bytes of JSON of their inputs that one block of them has, unless a line is larger alone. */
+export const MAX_BATCH_LINES = 10_000
+export const BLOCK = { lines: 100, bytes: 250_000 } as const
+
+/** Lines of a batch that may be open at the same time. */
+export const MAX_CONCURRENCY = { min: 1, max: 500, default: 50 } as const
+
+/** Lines that have not started so long after the batch was accepted are not started any more. */
+export const BATCH_DEADLINE_MS = 7 * 86_400_000
+
+export type BatchStatus = 'IN_PROGRESS' | 'CANCELLING' | 'ENDED'
+
+/** What a client sends for one execution. */
+export type LineInput = { customId: string; input: JsonObject }
+
+/** What the options of a run in a batch are: those of the request. */
+export type BatchOptions = {
+  enforceInputSchema?: boolean | undefined
+  maxAgentSteps?: number | undefined
+  maxTokens?: number | undefined
+  maxCostUsd?: number | undefined
+  model?: string | undefined
+  useCache?: boolean | undefined
+  useDynamicLearning?: boolean | undefined
+}
+
+/**
+ * Many inputs for one version. Times are ISO 8601. Line `n` belongs to lane `n % lanes`: the end of a line starts the
+ * next one of its lane. A lane without lines takes lines of others, from their end.
+ */
+export type Batch = {
+  id: string
+  organizationId: string
+  agentId: string
+  versionId: string
+  isDraft: boolean
+  tenantId: string | null
+  /** The token that started it. */
+  tokenId: string | null
+  options: BatchOptions
+  /** Receives `batch.ended`; null without one. */
+  webhookUrl: string | null
+  /** The batch whose failed lines it repeats. */
+  retryOf: string | null
+  lines: number
+  /** The first line of each block, from 0. */
+  blocks: { first: number; chunks: number }[]
+  lanes: number
+  maxCostUsd: number | null
+  status: BatchStatus
+  /** Why lines that have not started do not start any more; null as long as they do. */
+  stopped: ExecutionError | null
+  createdAt: string
+  endedAt: string | null
+  /** What became of its lines; null until it has ended. */
+  totals: LaneTotals | null
+  /** When the timer looks at it. Milliseconds since the epoch; null when it has ended. */
+  openUntil: number | null
+}
+
+/** Of the lines that have ended. `costUsd`: with those of the agents that they called. */
+export type LaneTotals = { succeeded: number; failed: number; cancelled: number; costUsd: number }
+
+/** One of the lines of a batch that are open at the same time. */
+export type Lane = LaneTotals & {
+  number: number
+  /** The line that it executes, or is about to start; null: it has none left. The totals are those before it. */
+  line: number | null
+  /** The next one of its own lines. */
+  next: number
+}
+
+export const NO_TOTALS: LaneTotals = { succeeded: 0, failed: 0, cancelled: 0, costUsd: 0 }
+
+/** As it is before its first line has ended: then it is not stored. */
+export const firstLane = (number: number, { lanes }: Pick<Batch, 'lanes'>): Lane => ({
+  number,
+  line: number,
+  next: number + lanes,
+  ...NO_TOTALS,
+})
+
+/** The execution of a line: the same id whoever starts it. */
+export const lineExecutionId = ({ id, createdAt }: Pick<Batch, 'id' | 'createdAt'>, line: number): string =>
+  derivedId(Date.parse(createdAt), `${id}/${line}`)
+
+/** The block of a line. */
+export const blockOf = ({ blocks }: Pick<Batch, 'blocks'>, line: number): number =>
+  blocks.findLastIndex(({ first }) => first <= line)

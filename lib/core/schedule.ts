@@ -1,0 +1,60 @@
+import type { BatchOptions } from './batch.ts'
+import { derivedId } from './ids.ts'
+import type { JsonObject } from './json/json.ts'
+
+/** Firings that a schedule remembers. */
+export const MAX_FIRINGS = 10
+
+/** Bytes of the JSON of a schedule's input: each firing rewrites it. */
+export const MAX_SCHEDULE_INPUT_BYTES = 200_000
+
+/** Starts executions at times that a cron expression describes. Times are ISO 8601 unless noted otherwise. */
+export type Schedule = {
+  organizationId: string
+  agentId: string
+  /** Unique for the agent. */
+  name: string
+  cron: string
+  /** IANA time zone */
+  timezone: string
+  input: JsonObject
+  tenantId: string | null
+  options: BatchOptions
+  /** Null: the current version of the time. */
+  versionId: string | null
+  enabled: boolean
+  /** What happens if the execution of the last firing is still open. */
+  overlap: 'skip' | 'allow'
+  /** After an outage, the latest missed firing starts if it is not older. */
+  catchUpSeconds: number
+  /** The front matter of the current version declares it. */
+  isDeclared: boolean
+  /** The token that set it. */
+  tokenId: string | null
+  createdAt: string
+  updatedAt: string
+  /** Null if it is not enabled, or never fires again. */
+  nextRunAt: string | null
+  /** When the timer looks at it: at `nextRunAt`, or later if the firing waits. Milliseconds since the epoch. */
+  openUntil: number | null
+  /** Newest first. */
+  firings: Firing[]
+}
+
+/**
+ * `SKIPPED`: the execution of an earlier firing was open. `MISSED`: the service did not run, and a later one was due.
+ * `FAILED`: no execution could be started.
+ */
+export type Firing = {
+  scheduledFor: string
+  status: 'STARTED' | 'SKIPPED' | 'MISSED' | 'FAILED'
+  executionId: string | null
+  /** Why it failed; null otherwise. */
+  code: string | null
+}
+
+/** The execution of a firing: the same id whoever starts it. */
+export const firingExecutionId = (
+  { agentId, name }: Pick<Schedule, 'agentId' | 'name'>,
+  scheduledFor: number,
+): string => derivedId(scheduledFor, `${agentId}/${name}/${scheduledFor}`)
