@@ -17,6 +17,7 @@ import type {
 import type { JsonObject } from './json/json.ts'
 import type { LearningStore } from './learning.ts'
 import type { Delivery, Webhook, WebhookSecret } from './notification.ts'
+import type { Schedule } from './schedule.ts'
 import type { Release, Renewal, Suspend } from './transitions.ts'
 import type { Signal } from './wait.ts'
 
@@ -384,6 +385,26 @@ export interface BatchStore {
   getHidden(params: { organizationId: string; id: string }): Promise<Batch | null>
   /** Deletes the items of a hidden batch, and its record at last. */
   remove(params: { batch: Batch }): Promise<void>
+}
+
+export type ScheduleId = Pick<Schedule, 'organizationId' | 'agentId' | 'name'>
+
+/** Schedules, in the partitions of their agents. */
+export interface ScheduleStore {
+  /**
+   * Writes all of a schedule, and enters it into the timers if it has a time. `replaces`: the one that was read; null:
+   * there is none. Returns it with its revision. `changed`: the stored one is another one by now; `full`: it is new, and
+   * the agent has `MAX_SCHEDULES`.
+   */
+  put(params: {
+    schedule: Omit<Schedule, 'revision'>
+    replaces: Pick<Schedule, 'revision'> | null
+  }): Promise<Schedule | 'changed' | 'full'>
+  get(params: ScheduleId): Promise<Schedule | null>
+  /** Those of an agent, by name. A page can be short: inputs may be large. */
+  list(params: { organizationId: string; agentId: string } & PageRequest): Promise<Page<Schedule>>
+  /** False if it does not exist. */
+  delete(params: ScheduleId): Promise<boolean>
 }
 
 /** Data sent to executions. */

@@ -5,6 +5,9 @@ import type { JsonObject } from './json/json.ts'
 /** Firings that a schedule remembers. */
 export const MAX_FIRINGS = 10
 
+/** Schedules of an agent. */
+export const MAX_SCHEDULES = 100
+
 /** Bytes of the JSON of a schedule's input: each firing rewrites it. */
 export const MAX_SCHEDULE_INPUT_BYTES = 200_000
 
@@ -33,10 +36,17 @@ export type Schedule = {
   tokenId: string | null
   createdAt: string
   updatedAt: string
+  /** Another one after each write. The store sets it. */
+  revision: string
   /** Null if it is not enabled, or never fires again. */
   nextRunAt: string | null
-  /** When the timer looks at it: at `nextRunAt`, or later if the firing waits. Milliseconds since the epoch. */
+  /**
+   * When the timer looks at it: at `nextRunAt`, or later if a message has been sent for that time or if the firing waits.
+   * Milliseconds since the epoch.
+   */
   openUntil: number | null
+  /** The execution that a firing started last, also if `firings` does not contain it any more. */
+  lastExecutionId: string | null
   /** Newest first. */
   firings: Firing[]
 }

@@ -5,6 +5,7 @@ import { executionStore } from './executions/execution-store.ts'
 import { signalStore } from './executions/signal-store.ts'
 import { stepStore } from './executions/step-store.ts'
 import { cacheStore, idempotencyStore } from './reservation-stores.ts'
+import { scheduleStore } from './schedule-store.ts'
 import { openTable, type Table } from './table/table.ts'
 import { webhookStore } from './webhook-store.ts'
 
@@ -24,6 +25,7 @@ export const openStores = (table: Table = openTable()) => ({
   idempotency: idempotencyStore(table),
   organizations: organizationStore(table),
   rates: rateStore(table),
+  schedules: scheduleStore(table),
   tokens: tokenStore(table),
   webhooks: webhookStore(table),
 })

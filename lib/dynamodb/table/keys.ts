@@ -62,6 +62,11 @@ export const versionKey = (agentId: string, id: string): Key => inAgent(agentId,
 export const VERSION_PREFIX = 'VERSION#'
 export const codeKey = (agentId: string, versionId: string, chunk: number): Key =>
   inAgent(agentId, `CODE#${versionId}#${padded(chunk)}`)
+export const scheduleKey = (agentId: string, name: string): Key =>
+  inAgent(agentId, `${SCHEDULE_PREFIX}${name}`)
+export const SCHEDULE_PREFIX = 'SCHEDULE#'
+/** The names of all schedules of an agent. */
+export const schedulesKey = (agentId: string): Key => inAgent(agentId, 'SCHEDULES')
 
 const inExecution = (id: string, sk: string): Key => ({ pk: `EXEC#${id}`, sk })
 export const executionKey = (id: string): Key => inExecution(id, 'RECORD')

@@ -1,0 +1,28 @@
+import type { Schedule } from '../../../lib/core/schedule.ts'
+import { system } from '../../../lib/system.ts'
+
+/** An enabled schedule of a new agent, which fires every day at noon in UTC. */
+export const aSchedule = (overrides: Partial<Schedule> = {}): Schedule => ({
+  organizationId: system.newId(),
+  agentId: system.newId(),
+  name: 'every-day',
+  cron: '0 12 * * *',
+  timezone: 'UTC',
+  input: { content: 'Good morning' },
+  tenantId: null,
+  options: {},
+  versionId: null,
+  enabled: true,
+  overlap: 'allow',
+  catchUpSeconds: 0,
+  isDeclared: false,
+  tokenId: null,
+  createdAt: '2026-11-25T00:00:00.000Z',
+  updatedAt: '2026-11-25T00:00:00.000Z',
+  revision: '',
+  nextRunAt: '2026-11-25T12:00:00.000Z',
+  openUntil: Date.parse('2026-11-25T12:00:00.000Z'),
+  lastExecutionId: null,
+  firings: [],
+  ...overrides,
+})
