@@ -62,7 +62,10 @@ export type Batch = {
   openUntil: number | null
 }
 
-/** Of the lines that have ended. `costUsd`: with those of the agents that they called. */
+/**
+ * Of the lines that have ended. `failed`: without those that were cancelled. `costUsd`: with those of the agents that
+ * they called.
+ */
 export type LaneTotals = { succeeded: number; failed: number; cancelled: number; costUsd: number }
 
 /** One of the lines of a batch that are open at the same time. */

@@ -267,6 +267,13 @@ export interface ExecutionStore extends LearningStore {
     id: string
     now: number
   }): Promise<'deleted' | 'missing' | 'open' | 'awaited'>
+  /**
+   * No execution is created with this id any more by a process that is about to; false if one was, or if the id was
+   * refused before.
+   */
+  refuse(params: { organizationId: string; id: string; now: number }): Promise<boolean>
+  /** Those of these ids that have an execution. `orRefused`: or had one, or were refused. */
+  findExisting(params: { ids: string[]; orRefused: boolean }): Promise<Set<string>>
   /** Cleanups that are due at `now`. */
   listCleanups(params: { now: number; limit: number }): Promise<Cleanup[]>
   /** Completes a deletion, or deletes a payload that nothing refers to. */
@@ -343,7 +350,8 @@ export interface FeedQueue {
   fire(params: FiringMessage & { delayMs?: number }): Promise<void>
 }
 
-export type FeedMessage = { batchId: string; organizationId: string; lane?: number }
+/** `at`: it repeats an earlier message, unless the timer of the batch has moved from this time. */
+export type FeedMessage = { batchId: string; organizationId: string; lane?: number; at?: number }
 /** `at`: when it is due, in milliseconds since the epoch. */
 export type FiringMessage = { organizationId: string; agentId: string; schedule: string; at: number }
 

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
 import {
+  type BatchLine,
   CANCELLED,
   type Execution,
   type ExecutionError,
@@ -8,7 +9,7 @@ import {
   type LostStep,
   type Progress,
 } from '../core/execution.ts'
-import type { ExecutionStore, RunQueue, System } from '../core/ports.ts'
+import type { ExecutionStore, FeedQueue, RunQueue, System } from '../core/ports.ts'
 import { type StepStore, stillLost } from '../core/step.ts'
 import { isoNow } from './engine.ts'
 import { emitCompleted } from './wait-for-completion.ts'
@@ -18,8 +19,10 @@ type Key = { organizationId: string; id: string }
 export type Endings = {
   executions: Pick<ExecutionStore, 'end' | 'getSummary' | 'listOpenChildren' | 'settle'>
   steps: Pick<StepStore, 'close' | 'getProgress' | 'read'>
-  /** Unless it is given, the next sweep resumes a parent. */
-  queue?: RunQueue
+  /** Unless it is given, the next sweep resumes a parent, and the timer of a batch starts its next line. */
+  queue?: RunQueue & Partial<Pick<FeedQueue, 'feed'>>
+  /** Starts the next line of a batch in this process. */
+  afterLine?: (ended: ExecutionSummary) => Promise<void>
   system: System
 }
 
@@ -68,12 +71,15 @@ async function end(
 export const hasOpenChildren = async ({ executions }: Pick<Endings, 'executions'>, key: Key) =>
   (await executions.listOpenChildren(key)).length > 0
 
-/**
- * What follows from the end of an execution that stays listed, at once. Best effort: until it is done, the sweeper
- * repeats it.
- */
+/** What follows from the end of an execution, at once. Best effort: until it is done, the sweeper repeats it. */
 export async function afterEnd(stores: Endings, ended: ExecutionSummary): Promise<void> {
   if (ended.openUntil !== null) await settle(stores, ended).catch(() => undefined)
+  if (ended.batch) await startNextLine(stores, ended, ended.batch).catch(() => undefined)
+}
+
+async function startNextLine({ afterLine, queue }: Endings, ended: ExecutionSummary, batch: BatchLine) {
+  if (afterLine) return afterLine(ended)
+  await queue?.feed?.({ batchId: batch.id, organizationId: ended.organizationId, lane: batch.lane })
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Execution, Lease } from '../core/execution.ts'
+import type { Execution, ExecutionSummary, Lease } from '../core/execution.ts'
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
 import * as limits from '../core/limits.ts'
 import type { AgentStore, CacheStore, ExecutionStore, RunQueue, SignalStore, System } from '../core/ports.ts'
@@ -33,6 +33,8 @@ export type Engine = {
   openTools?: typeof openTools
   /** Starts the delivery of an execution's events; nobody is told by default. */
   announce?: (execution: Pick<Execution, 'id' | 'organizationId'>) => Promise<void>
+  /** Starts the next line of a batch when this one has ended; by default, a message or the timer does. */
+  afterLine?: (ended: ExecutionSummary) => Promise<void>
   /** Tests shorten these. */
   times?: LeaseTimes
   /** How long the waits of a run may last together; 30 days by default. */

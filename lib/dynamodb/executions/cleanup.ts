@@ -50,6 +50,14 @@ export async function deleteExecution(
   return 'deleted'
 }
 
+/** Leaves a tombstone for an execution that was never created: it refuses a process that is about to create it. */
+export async function refuse(
+  table: Table,
+  { organizationId, id, now }: Parameters<ExecutionStore['refuse']>[0],
+): Promise<boolean> {
+  return (await putTombstone(table, id, { organizationId }, now, NOT_EXISTS)) !== null
+}
+
 /** Deletions of children at the same time; each of them has as many for its own children. */
 const PARALLEL_CHILDREN = 4
 

@@ -2,12 +2,12 @@ import type { SuspendedExecution } from '../../core/execution.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import * as transitions from '../../core/transitions.ts'
 import type { Change, Condition } from '../table/expressions.ts'
-import { childKey, executionKey } from '../table/keys.ts'
+import { childKey, executionIdOf, executionKey } from '../table/keys.ts'
 import { payloadBytes, storePayload } from '../table/payload.ts'
 import { TABLE } from '../table/schema.ts'
 import { toStoredText } from '../table/stored-text.ts'
 import { type Item, NOT_EXISTS, type Table } from '../table/table.ts'
-import { cleanUp, deleteExecution, listCleanups } from './cleanup.ts'
+import { cleanUp, deleteExecution, listCleanups, refuse } from './cleanup.ts'
 import {
   type ExecutionItem,
   loadExecution,
@@ -193,6 +193,14 @@ export function executionStore(table: Table): ExecutionStore {
     listOpenChildren: (params) => listOpenChildren(table, params),
 
     delete: (params) => deleteExecution(table, params),
+
+    refuse: (params) => refuse(table, params),
+
+    async findExisting({ ids, orRefused }) {
+      const items = await table.getMany(ids.map(executionKey), { consistent: true, attributes: ['deleted'] })
+      const existing = items.filter(({ deleted }) => orRefused || !deleted)
+      return new Set(existing.map(({ pk }) => executionIdOf(String(pk))))
+    },
 
     listCleanups: (params) => listCleanups(table, params),
 

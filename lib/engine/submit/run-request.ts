@@ -11,7 +11,7 @@ import {
   type ServiceError,
   VersionRetired,
 } from '../../core/errors.ts'
-import type { Execution, InputAdaptation, RunOptions } from '../../core/execution.ts'
+import type { BatchLine, Execution, InputAdaptation, RunOptions, ScheduledRun } from '../../core/execution.ts'
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { AgentStore, WebhookStore } from '../../core/ports.ts'
@@ -35,6 +35,10 @@ export type RunRequest = {
   /** Receives its events; null by default. */
   webhookUrl?: string | null
   cache?: Execution['cache']
+  /** The id of the execution, if it derives from what starts it: then it is recorded once. */
+  executionId?: string
+  batch?: BatchLine | null
+  schedule?: ScheduledRun | null
   idempotency?: Idempotency | null
   /** Why no new run is accepted: the request can only repeat an earlier one with the same idempotency key. */
   refusal?: ServiceError | null

@@ -150,21 +150,40 @@ async function accept(engine: SubmitEngine, request: RunRequest, lease: Lease | 
     : null
   if (existing) return { execution: existing, isNew: false }
   if (request.refusal) throw request.refusal
-  const cached = await recordCacheHit(engine, request, reservation)
-  if (cached) return { execution: cached, isNew: false }
-  const execution = newExecution({ ...newExecutionParams(engine, request, reservation), lease })
-  if (await engine.admit(organizationId, () => executions.create({ execution })))
-    return { execution, isNew: true }
-  const stored = await executions.get(execution)
-  if (!stored) throw new Unavailable(new Error('The execution was deleted while it was being accepted.'))
-  // Our own record if the response to the first write was lost: nobody else has this new id.
-  const isOwn = lease ? stored.lease?.owner === lease.owner : reservation.idempotencyId === null
-  return { execution: stored, isNew: isOwn }
+  const recorded = await record(engine, request, reservation, lease)
+  if (!recorded) throw new Unavailable(new Error('The execution was deleted while it was being accepted.'))
+  return recorded
 }
 
+/** `isBound`: another process may use the id, too. */
 type Reserved = { executionId: string; idempotencyId: string | null; isBound: boolean }
 
+/**
+ * Records an execution, or finds the one with its id; null if that was deleted. A cache hit is final at once. `isNew`:
+ * it has to be run.
+ * @throws TooManyRequests
+ */
+export async function record(
+  engine: Engine & Pick<SubmitEngine, 'admit'>,
+  request: RunRequest,
+  ids: Reserved,
+  lease: Lease | null,
+): Promise<{ execution: Execution; isNew: boolean } | null> {
+  const { executions } = engine
+  const cached = await recordCacheHit(engine, request, ids)
+  if (cached) return { execution: cached, isNew: false }
+  const execution = newExecution({ ...newExecutionParams(engine, request, ids), lease })
+  if (await engine.admit(execution.organizationId, () => executions.create({ execution })))
+    return { execution, isNew: true }
+  const stored = await executions.get(execution)
+  // Our own record if the response to the first write was lost: nobody else has this new id.
+  const isOwn = lease ? stored?.lease?.owner === lease.owner : !ids.isBound && ids.idempotencyId === null
+  return stored && { execution: stored, isNew: isOwn }
+}
+
 async function reserve({ idempotency, system }: SubmitEngine, request: RunRequest): Promise<Reserved> {
+  if (request.executionId !== undefined)
+    return { executionId: request.executionId, idempotencyId: null, isBound: true }
   const executionId = system.newId()
   if (!request.idempotency) return { executionId, idempotencyId: null, isBound: false }
   const { key, requestHash } = request.idempotency
@@ -181,7 +200,7 @@ async function reserve({ idempotency, system }: SubmitEngine, request: RunReques
 }
 
 /** A cache hit is a separate execution, final at creation. Null on a miss. */
-async function recordCacheHit(engine: SubmitEngine, request: RunRequest, reservation: Reserved) {
+async function recordCacheHit(engine: Engine, request: RunRequest, reservation: Reserved) {
   if (!request.cache) return null
   const { cache, executions, system } = engine
   const entry = await cache.get({ key: request.cache.key, now: system.now() })
@@ -191,13 +210,13 @@ async function recordCacheHit(engine: SubmitEngine, request: RunRequest, reserva
   return (await executions.create({ execution })) ? execution : executions.get(execution)
 }
 
-function newExecutionParams(
+export function newExecutionParams(
   engine: Engine,
   request: RunRequest,
   { executionId, idempotencyId, isBound }: Reserved,
 ): Omit<NewExecution, 'lease'> {
   const { version, input, inputAdaptations = [], tenantId, options } = request
-  const { tokenId = null, webhookUrl = null, cache = null } = request
+  const { tokenId = null, webhookUrl = null, cache = null, batch = null, schedule = null } = request
   return {
     id: executionId,
     organizationId: version.organizationId,
@@ -217,5 +236,7 @@ function newExecutionParams(
     cache,
     sharesWorker: sharesWorker(version),
     isDraft: version.status === 'DRAFT',
+    batch,
+    schedule,
   }
 }
