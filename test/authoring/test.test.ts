@@ -1,33 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { greeter, inFolder, newCli } from '../cli/cli.ts'
-import { finalAnswer, httpTool, startToolServer, type ToolServer } from '../support/engine/model-agent.ts'
-import {
-  KEY,
-  type ScriptedModel,
-  startScriptedModel,
-} from '../support/scripted-model/start-scripted-model.ts'
-import type { Script } from '../support/scripted-model/turn.ts'
-import { serveMcp } from '../tools/kinds/mcp-server.ts'
+import { describe, expect, it } from 'vitest'
+import { greeter, inFolder } from '../cli/cli.ts'
+import { finalAnswer, httpTool } from '../support/engine/model-agent.ts'
+import { KEY } from '../support/scripted-model/start-scripted-model.ts'
+import { CASES, modelAgent, OFFLINE, scriptedCases } from './scripted-cases.ts'
 
-const cli = newCli()
-let model: ScriptedModel
-let server: ToolServer
-
-beforeAll(async () => {
-  model = await startScriptedModel()
-  server = await startToolServer((path, response) => {
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ path, count: server.calls.length }))
-  })
-})
-
-afterAll(async () => {
-  await model.stop()
-  await server.stop()
-  cli.remove()
-})
+const { cli, server, environmentOf } = await scriptedCases()
 
 const withCases = (cases: string, files: Record<string, string> = greeter('Hello')) => ({
   ...files,
@@ -172,28 +151,6 @@ describe('test', () => {
   })
 })
 
-const modelAgent = (tools: object[] = [], instructions = 'Answer the question.') =>
-  `---\n${JSON.stringify({
-    title: 'Asks',
-    input: { question: { type: 'string' } },
-    output: { answer: { type: 'string' } },
-    tools,
-  })}\n---\n${instructions}\n`
-
-const CASES = '- { name: asks, input: { question: Why? }, expect: { pointers: { /answer: Because. } } }\n'
-
-function environmentOf(script: Script) {
-  const name = `m${Math.random()}`
-  model.script(name, script)
-  return {
-    ...(model.environmentFor('openai-compatible') as Record<string, string>),
-    DEFAULT_MODEL: model.modelFor('openai-compatible', name),
-    MODEL_PRICES: '{"openai-compatible/*": {"input": 1, "output": 2}}',
-  }
-}
-
-const OFFLINE = { DEFAULT_MODEL: '', OPENAI_COMPATIBLE_BASE_URL: '', OPENAI_COMPATIBLE_API_KEY: '' }
-
 describe('a tool that fails', () => {
   const lookUp = { calls: [{ name: 'look_up', input: { id: 'a' } }] }
   const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
@@ -302,144 +259,6 @@ describe('--record and --replay', () => {
     expect(stdout).toContain(message)
     expect(stdout).toContain('Run with --record.')
   })
-
-  it('does not pass an expected error that is only a missing recording', async () => {
-    const cases = '- { name: refuses, input: { question: Why? }, expect: { error: ModelFailed } }\n'
-    cli.write(inFolder('missing', { 'agent.md': modelAgent(), 'cases.yaml': cases }))
-    expect(await cli.json(['test', 'missing', '--replay'], { code: 1, environment: OFFLINE })).toMatchObject({
-      failed: 1,
-    })
-  })
-
-  it('runs the agents that an agent calls, and records their models, also in parallel', async () => {
-    const asks = modelAgent([{ name: 'ask', agent: 'callee' }])
-    cli.write({ 'callee/agent.md': modelAgent([httpTool(server, 'look_up', '/things/{id}')]) })
-    cli.write(inFolder('caller', { 'agent.md': asks, 'cases.yaml': CASES }))
-    const ask = { name: 'ask', input: { question: 'How?' } }
-    let requests = 0
-    const environment = environmentOf(({ history, tools }) => {
-      const hasResult = history.some(({ type }) => type === 'result')
-      if (tools.some(({ name }) => name === 'ask')) return hasResult ? answer : { calls: [ask, ask, ask] }
-      // The answers of the three callees would differ if each asked the model itself.
-      return hasResult
-        ? { calls: [finalAnswer({ answer: `Thing ${++requests}` })] }
-        : { calls: [lookUp('x')] }
-    })
-    await cli.json(['test', 'caller', '--record'], { environment })
-    const { cases } = await cli.json(['test', 'caller', '--replay', '--repeat', '10'], {
-      environment: OFFLINE,
-    })
-    expect(cases[0]).toMatchObject({ passed: true, runs: Array(10).fill({ failures: [] }) })
-  })
-
-  it('answers what agents that an agent calls wait for, and replays the run', async () => {
-    const codeAgent = modelAgent().replace('"tools":[]', '"code":true')
-    const code = `export default async ({ question }: { question: string }, context: any) => {
-  await context.sleep('cooling off', 86_400)
-  const { decision } = await context.waitForApproval('refund', { title: question })
-  return { answer: decision + (await context.waitForSignal('paid', { timeoutSeconds: 60 })) }
-}
-`
-    cli.write(inFolder('callee', { 'agent.md': codeAgent, 'agent.ts': code }))
-    const asks = modelAgent([{ name: 'ask', agent: 'callee' }])
-    const given = 'approvals: { refund: [approve, reject] }, signals: { paid: [1] }'
-    const cases = `- { name: asks, input: { question: Why? }, ${given}, expect: { equals: { answer: Because. } } }\n`
-    cli.write(inFolder('caller', { 'agent.md': asks, 'cases.yaml': cases }))
-    const ask = (question: string) => ({ name: 'ask', input: { question } })
-    const environment = environmentOf(({ history }) =>
-      history.every(({ type }) => type !== 'result') ? { calls: [ask('A?'), ask('B?')] } : answer,
-    )
-    const recorded = await cli.json(['test', 'caller', '--record', '--no-types'], { environment })
-    expect(recorded).toMatchObject({ passed: 1, failed: 0 })
-    const replayed = ['test', 'caller', '--replay', '--no-types', '--repeat', '3']
-    expect(await cli.json(replayed, { environment: OFFLINE })).toMatchObject({ passed: 1, failed: 0 })
-  })
-
-  it('decides on the calls of tools that need an approval', async () => {
-    const tools = [{ ...httpTool(server, 'look_up', '/things/{id}'), approval: true }]
-    const expected = 'expect: { equals: { answer: Because. } }'
-    const cases = [
-      'approvals: { look_up: [approve, { decision: reject, note: no }] }',
-      'approvals: { look_up: [{ decision: approve, input: { id: c } }, timeout] }',
-      'approvals: { look_up: { decision: approve, input: { id: 3 } } }',
-    ].map((given, index) => `- { name: c${index}, input: { question: Why? }, ${given}, ${expected} }\n`)
-    cli.write(inFolder('approved', { 'agent.md': modelAgent(tools), 'cases.yaml': cases.join('') }))
-    const environment = environmentOf(({ history }) =>
-      history.some(({ type }) => type === 'result') ? answer : { calls: [lookUp('a'), lookUp('b')] },
-    )
-    const calls = server.calls.length
-    const recorded = await cli.json(['test', 'approved', '--record'], { environment, code: 1 })
-    expect(recorded.cases.map(({ passed }: { passed: boolean }) => passed)).toEqual([true, true, false])
-    expect(recorded.cases[2].runs[0].failures).toEqual([
-      {
-        pointer: '',
-        message: expect.stringMatching(
-          /^the approval "look_up" refuses what the case answers: \/input\/id must be a string/,
-        ),
-      },
-    ])
-    expect(
-      server.calls
-        .slice(calls)
-        .map(({ path }) => path)
-        .sort(),
-    ).toEqual(['/things/a', '/things/c'])
-    const replayed = ['test', 'approved', '--replay', '--case', 'c0', '--case', 'c1', '--repeat', '2']
-    expect(await cli.json(replayed, { environment: OFFLINE })).toMatchObject({ passed: 2, failed: 0 })
-  })
-
-  it('replays the tools of an MCP server without connecting to it', async () => {
-    const mcp = await serveMcp()
-    const tools = [{ name: 'crm', mcp: { url: mcp.url, allowedHosts: [mcp.host] } }]
-    cli.write(inFolder('mcp', { 'agent.md': modelAgent(tools), 'cases.yaml': CASES }))
-    const find = { calls: [{ name: 'crm_find_customer', input: { name: 'Ada' } }] }
-    await cli.json(['test', 'mcp', '--record'], { environment: environmentOf([find, answer]) })
-    const requests = mcp.seen.length
-    expect(await cli.json(['test', 'mcp', '--replay'], { environment: OFFLINE })).toMatchObject({ passed: 1 })
-    expect(mcp.seen).toHaveLength(requests)
-    expect(readFileSync(join(cli.folder, 'mcp/recordings/asks.yaml'), 'utf8')).toContain('found Ada')
-  })
-
-  it('replays with the model that was recorded, and not with another', async () => {
-    cli.write(inFolder('models', { 'agent.md': modelAgent(), 'cases.yaml': CASES }))
-    const { DEFAULT_MODEL = '', ...environment } = environmentOf([answer])
-    await cli.json(['test', 'models', '--record', '--model', DEFAULT_MODEL], { environment })
-    expect(await cli.json(['test', 'models', '--replay'], { environment: OFFLINE })).toMatchObject({
-      passed: 1,
-    })
-    const { code, stdout } = await cli.run(['test', 'models', '--replay', '--model', 'openai/other'], {
-      environment: OFFLINE,
-    })
-    expect(code).toBe(1)
-    expect(stdout).toContain('Changed: the model')
-  })
-
-  it('records a refusal, but no temporary error', async () => {
-    const cases = CASES.replace('{ pointers: { /answer: Because. } }', '{ error: ModelFailed }')
-    cli.write(inFolder('errors', { 'agent.md': modelAgent(), 'cases.yaml': cases }))
-    const script = [
-      { status: 503, headers: { 'retry-after': '0' } },
-      { status: 400, message: 'Bad request' },
-    ]
-    await cli.json(['test', 'errors', '--record'], { environment: environmentOf(script) })
-    const text = readFileSync(join(cli.folder, 'errors/recordings/asks.yaml'), 'utf8')
-    expect(text.match(/error:/g)).toHaveLength(1)
-    expect(await cli.json(['test', 'errors', '--replay'], { environment: OFFLINE })).toMatchObject({
-      passed: 1,
-    })
-  })
-
-  it('keeps the recording of a case whose new run fails, and deletes those of removed cases', async () => {
-    cli.write(inFolder('kept', { 'agent.md': modelAgent(), 'cases.yaml': CASES.replace('asks', 'old') }))
-    await cli.json(['test', 'kept', '--record'], { environment: environmentOf([answer]) })
-    cli.write({ 'kept/cases.yaml': CASES })
-    await cli.json(['test', 'kept', '--record'], { environment: environmentOf([answer]) })
-    const before = readFileSync(join(cli.folder, 'kept/recordings/asks.yaml'), 'utf8')
-    expect(existsSync(join(cli.folder, 'kept/recordings/old.yaml'))).toBe(false)
-    const wrong = { calls: [finalAnswer({ answer: 'No.' })] }
-    await cli.json(['test', 'kept', '--record'], { code: 1, environment: environmentOf([wrong]) })
-    expect(readFileSync(join(cli.folder, 'kept/recordings/asks.yaml'), 'utf8')).toBe(before)
-  })
 })
 
 describe('publish --test', () => {
@@ -450,7 +269,7 @@ describe('publish --test', () => {
         withCases('- { name: greets, input: { name: Ada }, expect: { equals: { said: Bye Ada } } }\n'),
       ),
     )
-    const { code, stderr } = await cli.run(['publish', 'gate', '--test'])
+    const { code, stderr } = await cli.run(['publish', 'gate', '--test', '--no-types'])
     expect(code).toBe(1)
     expect(stderr).toContain('    /said\n      expected  "Bye Ada"\n      actual    "Hello Ada"\n')
     expect(stderr).toMatch(/\nPublish failed: not all cases pass\.\n$/)
@@ -459,12 +278,15 @@ describe('publish --test', () => {
       'gate/cases.yaml':
         '- { name: greets, input: { name: Ada }, expect: { equals: { said: Hello Ada } } }\n',
     })
-    expect(await cli.json(['publish', 'gate', '--test'])).toMatchObject({ slug: 'gate', status: 'PUBLISHED' })
+    expect(await cli.json(['publish', 'gate', '--test', '--no-types'])).toMatchObject({
+      slug: 'gate',
+      status: 'PUBLISHED',
+    })
   })
 
   it('needs cases', async () => {
     cli.write(inFolder('untested', greeter('x')))
-    expect((await cli.run(['publish', 'untested', '--test'])).stderr).toBe(
+    expect((await cli.run(['publish', 'untested', '--test', '--no-types'])).stderr).toBe(
       'Publish failed: untested has no cases in cases.yaml.\n',
     )
   })

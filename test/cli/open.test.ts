@@ -1,6 +1,3 @@
-import { cpSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
@@ -9,12 +6,10 @@ import { provisionTable } from '../../local/emulators/provision.ts'
 import { engineOn } from '../support/engine/engine-on.ts'
 import { executionOf, modelStep, NO_PROGRESS, toolCall } from '../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../support/engine/model-agent.ts'
-import { waitUntil } from '../support/processes/wait-until.ts'
 import { sdkConfig } from '../support/tables/sdk.ts'
 import { newCli } from './cli.ts'
 
 const cli = newCli()
-const WAIT = fileURLToPath(new URL('../../agents/wait', import.meta.url))
 const stack = `Prod-Restored-${Date.now().toString(36).toUpperCase()}`
 const endpoint = inject('dynamodb')
 const engine = engineOn(openTable({ TABLE_NAME: stack, DYNAMODB_ENDPOINT: endpoint }))
@@ -127,25 +122,5 @@ describe('open', () => {
     })
     expect((await run('end', first.id)).stdout).toContain(`${first.id} is not in progress.\n`)
     expect((await engine.executions.getSummary(second))?.status).toBe('IN_PROGRESS')
-  })
-})
-
-describe('open without --stack', () => {
-  it('ends what was in progress in a copy of the data folder, and nothing in the original', async () => {
-    await cli.json(['publish', WAIT, '--no-types'])
-    const running = cli.start(['run', 'wait', '--input', '-'], { stdin: '{"seconds":20}' })
-    await waitUntil(() => /Running/.test(running.stderr()), { what: 'the run', limitMs: 20_000 })
-    running.kill('SIGKILL')
-    await running.ended
-    const copy = join(cli.folder, 'copy')
-    cpSync(cli.dataDir, copy, { recursive: true })
-    const inCopy = { environment: { DATA_DIR: copy } }
-    expect(await cli.json(['open', 'list'], inCopy)).toMatchObject({
-      open: 1,
-      executions: [{ agent: 'wait', toolCalls: null, hasTools: true }],
-    })
-    expect(await cli.json(['open', 'end', '--all', '--force'], inCopy)).toMatchObject({ ended: 1 })
-    expect(await cli.json(['open', 'list'], inCopy)).toMatchObject({ open: 0 })
-    expect(await cli.json(['open', 'list'])).toMatchObject({ open: 1 })
   })
 })

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import type { Agent, Version, VersionStatus } from '../../lib/core/agent.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { MAX_PAGE_BYTES } from '../../lib/core/limits.ts'
@@ -467,12 +467,13 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
     })
   })
 
-  it.each([
-    ['list', 'x'],
+  const lists = [
     ['list', '漢'],
     ['listVersions', 'x'],
+    ['list', 'x'],
     ['listVersions', '漢'],
-  ] as const)(
+  ] as const
+  it.each(inject('isFullRun') ? lists : lists.slice(0, 2))(
     '%s ends a page before it exceeds what a response can carry, with descriptions of %s',
     async (method, character) => {
       const description = character.repeat(180_000 / Buffer.byteLength(character))

@@ -17,6 +17,7 @@ beforeAll(async () => {
 
 /** Inputs of the agent `failing`, with the error code and a part of the message in the record. */
 const FAILURES: [failure: string, code: string, message: string][] = [
+  ['never return', 'TimedOut', '5 seconds'],
   ['throw', 'AgentFailed', 'it broke'],
   ['throw a string', 'AgentFailed', 'just text'],
   ['throw nothing', 'AgentFailed', 'undefined'],
@@ -28,29 +29,31 @@ const FAILURES: [failure: string, code: string, message: string][] = [
   ['return a bigint', 'OutputSchemaMismatch', 'serialized as JSON'],
   ['return deep', 'OutputSchemaMismatch', '100 levels'],
   ['return too much', 'OutputTooLarge', '6000000'],
-  ['never return', 'TimedOut', '5 seconds'],
 ]
 
 describe('an agent that fails', () => {
-  it.each(FAILURES)('(%s) ends in ERROR with %s, sync and async', async (failure, code, message) => {
-    const [sync, async] = await Promise.all([
-      org.call('POST', RUN, { body: { failure } }),
-      org.call('POST', `${RUN}?execMode=async`, { body: { failure } }),
-    ])
-    expect(sync.status).toBe(500)
-    expect(sync.headers.get('content-type')).toBe('application/problem+json')
-    expect(sync.json).toMatchObject({ code: 'ExecutionFailed', error: { code } })
-    expect(sync.json.error.message).toContain(message)
-    const record = await org.getExecution(sync.json.executionId)
-    expect(record).toMatchObject({ status: 'ERROR', output: null, error: sync.json.error })
-    expect(getExecutionId(sync)).toBe(record.id)
+  it.concurrent.each(FAILURES)(
+    '(%s) ends in ERROR with %s, sync and async',
+    async (failure, code, message) => {
+      const [sync, async] = await Promise.all([
+        org.call('POST', RUN, { body: { failure } }),
+        org.call('POST', `${RUN}?execMode=async`, { body: { failure } }),
+      ])
+      expect(sync.status).toBe(500)
+      expect(sync.headers.get('content-type')).toBe('application/problem+json')
+      expect(sync.json).toMatchObject({ code: 'ExecutionFailed', error: { code } })
+      expect(sync.json.error.message).toContain(message)
+      const record = await org.getExecution(sync.json.executionId)
+      expect(record).toMatchObject({ status: 'ERROR', output: null, error: sync.json.error })
+      expect(getExecutionId(sync)).toBe(record.id)
 
-    expect(async.status).toBe(202)
-    expect(await waitForExecution(org.call, async.json.id)).toMatchObject({
-      status: 'ERROR',
-      error: sync.json.error,
-    })
-  })
+      expect(async.status).toBe(202)
+      expect(await waitForExecution(org.call, async.json.id)).toMatchObject({
+        status: 'ERROR',
+        error: sync.json.error,
+      })
+    },
+  )
 
   it('by throwing at import ends in ERROR with AgentFailed', async () => {
     await org.publish('unloadable')

@@ -9,6 +9,7 @@ import { hashToken } from '../../lib/access/tokens.ts'
 import { tokenStore } from '../../lib/dynamodb/access-stores.ts'
 import { system } from '../../lib/system.ts'
 import { sharedTable } from '../support/engine/organization.ts'
+import { createClient, readDevToken } from '../support/service/client.ts'
 import { startService } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 import { expectOnlyGateway, startRunner } from './only-gateway.ts'
@@ -17,6 +18,27 @@ const run = promisify(execFile)
 const { newFolder, start } = temporaryServices()
 
 describe('npm start', () => {
+  it('keeps agents, tokens and executions across a restart, and does not publish unchanged agents again', async () => {
+    const folder = newFolder()
+    const first = await start(folder)
+    const token = readDevToken(folder)
+    const call = createClient(first.url, token)
+    const answer = await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })
+    const path = answer.headers.get('location') ?? ''
+    const before = await call('GET', path)
+    const agents = await call('GET', '/v1/agents')
+    expect(await first.stop()).toBe(0)
+
+    const second = await start(folder)
+    expect(readDevToken(folder)).toBe(token)
+    const again = createClient(second.url, token)
+    expect((await again('GET', path)).text).toBe(before.text)
+    expect((await again('GET', '/v1/agents')).text).toBe(agents.text)
+    expect((await again('GET', '/v1/agents/wait/versions')).json).toHaveLength(1)
+    expect((await again('GET', '/v1/agent_executions')).json).toHaveLength(1)
+    await second.stop()
+  })
+
   it('stops when npm is stopped, and the next start waits for it', async () => {
     const folder = newFolder()
     const npm = spawn('npm', ['start'], {

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createClient, createLocalClient, readDevToken } from '../support/service/client.ts'
+import { createClient, createLocalClient } from '../support/service/client.ts'
 import { type Service, startService } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 
@@ -44,27 +44,6 @@ describe('a running service', () => {
 })
 
 describe('npm start', () => {
-  it('keeps agents, tokens and executions across a restart, and does not publish unchanged agents again', async () => {
-    const folder = newFolder()
-    const first = await start(folder)
-    const token = readDevToken(folder)
-    const call = createClient(first.url, token)
-    const answer = await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })
-    const path = answer.headers.get('location') ?? ''
-    const before = await call('GET', path)
-    const agents = await call('GET', '/v1/agents')
-    expect(await first.stop()).toBe(0)
-
-    const second = await start(folder)
-    expect(readDevToken(folder)).toBe(token)
-    const again = createClient(second.url, token)
-    expect((await again('GET', path)).text).toBe(before.text)
-    expect((await again('GET', '/v1/agents')).text).toBe(agents.text)
-    expect((await again('GET', '/v1/agents/wait/versions')).json).toHaveLength(1)
-    expect((await again('GET', '/v1/agent_executions')).json).toHaveLength(1)
-    await second.stop()
-  })
-
   it('accepts the token in DEV_TOKEN, and logs with the level in POWERTOOLS_LOG_LEVEL', async () => {
     const environment = { DEV_TOKEN: 'my-own-token', POWERTOOLS_LOG_LEVEL: 'info' }
     const service = await start(newFolder(), environment)

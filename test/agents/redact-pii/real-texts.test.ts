@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, inject, it, test } from 'vitest'
 import run from '../../../agents/redact-pii/agent.ts'
 import type { EntityType } from '../../../agents/redact-pii/entity.ts'
 import { realTexts } from '../../support/data/real-texts.ts'
@@ -26,7 +26,7 @@ describe('run on licenses and readmes of the dependencies', () => {
     expect(texts).toHaveLength(50)
   })
 
-  test.each(texts)('redacts $path', ({ content }) => {
+  test.each(inject('isFullRun') ? texts : texts.slice(0, 10))('redacts $path', ({ content }) => {
     const result = run({ content })
     expect(result.entities.some(({ type }) => type === 'EMAIL_ADDRESS')).toBe(true)
     for (const find of SIMPLE_EMAIL_PATTERNS) expect(find(result.redactedContent)).toEqual([])

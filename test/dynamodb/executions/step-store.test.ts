@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import type { Progress } from '../../../lib/core/execution.ts'
 import type { CallResult, Step } from '../../../lib/core/step.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
@@ -119,7 +119,8 @@ describe.each(EMULATORS)('stepStore on %s', (emulator) => {
   })
 })
 
-describe('stepStore.appendResult', () => {
+// Takes seconds, because it waits for the partition.
+describe.runIf(inject('isFullRun'))('stepStore.appendResult', () => {
   it('writes large results of one run no faster than its partition can take, and reads them back', async () => {
     const table = tableOn('dynamodb')
     const written: { at: number; units: number }[] = []

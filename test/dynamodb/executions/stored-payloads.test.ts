@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { payloadOf } from '../../../bench/keys/payloads.ts'
 import { type Execution, NO_USAGE, type Outcome } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
@@ -10,10 +10,8 @@ import { cacheStore } from '../../../lib/dynamodb/reservation-stores.ts'
 import { cacheKey, executionKey, stepKey } from '../../../lib/dynamodb/table/keys.ts'
 import { CorruptItem } from '../../../lib/dynamodb/table/stored-text.ts'
 import { system } from '../../../lib/system.ts'
-import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { anExecution, leased, modelStep, NO_PROGRESS } from '../../support/engine/executions.ts'
 import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
-import { scanTable } from '../../support/tables/scan-table.ts'
 
 const AT = new Date().toISOString()
 const OWNER = 'me'
@@ -42,6 +40,15 @@ describe.each(EMULATORS)('payloads on %s', (emulator) => {
   }
   const recordOf = async ({ id }: { id: string }) =>
     (await table.get(executionKey(id), { consistent: true })) ?? {}
+  const itemsAt = async ({ pk }: { pk: string }) => {
+    const values = { ':pk': pk }
+    const query = {
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: values,
+      ConsistentRead: true,
+    }
+    return (await table.query(query)).items
+  }
   const attributesOf = async (execution: Execution) => {
     const { input, output } = (await recordOf(execution)) as Record<string, object>
     return { input: Object.keys(input ?? {}), output: Object.keys(output ?? {}) }
@@ -94,8 +101,7 @@ describe.each(EMULATORS)('payloads on %s', (emulator) => {
     await cache.reserve({ key: id, executionId: id, replaces: null, now: Date.now() })
     await cache.store({ key: id, executionId: id, output: payloadOf(4_000), expiresAt: null })
 
-    const all = await scanTable(inject(emulator), LOCAL_TABLE)
-    const own = all.filter(({ pk }) => pk === executionKey(id).pk || pk === cacheKey(id).pk)
+    const own = [...(await itemsAt(executionKey(id))), ...(await itemsAt(cacheKey(id)))]
     const texts = own.flatMap(({ input, output, feedback, review, logs, content }) =>
       [input, output, feedback, review, logs, content].filter((one) => one !== undefined),
     )

@@ -1,10 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 
 const { aToolAgent, runScript, server } = await startScriptedEngine()
 
-describe.each(SCRIPTED_PROVIDERS)('a response of %s with 184 calls of one tool', (provider) => {
+const providers = inject('isFullRun') ? SCRIPTED_PROVIDERS : SCRIPTED_PROVIDERS.slice(0, 1)
+
+describe.each(providers)('a response of %s with 184 calls of one tool', (provider) => {
   it('executes 100 of them, and the model learns of the others', async () => {
     const executed = 100
     const calls = Array.from({ length: 184 }, (_, id) => ({ name: 'look_up', input: { id: `${id}` } }))

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Usage } from '../../../lib/core/execution.ts'
 import type { RecordedStep } from '../../../lib/core/step.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
@@ -15,7 +15,7 @@ const STEPS = 5
 const FIRST_STEPS = 2
 /** As without a fallback, and one for the lost response. */
 const WRITES = 1 + 1 + STEPS + (STEPS - 1) + 1 + 1
-const KILL_AFTER = inject('isFullRun') ? Array.from({ length: WRITES }, (_, i) => i + 1) : [5, 7, 8]
+const KILL_AFTER = Array.from({ length: WRITES }, (_, i) => i + 1)
 
 const MAX_TOKENS = 2_000
 const LOST = { cut: { text: 'word '.repeat(500) }, chunks: 3, by: 'close' as const }
