@@ -1,9 +1,23 @@
+import type { BatchInputs, BatchLine } from './batches/parts.ts'
+import { readResults } from './batches/results.ts'
+import { runBatches, toBatchRequest, waitForBatch } from './batches/run-batches.ts'
 import { Caller } from './http/caller.ts'
 import type { Connection } from './http/request.ts'
-import { agentPath, executionPath, toQuery, versionPath, webhookPath } from './http/request.ts'
+import {
+  agentPath,
+  batchPath,
+  executionPath,
+  schedulePath,
+  toQuery,
+  versionPath,
+  webhookPath,
+} from './http/request.ts'
 import type {
   AgentFilters,
   ApprovalFilters,
+  BatchFilters,
+  BatchOptions,
+  BatchWaitOptions,
   CallOptions,
   ClientOptions,
   ExecutionFilters,
@@ -11,6 +25,7 @@ import type {
   ListOptions,
   RunOptions,
   SignalOptions,
+  StartBatchOptions,
   WaitOptions,
 } from './options.ts'
 import type {
@@ -18,6 +33,8 @@ import type {
   AgentTypes,
   AnyAgents,
   Approval,
+  Batch,
+  BatchResult,
   ChangedExecution,
   CreatedWebhook,
   Decision,
@@ -27,8 +44,11 @@ import type {
   ExecutionSummary,
   FeedbackBody,
   Me,
+  OpenBatchResult,
   PublishBody,
   RotatedSecret,
+  Schedule,
+  ScheduleBody,
   SentSignal,
   Signal,
   SlugOf,
@@ -58,7 +78,9 @@ type Output = Record<string, unknown>
 /** The ID of an execution, or its record, which also has the type of the output. */
 type ExecutionOrId<Output> = string | Execution<Output>
 
-const idOf = (execution: ExecutionOrId<unknown>) => (typeof execution === 'string' ? execution : execution.id)
+const idOf = (record: string | { id: string }) => (typeof record === 'string' ? record : record.id)
+
+type BatchOrId = string | Batch
 
 /**
  * A client of the Agent Execution Service. Calls reject with an `AgentError`, or with the reason of their signal.
@@ -230,6 +252,126 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
       agent === undefined ? '/v1/agent_executions' : `${agentPath(agent)}/executions`,
       options,
     )
+  }
+
+  /**
+   * Runs an agent with each of the inputs, and yields the results in their order. The first batch starts when iteration
+   * begins; each holds up to 10,000 inputs, and the next one starts when the results of the one before are read. What
+   * ends the iteration leaves its batch running: `ids` are those that were started.
+   */
+  batch<Slug extends SlugOf<Agents>>(
+    agent: Slug,
+    inputs: BatchInputs<Agents[Slug]['input']>,
+    options: BatchOptions = {},
+  ): AsyncGenerator<BatchResult<Agents[Slug]['output']>, void, undefined> & { readonly ids: string[] } {
+    const ids: string[] = []
+    return Object.assign(runBatches<Agents[Slug]['output']>(this.caller, agent, inputs, options, ids), {
+      ids,
+    })
+  }
+
+  /** Starts one batch, or only checks it (`validateOnly`). */
+  async createBatch<Slug extends SlugOf<Agents>>(
+    agent: Slug,
+    lines: Iterable<BatchLine<Agents[Slug]['input']>>,
+    { signal, timeoutMs, idempotencyKey = newIdempotencyKey(), ...parameters }: StartBatchOptions = {},
+  ): Promise<Batch> {
+    const body = Array.from(lines, (line) => `${this.connection.stringify(line)}\n`).join('')
+    return this.caller.send(toBatchRequest(agent, body, idempotencyKey, parameters), { signal, timeoutMs })
+  }
+
+  /** Batches, newest first. */
+  batches(options: BatchFilters = {}): AsyncGenerator<Batch, void, undefined> {
+    return this.caller.list('/v1/batches', options)
+  }
+
+  getBatch(batch: BatchOrId, options: CallOptions = {}): Promise<Batch> {
+    return this.caller.send({ path: batchPath(idOf(batch)) }, options)
+  }
+
+  /** Waits until a batch has ended, whatever became of its lines. */
+  waitForBatch(
+    batch: BatchOrId,
+    { onProgress, timeoutMs = Number.POSITIVE_INFINITY, signal }: BatchWaitOptions = {},
+  ): Promise<Batch> {
+    return this.caller.within({ timeoutMs, signal }, (call) =>
+      waitForBatch(this.connection, call, idOf(batch), onProgress),
+    )
+  }
+
+  /** What became of the lines of a batch so far, in their order. */
+  async *batchResults<O = Output>(
+    batch: BatchOrId,
+    options: CallOptions = {},
+  ): AsyncGenerator<OpenBatchResult<O>, void, undefined> {
+    const record = typeof batch === 'string' ? await this.getBatch(batch, options) : batch
+    const call = this.caller.open(options, Number.POSITIVE_INFINITY)
+    try {
+      yield* readResults<O>(this.connection, call, record)
+    } finally {
+      call.close()
+    }
+  }
+
+  /** The executions that a batch has started, in the order of its lines. */
+  batchExecutions(batch: BatchOrId, options: ListOptions = {}): AsyncGenerator<Execution, void, undefined> {
+    return this.caller.list(`${batchPath(idOf(batch))}/executions`, options)
+  }
+
+  /** Starts no further lines, and ends those in progress in ERROR `Cancelled`. */
+  cancelBatch(batch: BatchOrId, options: CallOptions = {}): Promise<Batch> {
+    return this.caller.send({ method: 'POST', path: `${batchPath(idOf(batch))}/cancel` }, options)
+  }
+
+  /** Starts a new batch of the failed lines of one that has ended. */
+  async retryBatch(
+    batch: BatchOrId,
+    { idempotencyKey = newIdempotencyKey(), ...options }: SignalOptions = {},
+  ): Promise<Batch> {
+    const headers = { 'Idempotency-Key': idempotencyKey }
+    return this.caller.send(
+      { method: 'POST', path: `${batchPath(idOf(batch))}/retry-failed`, headers },
+      options,
+    )
+  }
+
+  /** Deletes a batch that has ended, with its executions. */
+  deleteBatch(batch: BatchOrId, options: CallOptions = {}): Promise<void> {
+    return this.caller.send({ method: 'DELETE', path: batchPath(idOf(batch)) }, options)
+  }
+
+  /** The schedules of an agent. */
+  schedules(agent: SlugOf<Agents>, options: ListOptions = {}): AsyncGenerator<Schedule, void, undefined> {
+    return this.caller.list(`${agentPath(agent)}/schedules`, options)
+  }
+
+  schedule(agent: SlugOf<Agents>, name: string, options: CallOptions = {}): Promise<Schedule> {
+    return this.caller.send({ path: schedulePath(agent, name) }, options)
+  }
+
+  /** Creates a schedule or replaces it. */
+  async setSchedule(
+    agent: SlugOf<Agents>,
+    name: string,
+    schedule: ScheduleBody,
+    options: CallOptions = {},
+  ): Promise<Schedule> {
+    const body = this.connection.stringify(schedule)
+    return this.caller.send({ method: 'PUT', path: schedulePath(agent, name), body }, options)
+  }
+
+  deleteSchedule(agent: SlugOf<Agents>, name: string, options: CallOptions = {}): Promise<void> {
+    return this.caller.send({ method: 'DELETE', path: schedulePath(agent, name) }, options)
+  }
+
+  /** Starts a run of a schedule now. */
+  async runSchedule(
+    agent: SlugOf<Agents>,
+    name: string,
+    { idempotencyKey = newIdempotencyKey(), ...options }: SignalOptions = {},
+  ): Promise<ChangedExecution> {
+    const headers = { 'Idempotency-Key': idempotencyKey }
+    return this.caller.send({ method: 'POST', path: `${schedulePath(agent, name)}/run`, headers }, options)
   }
 
   /** The agents of the organization, newest first. */

@@ -1,9 +1,13 @@
+export type { BatchInputs, BatchLine } from './batches/parts.ts'
 export { Client } from './client.ts'
 export { AgentError } from './errors.ts'
 export { toFile } from './files.ts'
 export type {
   AgentFilters,
   ApprovalFilters,
+  BatchFilters,
+  BatchOptions,
+  BatchWaitOptions,
   CallOptions,
   ClientOptions,
   ExecutionFilters,
@@ -11,6 +15,7 @@ export type {
   ListOptions,
   RunOptions,
   SignalOptions,
+  StartBatchOptions,
   WaitOptions,
 } from './options.ts'
 export type {
@@ -18,6 +23,8 @@ export type {
   AgentTypes,
   AnyAgents,
   Approval,
+  Batch,
+  BatchResult,
   ChangedExecution,
   CreatedWebhook,
   Decision,
@@ -29,9 +36,13 @@ export type {
   ExecutionSummary,
   FeedbackBody,
   FileInput,
+  Firing,
   Me,
+  OpenBatchResult,
   PublishBody,
   RotatedSecret,
+  Schedule,
+  ScheduleBody,
   SentSignal,
   Signal,
   SlugOf,

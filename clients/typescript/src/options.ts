@@ -1,5 +1,5 @@
 import type * as contract from './contract.ts'
-import type { Execution, Optional, Wait } from './records.ts'
+import type { Batch, BatchParameters, Execution, BatchFilters as Filters, Optional, Wait } from './records.ts'
 
 /** How a client reaches the service. */
 export type ClientOptions = {
@@ -77,3 +77,24 @@ export type ExecutionFilters = Optional<contract.ExecutionFilters> & {
 
 /** Parts of an execution that are left out otherwise. */
 export type GetOptions = CallOptions & Optional<contract.ExecutionParameters>
+
+/** Parameters of each run, and of the batch. */
+export type StartBatchOptions = CallOptions &
+  Optional<BatchParameters> & {
+    /** For 24 hours, the same key and inputs are the same batch. Each call gets a new key by default. */
+    idempotencyKey?: string | undefined
+  }
+
+/** Options of calls that wait for a batch. They have no deadline by default. */
+export type BatchWaitOptions = CallOptions & {
+  /** Called with the batch whenever it was read. */
+  onProgress?: ((batch: Batch) => void) | undefined
+}
+
+/**
+ * `maxBatchCostUsd` is the limit of all batches of a call together. Calls with the same `idempotencyKey` and inputs
+ * find the batches that were started before.
+ */
+export type BatchOptions = Omit<StartBatchOptions, 'validateOnly'> & BatchWaitOptions
+
+export type BatchFilters = ListOptions & Optional<Filters>

@@ -44,6 +44,21 @@ export type ExecutionError = NonNullable<contract.Execution['error']>
 
 export type ToolCall = NonNullable<contract.Step['toolCalls']>[number]
 
+/** What became of a line of a batch, in an open batch also so far. */
+export type BatchResult<Output = Record<string, unknown>> = {
+  customId: string
+  /** Null if the line was not started. */
+  executionId: string | null
+} & (
+  | { status: 'SUCCESS'; output: Output; error: null }
+  | { status: 'ERROR'; output: null; error: ExecutionError }
+)
+
+/** The same of a batch that may be open. */
+export type OpenBatchResult<Output = Record<string, unknown>> =
+  | BatchResult<Output>
+  | { customId: string; executionId: string | null; status: 'IN_PROGRESS'; output: null; error: null }
+
 export type FeedbackBody = Optional<contract.FeedbackBody>
 
 export type DecisionBody = Optional<contract.DecisionBody>
@@ -67,3 +82,61 @@ export type AgentTypes<Agents> = { [Slug in keyof Agents]: { input: unknown; out
 export type AnyAgents = Record<string, { input: object; output: Record<string, unknown> }>
 
 export type SlugOf<Agents> = keyof Agents & string
+
+// Until they are in the contract.
+export type Batch = {
+  id: string
+  documentId: string
+  versionId: string
+  tenantId: string | null
+  tokenId: string | null
+  status: 'IN_PROGRESS' | 'CANCELLING' | 'ENDED'
+  lines: number
+  counts: { IN_PROGRESS: number; SUCCESS: number; ERROR: number }
+  cancelled: number
+  costUsd: number
+  maxBatchCostUsd: number | null
+  maxConcurrency: number
+  retryOf: string | null
+  error: ExecutionError | null
+  createdAt: string
+  endedAt: string | null
+}
+export type BatchFilters = { agent?: string; tenantId?: string }
+export type BatchParameters = Omit<contract.RunParameters, 'webhookUrl'> & {
+  maxBatchCostUsd?: number
+  maxConcurrency?: number
+  webhookUrl?: string
+}
+export type Firing = {
+  scheduledFor: string
+  status: 'STARTED' | 'SKIPPED' | 'MISSED' | 'FAILED'
+  executionId: string | null
+  code: string | null
+}
+export type ScheduleBody = Optional<{
+  cron: string
+  timezone?: string
+  input?: Record<string, unknown>
+  tenantId?: string | null
+  options?: object
+  version?: string | null
+  enabled?: boolean
+  overlap?: 'skip' | 'allow'
+  catchUpSeconds?: number
+}>
+export type Schedule = {
+  documentId: string
+  name: string
+  cron: string
+  timezone: string
+  input: Record<string, unknown>
+  tenantId: string | null
+  options: Record<string, unknown>
+  version: string | null
+  enabled: boolean
+  overlap: 'skip' | 'allow'
+  catchUpSeconds: number
+  nextRunAt: string | null
+  firings: Firing[]
+}

@@ -1,0 +1,317 @@
+import { describe, expect, it } from 'vitest'
+import type { Batch, BatchResult, Client } from '../../../clients/typescript/src/index.ts'
+import { collect } from './collect.ts'
+import {
+  type Answer,
+  cut,
+  drop,
+  hang,
+  html,
+  json,
+  problem,
+  SOON,
+  scriptedService,
+  truncate,
+} from './scripted-service.ts'
+
+const AT_ONCE = { 'Retry-After': '0' }
+
+const record = (lines: number, fields: object = {}) => ({
+  ...{ id: 'b1', status: 'ENDED', lines, costUsd: 0, counts: { IN_PROGRESS: 0, SUCCESS: lines, ERROR: 0 } },
+  ...fields,
+})
+const created = (lines: number, fields: object = {}) =>
+  json(202, record(lines, { status: 'IN_PROGRESS', ...fields }))
+const open = (lines: number) => json(200, record(lines, { status: 'IN_PROGRESS' }), AT_ONCE)
+const ended = (lines: number, fields: object = {}) => json(200, record(lines, fields))
+
+const result = (customId: string | number, text = 'ü') =>
+  `${JSON.stringify({ customId: String(customId), executionId: null, status: 'SUCCESS', output: { text }, error: null })}\n`
+const resultsOf = (...customIds: (string | number)[]) => customIds.map((id) => result(id)).join('')
+
+/** Sends bytes of results, and then ends the response or breaks the connection. */
+const results =
+  (text: string | Buffer, then: 'end' | 'break' | 'stay' = 'end', headers: object = {}): Answer =>
+  (response) => {
+    response.writeHead(200, { 'Content-Type': 'application/x-ndjson', ...headers })
+    response.write(text, () => {
+      if (then === 'end') response.end()
+      else if (then === 'break') response.destroy()
+    })
+  }
+
+const bodies = (requests: { body: string }[]) =>
+  requests
+    .filter(({ body }) => body)
+    .map(({ body }) =>
+      body
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    )
+const idsOf = (all: BatchResult[]) => all.map(({ customId }) => customId)
+const inputs = (count: number) => Array.from({ length: count }, (_, n) => ({ n }))
+const readIds = async (client: Client, count: number, options = {}) =>
+  idsOf(await collect(client.batch('echo', inputs(count), options)))
+
+describe('batch', () => {
+  it('starts a batch, waits for its end and yields the results in order', async () => {
+    const answers = [created(2), open(2), ended(2), results(resultsOf('a', 'b'))]
+    const { client, requests } = await scriptedService(answers)
+    const told: string[] = []
+    const lines = ['a', 'b'].map((customId) => ({ customId, input: { n: 1 } }))
+    const onProgress = ({ status }: Batch) => void told.push(status)
+    const run = client.batch('echo', lines, { maxConcurrency: 5, tenantId: 'acme', onProgress })
+    expect([requests.length, run.ids]).toEqual([0, []])
+    expect(await collect(run)).toEqual([JSON.parse(result('a')), JSON.parse(result('b'))])
+    expect([run.ids, told]).toEqual([['b1'], ['IN_PROGRESS', 'ENDED']])
+    expect(bodies(requests)).toEqual([lines])
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /v1/agents/echo/batches?maxConcurrency=5&tenantId=acme',
+      'GET /v1/batches/b1',
+      'GET /v1/batches/b1',
+      'GET /v1/batches/b1/results',
+    ])
+    expect(requests[0]?.headers).toMatchObject({
+      'content-type': 'application/x-ndjson',
+      'idempotency-key': expect.stringMatching(/^[0-9a-f]{32}$/),
+    })
+  })
+
+  it('names inputs by their index, unless the first one has a name', async () => {
+    const plain = await scriptedService([created(2), ended(2), results(resultsOf(0, 1))])
+    expect(
+      await collect(plain.client.batch('echo', [{ customId: 'x' }, { customId: 'y', input: 1 }])),
+    ).toHaveLength(2)
+    const names = [
+      { customId: '0', input: { customId: 'x' } },
+      { customId: '1', input: { customId: 'y', input: 1 } },
+    ]
+    expect(bodies(plain.requests)).toEqual([names])
+    const named = await scriptedService([problem(422, 'InputSchemaMismatch')])
+    const mixed = [{ customId: 'a', input: {} }, { n: 1 }]
+    await expect(collect(named.client.batch('echo', mixed))).rejects.toMatchObject({ status: 422 })
+    expect(bodies(named.requests)).toEqual([mixed])
+  })
+
+  it('starts nothing without inputs', async () => {
+    const { client, requests } = await scriptedService([])
+    expect([await readIds(client, 0), requests]).toEqual([[], []])
+  })
+
+  it('reads inputs only as far as it needs them, in batches of 10,000', async () => {
+    const batch = (id: string, count: number, first: number) => [
+      created(count, { id }),
+      ended(count, { id }),
+      results(Array.from({ length: count }, (_, n) => result(first + n)).join('')),
+    ]
+    const { client, requests } = await scriptedService([...batch('b1', 10_000, 0), ...batch('b2', 1, 10_000)])
+    let read = 0
+    async function* many() {
+      for (; read < 10_001; read++) yield { n: read }
+    }
+    const run = client.batch('echo', many(), { idempotencyKey: 'k' })
+    const all = [(await run.next()).value?.customId]
+    expect([read, run.ids]).toEqual([10_000, ['b1']])
+    for await (const { customId } of run) all.push(customId)
+    expect(all).toEqual(Array.from({ length: 10_001 }, (_, n) => String(n)))
+    expect(run.ids).toEqual(['b1', 'b2'])
+    const keys = requests.map(({ headers }) => headers['idempotency-key']).filter(Boolean)
+    expect(keys).toEqual(['k', 'k-10000'])
+  })
+
+  it('keeps each batch below the size of a request, after it is escaped', async () => {
+    const batch = (count: number, first: number) => [
+      created(count),
+      ended(count),
+      results(resultsOf(...Array.from({ length: count }, (_, n) => first + n))),
+    ]
+    const { client, requests } = await scriptedService([...batch(2, 0), ...batch(1, 2), ...batch(1, 3)])
+    // Quotation marks are two bytes after they are escaped once, and four after twice.
+    const texts = ['"'.repeat(700_000), 'ü'.repeat(1_400_000), '"'.repeat(100_000), 'x'.repeat(6_500_000)]
+    const run = client.batch(
+      'echo',
+      texts.map((text) => ({ text })),
+    )
+    expect(idsOf(await collect(run))).toEqual(['0', '1', '2', '3'])
+    const sizes = requests
+      .filter(({ body }) => body)
+      .map(({ body }) => Buffer.byteLength(JSON.stringify(body)))
+    expect(sizes.filter((size) => size < 6_000_000)).toHaveLength(2)
+  })
+
+  it('spends its cost limit on all batches together', async () => {
+    const { client, requests } = await scriptedService([
+      created(10_000),
+      ended(10_000, { costUsd: 0.75 }),
+      results(Array.from({ length: 10_000 }, (_, n) => result(n)).join('')),
+      created(10_000),
+      ended(10_000, { costUsd: 0.25 }),
+      results(Array.from({ length: 10_000 }, (_, n) => result(10_000 + n)).join('')),
+    ])
+    const all = await collect(client.batch('echo', inputs(20_001), { maxBatchCostUsd: 1 }))
+    expect(requests.flatMap(({ path }) => path.match(/maxBatchCostUsd=(.*)/)?.[1] ?? [])).toEqual([
+      '1',
+      '0.25',
+    ])
+    expect(all).toHaveLength(20_001)
+    expect(all.at(-1)).toMatchObject({
+      customId: '20000',
+      status: 'ERROR',
+      error: { code: 'BudgetExceeded' },
+    })
+  })
+
+  it('numbers the lines of an error from the first input on', async () => {
+    const errors = [{ path: '/input', message: 'is wrong', line: 1 }]
+    const { client } = await scriptedService([
+      created(10_000),
+      ended(10_000),
+      results(Array.from({ length: 10_000 }, (_, n) => result(n)).join('')),
+      problem(422, 'InputSchemaMismatch', { errors }),
+    ])
+    const reading = readIds(client, 10_001)
+    await expect(reading).rejects.toMatchObject({ errors: [{ line: 10_001 }] })
+  })
+})
+
+describe('batch over a bad network', () => {
+  it.each<[string, Answer[]]>([
+    ['hangs up', [drop, cut]],
+    ['answers 429 and 503', [problem(429, 'TooManyRequests', {}, AT_ONCE), html(503, AT_ONCE)]],
+    ['answers in part', [truncate]],
+  ])('repeats the same start when the service %s', async (_, failures) => {
+    const { client, requests } = await scriptedService([
+      ...failures,
+      created(1),
+      ...failures,
+      ended(1),
+      results(result(0)),
+    ])
+    expect(await readIds(client, 1)).toEqual(['0'])
+    const starts = requests.filter(({ method }) => method === 'POST')
+    expect(starts).toHaveLength(failures.length + 1)
+    expect(new Set(starts.map(({ headers, body }) => headers['idempotency-key'] + body)).size).toBe(1)
+  })
+
+  const all = Buffer.from(resultsOf('a', 'b', 'c'))
+  /** Each byte at which the results can be cut, with what is sent again. */
+  const positions = Array.from({ length: Math.ceil(all.length / 7) }, (_, n) => n * 7)
+
+  it.each(['end', 'break'] as const)('yields each result once when they %s anywhere', async (then) => {
+    const reading = positions.map(async (at) => {
+      const { client } = await scriptedService([
+        created(3),
+        ended(3),
+        results(all.subarray(0, at), then),
+        results(all),
+      ])
+      return readIds(client, 3)
+    })
+    for (const ids of await Promise.all(reading)) expect(ids).toEqual(['a', 'b', 'c'])
+  })
+
+  it('continues again and again as long as there is progress, and gives up without', async () => {
+    const parts = [0, 1, 2, 3].map((n) => results(all.subarray(0, (n * all.length) / 3 + 5), 'break'))
+    const once = await scriptedService([created(3), ended(3), ...parts], { maxRetries: 1 })
+    expect(await readIds(once.client, 3)).toEqual(['a', 'b', 'c'])
+    const short = Array.from({ length: 3 }, () => results(resultsOf('a', 'b')))
+    const { client, requests } = await scriptedService([created(3), ended(3), ...short], { maxRetries: 1 })
+    const run = client.batch('echo', inputs(3))
+    const got: string[] = []
+    const reading = (async () => {
+      for await (const { customId } of run) got.push(customId)
+    })()
+    await expect(reading).rejects.toMatchObject({ code: 'ConnectionFailed', detail: /after 2 of 3/ })
+    expect([got, requests.length]).toEqual([['a', 'b'], 4])
+  })
+
+  it('reads pages, of which one is cut', async () => {
+    const link = (cursor: string) => ({ Link: `</v1/batches/b1/results?cursor=${cursor}>; rel="next"` })
+    const { client, requests } = await scriptedService([
+      created(4),
+      ended(4),
+      results(resultsOf('a', 'b'), 'break', { ...link('2'), 'Content-Length': '1000' }),
+      results(resultsOf('a', 'b').slice(0, -20), 'end', link('2')),
+      results(resultsOf('a', 'b'), 'end', link('2')),
+      results(resultsOf('c').slice(0, -5)),
+      results(resultsOf('c', 'd')),
+    ])
+    expect(await readIds(client, 4)).toEqual(['a', 'b', 'c', 'd'])
+    const paths = requests.slice(2).map(({ path }) => path.slice('/v1/batches/b1/results'.length))
+    expect(paths).toEqual(['', '', '', '?cursor=2', '?cursor=2'])
+  })
+
+  it.each<[string, Answer]>([
+    ['not JSON', results('<h1>Sorry</h1>\n')],
+    ['not found', problem(404, 'BatchNotFound')],
+  ])('rejects results that are %s', async (_, answer) => {
+    const { client } = await scriptedService([created(1), ended(1), answer])
+    await expect(readIds(client, 1)).rejects.toMatchObject({
+      code: expect.stringMatching(/UnexpectedResponse|BatchNotFound/),
+    })
+  })
+})
+
+describe('a batch whose reader goes away', () => {
+  it('runs on after break, and its ID is known', async () => {
+    const { client, requests } = await scriptedService([created(2), ended(2), results(result(0), 'stay')])
+    const run = client.batch('echo', inputs(2))
+    for await (const _ of run) break
+    await requests[2]?.closed
+    expect([run.ids, requests.length]).toEqual([['b1'], 3])
+  })
+
+  it.each<[string, Answer[]]>([
+    ['it starts', [hang]],
+    ['it runs', [created(1), hang]],
+    ['the service wants a pause', [created(1), json(200, record(1, { status: 'IN_PROGRESS' }))]],
+    ['its results arrive', [created(1), ended(1), results('', 'stay')]],
+  ])('ends with the reason of the signal while %s', async (_, answers) => {
+    const { client, requests } = await scriptedService(answers)
+    const controller = new AbortController()
+    const reading = readIds(client, 1, { signal: controller.signal })
+    reading.catch(() => undefined)
+    await expect.poll(() => requests.length, SOON).toBe(answers.length)
+    controller.abort(new Error('enough'))
+    await expect(reading).rejects.toThrow('enough')
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
+  })
+
+  it('ends with the reason of the signal while it waits for an input', async () => {
+    const { client } = await scriptedService([])
+    const controller = new AbortController()
+    async function* never() {
+      controller.abort(new Error('enough'))
+      await new Promise(() => undefined)
+      yield {}
+    }
+    await expect(collect(client.batch('echo', never(), { signal: controller.signal }))).rejects.toThrow(
+      'enough',
+    )
+  })
+
+  it('tells of an input that could not be read, and closes the source', async () => {
+    const { client, requests } = await scriptedService([])
+    let isClosed = false
+    function* source() {
+      try {
+        yield { n: 1 }
+        throw new Error('unreadable')
+      } finally {
+        isClosed = true
+      }
+    }
+    await expect(collect(client.batch('echo', source()))).rejects.toThrow('unreadable')
+    expect([isClosed, requests]).toEqual([true, []])
+  })
+})
+
+describe('batchResults', () => {
+  it('reads what is known of an open batch', async () => {
+    const line = `${JSON.stringify({ customId: 'b', executionId: null, status: 'IN_PROGRESS', output: null, error: null })}\n`
+    const { client } = await scriptedService([open(2), results(`${result('a')}\n${line}`)])
+    const all = await collect(client.batchResults('b1'))
+    expect(all.map(({ status }) => status)).toEqual(['SUCCESS', 'IN_PROGRESS'])
+  })
+})
