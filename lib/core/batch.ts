@@ -1,4 +1,10 @@
-import type { ExecutionError } from './execution.ts'
+import {
+  CANCELLED,
+  type ExecutionError,
+  type ExecutionSummary,
+  roundDollars,
+  usageOfTree,
+} from './execution.ts'
 import { derivedId } from './ids.ts'
 import type { JsonObject } from './json/json.ts'
 
@@ -79,6 +85,24 @@ export type Lane = LaneTotals & {
 
 export const NO_TOTALS: LaneTotals = { succeeded: 0, failed: 0, cancelled: 0, costUsd: 0 }
 
+export const sumTotals = (totals: LaneTotals[]): LaneTotals =>
+  totals.reduce(
+    (sum, each) => ({
+      succeeded: sum.succeeded + each.succeeded,
+      failed: sum.failed + each.failed,
+      cancelled: sum.cancelled + each.cancelled,
+      costUsd: roundDollars(sum.costUsd + each.costUsd),
+    }),
+    NO_TOTALS,
+  )
+
+/** Of a line that has ended. */
+export function totalsOf(ended: ExecutionSummary): LaneTotals {
+  const kind =
+    ended.status === 'SUCCESS' ? 'succeeded' : ended.error?.code === CANCELLED.code ? 'cancelled' : 'failed'
+  return { ...NO_TOTALS, [kind]: 1, costUsd: usageOfTree(ended)?.costUsd ?? 0 }
+}
+
 /** As it is before its first line has ended: then it is not stored. */
 export const firstLane = (number: number, { lanes }: Pick<Batch, 'lanes'>): Lane => ({
   number,
@@ -90,6 +114,13 @@ export const firstLane = (number: number, { lanes }: Pick<Batch, 'lanes'>): Lane
 /** The execution of a line: the same id whoever starts it. */
 export const lineExecutionId = ({ id, createdAt }: Pick<Batch, 'id' | 'createdAt'>, line: number): string =>
   derivedId(Date.parse(createdAt), `${id}/${line}`)
+
+/** The lines of its own that a lane has not begun, in order. Other lanes may have taken some of them. */
+export const linesLeft = (
+  { lanes, lines }: Pick<Batch, 'lanes' | 'lines'>,
+  { next }: Pick<Lane, 'next'>,
+): number[] =>
+  Array.from({ length: Math.max(Math.ceil((lines - next) / lanes), 0) }, (_, index) => next + index * lanes)
 
 /** The block of a line. */
 export const blockOf = ({ blocks }: Pick<Batch, 'blocks'>, line: number): number =>

@@ -289,6 +289,12 @@ export function cachedExecution(
   return { ...execution, ...times, status: 'SUCCESS', output, cached: true, cachedExecutionId }
 }
 
+/** An execution that is final at creation because it cannot be run. */
+export function failedExecution(params: Omit<NewExecution, 'lease'>, error: ExecutionError): Execution {
+  const execution = newExecution({ ...params, lease: null })
+  return { ...execution, finishedAt: execution.createdAt, openUntil: null, status: 'ERROR', error }
+}
+
 const OPTIONAL_COUNTS = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens', 'webSearches'] as const
 
 /** The sum. A count that only some responses report is the sum of these; a cost is known only if all costs are. */

@@ -1,0 +1,53 @@
+import { LRUCache } from 'lru-cache'
+import type { Batch, LineInput } from '../../core/batch.ts'
+import { MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN } from '../../core/limits.ts'
+import type { BatchStore, FeedQueue, RunQueue } from '../../core/ports.ts'
+import { MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
+import type { Engine } from '../engine.ts'
+import { type Admit, admission } from '../submit/admission.ts'
+
+/** Share of the open executions of an organization that lines of batches may be: they never make other runs fail. */
+const SHARE = 0.8
+
+/** Bytes of JSON of the lines that a process keeps: each one of its runs that ends needs another line. */
+const MAX_KEPT_BYTES = 8_000_000
+
+/** How long a process may start lines of a batch that another one has stopped. */
+const BATCH_TTL_MS = 1_000
+const MAX_BATCHES = 1_000
+
+/** An engine that starts the lines of batches. */
+export type BatchEngine = Omit<Engine, 'queue'> & {
+  batches: BatchStore
+  queue: RunQueue & Pick<FeedQueue, 'feed'>
+  admit: Admit
+  blocks: ReturnType<typeof openBlocks>
+  recent: LRUCache<string, Batch>
+}
+
+/** With the limits of the environment. */
+export const openBatchEngine = (parts: Omit<BatchEngine, 'admit' | 'blocks' | 'recent'>): BatchEngine => ({
+  ...parts,
+  admit: admission(parts, Math.ceil(readInteger(MAX_OPEN_EXECUTIONS, DEFAULT_MAX_OPEN) * SHARE)),
+  blocks: openBlocks(parts.batches),
+  recent: new LRUCache({ max: MAX_BATCHES, ttl: BATCH_TTL_MS }),
+})
+
+/** Blocks of lines, by batch and number. */
+const openBlocks = (batches: BatchStore) =>
+  new LRUCache<string, LineInput[], { batch: Batch; block: number }>({
+    maxSize: MAX_KEPT_BYTES,
+    sizeCalculation: (lines) => JSON.stringify(lines).length,
+    fetchMethod: (_key, _stale, { context }) => batches.readBlock(context),
+  })
+
+/** As it was at most `BATCH_TTL_MS` ago; null if there is none with lines that have not ended. */
+export async function readOpenBatch(
+  { batches, recent }: BatchEngine,
+  { id, organizationId }: Pick<Batch, 'id' | 'organizationId'>,
+): Promise<Batch | null> {
+  const batch = recent.get(id) ?? (await batches.get({ organizationId, id }))
+  if (batch?.organizationId !== organizationId || batch.status === 'ENDED') return null
+  if (!recent.has(id)) recent.set(id, batch)
+  return batch
+}

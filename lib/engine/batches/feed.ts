@@ -1,0 +1,108 @@
+import pLimit from 'p-limit'
+import { BATCH_DEADLINE_MS, type Batch, sumTotals } from '../../core/batch.ts'
+import type { ExecutionSummary } from '../../core/execution.ts'
+import type { FeedMessage } from '../../core/ports.ts'
+import { describeCause, logger } from '../../logger.ts'
+import { isoNow, timesOf } from '../engine.ts'
+import { type BatchEngine, readOpenBatch } from './batch-engine.ts'
+import { deleteHidden } from './delete-hidden.ts'
+import { feedLane } from './lane.ts'
+
+/** How long one message starts lines: cache hits end at once, and a batch can consist of them. */
+const WORK_MS = 10_000
+const PARALLEL_LANES = 32
+
+/** Until the next attempt if something failed, or if the organization has too many open executions. */
+const RETRY_MS = 5_000
+
+/**
+ * Looks at a batch or one of its lanes: starts the lines that have to be, and ends it after the last one. A hidden batch
+ * is deleted.
+ * @throws whatever fails: another message or the timer tries it again
+ */
+export async function feedBatch(engine: BatchEngine, message: FeedMessage): Promise<void> {
+  const { batchId: id, organizationId, lane, at } = message
+  const until = engine.system.now() + WORK_MS
+  const batch = await engine.batches.get({ organizationId, id })
+  if (!batch) return lane === undefined ? deleteHidden(engine, message, until) : undefined
+  if (batch.status === 'ENDED') return
+  engine.recent.set(id, batch)
+  if (lane !== undefined) return feedOne(engine, batch, lane, { until })
+  if (at === undefined || at === batch.openUntil) await feedAll(engine, batch, until)
+}
+
+/** After the end of a line: starts the next one, or sends a message that does. @throws Unavailable */
+export async function afterLine(engine: BatchEngine, ended: ExecutionSummary): Promise<void> {
+  const { organizationId, batch: line } = ended
+  if (!line) return
+  const until = engine.system.now() + WORK_MS
+  try {
+    const batch = await readOpenBatch(engine, { id: line.id, organizationId })
+    if (batch) await feedOne(engine, batch, line.lane, { until, ended })
+  } catch (error) {
+    const message = { batchId: line.id, organizationId, lane: line.lane }
+    logger.warn('next line not started', { ...message, cause: describeCause(error) })
+    await engine.queue.feed({ ...message, delayMs: RETRY_MS })
+  }
+}
+
+async function feedOne(
+  engine: BatchEngine,
+  batch: Batch,
+  number: number,
+  { until, ended }: { until: number; ended?: ExecutionSummary },
+): Promise<void> {
+  const lane = await engine.batches.getLane({ batch, number })
+  const isOfLane = ended?.batch?.line === lane.line
+  const fed = await feedLane(engine, batch, lane, { until, ended: isOfLane ? ended : undefined })
+  if (fed === 'open') return
+  if (fed === 'ended') return endIfDone(engine, batch)
+  const delayMs = fed === 'refused' ? RETRY_MS : 0
+  await engine.queue.feed({ batchId: batch.id, organizationId: batch.organizationId, lane: number, delayMs })
+}
+
+/** The timer is moved first: it repairs what this process does not finish. */
+async function feedAll(engine: BatchEngine, accepted: Batch, until: number): Promise<void> {
+  const { batches, queue, system } = engine
+  const { id, organizationId } = accepted
+  await batches.postpone({ id, openUntil: system.now() + timesOf(engine).leaseMs })
+  const batch = await stopAtDeadline(engine, accepted)
+  const limit = pLimit(PARALLEL_LANES)
+  const lanes = await batches.listLanes({ batch })
+  const results = await Promise.all(
+    lanes.map((lane) =>
+      limit(() => feedLane(engine, batch, lane, { until })).catch((error: unknown) => {
+        logger.warn('lane not fed', { batchId: id, lane: lane.number, cause: describeCause(error) })
+        return 'failed' as const
+      }),
+    ),
+  )
+  const unfinished = lanes.filter((_, index) => results[index] === 'unfinished')
+  await Promise.all(
+    unfinished.map(({ number }) => limit(() => queue.feed({ batchId: id, organizationId, lane: number }))),
+  )
+  if (results.every((result) => result === 'ended')) return endIfDone(engine, batch)
+  const isRepeated = results.some((result) => result === 'refused' || result === 'failed')
+  if (!isRepeated && batch.status !== 'CANCELLING') return
+  const openUntil = system.now() + RETRY_MS
+  await batches.postpone({ id, openUntil })
+  await queue.feed({ batchId: id, organizationId, at: openUntil, delayMs: RETRY_MS })
+}
+
+async function stopAtDeadline({ batches, recent, system }: BatchEngine, batch: Batch): Promise<Batch> {
+  const isOverdue = Date.parse(batch.createdAt) + BATCH_DEADLINE_MS <= system.now()
+  if (!isOverdue || batch.stopped) return batch
+  const days = BATCH_DEADLINE_MS / 86_400_000
+  const error = { code: 'DeadlineExceeded', message: `The line had not started after ${days} days.` }
+  await batches.stop({ batch, error, status: 'IN_PROGRESS' })
+  recent.delete(batch.id)
+  return { ...batch, stopped: error }
+}
+
+/** Ends a batch whose lanes have no lines left. The last lane sees this, because it is written before. */
+async function endIfDone({ batches, recent, system }: BatchEngine, batch: Batch): Promise<void> {
+  const lanes = await batches.listLanes({ batch })
+  if (lanes.some(({ line }) => line !== null)) return
+  await batches.end({ batch, totals: sumTotals(lanes), endedAt: isoNow(system) })
+  recent.delete(batch.id)
+}

@@ -1,0 +1,103 @@
+import { type Batch, type Lane, lineExecutionId, sumTotals } from '../../core/batch.ts'
+import { TooManyRequests } from '../../core/errors.ts'
+import { CANCELLED, type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { endExecution } from '../end-execution.ts'
+import { emitCompleted } from '../wait-for-completion.ts'
+import { type BatchEngine, readOpenBatch } from './batch-engine.ts'
+import { nextOf } from './next-line.ts'
+import { startLine } from './start-line.ts'
+
+/**
+ * What a lane is after it was looked at. `open`: its line runs; `ended`: it has none left; `refused`: the organization
+ * has too many open executions; `unfinished`: the time was up.
+ */
+export type Fed = 'open' | 'ended' | 'refused' | 'unfinished'
+
+type Options = {
+  /** No line begins later. Milliseconds since the epoch. */
+  until: number
+  /** The final execution of its line, if the caller has it. */
+  ended?: ExecutionSummary | undefined
+}
+
+/**
+ * Starts the line of a lane, or the next one if it has ended. Everybody may do so at any time, also at the same time:
+ * the id of a line's execution derives from it, and a lane goes on from a line once. The lane is written before the
+ * line is started, so that whoever looks at it next finds a line that was not.
+ * @throws Unavailable
+ */
+export async function feedLane(
+  engine: BatchEngine,
+  batch: Batch,
+  lane: Lane,
+  { until, ended }: Options,
+): Promise<Fed> {
+  const { batches, executions, system } = engine
+  let [current, stored]: [Batch | null, Lane] = [batch, lane]
+  /** Undefined: unknown; null: it has probably not begun. */
+  let known: ExecutionSummary | null | undefined = ended
+  while (stored.line !== null && current) {
+    if (system.now() >= until) return 'unfinished'
+    const { line, number } = stored
+    const key = { organizationId: batch.organizationId, id: lineExecutionId(batch, line) }
+    let execution = known === undefined ? await executions.getSummary(key) : known
+    if (!execution) {
+      if (!current.stopped) current = await stopAtCostLimit(engine, current)
+      const started = current.stopped
+        ? await refuseLine(engine, key)
+        : await startLine(engine, current, { line, lane: number }).catch(unlessRefused)
+      if (started === 'refused') return started
+      execution = started
+      // Another process knows that the batch was stopped. It goes on.
+      if (!execution && !current.stopped) return 'open'
+    }
+    if (execution && !isFinal(execution) && execution.batch?.lane === number) {
+      if (current.status !== 'CANCELLING') return 'open'
+      execution = await cancelLine(engine, key)
+      if (execution && !isFinal(execution)) return 'open'
+    }
+    const next = await nextOf(engine, current, stored, execution)
+    const isWritten = await batches.putLane({ batch, lane: next, replaces: line })
+    stored = isWritten ? next : await batches.getLane({ batch, number })
+    known = isWritten ? null : undefined
+    if (!current.stopped) current = await readOpenBatch(engine, batch)
+  }
+  return 'ended'
+}
+
+function unlessRefused(error: unknown): 'refused' {
+  if (error instanceof TooManyRequests) return 'refused'
+  throw error
+}
+
+type Key = { organizationId: string; id: string }
+
+/** No process can start the line from now on. Returns its execution if one has. */
+async function refuseLine({ executions, system }: BatchEngine, key: Key): Promise<ExecutionSummary | null> {
+  return (await executions.refuse({ ...key, now: system.now() })) ? null : executions.getSummary(key)
+}
+
+/** What follows from its end is up to the caller. */
+async function cancelLine(
+  { executions, steps, system }: BatchEngine,
+  key: Key,
+): Promise<ExecutionSummary | null> {
+  const ended = await endExecution({ executions, steps, system }, { ...key, error: CANCELLED })
+  if (ended) emitCompleted(key.id)
+  return ended ?? executions.getSummary(key)
+}
+
+/** Whoever has written a lane sees what all lanes have spent before: lines that are open are all that can be added. */
+async function stopAtCostLimit({ batches, queue, recent }: BatchEngine, batch: Batch): Promise<Batch> {
+  const { id: batchId, organizationId, maxCostUsd } = batch
+  if (maxCostUsd === null) return batch
+  const { costUsd } = sumTotals(await batches.listLanes({ batch }))
+  if (costUsd < maxCostUsd) return batch
+  const message = `The lines of the batch that have ended cost $${costUsd}, and maxBatchCostUsd is ${maxCostUsd}.`
+  const error = { code: 'BudgetExceeded', message }
+  const isFirst = await batches.stop({ batch, error, status: 'IN_PROGRESS' })
+  recent.delete(batchId)
+  // Lanes that have yet to start a line must not wait for the timer.
+  if (isFirst) await queue.feed({ batchId, organizationId })
+  return { ...batch, stopped: error }
+}

@@ -1,0 +1,82 @@
+import { resolveVersionOf } from '../../agents/resolve-version.ts'
+import { type Batch, blockOf, lineExecutionId } from '../../core/batch.ts'
+import { ServiceError, Unavailable } from '../../core/errors.ts'
+import { type Execution, type ExecutionError, failedExecution } from '../../core/execution.ts'
+import { DEADLINE_MS, MAX_AGENT_STEPS } from '../../core/limits.ts'
+import { describeCause, logger } from '../../logger.ts'
+import { unexpectedError } from '../checkpoints/stop-reason.ts'
+import { buildRunRequest, type RunRequest } from '../submit/run-request.ts'
+import { record } from '../submit/submit.ts'
+import type { BatchEngine } from './batch-engine.ts'
+
+/**
+ * Records the execution of a line, unless it is recorded, and enqueues it. It is final at once if its result is cached,
+ * and if it cannot be run. Null if the batch was stopped before.
+ * @throws TooManyRequests, Unavailable
+ */
+export async function startLine(
+  engine: BatchEngine,
+  batch: Batch,
+  { line, lane }: { line: number; lane: number },
+): Promise<Execution | null> {
+  const { customId, input } = await readLine(engine, batch, line)
+  const executionId = lineExecutionId(batch, line)
+  const { tokenId } = batch
+  const origin = { tokenId, batch: { id: batch.id, customId, line, lane } }
+  const prepared = await prepare(engine, batch, input)
+  if ('code' in prepared) {
+    const { organizationId, agentId, versionId, tenantId, isDraft } = batch
+    const given = { id: executionId, organizationId, agentId, versionId, tenantId, isDraft, input, ...origin }
+    const times = { now: engine.system.now(), deadlineMs: DEADLINE_MS }
+    const execution = failedExecution({ ...given, ...times, options: optionsOf(batch) }, prepared)
+    return (await engine.executions.create({ execution })) ? execution : engine.executions.get(execution)
+  }
+  const ids = { executionId, idempotencyId: null, isBound: true }
+  const recorded = await record(engine, { ...prepared, ...origin }, ids, null)
+  if (recorded?.isNew) await enqueue(engine, recorded.execution)
+  return recorded?.execution ?? null
+}
+
+/** @throws Unavailable */
+async function readLine({ blocks }: BatchEngine, batch: Batch, line: number) {
+  const block = blockOf(batch, line)
+  const lines = await blocks.fetch(`${batch.id}/${block}`, { context: { batch, block } })
+  const found = lines?.[line - (batch.blocks[block]?.first ?? 0)]
+  if (!found) throw new Unavailable(new Error(`Line ${line} of the batch ${batch.id} is missing.`))
+  return found
+}
+
+/** The request of a line, or why it cannot be run. @throws Unavailable */
+async function prepare(
+  { agents }: BatchEngine,
+  batch: Batch,
+  input: Execution['input'],
+): Promise<RunRequest | ExecutionError> {
+  const version = await resolveVersionOf(agents, batch)
+  if (!version) return { code: 'VersionNotFound', message: 'The version of the execution no longer exists.' }
+  try {
+    return await buildRunRequest(version, input, { ...batch.options, tenantId: batch.tenantId ?? undefined })
+  } catch (error) {
+    if (error instanceof Unavailable) throw error
+    if (error instanceof ServiceError) {
+      const { code, message, errors } = error
+      return { code, message, ...(errors && { errors }) }
+    }
+    logger.error('line not prepared', { batchId: batch.id, cause: describeCause(error) })
+    return unexpectedError(error)
+  }
+}
+
+const optionsOf = ({ options: { maxAgentSteps, model, useDynamicLearning } }: Batch) => ({
+  maxAgentSteps: maxAgentSteps ?? MAX_AGENT_STEPS.default,
+  model: model ?? null,
+  useDynamicLearning: useDynamicLearning ?? false,
+})
+
+/** Best effort: the sweeper enqueues what could not be sent. */
+async function enqueue(
+  { queue }: BatchEngine,
+  { id: executionId, organizationId, tenantId, sharesWorker }: Execution,
+) {
+  await queue.send({ executionId, organizationId, tenantId, sharesWorker }).catch(() => undefined)
+}
