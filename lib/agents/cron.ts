@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import type { Violation } from '../../core/errors.ts'
+import type { Violation } from '../core/errors.ts'
 
 /** Characters of a cron expression: more than one that lists every minute and every hour has. */
 export const MAX_CRON_LENGTH = 500

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkCron, lastTimes, MAX_CRON_LENGTH, nextTimes } from '../../../lib/engine/schedules/cron.ts'
+import { checkCron, lastTimes, MAX_CRON_LENGTH, nextTimes } from '../../lib/agents/cron.ts'
 
 const times = (cron: string, timezone: string, from: string, count: number) =>
   nextTimes(cron, timezone, Date.parse(from), count).map(toIso)
