@@ -6,7 +6,7 @@ import {
   usageOfTree,
 } from './execution.ts'
 import { derivedId } from './ids.ts'
-import type { JsonObject } from './json/json.ts'
+import type { Json, JsonObject } from './json/json.ts'
 
 /** Lines of a batch, and bytes of JSON of their inputs that one block of them has, unless a line is larger alone. */
 export const MAX_BATCH_LINES = 10_000
@@ -22,6 +22,9 @@ export type BatchStatus = 'IN_PROGRESS' | 'CANCELLING' | 'ENDED'
 
 /** What a client sends for one execution. */
 export type LineInput = { customId: string; input: JsonObject }
+
+/** A line of a request, or an item of its list, counted from 1. `problem`: why it is not JSON, as a predicate. */
+export type ReceivedLine = { line: number } & ({ value: Json } | { problem: string })
 
 /** What the options of a run in a batch are: those of the request. */
 export type BatchOptions = {

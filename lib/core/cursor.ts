@@ -33,6 +33,8 @@ export const BY_APPROVAL = new RegExp(`^${UUID}(?:#[0-9a-f]{32})?$`)
 /** Deliveries: the execution and the revision. */
 export const BY_DELIVERY = new RegExp(`^${UUID}#\\d{7}$`)
 export const BY_NUMBER = /^[1-9]\d{0,4}$/
+/** Lines of a batch: the first one that was not on the page. */
+export const BY_LINE = BY_NUMBER
 
 /** The page that a request asks for; the first one by default. */
 export type PageQuery = { limit?: number | undefined; cursor?: string | undefined }

@@ -27,10 +27,12 @@ export const ERRORS = {
   ApprovalNotFound: { status: 404, title: 'Approval not found' },
   WebhookNotFound: { status: 404, title: 'Webhook not found' },
   DeliveryNotFound: { status: 404, title: 'Delivery not found' },
+  BatchNotFound: { status: 404, title: 'Batch not found' },
   RouteNotFound: { status: 404, title: 'Route not found' },
   MethodNotAllowed: { status: 405, title: 'Method not allowed' },
   ExecutionInProgress: { status: 409, title: 'Execution in progress' },
   ExecutionEnded: { status: 409, title: 'Execution ended' },
+  BatchInProgress: { status: 409, title: 'Batch in progress' },
   ApprovalDecided: { status: 409, title: 'Approval decided' },
   VersionPublished: { status: 409, title: 'Version published' },
   TooManyWebhooks: { status: 409, title: 'Too many webhooks' },
@@ -229,6 +231,19 @@ export class DeliveryNotFound extends withFixedDetail(
   'The webhook has no delivery with this ID. GET /v1/webhooks/{webhookId}/deliveries lists its deliveries.',
 ) {}
 
+export class BatchNotFound extends withFixedDetail(
+  'BatchNotFound',
+  'Your organization has no batch with this ID. GET /v1/batches lists its batches.',
+) {}
+
+export class BatchInProgress extends ServiceError {
+  constructor(batchId: string) {
+    super('BatchInProgress', 'Wait until the batch has ended, or cancel it first.', {
+      members: { batchId },
+    })
+  }
+}
+
 export class RouteNotFound extends withFixedDetail(
   'RouteNotFound',
   'No route has this path. GET /v1/openapi.json describes all routes.',
@@ -243,10 +258,12 @@ export class MethodNotAllowed extends ServiceError {
 
 export class PayloadTooLarge extends withDetail('PayloadTooLarge') {}
 
-export class UnsupportedMediaType extends withFixedDetail(
-  'UnsupportedMediaType',
-  'Send uncompressed JSON in UTF-8 with the header "Content-Type: application/json".',
-) {}
+export class UnsupportedMediaType extends ServiceError {
+  /** @param detail of an operation that accepts others than JSON */
+  constructor(detail = 'Send uncompressed JSON in UTF-8 with the header "Content-Type: application/json".') {
+    super('UnsupportedMediaType', detail)
+  }
+}
 
 export class InvalidJson extends withDetail('InvalidJson') {}
 

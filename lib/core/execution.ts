@@ -168,6 +168,9 @@ export type Progress = Pick<Execution, 'steps' | 'usage' | 'model'> & { childUsa
 /** An execution without its payloads. */
 export type ExecutionSummary = Omit<Execution, 'input' | 'inputAdaptations' | 'output' | 'feedback' | 'logs'>
 
+/** What became of an execution. */
+export type ExecutionResult = Pick<Execution, 'id' | 'status' | 'output' | 'error'>
+
 /** An execution whose worker holds the lease: only its owner may write it. */
 export type LeasedExecution = Execution & { lease: Lease }
 

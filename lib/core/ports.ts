@@ -5,6 +5,7 @@ import type { ListPosition } from './cursor.ts'
 import type {
   Execution,
   ExecutionError,
+  ExecutionResult,
   ExecutionStatus,
   ExecutionSummary,
   Lease,
@@ -166,6 +167,15 @@ export interface ExecutionStore extends LearningStore {
   getSummary(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
   /** Whether the execution exists and belongs to the organization, one of the agents and the tenant. */
   isVisible(params: Visibility & { id: string }): Promise<boolean>
+  /**
+   * What became of executions, in the order of these ids; null for one that does not exist. They are read 100 at a
+   * time, and large outputs one by one when they are asked for.
+   */
+  readResults(params: { organizationId: string; ids: string[] }): AsyncGenerator<ExecutionResult | null>
+  /** The same with the whole execution. */
+  readMany(params: { organizationId: string; ids: string[] }): AsyncGenerator<Execution | null>
+  /** The same without payloads. */
+  readSummaries(params: { organizationId: string; ids: string[] }): AsyncGenerator<ExecutionSummary | null>
   /** The status alone: one small read, however large the payloads are. */
   getStatus(params: { organizationId: string; id: string }): Promise<ExecutionStatus | null>
   /** The same, and since when it is suspended, in milliseconds since the epoch: null if it is not. */

@@ -16,6 +16,8 @@ import { getHeader, type ServiceEvent } from './event.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
 
+export const isJsonType = (type: string): boolean => JSON_TYPE.test(type)
+
 type Expected = Pick<Operation, 'anyBody' | 'maxBodyBytes' | 'optionalBody'>
 
 /** Parses the body. It must be a JSON object, unless the function accepts other values. */
@@ -31,7 +33,7 @@ export function jsonBody({ anyBody, optionalBody, maxBodyBytes }: Expected): Mid
 /** The body as JSON. @throws UnsupportedMediaType, InvalidJson, PayloadTooLarge */
 export function readJson(event: ServiceEvent, maxBytes = MAX_PAYLOAD_BYTES): Json {
   const encoding = getHeader(event, 'Content-Encoding') ?? 'identity'
-  if (!JSON_TYPE.test(getHeader(event, 'Content-Type') ?? '') || encoding.toLowerCase() !== 'identity')
+  if (!isJsonType(getHeader(event, 'Content-Type') ?? '') || encoding.toLowerCase() !== 'identity')
     throw new UnsupportedMediaType()
   const text = decodeBody(event)
   if (text.length > maxBytes || Buffer.byteLength(text) > maxBytes)
@@ -39,7 +41,8 @@ export function readJson(event: ServiceEvent, maxBytes = MAX_PAYLOAD_BYTES): Jso
   return parseBody(text)
 }
 
-function decodeBody({ body, isBase64Encoded }: ServiceEvent): string {
+/** @throws InvalidJson if it is empty or not UTF-8 */
+export function decodeBody({ body, isBase64Encoded }: ServiceEvent): string {
   if (!body) throw new InvalidJson('The body is empty. Send a JSON object, for example {}.')
   if (!isBase64Encoded) return body
   try {
@@ -49,10 +52,10 @@ function decodeBody({ body, isBase64Encoded }: ServiceEvent): string {
   }
 }
 
-/** A byte order mark at the start is ignored. */
-function parseBody(text: string): Json {
+/** A byte order mark at the start is ignored. @throws InvalidJson */
+export function parseBody(text: string, maxDepth?: number): Json {
   try {
-    return parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+    return parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text, maxDepth)
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
     const location = error.names ? `, at ${toJsonPointer(error.names)}` : ''

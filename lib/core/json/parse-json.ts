@@ -17,10 +17,10 @@ export class JsonError extends Error {
  * double would change becomes an `ExactNumber`, and duplicate keys are rejected.
  * @throws JsonError for invalid JSON, a duplicate key, a number beyond the range of a double, or too deep nesting
  */
-export function parseJson(text: string): Json {
+export function parseJson(text: string, maxDepth = MAX_JSON_DEPTH): Json {
   const value = parse(text)
-  const members = countMembers(value, MAX_JSON_DEPTH)
-  if (Number.isNaN(members)) throw new JsonError(`is nested more than ${MAX_JSON_DEPTH} levels deep`)
+  const members = countMembers(value, maxDepth)
+  if (Number.isNaN(members)) throw new JsonError(`is nested more than ${maxDepth} levels deep`)
   const contents = scan(text)
   if (contents.members !== members) {
     const names = findDuplicateKey(text)

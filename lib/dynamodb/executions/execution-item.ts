@@ -234,7 +234,7 @@ async function fromItem(table: Table, stored: Item): Promise<Execution> {
 
 export const storeError = (error: ExecutionError): StoredText => toStoredText(JSON.stringify(error))
 
-function parseError(stored: StoredText | undefined, id: string): ExecutionError | null {
+export function parseError(stored: StoredText | undefined, id: string): ExecutionError | null {
   if (stored === undefined) return null
   const key = executionKey(id)
   const json = readText(stored, key)

@@ -25,6 +25,7 @@ import {
 import { executionLists } from './execution-lists.ts'
 import { learningStore } from './learning-store.ts'
 import { listOpenChildren, openExecutions } from './open-executions.ts'
+import { executionReaders } from './read-executions.ts'
 
 /** Executions. Each is an item collection: the record, the chunks of large payloads, the steps. */
 export function executionStore(table: Table): ExecutionStore {
@@ -98,6 +99,7 @@ export function executionStore(table: Table): ExecutionStore {
     },
 
     ...executionLists(table),
+    ...executionReaders(table),
 
     async claim({ id, lease, now }) {
       const item = await apply(id, transitions.claim(lease, now))

@@ -88,21 +88,40 @@ const includes = (listed: ModelName, requested: ModelName) =>
   isSameModel(listed, requested) &&
   (listed.reasoning === 'default' || listed.reasoning === requested.reasoning)
 
-/** The service sees only the spending of models that it calls itself and whose price it knows. */
+/** Parameters that limit what runs may spend. */
+type LimitName = 'maxTokens' | 'maxCostUsd' | 'maxBatchCostUsd'
+
 async function checkBudget(version: Version, overrides: RunOverrides, budget: Budget): Promise<void> {
-  if (version.code) {
-    const path = overrides.maxTokens === undefined ? 'maxCostUsd' : 'maxTokens'
-    const message = `The agent ${version.slug} is a code agent; it does not accept ${path}.`
-    throw new InvalidQueryParameter([{ path, message }])
-  }
+  assertCountable(version, overrides.maxTokens === undefined ? 'maxCostUsd' : 'maxTokens')
   if (budget.maxCostUsd === null) return
+  await checkPrices(version, overrides, overrides.maxCostUsd === undefined ? 'model' : 'maxCostUsd')
+}
+
+/**
+ * Checks that the cost of runs of the version can be limited.
+ * @throws InvalidQueryParameter
+ */
+export async function checkCostLimit(version: Version, overrides: RunOverrides, name: LimitName) {
+  assertCountable(version, name)
+  await checkPrices(version, overrides, name)
+}
+
+/** The service sees only the spending of models that it calls itself. */
+function assertCountable({ code, slug }: Version, path: LimitName): void {
+  if (!code) return
+  const message = `The agent ${slug} is a code agent; it does not accept ${path}.`
+  throw new InvalidQueryParameter([{ path, message }])
+}
+
+/** @param path the parameter that is wrong if a model has no price */
+async function checkPrices(version: Version, overrides: RunOverrides, path: LimitName | 'model') {
   const { findPrice } = await import('../../models/prices/price-table.ts')
   const names = overrides.model ? [overrides.model] : modelsOf(version, null, process.env)
   const prices = await Promise.all(names.map((name) => findPrice(name, process.env)))
   const model = names.find((_, index) => !prices[index])
   if (!model) return
-  const path = overrides.maxCostUsd === undefined ? 'model' : 'maxCostUsd'
-  const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (maxCostUsd). Use maxTokens.`
+  const limit = path === 'model' ? 'maxCostUsd' : path
+  const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (${limit}). Use maxTokens.`
   throw new InvalidQueryParameter([{ path, message }])
 }
 

@@ -47,44 +47,57 @@ export type RunRequest = {
 /** A client's idempotency key, and the hash of everything that must be equal when the key is used again. */
 export type Idempotency = { key: string; requestHash: string }
 
-type Call = {
+type Target = {
   agents: AgentStore
   /** Needed for a `webhookUrl`. */
   webhooks?: Pick<WebhookStore, 'hasDefaultSecret'>
   access: Access
   idOrSlug: string
-  body: Json
   overrides: RunOverrides & { version?: string | undefined }
+}
+
+type Call = Target & {
+  body: Json
   /** As the client sent it. */
   idempotencyKey: string | undefined
 }
 
 /**
- * The run that a client asks for. A draft is for those who may change the agent. An archived agent or a retired version
- * is an error, unless the request has an idempotency key and can be the repetition of an accepted one.
- * @throws AgentNotFound, VersionNotFound, Forbidden, AgentArchived, VersionRetired, and what `buildRunRequest` throws
+ * The run that a client asks for. An archived agent or a retired version is an error, unless the request has an
+ * idempotency key and can be the repetition of an accepted one.
+ * @throws AgentArchived, VersionRetired, and what `resolveTarget` and `buildRunRequest` throw
  */
-export async function prepareRun({
+export async function prepareRun({ body, idempotencyKey, ...target }: Call): Promise<RunRequest> {
+  const { version, overrides, refusal } = await resolveTarget(target)
+  const { access } = target
+  if (refusal && idempotencyKey === undefined) throw refusal
+  const request = await buildRunRequest(version, body, overrides, idempotencyKeyOf(access, idempotencyKey))
+  const { webhookUrl = null } = overrides
+  return { ...request, tokenId: access.tokenId || null, webhookUrl, refusal }
+}
+
+/**
+ * The version that a client may run, and for which tenant. A draft is for those who may change the agent. `refusal`:
+ * why it accepts no new runs.
+ * @throws AgentNotFound, VersionNotFound, Forbidden, InvalidQueryParameter for a `webhookUrl` that is not accepted
+ */
+export async function resolveTarget<Overrides extends Target['overrides']>({
   agents,
   webhooks,
   access,
   idOrSlug,
-  body,
   ...call
-}: Call): Promise<RunRequest> {
+}: Target & { overrides: Overrides }) {
   if (!mayUseAgent(access, idOrSlug)) throw new AgentNotFound()
   const overrides = { ...call.overrides, tenantId: resolveTenant(access, call.overrides.tenantId) }
   const { organizationId } = access
   const reference = { store: agents, organizationId, idOrSlug, versionId: overrides.version }
   const { version, isArchived, isRetired } = await resolveVersion(reference)
   if (version.status === 'DRAFT') assertMayRunDraft(access)
-  const { webhookUrl = null } = overrides
-  if (webhookUrl !== null) await checkWebhookUrl(webhooks, organizationId, webhookUrl)
+  const { webhookUrl } = overrides
+  if (webhookUrl !== undefined) await checkWebhookUrl(webhooks, organizationId, webhookUrl)
   const refusal = isArchived ? new AgentArchived() : isRetired ? new VersionRetired('run') : null
-  const idempotencyKey = idempotencyKeyOf(access, call.idempotencyKey)
-  if (refusal && idempotencyKey === undefined) throw refusal
-  const request = await buildRunRequest(version, body, overrides, idempotencyKey)
-  return { ...request, tokenId: access.tokenId || null, webhookUrl, refusal }
+  return { version, overrides, refusal }
 }
 
 /** @throws Forbidden */
@@ -143,7 +156,7 @@ export async function buildRunRequest(
  * Adaptation adds only defaults to an input that passes. The validator is loaded on demand.
  * @throws InputSchemaMismatch
  */
-async function checkInput(version: Version, input: JsonObject): Promise<void> {
+export async function checkInput(version: Version, input: JsonObject): Promise<void> {
   const { inputValidatorOf } = await import('../compiled-schemas.ts')
   const violations = inputValidatorOf(version)(input)
   if (violations.length > 0) throw new InputSchemaMismatch(violations)

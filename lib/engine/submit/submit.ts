@@ -1,5 +1,5 @@
 import { sharesWorker } from '../../core/agent.ts'
-import { ExecutionInProgress, IdempotencyKeyReused, Unavailable } from '../../core/errors.ts'
+import { ExecutionInProgress, Unavailable } from '../../core/errors.ts'
 import {
   cachedExecution,
   type Execution,
@@ -24,6 +24,7 @@ import { type Engine, newLease, readTimes, timesOf } from '../engine.ts'
 import { openWaitLimits } from '../waiting/suspend.ts'
 import { attempt } from '../worker/attempt.ts'
 import { type Admit, admission } from './admission.ts'
+import { type Reserved, reserveId } from './reserve-id.ts'
 import type { RunRequest } from './run-request.ts'
 
 /** An engine that accepts requests. */
@@ -155,9 +156,6 @@ async function accept(engine: SubmitEngine, request: RunRequest, lease: Lease | 
   return recorded
 }
 
-/** `isBound`: another process may use the id, too. */
-type Reserved = { executionId: string; idempotencyId: string | null; isBound: boolean }
-
 /**
  * Records an execution, or finds the one with its id; null if that was deleted. A cache hit is final at once. `isNew`:
  * it has to be run.
@@ -181,23 +179,10 @@ export async function record(
   return stored && { execution: stored, isNew: isOwn }
 }
 
-async function reserve({ idempotency, system }: SubmitEngine, request: RunRequest): Promise<Reserved> {
-  if (request.executionId !== undefined)
-    return { executionId: request.executionId, idempotencyId: null, isBound: true }
-  const executionId = system.newId()
-  if (!request.idempotency) return { executionId, idempotencyId: null, isBound: false }
-  const { key, requestHash } = request.idempotency
-  const { agentId } = request.version
-  const now = system.now()
-  const expiresAt = now + limits.IDEMPOTENCY_MS
-  const reservation = await idempotency.reserve({ agentId, key, executionId, requestHash, now, expiresAt })
-  if (reservation.requestHash !== requestHash) throw new IdempotencyKeyReused()
-  return {
-    executionId: reservation.executionId,
-    idempotencyId: reservation.id,
-    isBound: reservation.executionId !== executionId,
-  }
-}
+const reserve = async (engine: SubmitEngine, { executionId, version, idempotency }: RunRequest) =>
+  executionId === undefined
+    ? reserveId(engine, version, idempotency)
+    : { executionId, idempotencyId: null, isBound: true }
 
 /** A cache hit is a separate execution, final at creation. Null on a miss. */
 async function recordCacheHit(engine: Engine, request: RunRequest, reservation: Reserved) {

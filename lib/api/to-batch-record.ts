@@ -1,0 +1,57 @@
+import { hasScope } from '../access/permissions.ts'
+import type { Access } from '../core/access.ts'
+import { type Batch, type LaneTotals, NO_TOTALS } from '../core/batch.ts'
+import type { BatchRecord, BatchStateRecord } from './schemas/batch-record.ts'
+
+/** @param totals of the lines that have ended so far */
+export function toBatchRecord(batch: Batch, totals: LaneTotals = batch.totals ?? NO_TOTALS): BatchRecord {
+  const { options } = batch
+  return {
+    id: batch.id,
+    documentId: batch.agentId,
+    versionId: batch.versionId,
+    tenantId: batch.tenantId,
+    tokenId: batch.tokenId,
+    status: batch.status,
+    lines: batch.lines,
+    ...toCounts(batch, totals),
+    costUsd: totals.costUsd,
+    maxBatchCostUsd: batch.maxCostUsd,
+    maxConcurrency: batch.lanes,
+    enforceInputSchema: options.enforceInputSchema ?? null,
+    useCache: options.useCache ?? null,
+    useDynamicLearning: options.useDynamicLearning ?? null,
+    model: options.model ?? null,
+    maxAgentSteps: options.maxAgentSteps ?? null,
+    maxTokens: options.maxTokens ?? null,
+    maxCostUsd: options.maxCostUsd ?? null,
+    retryOf: batch.retryOf,
+    error: batch.stopped,
+    createdAt: batch.createdAt,
+    endedAt: batch.endedAt,
+  }
+}
+
+/** In a batch that has ended, lines that were never started are errors with the reason why it was stopped. */
+function toCounts({ status, lines, stopped }: Batch, { succeeded, failed, cancelled }: LaneTotals) {
+  const open = lines - succeeded - failed - cancelled
+  const hasEnded = status === 'ENDED'
+  return {
+    counts: {
+      IN_PROGRESS: hasEnded ? 0 : open,
+      SUCCESS: succeeded,
+      ERROR: failed + cancelled + (hasEnded ? open : 0),
+    },
+    cancelled: cancelled + (hasEnded && stopped?.code === 'Cancelled' ? open : 0),
+  }
+}
+
+/** The answer to a change of a batch: its record, or only its state for a token that may not read. */
+export function toChangedBatchRecord(
+  batch: Batch,
+  totals: LaneTotals,
+  access: Pick<Access, 'scopes'>,
+): BatchRecord | BatchStateRecord {
+  if (hasScope(access, 'read')) return toBatchRecord(batch, totals)
+  return { id: batch.id, status: batch.status }
+}

@@ -1,0 +1,166 @@
+import { idempotencyKeyOf } from '../../access/permissions.ts'
+import type { Access } from '../../core/access.ts'
+import type { Version } from '../../core/agent.ts'
+import {
+  type Batch,
+  type BatchOptions,
+  type LineInput,
+  MAX_CONCURRENCY,
+  type ReceivedLine,
+} from '../../core/batch.ts'
+import { toBudget } from '../../core/budget.ts'
+import { InputSchemaMismatch, type ServiceError, Unavailable, type Violation } from '../../core/errors.ts'
+import { timeOfId } from '../../core/ids.ts'
+import { hashJson } from '../../core/json/hash-json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import { LEASE_MS } from '../../core/limits.ts'
+import type {
+  AgentStore,
+  BatchStore,
+  FeedQueue,
+  IdempotencyStore,
+  System,
+  WebhookStore,
+} from '../../core/ports.ts'
+import { checkCostLimit, checkOverrides, type RunOverrides } from '../submit/check-overrides.ts'
+import { reserveId } from '../submit/reserve-id.ts'
+import { checkInput, resolveTarget } from '../submit/run-request.ts'
+import { checkLines } from './check-lines.ts'
+
+export type AcceptStores = {
+  agents: AgentStore
+  batches: BatchStore
+  webhooks: Pick<WebhookStore, 'hasDefaultSecret'>
+  idempotency: IdempotencyStore
+  queue: Pick<FeedQueue, 'feed'>
+  system: System
+}
+
+/** What a client chooses for all lines. */
+export type BatchOverrides = RunOverrides & {
+  version?: string | undefined
+  maxBatchCostUsd?: number | undefined
+  maxConcurrency?: number | undefined
+}
+
+type Call = {
+  access: Access
+  idOrSlug: string
+  overrides: BatchOverrides
+  /** As the client sent it. */
+  idempotencyKey: string | undefined
+}
+
+/** What is known of a batch before it has lines. `refusal`: it can only repeat an earlier request with the same key. */
+export type BatchTarget = {
+  access: Access
+  version: Version
+  overrides: BatchOverrides
+  key: string | undefined
+  refusal: ServiceError | null
+}
+
+/** A validated request. */
+export type BatchRequest = BatchTarget & { lines: LineInput[] }
+
+/**
+ * Checks a request and all of its lines, before anything is recorded.
+ * @throws AgentNotFound, VersionNotFound, Forbidden, AgentArchived, VersionRetired, InvalidModelOverride,
+ * InvalidQueryParameter, and what `checkLines` throws
+ */
+export async function prepareBatch(
+  stores: Pick<AcceptStores, 'agents' | 'webhooks'>,
+  { received, ...call }: Call & { received: ReceivedLine[] },
+): Promise<BatchRequest> {
+  const target = await prepareTarget(stores, call)
+  const { version, overrides } = target
+  const check = overrides.enforceInputSchema ? (input: JsonObject) => violationsOf(version, input) : undefined
+  return { ...target, lines: await checkLines(received, check) }
+}
+
+export async function prepareTarget(
+  { agents, webhooks }: Pick<AcceptStores, 'agents' | 'webhooks'>,
+  { access, idempotencyKey, ...call }: Call,
+): Promise<BatchTarget> {
+  const { version, overrides, refusal } = await resolveTarget({ agents, webhooks, access, ...call })
+  const key = idempotencyKeyOf(access, idempotencyKey)
+  if (refusal && key === undefined) throw refusal
+  await checkOverrides(version, overrides, toBudget(version.execution, overrides))
+  if (overrides.maxBatchCostUsd !== undefined) await checkCostLimit(version, overrides, 'maxBatchCostUsd')
+  return { access, version, overrides, key, refusal }
+}
+
+async function violationsOf(version: Version, input: JsonObject): Promise<Violation[]> {
+  try {
+    await checkInput(version, input)
+    return []
+  } catch (error) {
+    if (error instanceof InputSchemaMismatch) return error.errors ?? []
+    throw error
+  }
+}
+
+/**
+ * Records a batch and has its first lines started; or returns the one that an earlier request with the same idempotency
+ * key has recorded.
+ * @throws IdempotencyKeyReused, the refusal of the request, Unavailable while an earlier request is being accepted
+ */
+export const acceptBatch = (stores: AcceptStores, { lines, ...target }: BatchRequest): Promise<Batch> =>
+  startBatch(stores, target, {
+    identity: lines.map(({ customId, input }) => [customId, input]),
+    readLines: async () => lines,
+  })
+
+/**
+ * @param source.identity what must be the same when the idempotency key is used again
+ * @param source.readLines called if the batch is a new one
+ */
+export async function startBatch(
+  stores: AcceptStores,
+  { access, version, overrides, key, refusal }: BatchTarget,
+  source: { identity: unknown; readLines: () => Promise<LineInput[]>; retryOf?: string },
+): Promise<Batch> {
+  const { batches, queue, system } = stores
+  const { organizationId } = access
+  const { retryOf = null } = source
+  const idempotency =
+    key === undefined ? null : { key, requestHash: hashJson(['batch', retryOf, source.identity, overrides]) }
+  const { executionId: id, isBound } = await reserveId(stores, version, idempotency)
+  const known = isBound ? await batches.get({ organizationId, id }) : null
+  if (known) return known
+  if (refusal) throw refusal
+  const lines = await source.readLines()
+  const now = isBound ? system.now() : timeOfId(id)
+  const batch: Omit<Batch, 'blocks'> = {
+    id,
+    organizationId,
+    agentId: version.agentId,
+    versionId: version.id,
+    isDraft: version.status === 'DRAFT',
+    tenantId: overrides.tenantId ?? null,
+    tokenId: access.tokenId || null,
+    options: optionsOf(overrides),
+    webhookUrl: overrides.webhookUrl ?? null,
+    retryOf,
+    lines: lines.length,
+    lanes: Math.min(overrides.maxConcurrency ?? MAX_CONCURRENCY.default, lines.length),
+    maxCostUsd: overrides.maxBatchCostUsd ?? null,
+    status: 'IN_PROGRESS',
+    stopped: null,
+    createdAt: new Date(now).toISOString(),
+    endedAt: null,
+    totals: null,
+    openUntil: now + LEASE_MS,
+  }
+  const created = (await batches.create({ batch, lines })) ?? (await batches.get({ organizationId, id }))
+  if (!created) throw new Unavailable(new Error(`Batch ${id} is being accepted, or deleted.`))
+  // Best effort: until it arrives, the timer starts the lines.
+  await queue.feed({ batchId: id, organizationId }).catch(() => undefined)
+  return created
+}
+
+function optionsOf(overrides: BatchOverrides): BatchOptions {
+  const { enforceInputSchema, maxAgentSteps, maxTokens, maxCostUsd, model, useCache, useDynamicLearning } =
+    overrides
+  return { enforceInputSchema, maxAgentSteps, maxTokens, maxCostUsd, model, useCache, useDynamicLearning }
+}

@@ -1,0 +1,97 @@
+import { type Batch, type LineInput, lineExecutionId } from '../../core/batch.ts'
+import { BatchInProgress, BatchNotFound, ServiceError } from '../../core/errors.ts'
+import type { ExecutionError } from '../../core/execution.ts'
+import type { BatchStore, ExecutionStore, FeedQueue, System } from '../../core/ports.ts'
+import { type AcceptStores, prepareTarget, startBatch } from './accept.ts'
+import { type BatchReference, type CountedBatch, findBatch, getBatch } from './read.ts'
+
+const CANCELLED_BATCH: ExecutionError = {
+  code: 'Cancelled',
+  message: 'The batch was cancelled on request.',
+}
+
+type ChangeStores = { batches: BatchStore; queue: Pick<FeedQueue, 'feed'>; system: System }
+
+/**
+ * Starts no further line and ends those that are open, at once or soon. One that has ended does not change.
+ * @throws BatchNotFound
+ */
+export async function cancelBatch(stores: ChangeStores, reference: BatchReference): Promise<CountedBatch> {
+  const { batches } = stores
+  const batch = await findBatch(stores, reference)
+  if (batch.status !== 'IN_PROGRESS') return getBatch(stores, reference)
+  await batches.stop({ batch, error: CANCELLED_BATCH, status: 'CANCELLING' })
+  await feed(stores, batch)
+  return getBatch(stores, reference)
+}
+
+/** Best effort: the timer repeats it. */
+const feed = ({ queue }: ChangeStores, { id: batchId, organizationId }: Batch): Promise<void> =>
+  queue.feed({ batchId, organizationId }).catch(() => undefined)
+
+/**
+ * Hides a batch that has ended. Its executions and its lines are deleted from then on.
+ * @throws BatchNotFound, BatchInProgress
+ */
+export async function deleteBatch(stores: ChangeStores, reference: BatchReference): Promise<void> {
+  const batch = await findBatch(stores, reference)
+  if (batch.status !== 'ENDED') throw new BatchInProgress(batch.id)
+  if (!(await stores.batches.hide({ batch, now: stores.system.now() }))) throw new BatchNotFound()
+  await feed(stores, batch)
+}
+
+type RetryStores = AcceptStores & {
+  executions: Pick<ExecutionStore, 'readSummaries'>
+}
+
+/**
+ * A new batch of the lines of one that has ended which failed, were cancelled or were not started. It has the version
+ * and the options of the first one.
+ * @throws BatchNotFound, BatchInProgress, ServiceError `InputSchemaMismatch` if no line failed, and what `prepareBatch`
+ * and `acceptBatch` throw
+ */
+export async function retryFailed(
+  stores: RetryStores,
+  { idempotencyKey, ...reference }: BatchReference & { idempotencyKey: string | undefined },
+): Promise<Batch> {
+  const batch = await findBatch(stores, reference)
+  if (batch.status !== 'ENDED') throw new BatchInProgress(batch.id)
+  const { access } = reference
+  const target = await prepareTarget(stores, {
+    access,
+    idOrSlug: batch.agentId,
+    overrides: {
+      ...batch.options,
+      version: batch.versionId,
+      tenantId: batch.tenantId ?? undefined,
+      webhookUrl: batch.webhookUrl ?? undefined,
+      maxBatchCostUsd: batch.maxCostUsd ?? undefined,
+      maxConcurrency: batch.lanes,
+    },
+    idempotencyKey,
+  })
+  return startBatch(stores, target, {
+    identity: batch.id,
+    retryOf: batch.id,
+    readLines: () => readFailedLines(stores, batch),
+  })
+}
+
+/** Without lines whose executions were deleted: whether these failed is not known. */
+async function readFailedLines(
+  { batches, executions }: Pick<RetryStores, 'batches' | 'executions'>,
+  batch: Batch,
+): Promise<LineInput[]> {
+  const failed: LineInput[] = []
+  for (const [block, { first }] of batch.blocks.entries()) {
+    const lines = await batches.readBlock({ batch, block })
+    const ids = lines.map((_, index) => lineExecutionId(batch, first + index))
+    let index = 0
+    for await (const summary of executions.readSummaries({ organizationId: batch.organizationId, ids })) {
+      const line = lines[index++] as LineInput
+      if (summary ? summary.status === 'ERROR' : batch.stopped) failed.push(line)
+    }
+  }
+  if (failed.length > 0) return failed
+  throw new ServiceError('InputSchemaMismatch', 'No line of the batch has failed: there is nothing to retry.')
+}

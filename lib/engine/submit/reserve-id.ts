@@ -1,0 +1,34 @@
+import { IdempotencyKeyReused } from '../../core/errors.ts'
+import { IDEMPOTENCY_MS } from '../../core/limits.ts'
+import type { IdempotencyStore, System } from '../../core/ports.ts'
+import type { Idempotency } from './run-request.ts'
+
+/** `isBound`: another process may use the id, too. */
+export type Reserved = { executionId: string; idempotencyId: string | null; isBound: boolean }
+
+/**
+ * The id of what a request starts: of an execution, or of a batch. Requests with the same idempotency key get the same.
+ * @throws IdempotencyKeyReused
+ */
+export async function reserveId(
+  { idempotency, system }: { idempotency: IdempotencyStore; system: System },
+  { agentId }: { agentId: string },
+  key: Idempotency | null | undefined,
+): Promise<Reserved> {
+  const executionId = system.newId()
+  if (!key) return { executionId, idempotencyId: null, isBound: false }
+  const now = system.now()
+  const reservation = await idempotency.reserve({
+    agentId,
+    ...key,
+    executionId,
+    now,
+    expiresAt: now + IDEMPOTENCY_MS,
+  })
+  if (reservation.requestHash !== key.requestHash) throw new IdempotencyKeyReused()
+  return {
+    executionId: reservation.executionId,
+    idempotencyId: reservation.id,
+    isBound: reservation.executionId !== executionId,
+  }
+}
