@@ -215,11 +215,6 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<LeasedExecution | null>
   /** Suspended executions of the organization; an estimate while the number is far below `max`. */
   countSuspended(params: { organizationId: string; max: number }): Promise<number>
-  /**
-   * Suspended executions whose timer is due before this time (milliseconds since the epoch), page by page. A page is
-   * sorted by the time; the next one has later ones of each shard.
-   */
-  readTimers(params: { before: number }): AsyncGenerator<StaleExecution[]>
   /** Extends the lease; false if the owner has lost it. */
   renew(params: { id: string } & Renewal): Promise<boolean>
   /** Whether the owner has the lease of the open execution: one small read. */
@@ -311,11 +306,30 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<Pick<Execution, 'attempts' | 'sharesWorker'> | null>
 }
 
-/** An entry of the sweeper's index. `delivery`: it is the timer of a delivery of this execution. */
+/** An entry of the sweeper's index. */
 export type StaleExecution = Pick<
   Execution,
   'id' | 'organizationId' | 'tenantId' | 'createdAt' | 'deadlineAt'
-> & { openUntil: number; delivery?: Omit<DeliveryId, 'executionId'> }
+> & { openUntil: number }
+
+/** What has to be looked at when its time has come (milliseconds since the epoch), and the message that says so. */
+export type Timer = { openUntil: number } & (
+  | { kind: 'execution'; message: QueuedExecution; stale: StaleExecution }
+  | { kind: 'delivery'; message: DeliveryMessage & DeliveryId }
+  | { kind: 'batch'; message: FeedMessage }
+  | { kind: 'schedule'; message: FiringMessage }
+)
+
+/** The timers of suspended executions, pending deliveries, open batches and enabled schedules. */
+export interface TimerStore {
+  /**
+   * Those that are due before this time (milliseconds since the epoch), page by page. A page is sorted by the time; the
+   * next one has later ones of each shard.
+   */
+  read(params: { before: number }): AsyncGenerator<Timer[]>
+  /** False if it has moved, or what it is the timer of does not exist any more. */
+  postpone(params: { timer: Exclude<Timer, { kind: 'execution' }>; until: number }): Promise<boolean>
+}
 
 /** Where a page of open executions ended: in which shard of the index, and at which of its entries. */
 export type OpenPosition = { shard: number; entry: Record<string, unknown> | null }
@@ -336,6 +350,8 @@ export type QueuedExecution = {
   sharesWorker?: boolean
   /** It is suspended, and what it waits for may have arrived. */
   wakes?: boolean
+  /** It executes a line of a batch, which comes behind other runs. */
+  isLine?: boolean
 }
 
 export interface RunQueue {
@@ -348,11 +364,14 @@ export type DelayedExecution = QueuedExecution & { delayMs?: number }
 
 /** A queue that accepts `MAX_QUEUE_BATCH` messages in one request. */
 export interface BatchQueue extends RunQueue {
-  /** Of executions that run alone. @throws Unavailable if one was not accepted; the others may have been */
-  sendBatch(params: Omit<DelayedExecution, 'sharesWorker'>[]): Promise<void>
+  /** @throws Unavailable if one was not accepted; the others may have been */
+  sendBatch(params: (QueueMessage & { delayMs?: number })[]): Promise<void>
 }
 
-/** Messages of the run queue that are about no single execution. */
+/** Executions in a batch run alone. */
+export type QueueMessage = Omit<QueuedExecution, 'sharesWorker'> | FeedMessage | FiringMessage
+
+/** Messages of the run queue that are about no single execution. SQS can deliver each of them more than once. */
 export interface FeedQueue {
   /** A batch, or one of its lanes, has to be looked at. @throws Unavailable */
   feed(params: FeedMessage & { delayMs?: number }): Promise<void>
@@ -362,7 +381,10 @@ export interface FeedQueue {
 
 /** `at`: it repeats an earlier message, unless the timer of the batch has moved from this time. */
 export type FeedMessage = { batchId: string; organizationId: string; lane?: number; at?: number }
-/** `at`: when it is due, in milliseconds since the epoch. */
+/**
+ * `at`: when the timer of the schedule was due, in milliseconds since the epoch. It may have moved since: `nextRunAt`
+ * says whether there is anything to start.
+ */
 export type FiringMessage = { organizationId: string; agentId: string; schedule: string; at: number }
 
 /**
@@ -535,8 +557,6 @@ export interface DeliveryStore {
   put(params: { delivery: Delivery; attempts: number; dueAt: number | null }): Promise<boolean>
   /** Removes a delivery whose execution was deleted before it was stored. */
   delete(params: DeliveryId): Promise<void>
-  /** Moves the timer of a pending delivery, unless it has moved. */
-  postpone(params: DeliveryId & { dueAt: number; until: number }): Promise<boolean>
   /** Deliveries to a webhook, newest first. */
   list(params: { organizationId: string; destinationId: string } & PageRequest): Promise<Page<Delivery>>
   /** All events of this final execution have deliveries. */

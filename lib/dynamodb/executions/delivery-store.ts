@@ -41,16 +41,10 @@ export function deliveryStore(table: Table): DeliveryStore {
     },
 
     put: ({ delivery, attempts, dueAt }) =>
-      table.put(toItem(delivery, dueAt), attempts === 0 ? NOT_EXISTS : isStill({ attempts })),
+      table.put(toItem(delivery, dueAt), attempts === 0 ? NOT_EXISTS : isAfter(attempts)),
 
     delete: ({ executionId, revision, destinationId }) =>
       table.delete(deliveryKey(executionId, revision, destinationId)),
-
-    async postpone({ executionId, revision, destinationId, dueAt, until }) {
-      const condition = isStill({ openUntil: dueAt })
-      const key = deliveryKey(executionId, revision, destinationId)
-      return (await table.update(key, { set: { openUntil: until }, condition })) !== null
-    },
 
     async list({ organizationId, destinationId, ...page }) {
       const shard = (number: number) => deliveriesShard(organizationId, destinationId, number)
@@ -112,12 +106,10 @@ const toEntry = ({ pk, organizationId, openUntil }: Item): OutboxEntry => ({
   at: Number(openUntil),
 })
 
-const isStill = (values: Record<string, number>): Condition => ({
-  expression: Object.keys(values)
-    .map((name) => `#${name} = :${name}`)
-    .join(' AND '),
-  names: Object.keys(values),
-  values,
+const isAfter = (attempts: number): Condition => ({
+  expression: '#attempts = :attempts',
+  names: ['attempts'],
+  values: { attempts },
 })
 
 /** What a delivery and its item have in common. */
@@ -156,7 +148,6 @@ function toItem(delivery: Delivery, dueAt: number | null): Item {
     ...(dueAt !== null && {
       openShard: timerShard(shardOf(executionId, TIMER_SHARDS)),
       openUntil: dueAt,
-      deadlineAt: Number.MAX_SAFE_INTEGER,
     }),
   }
 }

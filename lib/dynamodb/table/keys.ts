@@ -67,6 +67,17 @@ export const scheduleKey = (agentId: string, name: string): Key =>
 export const SCHEDULE_PREFIX = 'SCHEDULE#'
 /** The names of all schedules of an agent. */
 export const schedulesKey = (agentId: string): Key => inAgent(agentId, 'SCHEDULES')
+/** Null for other items. */
+export const scheduleIdOf = ({ pk, sk }: Key): { agentId: string; schedule: string } | null =>
+  pk.startsWith(AGENT_PREFIX) && sk.startsWith(SCHEDULE_PREFIX)
+    ? { agentId: pk.slice(AGENT_PREFIX.length), schedule: sk.slice(SCHEDULE_PREFIX.length) }
+    : null
+
+export const batchKey = (id: string): Key => ({ pk: `${BATCH_PREFIX}${id}`, sk: 'BATCH' })
+export const BATCH_PREFIX = 'BATCH#'
+/** Of the record of a batch; null for other items. */
+export const batchIdOf = ({ pk, sk }: Key): string | null =>
+  sk === 'BATCH' ? pk.slice(BATCH_PREFIX.length) : null
 
 const inExecution = (id: string, sk: string): Key => ({ pk: `EXEC#${id}`, sk })
 export const executionKey = (id: string): Key => inExecution(id, 'RECORD')

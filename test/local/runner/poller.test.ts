@@ -27,6 +27,7 @@ afterAll(async () => {
 })
 
 const MESSAGES = 25
+const executionIdOf = (body = ''): string => (parseRunMessage(body) as { executionId: string }).executionId
 const SUCCESS = { batchItemFailures: [] }
 
 /** A poller of a new queue with `MESSAGES` messages. `fails` are the messages that its handler reports as failed. */
@@ -45,7 +46,7 @@ async function poll({ concurrency = 32, fails = 0 } = {}) {
     await setTimeout(20)
     inProcess.now--
     const [record] = Records
-    processed.add(parseRunMessage(record?.body ?? '').executionId)
+    processed.add(executionIdOf(record?.body))
     return processed.size <= fails
       ? { batchItemFailures: [{ itemIdentifier: record?.messageId ?? '' }] }
       : SUCCESS
@@ -146,7 +147,7 @@ async function pollByHand() {
   const running = new Map<string, () => void>()
   const started: string[] = []
   const handler = async ({ Records: [record] }: SQSEvent) => {
-    const run = names.get(parseRunMessage(record?.body ?? '').executionId) ?? ''
+    const run = names.get(executionIdOf(record?.body)) ?? ''
     started.push(run)
     await new Promise<void>((resolve) => running.set(run, resolve))
     running.delete(run)

@@ -21,7 +21,7 @@ import {
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
-import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../engine/executions.ts'
 import { aWebhook } from './a-webhook.ts'
@@ -195,7 +195,7 @@ export function anOutbox(table: Table) {
     async sweep(): Promise<number> {
       const params = { ...outbox, system: clock, times, deliveryQueue: queue }
       const batchQueue = { send: async () => undefined, sendBatch: async () => undefined }
-      await sweepTimers({ ...params, queue: batchQueue, sentUntil: 0 })
+      await sweepTimers({ ...params, queue: batchQueue, sent: newSentTimers() })
       return sweepOutbox({ ...params, queue, memory })
     },
 

@@ -1,7 +1,7 @@
 import { CANCELLED, type Execution, isFinal, NO_USAGE } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { type DeliveryResult, type ExecutionEvent, eventIdOf } from '../../../lib/core/notification.ts'
-import type { BatchQueue, DeliveryMessage } from '../../../lib/core/ports.ts'
+import type { BatchQueue, DelayedExecution, DeliveryMessage } from '../../../lib/core/ports.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import * as keys from '../../../lib/dynamodb/table/keys.ts'
@@ -18,7 +18,7 @@ import { openDestinations } from '../../../lib/engine/notifications/destinations
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
 import { suspend } from '../../../lib/engine/waiting/suspend.ts'
-import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../engine/executions.ts'
@@ -50,7 +50,7 @@ export class FaultyOutbox {
   private execution!: Execution
   private deliveries: Message<DeliveryMessage>[] = []
   private wakes: Message<unknown>[] = []
-  private sentUntil = 0
+  private readonly sentTimers = newSentTimers()
   private memory = newOutboxMemory()
   private answers: DeliveryResult[]
   private readonly table: Table
@@ -125,7 +125,7 @@ export class FaultyOutbox {
       this.wakes.push({ body: null, visibleAt: now + delayMs })
     },
     sendBatch: async (messages) => {
-      for (const message of messages) await this.runQueue.send(message)
+      for (const message of messages) await this.runQueue.send(message as DelayedExecution)
     },
   }
 
@@ -239,12 +239,12 @@ export class FaultyOutbox {
           ...engine,
           deliveryQueue: engine.queue,
           queue: this.runQueue,
-          sentUntil: this.sentUntil,
+          sent: this.sentTimers,
         }
         const timers = sweepTimers(params as never)
         timers.catch(() => undefined)
         await sweepOutbox({ ...engine, memory: this.memory } as never)
-        this.sentUntil = await timers
+        await timers
       })
       await this.checkPosition()
       await this.deliver()
