@@ -1,6 +1,8 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { backoffMs } from '../lib/core/lease-times.ts'
+import type { BatchStore } from '../lib/core/ports.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { openBatchEngine } from '../lib/engine/batches/batch-engine.ts'
 import { feedBatch } from '../lib/engine/batches/feed.ts'
 import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'
 import { readTimes } from '../lib/engine/engine.ts'
@@ -19,6 +21,8 @@ const queue = openRunQueue()
 const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
 const times = readTimes()
 const engine = { ...stores, queue, system, times, ...openWaitLimits({ ...stores, system }) }
+const { batches } = stores as never as { batches: BatchStore }
+const batchEngine = openBatchEngine({ ...engine, batches })
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 
 /**
@@ -40,7 +44,8 @@ export function handler(
       throw new RetryLater()
     }
     if (!('executionId' in received)) {
-      const handling = 'batchId' in received ? feedBatch(engine, received) : fireSchedule(engine, received)
+      const handling =
+        'batchId' in received ? feedBatch(batchEngine, received) : fireSchedule(engine, received)
       return handling.catch((error) => {
         logger.warn('message failed', { ...received, cause: describeCause(error) })
         return later(backoffMs(times, { failures: receiveCount, retryAfterMs: 0, jitter: Math.random() }))

@@ -117,7 +117,11 @@ const nameOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1)
 /** @throws an Error when the body is not a run message */
 export function parseRunMessage(body: string): RunMessage {
   const { organizationId, batchId, lane, agentId, schedule, at } = parseMembers(body)
-  if (isId(organizationId) && isId(batchId) && [lane, at].every((each) => each === undefined || isCount(each)))
+  if (
+    isId(organizationId) &&
+    isId(batchId) &&
+    [lane, at].every((each) => each === undefined || isCount(each))
+  )
     return {
       batchId,
       organizationId,
