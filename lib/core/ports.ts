@@ -17,7 +17,7 @@ import type {
 } from './execution.ts'
 import type { JsonObject } from './json/json.ts'
 import type { LearningStore } from './learning.ts'
-import type { Delivery, Webhook, WebhookSecret } from './notification.ts'
+import type { Delivery, Subject, Webhook, WebhookSecret } from './notification.ts'
 import type { Schedule } from './schedule.ts'
 import type { Release, Renewal, Suspend } from './transitions.ts'
 import type { Signal } from './wait.ts'
@@ -543,28 +543,28 @@ export interface WebhookStore {
   hasDefaultSecret(params: { organizationId: string }): Promise<boolean>
 }
 
-export type DeliveryId = { executionId: string; revision: number; destinationId: string }
+export type DeliveryId = { subject: Subject; revision: number; destinationId: string }
 
-/** Events of executions on their way to destinations. They belong to their executions, and are deleted with them. */
+/** Events on their way to destinations. They belong to their subjects, and are deleted with them. */
 export interface DeliveryStore {
   get(params: DeliveryId): Promise<Delivery | null>
-  /** Deliveries of all events of an execution. */
-  listOfExecution(params: { executionId: string }): Promise<Delivery[]>
+  /** Deliveries of all events of a subject. */
+  listOf(subject: Subject): Promise<Delivery[]>
   /**
    * Stores the result of an attempt. The timers list a pending delivery from `dueAt` on (milliseconds since the epoch).
    * `attempts`: those of the stored one, 0 for a new one. False if the delivery has changed or was deleted.
    */
   put(params: { delivery: Delivery; attempts: number; dueAt: number | null }): Promise<boolean>
-  /** Removes a delivery whose execution was deleted before it was stored. */
+  /** Removes a delivery whose subject was deleted before it was stored. */
   delete(params: DeliveryId): Promise<void>
   /** Deliveries to a webhook, newest first. */
   list(params: { organizationId: string; destinationId: string } & PageRequest): Promise<Page<Delivery>>
-  /** All events of this final execution have deliveries. */
-  setHandled(params: { executionId: string }): Promise<void>
-  /** Those of these executions that are handled. */
-  findHandled(params: { executionIds: string[] }): Promise<Set<string>>
+  /** All events of this subject, which has ended, have deliveries. */
+  setHandled(subject: Subject): Promise<void>
+  /** The ids of those subjects that are handled. */
+  findHandled(params: { subjects: Subject[] }): Promise<Set<string>>
   /**
-   * Final executions that were entered into the outbox from `from` on and before `before` (milliseconds since the
+   * Subjects that have ended and were entered into the outbox from `from` on and before `before` (milliseconds since the
    * epoch), page by page, handled or not. Those before `until` have been read then.
    */
   readOutbox(params: {
@@ -577,12 +577,12 @@ export interface DeliveryStore {
   setPosition(params: { position: number }): Promise<void>
 }
 
-/** `at`: when the execution was entered, in milliseconds since the epoch. */
-export type OutboxEntry = { executionId: string; organizationId: string; at: number }
+/** `at`: when the subject was entered, in milliseconds since the epoch. */
+export type OutboxEntry = { subject: Subject; organizationId: string; at: number }
 
 /** `destinationId` and `revision`: another attempt of one delivery; absent: all events that are not handled. */
 export type DeliveryMessage = {
-  executionId: string
+  subject: Subject
   organizationId: string
   destinationId?: string
   revision?: number

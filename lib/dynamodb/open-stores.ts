@@ -1,6 +1,6 @@
 import { organizationStore, rateStore, tokenStore } from './access-stores.ts'
 import { agentStore } from './agent-store.ts'
-import { deliveryStore } from './executions/delivery-store.ts'
+import { deliveryStore } from './delivery-store.ts'
 import { executionStore } from './executions/execution-store.ts'
 import { signalStore } from './executions/signal-store.ts'
 import { stepStore } from './executions/step-store.ts'

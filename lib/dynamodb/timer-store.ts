@@ -45,7 +45,7 @@ function toTimer(item: Item): Timer {
   const stale = toStale(item)
   const { id: executionId, organizationId, tenantId, openUntil } = stale
   const delivery = deliveryIdOf(key)
-  if (delivery) return { kind: 'delivery', openUntil, message: { executionId, organizationId, ...delivery } }
+  if (delivery) return { kind: 'delivery', openUntil, message: { organizationId, ...delivery } }
   const batchId = batchIdOf(key)
   if (batchId !== null) return { kind: 'batch', openUntil, message: { batchId, organizationId } }
   const schedule = scheduleIdOf(key)
@@ -57,10 +57,8 @@ function toTimer(item: Item): Timer {
 
 function keyOf(timer: Parameters<TimerStore['postpone']>[0]['timer']): Key {
   switch (timer.kind) {
-    case 'delivery': {
-      const { executionId, revision, destinationId } = timer.message
-      return deliveryKey(executionId, revision, destinationId)
-    }
+    case 'delivery':
+      return deliveryKey(timer.message)
     case 'batch':
       return batchKey(timer.message.batchId)
     case 'schedule':

@@ -5,14 +5,13 @@ import { Unavailable } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json/json.ts'
 import { MAX_QUEUE_DELAY_MS } from '../core/limits.ts'
-import type { FeedMessage, FiringMessage } from '../core/ports.ts'
 import { type Environment, SQS_ENDPOINT } from '../environment.ts'
 import { logger } from '../logger.ts'
 import { countEnqueueFailure } from '../metrics.ts'
 
 /** What messages are about. Everything else is in the records. */
 export type Ids = { executionId: string; organizationId: string }
-type Body = Ids | FeedMessage | FiringMessage
+type Body = Pick<Ids, 'organizationId'> & Partial<Ids>
 
 /** `group`: that of SQS fair queues, which keep the backlog of one group from delaying the others. */
 export type OutgoingMessage = { body: Body; group: string; delayMs?: number | undefined }

@@ -81,8 +81,8 @@ function startDeliveries(): void {
     onError,
     identify(body) {
       const message = parseDeliveryMessage(body)
-      const { executionId, destinationId, revision } = message
-      return { id: `${executionId} ${revision} ${destinationId}`, group: deliveryGroupOf(message) }
+      const { subject, destinationId, revision } = message
+      return { id: `${subject.id} ${revision} ${destinationId}`, group: deliveryGroupOf(message) }
     },
   })
 }

@@ -100,9 +100,10 @@ describe('startPoller, of messages that are not of runs', () => {
     const environment = { DELIVERY_QUEUE_URL: queueUrl, SQS_ENDPOINT: sqs.endpoint }
     const queue = openDeliveryQueue(environment)
     const organizationId = system.newId()
+    const anEvent = () => ({ subject: { kind: 'execution' as const, id: system.newId() }, organizationId })
     const send = async (destinationId: string, count: number) => {
       for (let revision = 1; revision <= count; revision++)
-        await queue.send({ executionId: system.newId(), organizationId, destinationId, revision })
+        await queue.send({ ...anEvent(), destinationId, revision })
     }
     const started: string[] = []
     const handler = async ({ Records: [record] }: SQSEvent) => {
@@ -119,7 +120,7 @@ describe('startPoller, of messages that are not of runs', () => {
       onError: (error) => expect.fail(String(error)),
       identify(body) {
         const message = parseDeliveryMessage(body)
-        return { id: `${message.executionId}`, group: deliveryGroupOf(message) }
+        return { id: message.subject.id, group: deliveryGroupOf(message) }
       },
     })
     await send('hangs', 12)

@@ -3,8 +3,8 @@ import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import {
   type DeliveryResult,
   type EventType,
-  type ExecutionEvent,
   eventIdOf,
+  type SubjectEvent,
   type Webhook,
 } from '../../../lib/core/notification.ts'
 import type { DeliveryMessage } from '../../../lib/core/ports.ts'
@@ -13,12 +13,9 @@ import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { circuitBreaker } from '../../../lib/engine/notifications/circuit-breaker.ts'
-import {
-  type DeliveryEngine,
-  deliverEvents,
-  retryDelivery,
-} from '../../../lib/engine/notifications/deliver.ts'
+import { deliverEvents, retryDelivery } from '../../../lib/engine/notifications/deliver.ts'
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
+import type { DeliveryEngine } from '../../../lib/engine/notifications/open-delivery-engine.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
 import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
@@ -73,7 +70,7 @@ export function anOutbox(table: Table) {
   }
   const destinations = openDestinations(webhookStore, { environment: {}, cachedMs: 1 })
   const outbox = withOutbox({ ...stores, webhooks: webhookStore }, { queue, system: clock, destinations })
-  const send = async (destination: { id: string }, event: ExecutionEvent, data: string) => {
+  const send = async (destination: { id: string }, event: SubjectEvent, data: string) => {
     const result = await (answers.get(destination.id) ?? (() => OK))()
     const { type } = event
     sent.push({ destinationId: destination.id, eventId: eventIdOf(event), type, data: JSON.parse(data) })
@@ -200,6 +197,6 @@ export function anOutbox(table: Table) {
     },
 
     timerOf: async (id: string) => (await stores.executions.getSuspended({ id }))?.openUntil,
-    deliveriesOf: (executionId: string) => stores.deliveries.listOfExecution({ executionId }),
+    deliveriesOf: (executionId: string) => stores.deliveries.listOf({ kind: 'execution', id: executionId }),
   }
 }
