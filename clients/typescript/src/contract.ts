@@ -52,7 +52,8 @@ export type CreatedWebhook = {
     | 'execution.failed'
     | 'execution.cancelled'
     | 'execution.waiting'
-    | 'batch.ended')[]
+    | 'batch.ended'
+  )[]
   /** IDs of agents. Null: all of them. */
   agents: string[] | null
   /** Null: with and without a tenant. */
@@ -625,7 +626,8 @@ export type Webhook = {
     | 'execution.failed'
     | 'execution.cancelled'
     | 'execution.waiting'
-    | 'batch.ended')[]
+    | 'batch.ended'
+  )[]
   /** IDs of agents. Null: all of them. */
   agents: string[] | null
   /** Null: with and without a tenant. */
@@ -650,7 +652,8 @@ export type WebhookBody = {
     | 'execution.failed'
     | 'execution.cancelled'
     | 'execution.waiting'
-    | 'batch.ended')[]
+    | 'batch.ended'
+  )[]
   /** Only events of these agents (slugs or IDs). Null: of all agents. */
   agents?: string[] | null
   /** Only events of these tenants. Null: of all, with or without a tenant. */
@@ -672,7 +675,8 @@ export type WebhookChanges = {
     | 'execution.failed'
     | 'execution.cancelled'
     | 'execution.waiting'
-    | 'batch.ended')[]
+    | 'batch.ended'
+  )[]
   /** Only events of these agents (slugs or IDs). Null: of all agents. */
   agents?: string[] | null
   /** Only events of these tenants. Null: of all, with or without a tenant. */
