@@ -3,9 +3,9 @@ import { backoffMs } from '../lib/core/lease-times.ts'
 import type { BatchStore } from '../lib/core/ports.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { openBatchEngine } from '../lib/engine/batches/batch-engine.ts'
-import { feedBatch } from '../lib/engine/batches/feed.ts'
+import { afterLine, feedBatch } from '../lib/engine/batches/feed.ts'
 import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'
-import { readTimes } from '../lib/engine/engine.ts'
+import { type Engine, readTimes } from '../lib/engine/engine.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { fireSchedule } from '../lib/engine/schedules/fire.ts'
 import { openWaitLimits } from '../lib/engine/waiting/suspend.ts'
@@ -20,9 +20,10 @@ import { system } from '../lib/system.ts'
 const queue = openRunQueue()
 const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
 const times = readTimes()
-const engine = { ...stores, queue, system, times, ...openWaitLimits({ ...stores, system }) }
+const parts = { ...stores, queue, system, times, ...openWaitLimits({ ...stores, system }) }
 const { batches } = stores as never as { batches: BatchStore }
-const batchEngine = openBatchEngine({ ...engine, batches })
+const batchEngine = openBatchEngine({ ...parts, batches })
+const engine: typeof parts & Engine = { ...parts, afterLine: (ended) => afterLine(batchEngine, ended) }
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 
 /**

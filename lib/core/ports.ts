@@ -303,7 +303,7 @@ export interface ExecutionStore extends LearningStore {
     stale: StaleExecution
     until: number
     now: number | null
-  }): Promise<Pick<Execution, 'attempts' | 'sharesWorker'> | null>
+  }): Promise<(Pick<Execution, 'attempts' | 'sharesWorker'> & { isLine?: true }) | null>
 }
 
 /** An entry of the sweeper's index. */
