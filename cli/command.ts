@@ -8,8 +8,8 @@ import { orgOption, type SharedOptions } from './options.ts'
 import { ResultFailed, toJsonText, write } from './terminal.ts'
 
 /**
- * Result of a command: `json` is printed with `--json`, `text` without it. `note` always goes to stderr. `hasFailed`:
- * the exit code is 1.
+ * Result of a command: `json` is printed with `--json`, `text` without it, unless it is empty. `note` always goes to
+ * stderr. `hasFailed`: the exit code is 1.
  */
 export type Result = { json: unknown; text: string; note?: string; hasFailed?: boolean }
 
@@ -18,6 +18,9 @@ type AgentContext = { reference: AgentReference; stores: Stores; options: Shared
 
 /** A command that prints its result. */
 export class CliCommand extends Command {
+  /** Fails and suggests a subcommand. Commander calls it unless a subcommand is the default. */
+  declare readonly unknownCommand: () => never
+
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name)
   }
@@ -33,7 +36,7 @@ export class CliCommand extends Command {
       const options = this.optsWithGlobals<Options & SharedOptions>()
       const { json, text, note, hasFailed } = await work(options, this.processedArgs as string[])
       if (note) await write(process.stderr, `${note}\n`)
-      await write(process.stdout, options.json ? toJsonText(json) : `${text}\n`)
+      await write(process.stdout, options.json ? toJsonText(json) : text && `${text}\n`)
       if (hasFailed) throw new ResultFailed()
     })
   }

@@ -4,6 +4,7 @@ import type * as z from 'zod/mini'
 import { runParameters } from '../lib/api/parameters.ts'
 import { messageSchema } from '../lib/api/schemas/bodies.ts'
 import { isScope, MAX_TOKEN_AGENTS, MAX_TOKEN_RATE, SCOPES, type Scope } from '../lib/core/access.ts'
+import { MAX_CONCURRENCY } from '../lib/core/batch.ts'
 import { isSlug, isUuid } from '../lib/core/ids.ts'
 import { isJsonObject, type JsonObject } from '../lib/core/json/json.ts'
 import { JsonError, parseJson } from '../lib/core/json/parse-json.ts'
@@ -91,6 +92,12 @@ export function parseLimit(text: string): number {
   throw new InvalidArgumentError(`It must be an integer from 1 to ${MAX_SHOWN}.`)
 }
 
+export function parseConcurrency(text: string): number {
+  const { min, max } = MAX_CONCURRENCY
+  if (/^\d{1,3}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text)
+  throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}.`)
+}
+
 /** Parses requests per second, such as `10/s`. */
 export function parseRate(text: string): number {
   const rate = Number(/^([1-9][0-9]{0,3})\/s$/.exec(text)?.[1])
@@ -130,7 +137,8 @@ export async function readJson(source: string, what = 'JSON'): Promise<unknown> 
   return parseInput(await readBytes(source, name), name)
 }
 
-const nameOf = (source: string) => (source === '-' ? 'standard input' : source)
+/** Of a file, or of standard input for `-`. */
+export const nameOf = (source: string) => (source === '-' ? 'standard input' : source)
 
 /** @throws UserError */
 export async function readBytes(source: string, name: string): Promise<Buffer> {

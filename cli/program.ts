@@ -5,6 +5,8 @@ import packageJson from '../package.json' with { type: 'json' }
 import { CliCommand } from './command.ts'
 import { addArchiveCommands, addListCommand, addShowCommand } from './commands/agents.ts'
 import { addApprovalsCommands } from './commands/approvals.ts'
+import { addBatchCommand } from './commands/batch.ts'
+import { addBatchesCommand } from './commands/batches.ts'
 import { addCasesCommands } from './commands/cases.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addDiffCommand } from './commands/diff.ts'
@@ -13,6 +15,7 @@ import { addOpenCommand } from './commands/open.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'
 import { addRunCommand } from './commands/run.ts'
+import { addSchedulesCommand } from './commands/schedules.ts'
 import { addTableCommand } from './commands/table.ts'
 import { addCheckCommand, addTestCommand } from './commands/test.ts'
 import { addTokensCommand } from './commands/tokens.ts'
@@ -77,7 +80,10 @@ export function createProgram(output: OutputConfiguration): Command {
   addRetireCommands(program)
   addArchiveCommands(program)
   addRunCommand(program)
+  addBatchCommand(program)
+  addBatchesCommand(program)
   addApprovalsCommands(program)
+  addSchedulesCommand(program)
   addTypesCommand(program)
   addWebhooksCommand(program)
   addTokensCommand(program)

@@ -5,7 +5,9 @@ import { AgentError, Client } from '../clients/typescript/src/index.ts'
 import type { LoadedAgent } from '../lib/agents/load-folder.ts'
 import type { VersionRecord } from '../lib/api/schemas/agent-record.ts'
 import type { ProblemRecord } from '../lib/api/schemas/records.ts'
+import type { Scope } from '../lib/core/access.ts'
 import { tryParseJson } from '../lib/core/json/json.ts'
+import { parseStoredJson } from '../lib/core/json/parse-json.ts'
 import { DEV_TOKEN_FILE, dataFolder, SERVICE_URL_FILE } from '../local/data-folder.ts'
 import type { CliCommand, Result } from './command.ts'
 import { UserError } from './errors.ts'
@@ -43,13 +45,22 @@ export async function callService<T>(
   action: string,
   call: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const client = new Client({ baseUrl: url, token, maxRetries: MAX_RETRIES })
+  const client = new Client({ baseUrl: url, token, maxRetries: MAX_RETRIES, parse: parseStoredJson })
   return withProgress(`Calling ${url}`, call(client)).catch((error: unknown) => {
-    if (!(error instanceof AgentError)) throw error
-    const { code, status, detail, cause } = error
-    const reason = cause instanceof Error && status === 0 ? ` (${explainFailure(url, cause)})` : ''
-    throw new UserError(`Cannot ${action}: ${detail}${reason}`, { details: { code } })
+    throw explainError(error, url, action)
   })
+}
+
+/** A client for calls of hours, which keeps all digits. It retries for about a minute. */
+export const patientClient = ({ url, token }: Remote): Client =>
+  new Client({ baseUrl: url, token, parse: parseStoredJson })
+
+/** @throws what is not an error of the client */
+export function explainError(error: unknown, url: string, action: string): UserError {
+  if (!(error instanceof AgentError)) throw error
+  const { code, status, detail, cause } = error
+  const reason = cause instanceof Error && status === 0 ? ` (${explainFailure(url, cause)})` : ''
+  return new UserError(`Cannot ${action}: ${detail}${reason}`, { details: { code } })
 }
 
 /** Codes of OpenSSL and Node for a server that does not speak TLS. */
@@ -120,6 +131,15 @@ export async function findService(options: RemoteOptions): Promise<Remote> {
   )
 }
 
+/** The slugs of these agents, without those that the token may not read. */
+export async function findSlugs(client: Client, ids: Set<string>): Promise<Map<string, string>> {
+  const found = [...ids].map(async (id): Promise<[string, string][]> => {
+    const agent = await client.agent(id).catch(() => null)
+    return agent ? [[id, agent.slug]] : []
+  })
+  return new Map((await Promise.all(found)).flat())
+}
+
 /** Adds the options of a command that works with a service. */
 export const overHttp = (command: CliCommand, scope: string): CliCommand =>
   command.addOption(urlOption('use')).addOption(tokenOption(scope))
@@ -134,7 +154,7 @@ export const withService = async <T>(
 /** Adds the work of a command that does nothing but that. */
 export function runOverHttp<Options = object>(
   command: CliCommand,
-  { scope, action }: { scope: 'read' | 'manage'; action: string },
+  { scope, action }: { scope: Scope; action: string },
   work: (client: Client, options: Options & RemoteOptions, args: string[]) => Promise<Result>,
 ): void {
   overHttp(command, scope).run<Options & RemoteOptions>((options, args) =>

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
-import type { Client } from '../../clients/typescript/src/index.ts'
 import { parseJson } from '../../lib/core/json/parse-json.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { relativeTime, textTable, toSingleLine } from '../format.ts'
 import { parseAs, parseUuid, readInput, readJson } from '../options.ts'
-import { overHttp, type RemoteOptions, readAll, withService } from '../remote.ts'
+import { findSlugs, overHttp, type RemoteOptions, readAll, withService } from '../remote.ts'
 
 type DecideOptions = RemoteOptions & { note?: string; input?: string }
 type SignalOptions = RemoteOptions & { data?: string; idempotencyKey?: string }
@@ -42,15 +41,6 @@ function addListCommand(program: CliCommand): void {
         return { json: approvals, text: textTable(header, rows, 'No approval waits for a decision.') }
       }),
     )
-}
-
-/** Without those that the token may not read. */
-async function findSlugs(client: Client, ids: Set<string>): Promise<Map<string, string>> {
-  const found = [...ids].map(async (id): Promise<[string, string][]> => {
-    const agent = await client.agent(id).catch(() => null)
-    return agent ? [[id, agent.slug]] : []
-  })
-  return new Map((await Promise.all(found)).flat())
 }
 
 const VERBS = { approve: 'Approved', reject: 'Rejected' } as const

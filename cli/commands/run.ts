@@ -16,47 +16,26 @@ import { folderError, UserError } from '../errors.ts'
 import { findVersion, withOrganization } from '../find.ts'
 import { parseFile, readInputWithFiles } from '../input-files.ts'
 import { LineReader } from '../lines.ts'
-import { modelOption, orgOption, parseAs, parseUuid, type SharedOptions } from '../options.ts'
+import { orgOption, type SharedOptions } from '../options.ts'
+import { addRunOptions, type RunOptions, toRunParameters } from '../run-options.ts'
 import { withWorkbench } from '../stores.ts'
 import { onInterrupt, withProgress, write } from '../terminal.ts'
 
-type Options = {
-  input?: string
-  file?: [field: string, path: string][]
-  version?: string
-  tenant?: string
-  model?: string
-  steps?: number
-  maxTokens?: number
-  maxCost?: number
-  cache?: boolean
-  strict?: true
-}
+type Options = RunOptions & { input?: string; file?: [field: string, path: string][] }
 
 export function addRunCommand(program: CliCommand): void {
   const command: CliCommand = program.command('run')
-  command
-    .description('Run an agent in this process, record the execution, and print the output.')
-    .argument('<slug>', "the agent's slug or ID, or a folder to run without publishing it")
-    .option('--input <file>', 'file that contains the input as a JSON object, or - for standard input')
-    .option(
-      '--file <field=path>',
-      'image or PDF as a field of the input; again for a list of them',
-      parseFile,
-    )
-    .option('--version <id>', 'version to run, for example a draft, instead of the current one', parseUuid)
-    .option('--tenant <id>', 'tenant that the execution belongs to', parseAs('tenantId'))
-    .addOption(modelOption('version'))
-    .option('--steps <number>', 'maximum number of steps', parseAs('maxAgentSteps'))
-    .option('--max-tokens <number>', 'maximum input and output tokens', parseAs('maxTokens'))
-    .option(
-      '--max-cost <dollars>',
-      'maximum cost of the model responses in US dollars',
-      parseAs('maxCostUsd'),
-    )
-    .option('--cache', 'reuse the result of an earlier execution with the same version, tenant and input')
-    .option('--no-cache', 'run even if the version reuses results')
-    .option('--strict', 'reject input that does not match the input schema exactly')
+  addRunOptions(
+    command
+      .description('Run an agent in this process, record the execution, and print the output.')
+      .argument('<slug>', "the agent's slug or ID, or a folder to run without publishing it")
+      .option('--input <file>', 'file that contains the input as a JSON object, or - for standard input')
+      .option(
+        '--file <field=path>',
+        'image or PDF as a field of the input; again for a list of them',
+        parseFile,
+      ),
+  )
     .addOption(orgOption())
     .examples(
       'run redact-pii --input input.json',
@@ -111,15 +90,8 @@ async function run(
   options: Options & SharedOptions,
   isStored: boolean,
 ) {
-  const request = await buildRunRequest(version, input, {
-    enforceInputSchema: options.strict,
-    tenantId: options.tenant,
-    model: options.model,
-    maxAgentSteps: options.steps,
-    maxTokens: options.maxTokens,
-    maxCostUsd: options.maxCost,
-    useCache: options.cache,
-  })
+  const overrides = { ...toRunParameters(options), tenantId: options.tenant }
+  const request = await buildRunRequest(version, input, overrides)
   const execution = await withProgress(
     `Running ${version.slug}`,
     runInProcess(stores, request, options, isStored),

@@ -46,7 +46,7 @@ function parseLines(text: string): ReceivedLine[] {
   return lines.flatMap((each, index) => (each.trim() === '' ? [] : { line: index + 1, ...parseLine(each) }))
 }
 
-function parseLine(text: string) {
+export function parseLine(text: string) {
   try {
     return { value: parseJson(text, LINE_DEPTH) }
   } catch (error) {

@@ -92,9 +92,9 @@ export type BatchWaitOptions = CallOptions & {
 }
 
 /**
- * `maxBatchCostUsd` is the limit of all batches of a call together. Calls with the same `idempotencyKey` and inputs
- * find the batches that were started before.
+ * `maxBatchCostUsd` is the limit of all batches of a call together; `validateOnly` checks all inputs, and yields
+ * nothing. Calls with the same `idempotencyKey` and inputs find the batches that were started before.
  */
-export type BatchOptions = Omit<StartBatchOptions, 'validateOnly'> & BatchWaitOptions
+export type BatchOptions = StartBatchOptions & BatchWaitOptions
 
 export type BatchFilters = ListOptions & Optional<Filters>

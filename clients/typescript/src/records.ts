@@ -107,6 +107,7 @@ export type BatchParameters = Omit<contract.RunParameters, 'webhookUrl'> & {
   maxBatchCostUsd?: number
   maxConcurrency?: number
   webhookUrl?: string
+  validateOnly?: boolean
 }
 export type Firing = {
   scheduledFor: string

@@ -11,7 +11,7 @@ import {
   toQuery,
 } from '../http/request.ts'
 import type { BatchOptions, BatchWaitOptions } from '../options.ts'
-import type { Batch, BatchResult } from '../records.ts'
+import type { Batch, BatchResult, Violation } from '../records.ts'
 import { newIdempotencyKey } from '../runs/runs.ts'
 import { type BatchInputs, toParts } from './parts.ts'
 import { readResults } from './results.ts'
@@ -52,10 +52,13 @@ export async function* runBatches<Output>(
         const { id } = await requestJson<Batch>(connection, call, spec).catch((error: unknown) =>
           rethrow(error, lines),
         )
-        ids.push(id)
-        const batch = await waitForBatch(connection, call, id, onProgress)
-        if (maxBatchCostUsd !== undefined) maxBatchCostUsd -= batch.costUsd
-        yield* readResults<Output>(connection, call, batch)
+        // None if the lines were only checked.
+        if (id) {
+          ids.push(id)
+          const batch = await waitForBatch(connection, call, id, onProgress)
+          if (maxBatchCostUsd !== undefined) maxBatchCostUsd -= batch.costUsd
+          yield* readResults<Output>(connection, call, batch)
+        }
       }
       lines += customIds.length
     }
@@ -107,6 +110,11 @@ const overBudget = (customId: string): BatchResult<never> => ({
 /** Numbers the lines of an error from the first input on. */
 function rethrow(error: unknown, linesBefore: number): never {
   if (error instanceof AgentError && 'errors' in error && Array.isArray(error.errors))
-    for (const violation of error.errors) if (violation.line) violation.line += linesBefore
+    for (const violation of error.errors as Violation[]) {
+      const { line } = violation
+      if (line === undefined) continue
+      violation.line = line + linesBefore
+      violation.message = violation.message.replace(`Line ${line}:`, `Line ${violation.line}:`)
+    }
   throw error
 }

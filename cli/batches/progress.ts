@@ -1,0 +1,76 @@
+import type { Batch } from '../../clients/typescript/src/index.ts'
+
+/** Between two lines of a log, and two changes of a bar. */
+const PAUSE_MS = { log: 10_000, bar: 100 } as const
+const BAR_WIDTH = 30
+const CLEAR_LINE = '\r\x1b[2K'
+
+const number = (value: number) => value.toLocaleString('en-US')
+
+/** Lines that have ended, of how many of them are known. */
+type Counts = { ended: number; failed: number; costUsd: number; total: number | undefined }
+
+/** Shows on standard error how far batches are: a bar in a terminal, else a line now and then. */
+export class Progress {
+  private readonly isTerminal = process.stderr.isTTY
+  private readonly batches = new Map<string, Batch>()
+  private shownAt = this.isTerminal ? 0 : performance.now()
+  private shown = ''
+
+  private readonly lines: number | undefined
+
+  /** @param lines in all batches, if that is known before they are started */
+  constructor(lines?: number) {
+    this.lines = lines
+  }
+
+  /** @returns how many lines the batches have */
+  update(batch: Batch): number {
+    this.batches.set(batch.id, batch)
+    this.show()
+    return [...this.batches.values()].reduce((sum, { lines }) => sum + lines, 0)
+  }
+
+  private show(): void {
+    const now = performance.now()
+    if (now - this.shownAt < PAUSE_MS[this.isTerminal ? 'bar' : 'log']) return
+    const text = this.isTerminal ? toBar(this.counts()) : describe(this.counts())
+    if (text === this.shown) return
+    this.shown = text
+    this.shownAt = now
+    process.stderr.write(this.isTerminal ? CLEAR_LINE + text : `${text}\n`)
+  }
+
+  /** Removes the bar. */
+  stop(): void {
+    if (this.isTerminal && this.shown) process.stderr.write(CLEAR_LINE)
+    this.shown = ''
+  }
+
+  private counts(): Counts {
+    const all = [...this.batches.values()]
+    const sum = (of: (batch: Batch) => number) => all.reduce((total, batch) => total + of(batch), 0)
+    return {
+      ended: sum(({ counts }) => counts.SUCCESS + counts.ERROR),
+      failed: sum(({ counts }) => counts.ERROR),
+      costUsd: sum(({ costUsd }) => costUsd),
+      total: this.lines ?? (all.length === 1 ? all[0]?.lines : undefined),
+    }
+  }
+}
+
+function describe({ ended, failed, costUsd, total }: Counts): string {
+  const share = total === undefined ? '' : ` of ${number(total)} (${Math.floor((ended / total) * 100)} %)`
+  const failures = failed > 0 ? `, ${number(failed)} failed` : ''
+  const cost = costUsd > 0 ? `, $${costUsd.toFixed(costUsd < 1 ? 4 : 2)}` : ''
+  return `${number(ended)}${share} ended${failures}${cost}`
+}
+
+function toBar(counts: Counts): string {
+  const { ended, total } = counts
+  const width = Math.floor(total ? (ended / total) * BAR_WIDTH : 0)
+  const bar = total === undefined ? '' : `[${'█'.repeat(width)}${'·'.repeat(BAR_WIDTH - width)}] `
+  const text = bar + describe(counts)
+  // A line that wraps cannot be cleared.
+  return text.slice(0, (process.stderr.columns || 80) - 1)
+}

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import { AgentError, type Violation } from '../../clients/typescript/src/index.ts'
+import { badLines, readInputs } from '../batches/check-file.ts'
+import { batchesCommand, newLineNumbers, resultsCommand, typedArgs } from '../batches/come-back.ts'
+import { Progress } from '../batches/progress.ts'
+import { openResults } from '../batches/results-file.ts'
+import { toResult, writeResults } from '../batches/write-results.ts'
+import type { CliCommand, Result } from '../command.ts'
+import { UserError } from '../errors.ts'
+import { formatCommand, shellQuote } from '../format.ts'
+import { nameOf, parseAs, parseConcurrency } from '../options.ts'
+import {
+  callService,
+  explainError,
+  findService,
+  overHttp,
+  patientClient,
+  type RemoteOptions,
+} from '../remote.ts'
+import { addRunOptions, type RunOptions, toRunParameters } from '../run-options.ts'
+import { onInterrupt, withProgress, write } from '../terminal.ts'
+
+type Options = RemoteOptions &
+  RunOptions & {
+    out?: string
+    maxBatchCost?: number
+    concurrency?: number
+    validate?: true
+    idempotencyKey?: string
+  }
+
+const ACTION = 'run the batch'
+
+export function addBatchCommand(program: CliCommand): void {
+  const command: CliCommand = program.command('batch')
+  addRunOptions(
+    overHttp(command, 'run and read')
+      .description(
+        'Run an agent with each line of a file, and write the results in the same order. Ctrl-C leaves the batch running. The exit code is 1 if a line fails.',
+      )
+      .argument('<slug>', "the agent's slug or ID")
+      .argument(
+        '<file>',
+        'lines of JSON, or - for standard input: {"customId": …, "input": …}, or only inputs, whose names are the numbers of their lines',
+      )
+      .option(
+        '--out <file>',
+        'file for the results, which appears when it is complete; default: standard output',
+      ),
+  )
+    .option('--max-batch-cost <dollars>', 'maximum cost of all lines in US dollars', parseAs('maxCostUsd'))
+    .option('--concurrency <number>', 'how many lines run at the same time', parseConcurrency)
+    .option('--validate', 'only check the lines, also by the service')
+    .option(
+      '--idempotency-key <key>',
+      'continue what a command with this key has started in the last 24 hours',
+    )
+    .examples(
+      'batch triage-ticket tickets.ndjson --out results.ndjson',
+      'batch triage-ticket tickets.ndjson --out results.ndjson --max-batch-cost 5 --concurrency 100',
+      'batch triage-ticket - --strict --validate < tickets.ndjson',
+    )
+    .run<Options>((options, [agent = '', source = '']) =>
+      runBatch(agent, source, options, typedArgs(command)),
+    )
+}
+
+/** @throws UserError */
+async function runBatch(agent: string, source: string, options: Options, typed: string[]): Promise<Result> {
+  const { out = '-', validate, idempotencyKey = randomUUID() } = options
+  if (options.json && out === '-' && !validate)
+    throw new UserError('With --json, standard output is for the summary: add --out <file> for the results.')
+  if (out !== '-' && resolve(out) === resolve(source))
+    throw new UserError('--out is the file of the inputs. Specify another one.')
+  const remote = await findService(options)
+  // Tells of a mistyped address or token at once: the other requests are retried for minutes.
+  await callService(remote, ACTION, (client) => client.me())
+  const total = source === '-' ? undefined : await withProgress(`Checking ${source}`, countInputs(source))
+  if (total === 0) throw new UserError(`${source} has no lines.`)
+
+  const file = await openResults(validate ? '-' : out)
+  const progress = new Progress(total)
+  const numbers = newLineNumbers()
+  let submitted = 0
+  const client = patientClient(remote)
+  const run = client.batch(agent, readInputs(source, numbers.add), {
+    ...toRunParameters(options),
+    ...{ tenantId: options.tenant, version: options.version, validateOnly: validate, idempotencyKey },
+    ...{ maxBatchCostUsd: options.maxBatchCost, maxConcurrency: options.concurrency },
+    onProgress(batch) {
+      submitted = progress.update(batch)
+    },
+  })
+  /** How to get what was started, and the rest. */
+  const comeBack = (): string[] => {
+    const { ids } = run
+    const again = [...typed, '--idempotency-key', idempotencyKey].map(shellQuote).join(' ')
+    return [
+      ...(ids.length > 0 ? [`Results: ${resultsCommand(ids, options, out)}`] : []),
+      ...ids.slice(-1).map((id) => `Cancel: ${batchesCommand(`cancel ${id}`, options)}`),
+      ...(submitted === total
+        ? []
+        : [`All lines, also those that have not started: ${formatCommand({}, again)}`]),
+    ]
+  }
+  const removeCleanup = onInterrupt(async () => {
+    progress.stop()
+    await file.discard()
+    const last = run.ids.at(-1)
+    const state = last === undefined ? 'Stopped.' : `Stopped waiting. Batch ${last} continues.`
+    await write(process.stderr, `${[state, ...(validate ? [] : comeBack())].join('\n')}\n`)
+  })
+  try {
+    const summary = await writeResults(run, file)
+    const count = numbers.count()
+    if (count === 0) throw new UserError(`${nameOf(source)} has no lines.`)
+    if (validate)
+      return { json: { lines: count, valid: true }, text: `${nameOf(source)}: ${count} lines are valid.` }
+    const hint = run.ids.map((id) => `Retry: ${batchesCommand(`retry ${id}`, options)}`).join('\n')
+    return toResult(run.ids, summary, out, hint)
+  } catch (error) {
+    await file.discard()
+    const reason = explain(error, remote.url, (errors) =>
+      badLines(
+        source,
+        errors.map((violation) => inFile(violation, numbers.of)),
+      ),
+    )
+    const mayRun = run.ids.length > 0 || reason.details.code === 'ConnectionFailed'
+    if (validate || !mayRun) throw reason
+    const details = { ...reason.details, batches: run.ids }
+    throw new UserError([reason.message, ...comeBack()].join('\n'), { details, lines: reason.lines })
+  } finally {
+    removeCleanup()
+    progress.stop()
+  }
+}
+
+/** Checks all lines before the first batch starts. @throws UserError */
+async function countInputs(source: string): Promise<number> {
+  let count = 0
+  for await (const _ of readInputs(source)) count++
+  return count
+}
+
+/** @param toError of bad lines that the service has found */
+function explain(error: unknown, url: string, toError: (errors: Violation[]) => UserError): UserError {
+  if (error instanceof UserError) return error
+  const errors = error instanceof AgentError && 'errors' in error ? (error.errors ?? []) : []
+  return errors.some(({ line }) => line !== undefined) ? toError(errors) : explainError(error, url, ACTION)
+}
+
+/** @param numberOf the line of the file */
+function inFile(violation: Violation, numberOf: (position: number) => number): Violation {
+  if (violation.line === undefined) return violation
+  const line = numberOf(violation.line)
+  return { ...violation, line, message: violation.message.replace(/^Line \d+/, `Line ${line}`) }
+}

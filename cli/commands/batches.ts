@@ -1,0 +1,201 @@
+import type { Batch, Client } from '../../clients/typescript/src/index.ts'
+import { batchesCommand, resultsCommand } from '../batches/come-back.ts'
+import { Progress } from '../batches/progress.ts'
+import { openResults } from '../batches/results-file.ts'
+import { toResult, writeResults } from '../batches/write-results.ts'
+import type { CliCommand, Result } from '../command.ts'
+import { UserError } from '../errors.ts'
+import { formatCommand, relativeTime, textTable, toSingleLine } from '../format.ts'
+import { parseAs, parseLimit, parseUuid } from '../options.ts'
+import {
+  explainError,
+  findService,
+  findSlugs,
+  overHttp,
+  patientClient,
+  type RemoteOptions,
+  runOverHttp,
+} from '../remote.ts'
+import { onInterrupt, write } from '../terminal.ts'
+
+const ID = '01a2003b-8f87-750a-aa33-59d20cae9811'
+
+/** Commands on batches that were started: by `batch`, or by a program. */
+export function addBatchesCommand(program: CliCommand): void {
+  const batches = program.command('batches').description('List batches, and get or change one of them.')
+  addListCommand(batches)
+  addGetCommand(batches)
+  addResultsCommand(batches)
+  addCancelCommand(batches)
+  addRetryCommand(batches)
+  addDeleteCommand(batches)
+}
+
+function addListCommand(batches: CliCommand): void {
+  const list: CliCommand = batches
+    .command('list', { isDefault: true })
+    .description('List the batches, newest first.')
+    .option('--agent <slug>', 'only of the agent with this slug or ID')
+    .option('--tenant <id>', 'only of this tenant', parseAs('tenantId'))
+    .option('--limit <number>', 'how many (default: 50)', parseLimit)
+    // Words that are no command.
+    .allowExcessArguments()
+    .examples('batches', 'batches list --agent triage-ticket --limit 10')
+  runOverHttp<{ agent?: string; tenant?: string; limit?: number }>(
+    list.hook('preAction', () => void (list.args.length > 0 && batches.unknownCommand())),
+    { scope: 'read', action: 'list batches' },
+    async (client, { agent, tenant: tenantId, limit = 50, json }) => {
+      const found: Batch[] = []
+      for await (const batch of client.batches({ agent, tenantId, limit: Math.min(limit, 100) }))
+        if (found.push(batch) === limit) break
+      if (json) return { json: found, text: '' }
+      const slugs = await findSlugs(client, new Set(found.map(({ documentId }) => documentId)))
+      const rows = found.map((batch) => [
+        batch.id,
+        slugs.get(batch.documentId) ?? batch.documentId,
+        batch.status,
+        `${endedOf(batch)} of ${batch.lines}`,
+        String(batch.counts.ERROR),
+        costOf(batch),
+        relativeTime(batch.createdAt),
+      ])
+      const header = ['BATCH', 'AGENT', 'STATUS', 'ENDED', 'FAILED', 'COST', 'CREATED']
+      const empty = `There are no batches. Start one: ${formatCommand({}, 'batch <slug> <file>')}`
+      return { json: found, text: textTable(header, rows, empty) }
+    },
+  )
+}
+
+const endedOf = ({ counts }: Batch): number => counts.SUCCESS + counts.ERROR
+const costOf = ({ costUsd }: Batch): string => (costUsd > 0 ? `$${Number(costUsd.toPrecision(3))}` : '-')
+
+function addGetCommand(batches: CliCommand): void {
+  const command = batches
+    .command('get')
+    .description('Show a batch: how far it is, and its options.')
+    .argument('<id>', 'ID of the batch', parseUuid)
+    .examples(`batches get ${ID}`)
+  runOverHttp(command, { scope: 'read', action: 'get the batch' }, async (client, _, [id = '']) => {
+    const batch = await client.getBatch(id)
+    return { json: batch, text: describe(batch) }
+  })
+}
+
+const describe = (batch: Batch): string =>
+  [
+    ['id', batch.id],
+    ['agent', batch.documentId],
+    ['version', batch.versionId],
+    ['tenant', batch.tenantId ?? '-'],
+    ['status', batch.status],
+    ['ended', `${endedOf(batch)} of ${batch.lines}`],
+    ['failed', `${batch.counts.ERROR}, of which ${batch.cancelled} were cancelled`],
+    ['cost', `${costOf(batch)}${batch.maxBatchCostUsd === null ? '' : ` of $${batch.maxBatchCostUsd}`}`],
+    ['concurrency', String(batch.maxConcurrency)],
+    ...(batch.retryOf ? [['retry of', batch.retryOf]] : []),
+    ...(batch.error ? [['stopped', `${batch.error.code}: ${batch.error.message}`]] : []),
+    ['created', batch.createdAt],
+    ['ended at', batch.endedAt ?? '-'],
+  ]
+    .map(([name = '', value = '']) => `${name.padEnd(15)}${toSingleLine(value)}`)
+    .join('\n')
+
+type ResultsOptions = RemoteOptions & { out?: string; wait?: boolean }
+
+function addResultsCommand(batches: CliCommand): void {
+  overHttp(batches.command('results'), 'read')
+    .description(
+      'Write the results of batches in the order of their lines, when they have ended. The exit code is 1 if a line has failed.',
+    )
+    .argument('<id...>', 'IDs of batches, whose results follow each other')
+    .option(
+      '--out <file>',
+      'file for the results, which appears when it is complete; default: standard output',
+    )
+    .option('--no-wait', 'write what is known now')
+    .examples(`batches results ${ID} --out results.ndjson`, `batches results ${ID} --no-wait`)
+    .run<ResultsOptions>((options, args) =>
+      writeAll((args as unknown as [string[]])[0].map(parseUuid), options),
+    )
+}
+
+const ACTION = 'get the results'
+
+/** @throws UserError */
+async function writeAll(ids: string[], options: ResultsOptions): Promise<Result> {
+  const { out = '-', wait } = options
+  if (options.json && out === '-')
+    throw new UserError('With --json, standard output is for the summary: add --out <file> for the results.')
+  const remote = await findService(options)
+  const client = patientClient(remote)
+  const file = await openResults(out)
+  const progress = new Progress()
+  const removeCleanup = onInterrupt(async () => {
+    progress.stop()
+    await file.discard()
+    await write(process.stderr, `Stopped waiting. Again: ${resultsCommand(ids, options, out)}\n`)
+  })
+  try {
+    const onProgress = wait ? (batch: Batch) => void progress.update(batch) : undefined
+    const summary = await writeResults(readAll(client, ids, onProgress), file)
+    const hint = ids.map((id) => `Retry: ${batchesCommand(`retry ${id}`, options)}`).join('\n')
+    return toResult(ids, summary, out, hint)
+  } catch (error) {
+    await file.discard()
+    throw error instanceof UserError ? error : explainError(error, remote.url, ACTION)
+  } finally {
+    removeCleanup()
+    progress.stop()
+  }
+}
+
+async function* readAll(client: Client, ids: string[], onProgress: ((batch: Batch) => void) | undefined) {
+  for (const id of ids) {
+    const batch = await (onProgress ? client.waitForBatch(id, { onProgress }) : client.getBatch(id))
+    yield* client.batchResults(batch, { timeoutMs: Number.POSITIVE_INFINITY })
+  }
+}
+
+function addCancelCommand(batches: CliCommand): void {
+  const command = batches
+    .command('cancel')
+    .description('Cancel a batch: no further line starts, and those in progress end in ERROR.')
+    .argument('<id>', 'ID of the batch', parseUuid)
+    .examples(`batches cancel ${ID}`)
+  runOverHttp(command, { scope: 'run', action: 'cancel the batch' }, async (client, options, [id = '']) => {
+    const batch = await client.cancelBatch(id)
+    const next = `Results: ${resultsCommand([id], options, '-')}`
+    const text = batch.status === 'ENDED' ? `Batch ${id} has ended.` : `Batch ${id} is being cancelled.`
+    return { json: batch, text: `${text}\n${next}` }
+  })
+}
+
+function addRetryCommand(batches: CliCommand): void {
+  const command = batches
+    .command('retry')
+    .description('Start a new batch of the lines of a batch that failed. It has the same options.')
+    .argument('<id>', 'ID of a batch that has ended', parseUuid)
+    .option('--idempotency-key <key>', 'commands with the same key start one batch')
+    .examples(`batches retry ${ID}`)
+  runOverHttp<{ idempotencyKey?: string }>(
+    command,
+    { scope: 'run', action: 'retry the batch' },
+    async (client, options, [id = '']) => {
+      const batch = await client.retryBatch(id, { idempotencyKey: options.idempotencyKey })
+      const note = `Started batch ${batch.id}. Results: ${resultsCommand([batch.id], options, '-')}`
+      return { json: batch, text: batch.id, note }
+    },
+  )
+}
+
+function addDeleteCommand(batches: CliCommand): void {
+  const command = batches
+    .command('delete')
+    .description('Delete a batch that has ended, with all its executions.')
+    .argument('<id>', 'ID of the batch', parseUuid)
+    .examples(`batches delete ${ID}`)
+  runOverHttp(command, { scope: 'manage', action: 'delete the batch' }, async (client, _, [id = '']) => {
+    await client.deleteBatch(id)
+    return { json: { id, deleted: true }, text: `Deleted batch ${id} and its executions.` }
+  })
+}
