@@ -48,12 +48,17 @@ const EXPECTED: Partial<Record<OperationName, number>> = {
   'test-webhook': 404,
   'list-deliveries': 404,
   redeliver: 404,
+  'put-schedule': 422,
+  'get-schedule': 404,
+  'delete-schedule': 404,
+  'run-schedule': 404,
 }
 const UNKNOWN_AGENT = 'smoke-test-of-an-unknown-agent'
 const PLACEHOLDERS = {
   approvalId: 'unknown',
   webhookId: 'unknown',
   deliveryId: 'unknown',
+  scheduleName: 'smoke.test',
   name: 'smoke.test',
   mac: 'guessed',
 }

@@ -35,10 +35,15 @@ const copyWords = (outdir: string) =>
   build({ ...BUNDLE_OPTIONS, entryPoints: [wordListPath], outdir, loader: { '.txt': 'copy' } })
 
 /** Functions that adapt input to its schema. */
-const ADAPTING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'get-execution']
+const ADAPTING_FUNCTIONS: FunctionName[] = [
+  ...AGENT_FUNCTIONS,
+  'get-execution',
+  'manage-schedules',
+  'publish-agent',
+]
 
 /** Functions that load the SDKs of models and tools, prices, or the engine for the patterns of schemas, on demand. */
-export const SPLIT_FUNCTIONS: FunctionName[] = [...ADAPTING_FUNCTIONS, 'give-feedback', 'publish-agent']
+export const SPLIT_FUNCTIONS: FunctionName[] = [...ADAPTING_FUNCTIONS, 'give-feedback']
 
 /** Functions that call models. */
 const CALLING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'give-feedback']

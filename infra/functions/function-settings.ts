@@ -41,8 +41,8 @@ export function getDescription(name: FunctionName): string {
 /** Functions that run agents: models, tools and code. */
 export const AGENT_FUNCTIONS: FunctionName[] = ['run-agent', 'serve-mcp', 'process-execution']
 
-/** Functions that know the default model and the prices: those that run agents, and the one that checks budgets. */
-export const MODEL_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'publish-agent']
+/** Functions that know the default model and the prices: those that run agents, and those that check budgets. */
+export const MODEL_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'manage-schedules', 'publish-agent']
 
 /**
  * Functions that their own messages can invoke again: the runner sends the continuation of an execution to its own
@@ -83,6 +83,8 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'send-signal': { timeoutSeconds: 29, memoryMb: 512 },
   // Waits up to 20 s for the answer of a receiver.
   'manage-webhooks': { timeoutSeconds: 29, memoryMb: 512 },
+  // Checks an input, and what a run may choose.
+  'manage-schedules': { timeoutSeconds: 29, memoryMb: 512 },
   // A whole processor: parsing 3 MB of code takes 3 s of it, and 400 MB.
   'publish-agent': { timeoutSeconds: 29, memoryMb: 1769 },
   'sweep-executions': { timeoutSeconds: 60, memoryMb: 512 },

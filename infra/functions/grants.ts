@@ -101,6 +101,12 @@ export const GRANTS: Record<FunctionName, Grant> = {
     table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['owned-by-organization'],
   },
+  'manage-schedules': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    indexes: ['executions-by-status'],
+    queue: ['SendMessage'],
+    deliveryQueue: ['SendMessage'],
+  },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
   },

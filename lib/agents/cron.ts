@@ -1,5 +1,6 @@
 import { Cron } from 'croner'
 import type { Violation } from '../core/errors.ts'
+import { findSimilarName } from '../schema/similar-names.ts'
 
 /** Characters of a cron expression: more than one that lists every minute and every hour has. */
 export const MAX_CRON_LENGTH = 500
@@ -26,9 +27,7 @@ const NICKNAMES = ['@hourly', '@daily', '@midnight', '@weekly', '@monthly', '@ye
  */
 export function checkCron(cron: string, timezone: string): Violation[] {
   const syntax = findSyntaxProblem(cron)
-  const zone = isTimezone(timezone)
-    ? null
-    : 'timezone must be the name of an IANA time zone, for example Europe/Berlin or UTC.'
+  const zone = isTimezone(timezone) ? null : explainTimezone(timezone)
   const isPossible = syntax !== null || zone !== null || nextTimes(cron, timezone, 0).length > 0
   return [
     ...(syntax === null ? [] : [{ path: '/cron', message: syntax }]),
@@ -78,6 +77,17 @@ function toValue({ min, max, names }: Field, text: string): number | null {
   const named = names?.indexOf(text.toUpperCase()) ?? -1
   const value = named === -1 ? Number(text) : named + min
   return value >= min && value <= max ? value : null
+}
+
+function explainTimezone(name: string): string {
+  const zones = Intl.supportedValuesOf('timeZone')
+  // People name the city, and Windows and others write the rest differently.
+  const city = (zone: string) => zone.slice(zone.lastIndexOf('/') + 1)
+  const similar = name.includes('/') ? findSimilarName(name, zones) : undefined
+  const sameCity = findSimilarName(city(name), zones.map(city))
+  const near = similar ?? zones.find((zone) => city(zone) === sameCity)
+  const hint = near === undefined ? '.' : `; did you mean ${near}?`
+  return `timezone must be the name of an IANA time zone, for example Europe/Berlin or UTC${hint}`
 }
 
 /** Offsets such as +01:00, which `Intl` accepts, are not time zones. */

@@ -36,6 +36,7 @@ const toDocument = (version: VersionDetails) => ({
   tools: Object.fromEntries(version.tools.map((tool) => [String(tool.name), tool])),
   requireTools: version.requireTools ?? false,
   context: version.context ?? {},
+  schedules: Object.fromEntries((version.schedules ?? []).map((each) => [String(each.name), each])),
   env: version.env,
   execution: version.execution,
   code: version.code ? version.codeHash : false,

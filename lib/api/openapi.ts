@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
 import type { Scope } from '../core/access.ts'
 import { ERRORS } from '../core/errors.ts'
+import { SCHEDULE_NAME } from '../core/schedule.ts'
 import { SIGNAL_NAME } from '../core/wait.ts'
 import { parameterSchemas } from './parameters.ts'
 import { apiRoutes, getOperation, type Operation, type Route } from './routes.ts'
@@ -13,6 +14,7 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
   executionId: z.uuid().meta({ description: 'The ID of the execution.' }),
   versionId: z.uuid().meta({ description: 'The ID of the version.' }),
   name: z.string().regex(SIGNAL_NAME).meta({ description: 'The name of the signal.' }),
+  scheduleName: z.string().regex(SCHEDULE_NAME).meta({ description: 'The name of the schedule.' }),
   mac: z.string().meta({ description: 'Proves that the execution has made the URL.' }),
   webhookId: z.string().meta({ description: 'The ID of the webhook.' }),
   deliveryId: z.string().meta({ description: 'The ID of the delivery.' }),

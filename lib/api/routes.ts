@@ -83,6 +83,10 @@ const deliveryResponse = {
   200: { description: 'The delivery, after one attempt', body: 'Delivery' },
 } as const
 
+/** The executions of a schedule can be of any tenant. */
+const schedule = { family: 'manage-schedules', allTenants: true } as const
+const SCHEDULE_PATH = '/v1/agents/{agentId}/schedules/{scheduleName}'
+
 const signalRequest = {
   headers: 'signalHeaders',
   body: 'SignalData',
@@ -496,6 +500,76 @@ export const operations = {
     summary: 'Send an event to a webhook again',
     responses: deliveryResponse,
     errors: ['WebhookNotFound', 'DeliveryNotFound'],
+  },
+  'list-schedules': {
+    ...schedule,
+    ...reading,
+    path: '/v1/agents/{agentId}/schedules',
+    summary: 'List the schedules of an agent',
+    query: 'pageParameters',
+    responses: { 200: { description: 'Schedules, by name', body: ['Schedule'] } },
+    errors: ['AgentNotFound'],
+  },
+  'put-schedule': {
+    ...managing,
+    ...schedule,
+    method: 'PUT',
+    path: SCHEDULE_PATH,
+    summary: 'Create or replace a schedule, which starts executions of an agent',
+    body: 'ScheduleBody',
+    responses: {
+      200: { description: 'The schedule, which existed', body: 'Schedule' },
+      201: { description: 'The schedule, which is new', body: 'Schedule' },
+    },
+    errors: [
+      'BadRequest',
+      ...BODY_ERRORS,
+      'AgentNotFound',
+      'VersionNotFound',
+      'TooManySchedules',
+      'AgentArchived',
+      'VersionRetired',
+      'InputSchemaMismatch',
+    ],
+  },
+  'get-schedule': {
+    ...schedule,
+    ...reading,
+    path: SCHEDULE_PATH,
+    summary: 'Get a schedule, its next times and its last firings',
+    responses: { 200: { description: 'The schedule', body: 'Schedule' } },
+    errors: ['AgentNotFound', 'ScheduleNotFound'],
+  },
+  'delete-schedule': {
+    ...managing,
+    ...schedule,
+    method: 'DELETE',
+    path: SCHEDULE_PATH,
+    summary: 'Delete a schedule; its executions stay',
+    responses: { 204: { description: 'Deleted', body: null } },
+    errors: ['AgentNotFound', 'ScheduleNotFound'],
+  },
+  'run-schedule': {
+    ...managing,
+    ...schedule,
+    path: `${SCHEDULE_PATH}/run`,
+    summary: 'Start an execution of a schedule now',
+    headers: 'runHeaders',
+    responses: {
+      200: { description: 'The execution, whose result was cached', body: 'Execution' },
+      202: { description: 'The execution, for polling', body: 'Execution' },
+    },
+    errors: [
+      'InvalidHeader',
+      'InvalidModelOverride',
+      'AgentNotFound',
+      'VersionNotFound',
+      'ScheduleNotFound',
+      'AgentArchived',
+      'VersionRetired',
+      'InputSchemaMismatch',
+      'IdempotencyKeyReused',
+    ],
   },
   'serve-console': {
     method: 'GET',

@@ -78,6 +78,7 @@ export function toVersionDetails(version: Version, states: States): VersionDetai
     tools: version.tools as VersionDetails['tools'],
     ...(version.requireTools && { requireTools: true }),
     ...(version.context && { context: version.context }),
+    ...(version.schedules && { schedules: version.schedules }),
     env: version.env,
   }
 }

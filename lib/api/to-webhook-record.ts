@@ -1,4 +1,4 @@
-import { type Delivery, eventIdOf, type Subject, type Webhook } from '../core/notification.ts'
+import { type Delivery, eventIdOf, type Webhook } from '../core/notification.ts'
 import type { DeliveryRecord, WebhookRecord } from './schemas/webhook-record.ts'
 
 export const toWebhookRecord = (webhook: Webhook): WebhookRecord => ({
@@ -18,8 +18,7 @@ export const toWebhookRecord = (webhook: Webhook): WebhookRecord => ({
 export const toDeliveryRecord = (delivery: Delivery): DeliveryRecord => ({
   id: eventIdOf(delivery),
   webhookId: delivery.destinationId,
-  executionId: idOf(delivery, 'execution'),
-  batchId: idOf(delivery, 'batch'),
+  executionId: delivery.executionId,
   type: delivery.type,
   occurredAt: delivery.occurredAt,
   status: delivery.status,
@@ -30,5 +29,3 @@ export const toDeliveryRecord = (delivery: Delivery): DeliveryRecord => ({
   responseStatus: delivery.responseStatus,
   error: delivery.error,
 })
-
-const idOf = ({ subject }: Delivery, kind: Subject['kind']) => (subject.kind === kind ? subject.id : null)

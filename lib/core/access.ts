@@ -15,6 +15,9 @@ export type TokenLimits = {
   rate: number | null
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: `\p{Cc}` is unknown to many clients that read OpenAPI.
+export const TENANT_ID = /^[^\u0000-\u001f\u007f-\u009f]{1,128}$/u
+
 export const UNLIMITED: TokenLimits = { scopes: null, agents: null, tenantId: null, rate: null }
 
 /** More would not fit the 8 kB that API Gateway documents for the result of an authorizer. */

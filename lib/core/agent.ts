@@ -1,6 +1,7 @@
 import type { TokenLimits } from './access.ts'
 import { isJsonObject, type Json, type JsonObject } from './json/json.ts'
 import { MAX_AGENT_STEPS } from './limits.ts'
+import type { DeclaredSchedule } from './schedule.ts'
 
 /** The file that makes a folder an agent. */
 export const DOCUMENT_FILE = 'agent.md'
@@ -64,6 +65,8 @@ export type Version = {
   learning?: { feedback?: 'all'; unrated?: true }
   /** A run without a call of a tool ends in ERROR. Absent where tools are optional. */
   requireTools?: true
+  /** The schedules that the agent has while this version is current. Absent if the document has none. */
+  schedules?: DeclaredSchedule[]
   /** Tokens of the model's context window, and how many of the latest tool results are never cleared. */
   context?: ContextSettings
   /** As declared in the document. */
@@ -103,6 +106,8 @@ export type Agent = Pick<Version, 'organizationId' | 'slug' | 'title' | 'descrip
   draftVersionId: string | null
   /** An archived agent accepts no runs and no versions; null for an active one. */
   archivedAt: string | null
+  /** From when on its schedules have to follow its current version; null if they do. Milliseconds since the epoch. */
+  syncAt: number | null
   /** The versions that accept no new runs and cannot become current, by id, with the time of their retirement. */
   retired: Record<string, string>
 }

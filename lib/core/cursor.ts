@@ -1,5 +1,6 @@
 import { InvalidCursor } from './errors.ts'
 import { PAGE_SIZE } from './limits.ts'
+import { SCHEDULE_NAME } from './schedule.ts'
 
 /** A position in a list, newest first: the page that follows holds entries older than `order`, the sort value. */
 export type ListPosition = { order: string }
@@ -32,6 +33,8 @@ export const BY_RECEIPT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z#[0-9a-f-]{32,36}$/
 export const BY_APPROVAL = new RegExp(`^${UUID}(?:#[0-9a-f]{32})?$`)
 /** Deliveries: the execution and the revision. */
 export const BY_DELIVERY = new RegExp(`^${UUID}#\\d{7}$`)
+/** Schedules: the name. */
+export const BY_NAME = SCHEDULE_NAME
 export const BY_NUMBER = /^[1-9]\d{0,4}$/
 /** Lines of a batch: the first one that was not on the page. */
 export const BY_LINE = BY_NUMBER

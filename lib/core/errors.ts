@@ -28,6 +28,7 @@ export const ERRORS = {
   WebhookNotFound: { status: 404, title: 'Webhook not found' },
   DeliveryNotFound: { status: 404, title: 'Delivery not found' },
   BatchNotFound: { status: 404, title: 'Batch not found' },
+  ScheduleNotFound: { status: 404, title: 'Schedule not found' },
   RouteNotFound: { status: 404, title: 'Route not found' },
   MethodNotAllowed: { status: 405, title: 'Method not allowed' },
   ExecutionInProgress: { status: 409, title: 'Execution in progress' },
@@ -36,6 +37,7 @@ export const ERRORS = {
   ApprovalDecided: { status: 409, title: 'Approval decided' },
   VersionPublished: { status: 409, title: 'Version published' },
   TooManyWebhooks: { status: 409, title: 'Too many webhooks' },
+  TooManySchedules: { status: 409, title: 'Too many schedules' },
   VersionNotRetirable: { status: 409, title: 'Version cannot be retired' },
   AgentArchived: { status: 410, title: 'Agent archived' },
   VersionRetired: { status: 410, title: 'Version retired' },
@@ -241,6 +243,17 @@ export class BatchInProgress extends ServiceError {
     super('BatchInProgress', 'Wait until the batch has ended, or cancel it first.', {
       members: { batchId },
     })
+  }
+}
+
+export class ScheduleNotFound extends withFixedDetail(
+  'ScheduleNotFound',
+  'The agent has no schedule with this name. GET /v1/agents/{agentId}/schedules lists its schedules.',
+) {}
+
+export class TooManySchedules extends ServiceError {
+  constructor(max: number) {
+    super('TooManySchedules', `The agent has as many schedules as it may have: ${max}. Delete one first.`)
   }
 }
 

@@ -11,6 +11,23 @@ export const MAX_SCHEDULES = 100
 /** Bytes of the JSON of a schedule's input: each firing rewrites it. */
 export const MAX_SCHEDULE_INPUT_BYTES = 200_000
 
+export const CATCH_UP_SECONDS = { min: 0, max: 7 * 86_400, default: 3_600 } as const
+
+/** What happens if the execution of the last firing is still open. */
+export const OVERLAPS = ['skip', 'allow'] as const
+
+/**
+ * `SKIPPED`: the execution of an earlier firing was open. `MISSED`: the service did not run, and a later one was due.
+ * `FAILED`: no execution could be started.
+ */
+export const FIRING_STATUSES = ['STARTED', 'SKIPPED', 'MISSED', 'FAILED'] as const
+
+/** A name fits a path: clients of HTTP resolve the segments `.` and `..`. */
+export const SCHEDULE_NAME = /^(?!\.{1,2}$)[\w.-]{1,64}$/
+
+export const SCHEDULE_NAME_RULE =
+  'must have 1 to 64 letters, digits, "_", "." and "-", and be neither "." nor ".."'
+
 /** Starts executions at times that a cron expression describes. Times are ISO 8601 unless noted otherwise. */
 export type Schedule = {
   organizationId: string
@@ -26,8 +43,7 @@ export type Schedule = {
   /** Null: the current version of the time. */
   versionId: string | null
   enabled: boolean
-  /** What happens if the execution of the last firing is still open. */
-  overlap: 'skip' | 'allow'
+  overlap: (typeof OVERLAPS)[number]
   /** After an outage, the latest missed firing starts if it is not older. */
   catchUpSeconds: number
   /** The front matter of the current version declares it. */
@@ -51,13 +67,15 @@ export type Schedule = {
   firings: Firing[]
 }
 
-/**
- * `SKIPPED`: the execution of an earlier firing was open. `MISSED`: the service did not run, and a later one was due.
- * `FAILED`: no execution could be started.
- */
+/** What the document of an agent declares: the rest is that of each deployment. */
+export type DeclaredSchedule = Pick<
+  Schedule,
+  'name' | 'cron' | 'timezone' | 'input' | 'tenantId' | 'options' | 'overlap' | 'catchUpSeconds'
+>
+
 export type Firing = {
   scheduledFor: string
-  status: 'STARTED' | 'SKIPPED' | 'MISSED' | 'FAILED'
+  status: (typeof FIRING_STATUSES)[number]
   executionId: string | null
   /** Why it failed; null otherwise. */
   code: string | null

@@ -1,5 +1,5 @@
 import type { Agent, Version, VersionStatus } from '../core/agent.ts'
-import { LIST_SHARDS, ownedShard, shardOf } from './table/keys.ts'
+import { LIST_SHARDS, ownedShard, shardOf, TIMER_SHARDS, timerShard } from './table/keys.ts'
 import { type Change, type Condition, type Item, pick } from './table/table.ts'
 
 /** Approximate size of the record as JSON. */
@@ -7,7 +7,7 @@ export const recordBytes = ({ title, description, inputSchema, outputSchema }: I
   Buffer.byteLength([title, description, inputSchema, outputSchema].join(''))
 
 /** The single write that publishes a version: readers see the agent before or after it, never in between. */
-export function toAgentChange(version: Version, item: Item): Change {
+export function toAgentChange(version: Version, item: Item, syncAt: number | null): Change {
   const { organizationId, agentId: id, createdAt, status } = version
   const identity = {
     id,
@@ -20,11 +20,23 @@ export function toAgentChange(version: Version, item: Item): Change {
     return { setOnce: { ...identity, ...shown }, set: { draftVersionId: version.id, updatedAt: createdAt } }
   }
   return {
-    setOnce: identity,
+    setOnce: { ...identity, ...(syncAt !== null && syncTimer(id, syncAt)) },
     set: { ...shown, current: item, updatedAt: createdAt },
     remove: item.description === undefined ? ['draftVersionId', 'description'] : ['draftVersionId'],
   }
 }
+
+/** Set once: a process may have moved it, which synchronizes with an earlier version. It notices that. */
+export const syncTimer = (agentId: string, syncAt: number): Item => ({
+  openShard: timerShard(shardOf(agentId, TIMER_SHARDS)),
+  openUntil: syncAt,
+})
+
+export const hasTimer = (openUntil: number): Condition => ({
+  expression: '#openUntil = :openUntil',
+  names: ['openUntil'],
+  values: { openUntil },
+})
 
 /** What an agent shows of its current version. */
 export const shownOf = (item: Item): Item =>
@@ -40,6 +52,7 @@ const JSON_FIELDS = [
   'fallbacks',
   'learning',
   'context',
+  'schedules',
 ] as const
 
 export const versionToItem = (version: Version): Item => ({
@@ -57,7 +70,7 @@ export function versionFromItem(item: Item): Version {
     ...pick(version, ['createdAt', 'createdBy']),
     ...parse(version, ['inputSchema', 'outputSchema']),
     model: version.model ?? null,
-    ...parse(version, ['fallbacks', 'learning', 'context', 'modelSettings', 'tools']),
+    ...parse(version, ['fallbacks', 'learning', 'context', 'schedules', 'modelSettings', 'tools']),
     ...pick(version, ['requireTools', 'code', 'env', 'instructions', 'useDynamicLearning']),
     ...parse(version, ['execution']),
     ...pick(version, ['digest', 'documentHash', 'codeHash', 'message']),
@@ -100,6 +113,7 @@ export function agentFromItem(item: Item): Agent {
     current: item.current ? versionFromItem(item.current as Item) : null,
     draftVersionId,
     archivedAt,
+    syncAt: item.openUntil === undefined ? null : Number(item.openUntil),
     retired: retiredOf(item),
   }
 }
@@ -127,7 +141,8 @@ export function refersTo(status: VersionStatus, id: string | null): Condition {
   const names = status === 'DRAFT' ? ['draftVersionId'] : ['current', 'id']
   const path = names.map((name) => `#${name}`).join('.')
   if (id === null) return { expression: `attribute_not_exists(${path})`, names }
-  return { expression: `${path} = :referred`, names, values: { referred: id } }
+  const value = `${names[0]}Id`
+  return { expression: `${path} = :${value}`, names, values: { [value]: id } }
 }
 
 /** Whether the agent's current version is another one, or none. */

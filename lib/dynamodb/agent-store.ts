@@ -4,6 +4,7 @@ import {
   agentFromItem,
   EXISTS,
   hasStatus,
+  hasTimer,
   IS_ACTIVE,
   IS_NOT_DELETED,
   isNotCurrent,
@@ -13,6 +14,7 @@ import {
   refersTo,
   retiredAttribute,
   shownOf,
+  syncTimer,
   toAgentChange,
   versionFromItem,
   versionToItem,
@@ -29,31 +31,53 @@ const MAX_READS = 10
 /** Agents with their versions and code. An agent is one partition. */
 export function agentStore(table: Table): AgentStore {
   return {
-    async publish({ version, code, replaces, isWritten = false }) {
+    async publish({ version, code, replaces, isWritten = false, syncAt = null }) {
       const { id, agentId } = version
       const written = isWritten ? await readVersion(table, version) : null
       const item = written ? withoutKey(written) : await writeVersion(table, version, code)
       const condition = allOf(IS_ACTIVE, replaces === undefined ? null : refersTo(version.status, replaces))
-      const change = { ...toAgentChange(version, item), condition }
+      const change = { ...toAgentChange(version, item, syncAt), condition }
       if (await table.update(agentKey(agentId), change)) return true
       // The SDK may have repeated a write whose response was lost.
       const agent = await table.get(agentKey(agentId), { consistent: true })
       return referenceOf(agent, version.status) === id
     },
 
-    async promote({ organizationId, agentId, id, draftVersionId, promotedAt, message }) {
+    async promote({ organizationId, agentId, id, draftVersionId, current, promotedAt, syncAt, message }) {
       const item = await publishDraft(table, { organizationId, agentId, id }, message)
       if (!item) return null
+      const mustSync = item.schedules !== undefined || current?.schedules !== undefined
       const change = {
+        ...(mustSync && { setOnce: syncTimer(agentId, syncAt) }),
         set: { ...shownOf(item), current: withoutKey(item), updatedAt: promotedAt },
         remove: [
           ...(item.description === undefined ? ['description'] : []),
           ...(draftVersionId === id ? ['draftVersionId'] : []),
         ],
-        condition: allOf(EXISTS, IS_ACTIVE, isNotRetired(id), refersTo('DRAFT', draftVersionId)),
+        condition: allOf(
+          EXISTS,
+          IS_ACTIVE,
+          isNotRetired(id),
+          refersTo('DRAFT', draftVersionId),
+          refersTo('PUBLISHED', current?.id ?? null),
+        ),
       }
       const updated = await table.update(agentKey(agentId), change)
       return updated && agentFromItem(updated)
+    },
+
+    async claimSync({ agentId, syncAt, until }) {
+      const change = { set: { openUntil: until }, condition: hasTimer(syncAt) }
+      const updated = await table.update(agentKey(agentId), change)
+      return updated && agentFromItem(updated)
+    },
+
+    async finishSync({ agentId, syncAt, versionId }) {
+      const updated = await table.update(agentKey(agentId), {
+        remove: ['openShard', 'openUntil'],
+        condition: allOf(hasTimer(syncAt), refersTo('PUBLISHED', versionId)),
+      })
+      return updated !== null
     },
 
     async deleteVersion({ organizationId, agentId, id, status }) {

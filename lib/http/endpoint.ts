@@ -65,6 +65,7 @@ export type Request<Name extends OperationName = OperationName> = {
   executionId: string
   versionId: string
   name: string
+  scheduleName: string
   mac: string
   approvalId: string
   webhookId: string
@@ -150,6 +151,7 @@ function toRequest<Name extends OperationName>(
     executionId: event.pathParameters?.executionId ?? '',
     versionId: event.pathParameters?.versionId ?? '',
     name: event.pathParameters?.name ?? '',
+    scheduleName: event.pathParameters?.scheduleName ?? '',
     mac: event.pathParameters?.mac ?? '',
     approvalId: event.pathParameters?.approvalId ?? '',
     webhookId: event.pathParameters?.webhookId ?? '',

@@ -77,14 +77,24 @@ export function checkMembers<Schema extends z.ZodMiniObject>(
 ): z.output<Schema> {
   const { data, error } = schema.safeParse(body)
   if (!error) return data
-  const allowed = Object.keys(schema.shape).join(', ')
   throw new Mismatch(
-    error.issues.flatMap((issue) =>
-      issue.code === 'unrecognized_keys'
-        ? issue.keys.map((name) => toViolation([name], `is not a ${kind}. Allowed fields: ${allowed}`))
-        : toViolation(issue.path.map(String), issue.message),
-    ),
+    error.issues.flatMap((issue) => {
+      const path = issue.path.map(String)
+      if (issue.code !== 'unrecognized_keys') return toViolation(path, issue.message)
+      const allowed = Object.keys(objectAt(schema, path).shape).join(', ')
+      const unknown = path.length === 0 ? `is not a ${kind}` : 'is unknown'
+      return issue.keys.map((name) => toViolation([...path, name], `${unknown}. Allowed fields: ${allowed}`))
+    }),
   )
+}
+
+/** The schema of an object that may be optional. */
+function objectAt(schema: z.ZodMiniObject, path: string[]): z.ZodMiniObject {
+  return path.reduce((object, name) => {
+    let member: z.core.SomeType = object.shape[name] as z.core.SomeType
+    while ('innerType' in member._zod.def) member = member._zod.def.innerType as z.core.SomeType
+    return member as z.ZodMiniObject
+  }, schema)
 }
 
 /** Truncates names, because clients choose them and error responses must stay small. */

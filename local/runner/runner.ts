@@ -38,10 +38,7 @@ const processExecution = async (event: SQSEvent) => {
     getRemainingTimeInMillis: () => endsAt - Date.now(),
     shutdown: { drain: shutdown.drain.signal, stop: shutdown.stop.signal },
   })
-  for (const { body } of event.Records) {
-    const message = parseRunMessage(body)
-    if ('executionId' in message) process.send?.({ processed: message.executionId })
-  }
+  for (const { body } of event.Records) process.send?.({ processed: parseRunMessage(body).executionId })
   return response
 }
 const processDeadLetter = async (event: SQSEvent) => {
@@ -81,8 +78,8 @@ function startDeliveries(): void {
     onError,
     identify(body) {
       const message = parseDeliveryMessage(body)
-      const { subject, destinationId, revision } = message
-      return { id: `${subject.id} ${revision} ${destinationId}`, group: deliveryGroupOf(message) }
+      const { executionId, destinationId, revision } = message
+      return { id: `${executionId} ${revision} ${destinationId}`, group: deliveryGroupOf(message) }
     },
   })
 }

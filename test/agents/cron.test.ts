@@ -103,9 +103,17 @@ describe('checkCron', () => {
     expect(problem(cron)).toContain(message)
   })
 
-  it.each(['Europe/Nowhere', '+01:00', '', 'Berlin'])('refuses the time zone %s', (timezone) => {
+  it.each([
+    ['+01:00', '.'],
+    ['', '.'],
+    ['Mars/Olympus', '.'],
+    ['x'.repeat(1_000_000), '.'],
+    ['Berlin', '; did you mean Europe/Berlin?'],
+    ['Europe/Berln', '; did you mean Europe/Berlin?'],
+    ['America/NewYork', '; did you mean America/New_York?'],
+  ])('refuses the time zone %.20s', (timezone, hint) => {
     expect(problem('@daily', timezone)).toBe(
-      '/timezone timezone must be the name of an IANA time zone, for example Europe/Berlin or UTC.',
+      `/timezone timezone must be the name of an IANA time zone, for example Europe/Berlin or UTC${hint}`,
     )
   })
 })

@@ -56,6 +56,7 @@ function agentOf(version: Version): Agent {
     current: isDraft ? null : version,
     draftVersionId: isDraft ? version.id : null,
     archivedAt: null,
+    syncAt: null,
     retired: {},
   }
 }
@@ -193,8 +194,12 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
   })
 
   describe('promote', () => {
-    const promote = ({ organizationId, agentId, id }: Version, draftVersionId: string | null = null) =>
-      store.promote({ organizationId, agentId, id, draftVersionId, promotedAt: '2027-02-01T00:00:00.000Z' })
+    const promotedAt = '2027-02-01T00:00:00.000Z'
+    const promote = async (version: Version, draftVersionId: string | null = null) => {
+      const { organizationId, agentId, id } = version
+      const current = (await getAgent(version))?.current ?? null
+      return store.promote({ organizationId, agentId, id, draftVersionId, current, promotedAt, syncAt: 1 })
+    }
 
     it('makes an older version current, with what the agent shows of it', async () => {
       const first = await publish({ title: 'First', description: null })
@@ -209,7 +214,7 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
 
     it('takes one conditional write to go back to an older version', async () => {
       const { organizationId, agentId, id } = await publish()
-      await publishNext({ ...aVersion(), organizationId, agentId })
+      const current = await publishNext({ ...aVersion(), organizationId, agentId })
       const writes: Parameters<typeof table.update>[] = []
       const forbidden = () => Promise.reject(new Error('A rollback puts no item.'))
       const counting = agentStore({
@@ -221,8 +226,8 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
           return table.update(...write)
         },
       })
-      const promotedAt = '2027-02-01T00:00:00.000Z'
-      const agent = await counting.promote({ organizationId, agentId, id, draftVersionId: null, promotedAt })
+      const read = { draftVersionId: null, current }
+      const agent = await counting.promote({ organizationId, agentId, id, ...read, promotedAt, syncAt: 1 })
       expect(agent?.current?.id).toBe(id)
       expect(writes).toMatchObject([[{ sk: 'AGENT' }, { condition: { expression: expect.any(String) } }]])
     })
@@ -289,8 +294,8 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
       const { organizationId, agentId } = first
       const { items } = await store.listVersions({ organizationId, agentId, limit: 10, after: null })
       expect([await store.getVersion(draft), items]).toEqual([null, [first]])
-      const ids = { organizationId, agentId, id: draft.id, draftVersionId: null }
-      expect(await store.promote({ ...ids, promotedAt: first.createdAt })).toBeNull()
+      const ids = { organizationId, agentId, id: draft.id, draftVersionId: null, current: first }
+      expect(await store.promote({ ...ids, promotedAt: first.createdAt, syncAt: 1 })).toBeNull()
       expect(await remove(draft)).toBe('deleted')
       expect(await itemsOf(first)).toHaveLength(2)
     })
@@ -347,7 +352,8 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
       })
       expect((await setRetired(first, '2027-03-01T00:00:00.000Z'))?.retired[first.id]).toBe(retiredAt)
       const { organizationId, agentId } = first
-      const promotion = { organizationId, agentId, draftVersionId: null, promotedAt: retiredAt }
+      const read = { draftVersionId: null, current }
+      const promotion = { organizationId, agentId, ...read, promotedAt: retiredAt, syncAt: 1 }
       expect(await store.promote({ ...promotion, id: first.id })).toBeNull()
       expect((await setRetired(first, null))?.retired).toEqual({ [second.id]: expect.any(String) })
       expect(await store.promote({ ...promotion, id: first.id })).toMatchObject({ current: first })

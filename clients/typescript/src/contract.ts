@@ -47,16 +47,10 @@ export type Approval = {
 export type CreatedWebhook = {
   id: string
   url: string
-  types: (
-    | 'execution.succeeded'
-    | 'execution.failed'
-    | 'execution.cancelled'
-    | 'execution.waiting'
-    | 'batch.ended'
-  )[]
+  types: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
   /** IDs of agents. Null: all of them. */
   agents: string[] | null
-  /** Null: with and without a tenant. */
+  /** Null: executions with and without a tenant. */
   tenants: string[] | null
   /** Null: all of them. */
   sources: ('API' | 'BATCH' | 'SCHEDULE')[] | null
@@ -97,10 +91,7 @@ export type Delivery = {
   id: string
   /** The ID of the webhook, or `default`. */
   webhookId: string
-  /** The execution that the event is about. */
-  executionId: string | null
-  /** The batch that the event is about. */
-  batchId: string | null
+  executionId: string
   /** The type of the event. */
   type: string
   /** The `timestamp` of the event. */
@@ -377,6 +368,78 @@ export type RunParameters = {
   webhookUrl?: string
 }
 
+export type Schedule = {
+  name: string
+  /** The ID of the agent. */
+  documentId: string
+  cron: string
+  timezone: string
+  input: { [key: string]: unknown }
+  tenantId: string | null
+  options: { [key: string]: unknown }
+  /** The version that runs. Null: the current one of the time. */
+  version: string | null
+  enabled: boolean
+  overlap: 'skip' | 'allow'
+  catchUpSeconds: number
+  /** Whether the document of the agent declares it: promotions change and delete it. */
+  declared: boolean
+  /** The token that set it. Null if the document declares it. */
+  tokenId: string | null
+  createdAt: string
+  /** When it was set; firings do not change it. */
+  updatedAt: string
+  /** Null if it is not enabled, or never fires again. */
+  nextRunAt: string | null
+  /** The next times, beginning with `nextRunAt`. */
+  nextRuns: string[]
+  /** The last 10, newest first. */
+  firings: {
+    scheduledFor: string
+    /** `SKIPPED`: the execution of an earlier firing was in progress. `MISSED`: the service did not run, and a later time was due. `FAILED`: no execution could start. */
+    status: 'STARTED' | 'SKIPPED' | 'MISSED' | 'FAILED'
+    executionId: string | null
+    /** Why it failed: an error code. Null otherwise. */
+    code: string | null
+  }[]
+}
+
+export type ScheduleBody = {
+  /** Minute, hour, day of the month, month, day of the week; or `@daily` and others. */
+  cron: string
+  /** The IANA time zone of `cron`. Default: `UTC`. */
+  timezone?: string
+  /** The input of each execution. Default: `{}`. */
+  input?: { [key: string]: unknown }
+  /** The tenant of the executions. */
+  tenantId?: string | null
+  /** Query parameters of the runs. */
+  options?: {
+    /** Reject input that does not exactly match the input schema. */
+    enforceInputSchema?: boolean
+    /** The maximum number of steps of the execution. */
+    maxAgentSteps?: number
+    /** The maximum number of input and output tokens. */
+    maxTokens?: number
+    /** The maximum price of the model responses in US dollars. */
+    maxCostUsd?: number
+    /** Overrides the model of the version. */
+    model?: string
+    /** Overrides the setting of the version. */
+    useCache?: boolean
+    /** Overrides the setting of the version. */
+    useDynamicLearning?: boolean
+  }
+  /** The version that runs. Default: null, the current version of the time. */
+  version?: string | null
+  /** Whether it fires. Default: true. */
+  enabled?: boolean
+  /** What happens when it is due and its last execution is in progress. Default: `skip`, no execution starts. */
+  overlap?: 'skip' | 'allow'
+  /** After an outage, the latest time that was missed starts an execution if it is at most so long ago. Default: 3600. */
+  catchUpSeconds?: number
+}
+
 export type SentSignal = {
   executionId: string
   id: string
@@ -599,6 +662,8 @@ export type VersionDetails = {
     /** Of the latest tool results, how many are never cleared. */
     keep?: number
   }
+  /** The schedules that the agent has while this version is current. Absent without any. */
+  schedules?: { [key: string]: unknown }[]
   /** The environment variables that a code agent may read. */
   env: string[]
 }
@@ -621,16 +686,10 @@ export type Wait = {
 export type Webhook = {
   id: string
   url: string
-  types: (
-    | 'execution.succeeded'
-    | 'execution.failed'
-    | 'execution.cancelled'
-    | 'execution.waiting'
-    | 'batch.ended'
-  )[]
+  types: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
   /** IDs of agents. Null: all of them. */
   agents: string[] | null
-  /** Null: with and without a tenant. */
+  /** Null: executions with and without a tenant. */
   tenants: string[] | null
   /** Null: all of them. */
   sources: ('API' | 'BATCH' | 'SCHEDULE')[] | null
@@ -646,19 +705,13 @@ export type Webhook = {
 export type WebhookBody = {
   /** Where events are sent. It must begin with `https://` and must not have a private address. */
   url: string
-  /** The types of the events. By default those of executions. */
-  types?: (
-    | 'execution.succeeded'
-    | 'execution.failed'
-    | 'execution.cancelled'
-    | 'execution.waiting'
-    | 'batch.ended'
-  )[]
+  /** The types of the events. By default those of executions that exist today. */
+  types?: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
   /** Only events of these agents (slugs or IDs). Null: of all agents. */
   agents?: string[] | null
-  /** Only events of these tenants. Null: of all, with or without a tenant. */
+  /** Only events of these tenants. Null: of all executions, with or without a tenant. */
   tenants?: string[] | null
-  /** Only events of executions from these sources, and of batches with `BATCH`. Null: from all. */
+  /** Only events of executions from these sources. Null: from all. */
   sources?: ('API' | 'BATCH' | 'SCHEDULE')[] | null
   /** Hosts that may have a private address or use plain HTTP, with the port unless it is the default. */
   allowedHosts?: string[]
@@ -669,19 +722,13 @@ export type WebhookBody = {
 export type WebhookChanges = {
   /** Where events are sent. It must begin with `https://` and must not have a private address. */
   url?: string
-  /** The types of the events. By default those of executions. */
-  types?: (
-    | 'execution.succeeded'
-    | 'execution.failed'
-    | 'execution.cancelled'
-    | 'execution.waiting'
-    | 'batch.ended'
-  )[]
+  /** The types of the events. By default those of executions that exist today. */
+  types?: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
   /** Only events of these agents (slugs or IDs). Null: of all agents. */
   agents?: string[] | null
-  /** Only events of these tenants. Null: of all, with or without a tenant. */
+  /** Only events of these tenants. Null: of all executions, with or without a tenant. */
   tenants?: string[] | null
-  /** Only events of executions from these sources, and of batches with `BATCH`. Null: from all. */
+  /** Only events of executions from these sources. Null: from all. */
   sources?: ('API' | 'BATCH' | 'SCHEDULE')[] | null
   /** Hosts that may have a private address or use plain HTTP, with the port unless it is the default. */
   allowedHosts?: string[]
@@ -705,6 +752,7 @@ export type ErrorCode =
   | 'WebhookNotFound'
   | 'DeliveryNotFound'
   | 'BatchNotFound'
+  | 'ScheduleNotFound'
   | 'RouteNotFound'
   | 'MethodNotAllowed'
   | 'ExecutionInProgress'
@@ -713,6 +761,7 @@ export type ErrorCode =
   | 'ApprovalDecided'
   | 'VersionPublished'
   | 'TooManyWebhooks'
+  | 'TooManySchedules'
   | 'VersionNotRetirable'
   | 'AgentArchived'
   | 'VersionRetired'

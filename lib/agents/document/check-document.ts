@@ -84,6 +84,7 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
     ...(await findFileProblems(document)),
     ...(await findBudgetProblems(document)),
     ...(await findSearchProblems(document)),
+    ...(await findScheduleProblems(document, getPosition)),
   ]
   const problems = found.map((problem) => ({ ...getPosition(problem.field.split('.')), ...problem }))
   if (problems.length > 0) return { document: null, problems }
@@ -95,7 +96,7 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
   return { document, problems: [] }
 }
 
-type FieldProblem = { field: string; message: string }
+type FieldProblem = Partial<Position> & { field: string; message: string }
 
 /** A code agent has code and no model settings; a model agent has instructions and no code. */
 function findConflicts(
@@ -187,4 +188,38 @@ async function findSearchProblems({ model, tools }: AgentDocument): Promise<Fiel
   const { findSearchProblem } = await import('../../models/check-model.ts')
   const problem = firstOf(namesOf(model), (name) => findSearchProblem(parseModelName(name), search))
   return problem ? [{ field: `tools.${index}.webSearch`, message: `cannot be used. ${problem}` }] : []
+}
+
+/** Schedules whose runs could not start. */
+async function findScheduleProblems(
+  { code, input, schedules = [] }: AgentDocument,
+  getPosition: GetPosition,
+): Promise<FieldProblem[]> {
+  if (schedules.length === 0) return []
+  // By index in a list, by name in a map: what does not exist has the position of the enclosing field.
+  const at = (index: number, ...fields: string[]) => {
+    const name = schedules[index]?.name ?? ''
+    const found = [index, name].map((key) => getPosition(['schedules', key, ...fields]))
+    const [position = START] = found.sort((a, b) => b.line - a.line || b.column - a.column)
+    return { ...position, field: ['schedules', name, ...fields].join('.') }
+  }
+  const { findInputProblems } = await import('./check-schedule-inputs.ts')
+  const unfit = await findInputProblems(input, schedules)
+  const options = schedules.flatMap((schedule, index) =>
+    (['maxTokens', 'maxCostUsd', 'model'] as const)
+      .filter((name) => code && schedule.options[name] !== undefined)
+      .map((name) => ({
+        ...at(index, 'options', name),
+        message: 'must be omitted: a code agent has no model',
+      })),
+  )
+  return [
+    ...options,
+    ...unfit.flatMap(({ schedule, violations }) =>
+      violations.map(({ message }) => ({
+        ...at(schedule, 'input'),
+        message: `does not match the input schema of the agent: ${message.replace(/\.$/, '')}`,
+      })),
+    ),
+  ]
 }

@@ -16,6 +16,7 @@ import { checkWireSchema } from '../../models/requests/wire-schema.ts'
 import { checkDeclaredSchema, fieldMapSchema } from '../../schema/check-declared-schema.ts'
 import { isJsonSchema } from '../../schema/field-map.ts'
 import { toolsSchema } from '../../tools/document/tools-schema.ts'
+import { schedulesSchema } from './schedules-schema.ts'
 
 /** Credentials of the service's own role and account are never passed to an agent. */
 const ENV_NAME = /^(?!AWS_|LAMBDA_|_)[A-Za-z][A-Za-z0-9_]{0,63}$/
@@ -138,6 +139,8 @@ export const documentSchema = z.strictObject({
   execution: settingsSchema.prefault({}),
   useDynamicLearning: z.boolean().optional(),
   learning: learningSchema.optional(),
+  // No default: the hash of a document without schedules stays what it is.
+  schedules: schedulesSchema.optional(),
 })
 
 /** The contents of an `agent.md`: the front matter with its defaults, and the instructions. */

@@ -12,6 +12,7 @@ import {
   modelObjectSchema,
   settingsSchema,
 } from './document.ts'
+import { namedScheduleSchema, scheduleOptionsSchema, scheduleSchema } from './schedules-schema.ts'
 
 const FIELD_KEYS = [
   ...'type description required enum items properties default mediaTypes maxBytes'.split(' '),
@@ -88,8 +89,16 @@ function getKnownFields(path: PropertyKey[]): string[] {
   if (path[0] === 'tools') return getKnownToolFields(path.slice(2)) ?? FIELD_KEYS
   if (path[0] === 'context') return Object.keys(contextSchema.shape)
   if (path[0] === 'learning') return Object.keys(learningSchema.shape)
+  if (path[0] === 'schedules') return getKnownScheduleFields(path.slice(1))
   if (path[0] === 'model') return Object.keys(modelObjectSchema.shape)
   return path[0] === 'execution' ? Object.keys(settingsSchema.shape) : FIELD_KEYS
+}
+
+/** @param path from the map or the list of schedules on */
+function getKnownScheduleFields([schedule, field]: PropertyKey[]): string[] {
+  if (field === 'options') return Object.keys(scheduleOptionsSchema.shape)
+  const { shape } = typeof schedule === 'number' ? namedScheduleSchema : scheduleSchema
+  return Object.keys(shape)
 }
 
 /** In `{ description: One, or two. }` YAML ends the string at the comma: "or two." is a key without a value. */

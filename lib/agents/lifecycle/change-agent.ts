@@ -30,10 +30,12 @@ export async function promoteVersion(params: Promotion): Promise<Agent> {
     if (agent.archivedAt !== null) throw new AgentArchived()
     if (agent.current?.id === id) return agent
     if (agent.retired[id] !== undefined) throw new VersionRetired('promotion')
-    const { id: agentId, draftVersionId } = agent
+    const { id: agentId, draftVersionId, current } = agent
     const version = { organizationId, agentId, id }
-    const promotedAt = new Date(system.now()).toISOString()
-    const promoted = await store.promote({ ...version, draftVersionId, promotedAt, message })
+    const now = system.now()
+    const promotedAt = new Date(now).toISOString()
+    const read = { draftVersionId, current }
+    const promoted = await store.promote({ ...version, ...read, promotedAt, syncAt: now, message })
     if (promoted) {
       forgetCurrentVersion(agentId)
       return promoted

@@ -50,7 +50,9 @@ export async function publishAgent(params: Params): Promise<Published> {
       return { version: identical, isNew: false }
     }
     const replaces = (draft ? agent?.draftVersionId : agent?.current?.id) ?? null
-    if (await store.publish({ version, code: params.agent.code, replaces, isWritten })) {
+    const mustSync = !draft && (version.schedules ?? agent?.current?.schedules)
+    const syncAt = mustSync ? params.system.now() : null
+    if (await store.publish({ version, code: params.agent.code, replaces, isWritten, syncAt })) {
       forgetCurrentVersion(agentId)
       return { version, isNew: true }
     }
@@ -98,6 +100,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     ...toLearning(document),
     ...(document.requireTools && { requireTools: true }),
     ...(document.context && { context: document.context }),
+    ...(document.schedules && { schedules: document.schedules }),
     tools: document.tools as unknown as Json[],
     code: document.code,
     env: document.env,

@@ -104,6 +104,10 @@ export const versionDetails = versionFields
       })
       .optional()
       .describe('As the document declares it.'),
+    schedules: z
+      .array(z.record(z.string(), z.unknown()))
+      .optional()
+      .describe('The schedules that the agent has while this version is current. Absent without any.'),
     env: z.array(z.string()).describe('The environment variables that a code agent may read.'),
   })
   .meta({ id: 'VersionDetails' })

@@ -1,6 +1,14 @@
 import * as z from 'zod/mini'
-import { MAX_WEBHOOK_SELECTED, MAX_WEBHOOK_URL } from '../../core/limits.ts'
+import { isUuid } from '../../core/ids.ts'
+import {
+  MAX_AGENT_STEPS,
+  MAX_COST_USD,
+  MAX_TOKENS,
+  MAX_WEBHOOK_SELECTED,
+  MAX_WEBHOOK_URL,
+} from '../../core/limits.ts'
 import { EVENT_SOURCES, EVENT_TYPES } from '../../core/notification.ts'
+import { CATCH_UP_SECONDS, OVERLAPS } from '../../core/schedule.ts'
 import { tenant } from '../parameter-types.ts'
 
 /** Its calls are marked as pure, so that bundles contain only the schemas of their function. */
@@ -127,7 +135,7 @@ const webhookFields = () => {
       .check(
         z.minLength(1, { error: typesError }),
         z.maxLength(EVENT_TYPES.length, { error: typesError }),
-        z.describe('The types of the events. By default those of executions.'),
+        z.describe('The types of the events. By default those of executions that exist today.'),
       ),
     agents: selection(
       z.string({ error: 'must be the slug or ID of an agent' }),
@@ -137,12 +145,12 @@ const webhookFields = () => {
     tenants: selection(
       tenant(),
       'tenants',
-      'Only events of these tenants. Null: of all, with or without a tenant.',
+      'Only events of these tenants. Null: of all executions, with or without a tenant.',
     ),
     sources: selection(
       z.enum(EVENT_SOURCES, { error: sourcesError }),
       'sources',
-      'Only events of executions from these sources, and of batches with `BATCH`. Null: from all.',
+      'Only events of executions from these sources. Null: from all.',
     ),
     allowedHosts: z
       .array(z.string({ error: hostError }).check(z.regex(HOST, { error: hostError })), { error: hostsError })
@@ -166,3 +174,70 @@ export const webhookBody = /* @__PURE__ */ schema(() => {
   const { url, ...others } = webhookFields()
   return z.strictObject({ url, ...z.partial(z.object(others)).shape }).check(z.meta({ id: 'WebhookBody' }))
 })
+
+const truth = (description: string) =>
+  z.optional(z.boolean({ error: 'must be true or false' })).check(z.describe(description))
+
+function within({ min, max }: { min: number; max: number }, description: string, isInteger = true) {
+  const error = `must be ${isInteger ? 'an integer' : 'a number'} from ${min} to ${max}`
+  const type = isInteger ? z.int({ error }) : z.number({ error })
+  return z
+    .optional(type.check(z.minimum(min, { error }), z.maximum(max, { error })))
+    .check(z.describe(description))
+}
+
+/** The query parameters of a run that are stored with what starts it later. */
+const storedOptions = () =>
+  z.strictObject(
+    {
+      enforceInputSchema: truth('Reject input that does not exactly match the input schema.'),
+      maxAgentSteps: within(MAX_AGENT_STEPS, 'The maximum number of steps of the execution.'),
+      maxTokens: within(MAX_TOKENS, 'The maximum number of input and output tokens.'),
+      maxCostUsd: within(MAX_COST_USD, 'The maximum price of the model responses in US dollars.', false),
+      model: z
+        .optional(z.string({ error: 'must be a string such as "{model}[:{reasoning}]"' }))
+        .check(z.describe('Overrides the model of the version.')),
+      useCache: truth('Overrides the setting of the version.'),
+      useDynamicLearning: truth('Overrides the setting of the version.'),
+    },
+    { error: 'must be a JSON object with query parameters of runs' },
+  )
+
+/** Replaces a schedule. */
+export const scheduleBody = /* @__PURE__ */ schema(() => {
+  const cronError = 'must be a string of five fields, such as "30 9 * * 1-5", or a form such as "@daily"'
+  const zoneError = 'must be an IANA time zone, such as "Europe/Berlin"'
+  const versionError = 'must be a version ID (a UUID), or null for the current version of the time'
+  return z
+    .strictObject({
+      cron: z
+        .string({ error: `is required and ${cronError}` })
+        .check(z.describe('Minute, hour, day of the month, month, day of the week; or `@daily` and others.')),
+      timezone: z
+        .optional(z.string({ error: zoneError }))
+        .check(z.describe('The IANA time zone of `cron`. Default: `UTC`.')),
+      input: z
+        .optional(z.record(z.string(), z.unknown(), { error: 'must be a JSON object' }))
+        .check(z.describe('The input of each execution. Default: `{}`.')),
+      tenantId: z.nullish(tenant()).check(z.describe('The tenant of the executions.')),
+      options: z.optional(storedOptions()).check(z.describe('Query parameters of the runs.')),
+      version: z
+        .nullish(z.string({ error: versionError }).check(z.refine(isUuid, { error: versionError })))
+        .check(z.describe('The version that runs. Default: null, the current version of the time.')),
+      enabled: truth('Whether it fires. Default: true.'),
+      overlap: z
+        .optional(z.enum(OVERLAPS, { error: `must be ${OVERLAPS.map((each) => `"${each}"`).join(' or ')}` }))
+        .check(
+          z.describe(
+            'What happens when it is due and its last execution is in progress. Default: `skip`, no execution starts.',
+          ),
+        ),
+      catchUpSeconds: within(
+        CATCH_UP_SECONDS,
+        `After an outage, the latest time that was missed starts an execution if it is at most so long ago. Default: ${CATCH_UP_SECONDS.default}.`,
+      ),
+    })
+    .check(z.meta({ id: 'ScheduleBody' }))
+})
+
+export type ScheduleBody = z.output<typeof scheduleBody>

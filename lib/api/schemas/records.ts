@@ -2,7 +2,14 @@ import * as z from 'zod'
 import { SCOPES } from '../../core/access.ts'
 import { MEDIA_TYPES } from '../../core/media.ts'
 import { agentRecord, versionDetails, versionRecord } from './agent-record.ts'
-import { decisionBody, feedbackBody, publishBody, webhookBody, webhookChanges } from './bodies.ts'
+import {
+  decisionBody,
+  feedbackBody,
+  publishBody,
+  scheduleBody,
+  webhookBody,
+  webhookChanges,
+} from './bodies.ts'
 import {
   approvalRecord,
   changedExecutionRecord,
@@ -11,6 +18,7 @@ import {
   executionSummaryRecord,
   stepRecord,
 } from './execution-record.ts'
+import { scheduleRecord } from './schedule-record.ts'
 import {
   createdWebhookRecord,
   deliveryRecord,
@@ -105,6 +113,8 @@ const records = {
   Output: jsonObject,
   PublishBody: publishBody,
   RotatedSecret: rotatedSecretRecord,
+  Schedule: scheduleRecord,
+  ScheduleBody: scheduleBody,
   SentSignal: z.object({ executionId: z.uuid(), id: z.string() }).meta({ id: 'SentSignal' }),
   Signal: signalRecord,
   SignalData: z.unknown().describe('Any JSON. At most 256,000 bytes.'),

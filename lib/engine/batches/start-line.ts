@@ -78,7 +78,5 @@ async function enqueue(
   { queue }: BatchEngine,
   { id: executionId, organizationId, tenantId, sharesWorker }: Execution,
 ) {
-  await queue
-    .send({ executionId, organizationId, tenantId, sharesWorker, isLine: true })
-    .catch(() => undefined)
+  await queue.send({ executionId, organizationId, tenantId, sharesWorker }).catch(() => undefined)
 }

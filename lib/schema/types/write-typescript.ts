@@ -55,8 +55,7 @@ function writeMembers({ kind, members }: Extract<Type, { members: Type[] }>, ind
 /** In parentheses where an operator follows or precedes. */
 function writeOperand(type: Type, indent: string): string {
   const text = write(type, indent)
-  if (type.kind !== 'union' && type.kind !== 'intersection') return text
-  return text.startsWith('\n') ? `(${text}\n${indent})` : `(${text})`
+  return type.kind === 'union' || type.kind === 'intersection' ? `(${text})` : text
 }
 
 function writeTuple({ items, minItems, rest }: Extract<Type, { kind: 'tuple' }>, indent: string): string {

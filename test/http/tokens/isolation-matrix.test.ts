@@ -54,6 +54,11 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'test-webhook': [/*    */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
   'list-deliveries': [/* */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
   redeliver: [/*       */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'list-schedules': [/*  */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
+  'put-schedule': [/*    */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'get-schedule': [/*    */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
+  'delete-schedule': [/* */ 403, 403, 204, 403, 403, 403, 403, 404, 404],
+  'run-schedule': [/*    */ 403, 403, 202, 403, 403, 403, 403, 404, 404],
   'give-feedback': [/*   */ 200, 403, 200, 200, 403, 200, 404, 404, 404],
 }
 
@@ -82,6 +87,7 @@ const REQUESTS: Partial<
   'create-webhook': { body: { url: 'https://receiver.example' } },
   'update-webhook': { body: { enabled: true } },
   'give-feedback': { body: { rating: 1 } },
+  'put-schedule': { body: { cron: '@daily', input: { text: 'x' } } },
   'send-signal': { body: {} },
   'send-callback': { body: {} },
 }
@@ -92,6 +98,7 @@ let versionId: string
 let executionId: string
 let approvalId: string
 let webhookId: string
+let scheduleName: string
 let deliveryId: string
 let clients: Record<Column, ApiClient>
 
@@ -110,6 +117,7 @@ beforeAll(async () => {
   executionId = await newExecution()
   approvalId = (await newApproval()).approvalId
   webhookId = await newWebhook()
+  scheduleName = await newSchedule('daily')
   deliveryId = await storeDelivery({ organizationId: org.id, executionId, destinationId: webhookId })
 })
 
@@ -123,6 +131,12 @@ async function newWebhook(): Promise<string> {
   // Nothing listens there.
   const body = { url: 'http://127.0.0.1:1/', allowedHosts: ['127.0.0.1:1'], agents: ['echo'] }
   return (await org.call('POST', '/v1/webhooks', { body })).json.id
+}
+
+async function newSchedule(name: string): Promise<string> {
+  const body = { cron: '@daily', input: { text: 'x' } }
+  expect((await org.call('PUT', `/v1/agents/echo/schedules/${name}`, { body })).status).toBe(201)
+  return name
 }
 
 const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))
@@ -139,6 +153,7 @@ const CHANGES: OperationName[] = [
   'unretire-version',
 ]
 let agents = 0
+let schedules = 0
 
 /** Those that change an execution get their own one, too, and those that list it: it has to be a recent one. */
 const EXECUTIONS: OperationName[] = [
@@ -155,6 +170,8 @@ async function newIds({ operation: name }: Route): Promise<Ids> {
   if (APPROVALS.includes(name)) return { ...ids(), ...(await newApproval()) }
   if (EXECUTIONS.includes(name)) return { ...ids(), executionId: await newExecution() }
   if (name === 'delete-webhook') return { ...ids(), webhookId: await newWebhook() }
+  if (name === 'delete-schedule')
+    return { ...ids(), scheduleName: await newSchedule(`deleted-${++schedules}`) }
   if (name === 'send-signal') return { ...ids(), executionId: await newWaiting(), name: 'go' }
   if (name === 'send-callback') return { ...ids(), name: 'go', mac: 'guessed' }
   if (!CHANGES.includes(name)) return ids()
@@ -170,11 +187,20 @@ type Ids = {
   approvalId: string
   webhookId: string
   deliveryId: string
+  scheduleName: string
   name?: string
   mac?: string
 }
 
-const ids = (): Ids => ({ agentId, executionId, versionId, approvalId, webhookId, deliveryId })
+const ids = (): Ids => ({
+  agentId,
+  executionId,
+  versionId,
+  approvalId,
+  webhookId,
+  deliveryId,
+  scheduleName,
+})
 
 const send = (client: ApiClient, route: Route, ids: Ids) => {
   const { query = '', ...options } = REQUESTS[route.operation] ?? {}
@@ -228,7 +254,9 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
       })
       expect(comparable(response)).toEqual(comparable(missing))
     }
-    const isList = Array.isArray(response.json) && !['list-steps', 'list-signals'].includes(route.operation)
+    const isList =
+      Array.isArray(response.json) &&
+      !['list-steps', 'list-signals', 'list-schedules'].includes(route.operation)
     if (isList) {
       const ids = response.json.flatMap((item: { id: string; executionId?: string }) => [
         item.id,

@@ -1,15 +1,16 @@
-import { openStores, type Stores } from '../../../lib/dynamodb/open-stores.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { system } from '../../../lib/system.ts'
 
 /** For sweeps of tables without deliveries. */
 export const NO_DELIVERIES = {
+  deliveries: { postpone: async () => false },
   deliveryQueue: { send: async () => undefined },
 }
 
 /** An engine on one table, with the system's clock. */
-export const engineOn = (table: Table): Engine & Stores => ({
+export const engineOn = (table: Table): Engine => ({
   ...openStores(table),
   queue: { send: async () => undefined },
   system,

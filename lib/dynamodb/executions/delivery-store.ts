@@ -1,38 +1,39 @@
-import { type Delivery, EVENT_BUS } from '../core/notification.ts'
-import type { DeliveryStore, OutboxEntry } from '../core/ports.ts'
+import { type Delivery, EVENT_BUS } from '../../core/notification.ts'
+import type { DeliveryStore, OutboxEntry } from '../../core/ports.ts'
 import {
   DELIVERY_PREFIX,
   deliveriesShard,
   deliveryKey,
+  executionIdOf,
+  executionKey,
   handledKey,
   LIST_SHARDS,
   OUTBOX_POSITION,
   OUTBOX_SHARDS,
   outboxShard,
   shardOf,
-  subjectOf,
   TIMER_SHARDS,
   timerShard,
-} from './table/keys.ts'
-import { listRecords } from './table/sharded-list.ts'
-import { type Condition, type Item, NOT_EXISTS, queryPages, type Table } from './table/table.ts'
+} from '../table/keys.ts'
+import { listRecords } from '../table/sharded-list.ts'
+import { type Condition, type Item, NOT_EXISTS, queryPages, type Table } from '../table/table.ts'
 
 /** Index entries that one query reads of a shard of the outbox. */
 const OUTBOX_PAGE = 1_000
 
-/** Deliveries: an item each, in the partition of their subject. */
+/** Deliveries: an item each, in the collection of their execution. */
 export function deliveryStore(table: Table): DeliveryStore {
   return {
-    async get(id) {
-      const item = await table.get(deliveryKey(id), { consistent: true })
+    async get({ executionId, revision, destinationId }) {
+      const item = await table.get(deliveryKey(executionId, revision, destinationId), { consistent: true })
       return item && toDelivery(item)
     },
 
-    async listOf(subject) {
+    async listOfExecution({ executionId }) {
       const deliveries: Delivery[] = []
       const pages = queryPages(table, {
         KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-        ExpressionAttributeValues: { ':pk': handledKey(subject).pk, ':prefix': DELIVERY_PREFIX },
+        ExpressionAttributeValues: { ':pk': executionKey(executionId).pk, ':prefix': DELIVERY_PREFIX },
         ConsistentRead: true,
       })
       for await (const items of pages) deliveries.push(...items.map(toDelivery))
@@ -40,9 +41,16 @@ export function deliveryStore(table: Table): DeliveryStore {
     },
 
     put: ({ delivery, attempts, dueAt }) =>
-      table.put(toItem(delivery, dueAt), attempts === 0 ? NOT_EXISTS : isAfter(attempts)),
+      table.put(toItem(delivery, dueAt), attempts === 0 ? NOT_EXISTS : isStill({ attempts })),
 
-    delete: (id) => table.delete(deliveryKey(id)),
+    delete: ({ executionId, revision, destinationId }) =>
+      table.delete(deliveryKey(executionId, revision, destinationId)),
+
+    async postpone({ executionId, revision, destinationId, dueAt, until }) {
+      const condition = isStill({ openUntil: dueAt })
+      const key = deliveryKey(executionId, revision, destinationId)
+      return (await table.update(key, { set: { openUntil: until }, condition })) !== null
+    },
 
     async list({ organizationId, destinationId, ...page }) {
       const shard = (number: number) => deliveriesShard(organizationId, destinationId, number)
@@ -50,13 +58,16 @@ export function deliveryStore(table: Table): DeliveryStore {
       return { items: items.map(toDelivery), next }
     },
 
-    async setHandled(subject) {
-      await table.put(handledKey(subject))
+    async setHandled({ executionId }) {
+      await table.put(handledKey(executionId))
     },
 
-    async findHandled({ subjects }) {
-      const items = await table.getMany(subjects.map(handledKey), { consistent: true, attributes: [] })
-      return new Set(items.map(({ pk }) => subjectOf(String(pk)).id))
+    async findHandled({ executionIds }) {
+      const items = await table.getMany(executionIds.map(handledKey), {
+        consistent: true,
+        attributes: [],
+      })
+      return new Set(items.map(({ pk }) => executionIdOf(String(pk))))
     },
 
     async *readOutbox({ from, before }) {
@@ -96,19 +107,22 @@ export function deliveryStore(table: Table): DeliveryStore {
 }
 
 const toEntry = ({ pk, organizationId, openUntil }: Item): OutboxEntry => ({
-  subject: subjectOf(String(pk)),
+  executionId: executionIdOf(String(pk)),
   organizationId: String(organizationId),
   at: Number(openUntil),
 })
 
-const isAfter = (attempts: number): Condition => ({
-  expression: '#attempts = :attempts',
-  names: ['attempts'],
-  values: { attempts },
+const isStill = (values: Record<string, number>): Condition => ({
+  expression: Object.keys(values)
+    .map((name) => `#${name} = :${name}`)
+    .join(' AND '),
+  names: Object.keys(values),
+  values,
 })
 
 /** What a delivery and its item have in common. */
 const PLAIN = [
+  'executionId',
   'organizationId',
   'revision',
   'type',
@@ -125,27 +139,24 @@ const NULLABLE = ['nextAttemptAt', 'responseStatus', 'error'] as const satisfies
 
 const toDelivery = (item: Item): Delivery =>
   ({
-    subject: subjectOf(String(item.pk)),
     ...Object.fromEntries(PLAIN.flatMap((name) => (name in item ? [[name, item[name]]] : []))),
     ...Object.fromEntries(NULLABLE.map((name) => [name, item[name] ?? null])),
   }) as Delivery
 
 function toItem(delivery: Delivery, dueAt: number | null): Item {
-  const { subject, organizationId, revision, destinationId } = delivery
-  const { kind, id } = subject
+  const { executionId, organizationId, revision, destinationId } = delivery
   return {
-    ...deliveryKey(delivery),
-    // The previous release reads it.
-    ...(kind === 'execution' && { executionId: id }),
+    ...deliveryKey(executionId, revision, destinationId),
     ...Object.fromEntries([...PLAIN, ...NULLABLE].map((name) => [name, delivery[name] ?? undefined])),
     // The deliveries to the event bus have no list: it belongs to no organization.
     ...(destinationId !== EVENT_BUS && {
-      ownerShard: deliveriesShard(organizationId, destinationId, shardOf(id, LIST_SHARDS)),
-      listOrder: `${id}#${String(revision).padStart(7, '0')}`,
+      ownerShard: deliveriesShard(organizationId, destinationId, shardOf(executionId, LIST_SHARDS)),
+      listOrder: `${executionId}#${String(revision).padStart(7, '0')}`,
     }),
     ...(dueAt !== null && {
-      openShard: timerShard(shardOf(id, TIMER_SHARDS)),
+      openShard: timerShard(shardOf(executionId, TIMER_SHARDS)),
       openUntil: dueAt,
+      deadlineAt: Number.MAX_SAFE_INTEGER,
     }),
   }
 }

@@ -1,0 +1,77 @@
+import { asAnswer } from '../lib/access/executions.ts'
+import { pageParameters, runHeaders } from '../lib/api/parameters.ts'
+import { type ScheduleBody, scheduleBody } from '../lib/api/schemas/bodies.ts'
+import { toScheduleRecord } from '../lib/api/to-schedule-record.ts'
+import { InputSchemaMismatch } from '../lib/core/errors.ts'
+import type { JsonObject } from '../lib/core/json/json.ts'
+import { CATCH_UP_SECONDS, type Schedule } from '../lib/core/schedule.ts'
+import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { withOutbox } from '../lib/engine/notifications/outbox.ts'
+import { nextRunsOf, type ScheduleDefinition } from '../lib/engine/schedules/define-schedule.ts'
+import { runSchedule } from '../lib/engine/schedules/run-schedule.ts'
+import { deleteSchedule, getSchedule, listSchedules, putSchedule } from '../lib/engine/schedules/schedules.ts'
+import { openSubmitEngine } from '../lib/engine/submit/submit.ts'
+import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
+import { checkMembers } from '../lib/http/json-body.ts'
+import { toAcceptedResponse, toPageResponse } from '../lib/http/responses.ts'
+import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
+import { openRunQueue } from '../lib/sqs/run-queue.ts'
+import { system } from '../lib/system.ts'
+
+const opened = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
+const { rates } = opened
+const stores = { ...opened, system }
+const engine = { ...stores, ...openSubmitEngine({ ...stores, queue: openRunQueue() }) }
+const rules = { kind: 'field of a schedule', Mismatch: InputSchemaMismatch }
+
+/** Times that a record shows. */
+const NEXT_RUNS = 5
+const toRecord = (schedule: Schedule) => toScheduleRecord(schedule, nextRunsOf(schedule, NEXT_RUNS))
+
+/** @param input as it was sent: the schema copies it */
+const toDefinition = (body: ScheduleBody, input: JsonObject): ScheduleDefinition => ({
+  cron: body.cron,
+  timezone: body.timezone ?? 'UTC',
+  input,
+  tenantId: body.tenantId ?? null,
+  options: body.options ?? {},
+  versionId: body.version?.toLowerCase() ?? null,
+  enabled: body.enabled ?? true,
+  overlap: body.overlap ?? 'skip',
+  catchUpSeconds: body.catchUpSeconds ?? CATCH_UP_SECONDS.default,
+})
+
+const list = async (request: Request<'list-schedules'>) =>
+  toPageResponse(await listSchedules(stores, request), toRecord, request)
+
+const get = async (request: Request<'get-schedule'>) => ({
+  status: 200,
+  body: toRecord(await getSchedule(stores, request)),
+})
+
+async function put({ body, path, ...request }: Request<'put-schedule'>) {
+  const { input = {} } = body
+  const definition = toDefinition(checkMembers(scheduleBody, body, rules), input as JsonObject)
+  const { schedule, isNew } = await putSchedule(stores, { ...request, definition })
+  const record = toRecord(schedule)
+  return isNew ? { status: 201, headers: { Location: path }, body: record } : { status: 200, body: record }
+}
+
+async function remove(request: Request<'delete-schedule'>) {
+  await deleteSchedule(stores, request)
+  return { status: 204 }
+}
+
+async function run({ headers, basePath, ...request }: Request<'run-schedule'>) {
+  const idempotencyKey = headers['Idempotency-Key']
+  const execution = await runSchedule(engine, { ...request, idempotencyKey })
+  return toAcceptedResponse(asAnswer(execution, request.access), basePath)
+}
+
+export const handler = family({
+  'list-schedules': endpoint('list-schedules', list, { rates, query: pageParameters }),
+  'put-schedule': endpoint('put-schedule', put, { rates }),
+  'get-schedule': endpoint('get-schedule', get, { rates }),
+  'delete-schedule': endpoint('delete-schedule', remove, { rates }),
+  'run-schedule': endpoint('run-schedule', run, { rates, headers: runHeaders }),
+})

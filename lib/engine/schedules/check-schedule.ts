@@ -1,0 +1,83 @@
+import { checkCron } from '../../agents/cron.ts'
+import { resolveVersion } from '../../agents/resolve-version.ts'
+import type { Version } from '../../core/agent.ts'
+import {
+  AgentArchived,
+  InputSchemaMismatch,
+  InvalidModelOverride,
+  InvalidQueryParameter,
+  VersionNotFound,
+  VersionRetired,
+  type Violation,
+} from '../../core/errors.ts'
+import type { AgentStore } from '../../core/ports.ts'
+import { inputValidatorOf } from '../compiled-schemas.ts'
+import { buildRunRequest, type RunRequest } from '../submit/run-request.ts'
+import type { ScheduleDefinition } from './define-schedule.ts'
+
+/**
+ * Refuses a schedule that could not start an execution now. One that is not enabled may be as it is: what has begun to
+ * fail can always be paused.
+ * @throws InputSchemaMismatch with paths of the request body; AgentArchived, VersionRetired; VersionNotFound for an agent
+ * without a current version
+ */
+export async function checkSchedule(
+  store: AgentStore,
+  { organizationId, agentId }: { organizationId: string; agentId: string },
+  definition: ScheduleDefinition,
+): Promise<void> {
+  const problems = checkCron(definition.cron, definition.timezone)
+  if (problems.length > 0)
+    throw new InputSchemaMismatch(problems.map(({ path, message }) => ({ path, message: `/${message}` })))
+  if (!definition.enabled) return
+  const { versionId } = definition
+  const reference = { store, organizationId, idOrSlug: agentId, versionId: versionId ?? undefined }
+  const { version, isArchived, isRetired } = await resolveVersion(reference).catch((error: unknown) => {
+    if (!(error instanceof VersionNotFound) || versionId === null) throw error
+    const message =
+      '/version must be the ID of a version of this agent, or null for the current one of the time.'
+    throw new InputSchemaMismatch([{ path: '/version', message }])
+  })
+  if (isArchived) throw new AgentArchived()
+  if (isRetired) throw new VersionRetired('run')
+  try {
+    await toScheduledRun(version, definition)
+  } catch (error) {
+    throw inBody(error)
+  }
+}
+
+/**
+ * The run of a schedule. Nobody reads the answer: an input that does not match after its adaptation is an error.
+ * @throws what `buildRunRequest` throws
+ */
+export async function toScheduledRun(
+  version: Version,
+  { input, tenantId, options }: Pick<ScheduleDefinition, 'input' | 'tenantId' | 'options'>,
+): Promise<RunRequest> {
+  const request = await buildRunRequest(version, input, { ...options, tenantId: tenantId ?? undefined })
+  const violations = inputValidatorOf(version)(request.adaptedInput)
+  if (violations.length > 0) throw new InputSchemaMismatch(violations)
+  return request
+}
+
+/** What is wrong with a run, as what is wrong with the body of a schedule. */
+function inBody(error: unknown): unknown {
+  if (error instanceof InputSchemaMismatch)
+    return new InputSchemaMismatch((error.errors ?? []).map((violation) => under('/input', violation)))
+  if (error instanceof InvalidModelOverride)
+    return new InputSchemaMismatch([{ path: '/options/model', message: error.message }])
+  if (error instanceof InvalidQueryParameter) {
+    const violations = error.errors ?? []
+    return new InputSchemaMismatch(
+      violations.map(({ path, message }) => ({ path: `/options/${path}`, message: `/options/${message}` })),
+    )
+  }
+  return error
+}
+
+/** Messages begin with the path, or speak of the value. */
+const under = (prefix: string, { path, message }: Violation): Violation => ({
+  path: `${prefix}${path}`,
+  message: message.startsWith('/') ? `${prefix}${message}` : message.replace(/^The value/, prefix),
+})

@@ -1,0 +1,74 @@
+import { nextTimes } from '../../agents/cron.ts'
+import { hashJson } from '../../core/json/hash-json.ts'
+import type { ScheduleId } from '../../core/ports.ts'
+import type { DeclaredSchedule, Schedule } from '../../core/schedule.ts'
+
+/** What a client or a document says about a schedule. */
+export type ScheduleDefinition = Omit<DeclaredSchedule, 'name'> & Pick<Schedule, 'versionId' | 'enabled'>
+
+const FIELDS = [
+  'cron',
+  'timezone',
+  'input',
+  'tenantId',
+  'options',
+  'versionId',
+  'enabled',
+  'overlap',
+  'catchUpSeconds',
+] as const satisfies (keyof ScheduleDefinition)[]
+
+const pickFields = (definition: ScheduleDefinition): ScheduleDefinition =>
+  Object.fromEntries(FIELDS.map((name) => [name, definition[name]])) as ScheduleDefinition
+
+export const isSameDefinition = (a: ScheduleDefinition, b: ScheduleDefinition): boolean =>
+  hashJson(pickFields(a)) === hashJson(pickFields(b))
+
+/** A schedule with this definition, and with the firings of the one that it replaces. */
+export function toSchedule({
+  key: { organizationId, agentId, name },
+  definition,
+  replaces,
+  isDeclared,
+  tokenId,
+  now,
+}: {
+  key: ScheduleId
+  definition: ScheduleDefinition
+  replaces: Schedule | null
+  isDeclared: boolean
+  tokenId: string | null
+  now: number
+}): Omit<Schedule, 'revision'> {
+  const updatedAt = new Date(now).toISOString()
+  return {
+    organizationId,
+    agentId,
+    name,
+    ...pickFields(definition),
+    isDeclared,
+    tokenId,
+    createdAt: replaces?.createdAt ?? updatedAt,
+    updatedAt,
+    ...(replaces && isDueAsBefore(replaces, definition) ? timesOf(replaces) : firstTime(definition, now)),
+    lastExecutionId: replaces?.lastExecutionId ?? null,
+    firings: replaces?.firings ?? [],
+  }
+}
+
+const isDueAsBefore = (before: ScheduleDefinition, { cron, timezone, enabled }: ScheduleDefinition) =>
+  before.cron === cron && before.timezone === timezone && before.enabled === enabled
+
+const timesOf = ({ nextRunAt, openUntil }: Schedule) => ({ nextRunAt, openUntil })
+
+function firstTime({ enabled, cron, timezone }: ScheduleDefinition, now: number) {
+  const [next = null] = enabled ? nextTimes(cron, timezone, now) : []
+  return { nextRunAt: next === null ? null : new Date(next).toISOString(), openUntil: next }
+}
+
+/** @returns the next times of a schedule, beginning with `nextRunAt` */
+export function nextRunsOf({ nextRunAt, cron, timezone }: Schedule, count: number): string[] {
+  if (nextRunAt === null) return []
+  const later = nextTimes(cron, timezone, Date.parse(nextRunAt), count - 1)
+  return [nextRunAt, ...later.map((time) => new Date(time).toISOString())]
+}

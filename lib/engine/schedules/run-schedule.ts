@@ -1,0 +1,45 @@
+import { idempotencyKeyOf } from '../../access/permissions.ts'
+import { resolveVersion } from '../../agents/resolve-version.ts'
+import { AgentArchived, VersionRetired } from '../../core/errors.ts'
+import type { Execution } from '../../core/execution.ts'
+import { hashJson } from '../../core/json/hash-json.ts'
+import { type SubmitEngine, submitAsync } from '../submit/submit.ts'
+import { toScheduledRun } from './check-schedule.ts'
+import { getSchedule, type ScheduleReference, type ScheduleStores } from './schedules.ts'
+
+/**
+ * Starts an execution of a schedule now, also of one that is not enabled. It is not one of its firings: none is skipped
+ * because of it.
+ * @throws AgentNotFound, ScheduleNotFound, VersionNotFound, AgentArchived, VersionRetired, TooManyRequests,
+ * IdempotencyKeyReused, and what `toScheduledRun` throws
+ */
+export async function runSchedule(
+  engine: SubmitEngine & ScheduleStores,
+  { idempotencyKey, ...reference }: ScheduleReference & { idempotencyKey: string | undefined },
+): Promise<Execution> {
+  const { access } = reference
+  const schedule = await getSchedule(engine, reference)
+  const { organizationId, agentId: idOrSlug, name, versionId } = schedule
+  const { version, isArchived, isRetired } = await resolveVersion({
+    store: engine.agents,
+    organizationId,
+    idOrSlug,
+    versionId: versionId ?? undefined,
+  })
+  if (isArchived) throw new AgentArchived()
+  if (isRetired) throw new VersionRetired('run')
+  const request = await toScheduledRun(version, schedule)
+  return submitAsync(engine, {
+    ...request,
+    tokenId: access.tokenId || null,
+    schedule: { name, at: new Date(engine.system.now()).toISOString() },
+    idempotency:
+      idempotencyKey === undefined
+        ? null
+        : // Not one of a run of the agent with the same key.
+          {
+            key: `schedules/${name}\n${idempotencyKeyOf(access, idempotencyKey)}`,
+            requestHash: hashJson(name),
+          },
+  })
+}

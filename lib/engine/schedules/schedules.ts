@@ -1,0 +1,112 @@
+import { mayUseAgent } from '../../access/permissions.ts'
+import { resolveAgent } from '../../agents/resolve-agent.ts'
+import type { Access } from '../../core/access.ts'
+import type { Agent } from '../../core/agent.ts'
+import { BY_NAME, type PageQuery, parsePage } from '../../core/cursor.ts'
+import {
+  AgentNotFound,
+  PayloadTooLarge,
+  ScheduleNotFound,
+  ServiceError,
+  TooManySchedules,
+  Unavailable,
+} from '../../core/errors.ts'
+import type { AgentStore, Page, ScheduleStore, System } from '../../core/ports.ts'
+import {
+  MAX_SCHEDULE_INPUT_BYTES,
+  MAX_SCHEDULES,
+  SCHEDULE_NAME,
+  SCHEDULE_NAME_RULE,
+  type Schedule,
+} from '../../core/schedule.ts'
+import { checkSchedule } from './check-schedule.ts'
+import { isSameDefinition, type ScheduleDefinition, toSchedule } from './define-schedule.ts'
+import { syncSchedules } from './sync-schedules.ts'
+
+export type ScheduleStores = { agents: AgentStore; schedules: ScheduleStore; system: System }
+
+/** `agentId`: an ID or a slug. */
+export type ScheduleReference = { access: Access; agentId: string; scheduleName: string }
+
+/** Each attempt that fails met another change. */
+const MAX_ATTEMPTS = 20
+
+/** @throws AgentNotFound, InvalidCursor */
+export async function listSchedules(
+  stores: ScheduleStores,
+  { access, agentId, query }: Pick<ScheduleReference, 'access' | 'agentId'> & { query: PageQuery },
+): Promise<Page<Schedule>> {
+  const page = parsePage(query, BY_NAME)
+  const { organizationId, id } = await openAgent(stores, access, agentId)
+  return stores.schedules.list({ organizationId, agentId: id, ...page })
+}
+
+/** @throws AgentNotFound, ScheduleNotFound */
+export async function getSchedule(
+  stores: ScheduleStores,
+  { access, agentId, scheduleName: name }: ScheduleReference,
+): Promise<Schedule> {
+  const { organizationId, id } = await openAgent(stores, access, agentId)
+  const schedule = SCHEDULE_NAME.test(name)
+    ? await stores.schedules.get({ organizationId, agentId: id, name })
+    : null
+  if (!schedule) throw new ScheduleNotFound()
+  return schedule
+}
+
+/**
+ * Creates or replaces a schedule; its firings stay. One that the document declares is no longer the document's if
+ * anything but `enabled` changes.
+ * @throws AgentNotFound, TooManySchedules, PayloadTooLarge, ServiceError `BadRequest` for the name, and what
+ * `checkSchedule` throws
+ */
+export async function putSchedule(
+  stores: ScheduleStores,
+  {
+    access,
+    agentId: idOrSlug,
+    scheduleName: name,
+    definition,
+  }: ScheduleReference & { definition: ScheduleDefinition },
+): Promise<{ schedule: Schedule; isNew: boolean }> {
+  if (!SCHEDULE_NAME.test(name))
+    throw new ServiceError('BadRequest', `The name of a schedule ${SCHEDULE_NAME_RULE}.`)
+  if (Buffer.byteLength(JSON.stringify(definition.input)) > MAX_SCHEDULE_INPUT_BYTES)
+    throw new PayloadTooLarge(`/input exceeds the limit of ${MAX_SCHEDULE_INPUT_BYTES} bytes of JSON.`)
+  const { organizationId, id: agentId } = await openAgent(stores, access, idOrSlug)
+  const key = { organizationId, agentId, name }
+  await checkSchedule(stores.agents, key, definition)
+  for (let i = 0; i < MAX_ATTEMPTS; i++) {
+    const replaces = await stores.schedules.get(key)
+    if (replaces && isSameDefinition(replaces, definition)) return { schedule: replaces, isNew: false }
+    const schedule = toSchedule({
+      key,
+      definition,
+      replaces,
+      isDeclared:
+        replaces?.isDeclared === true &&
+        isSameDefinition({ ...replaces, enabled: definition.enabled }, definition),
+      tokenId: access.tokenId || null,
+      now: stores.system.now(),
+    })
+    const stored = await stores.schedules.put({ schedule, replaces })
+    if (stored === 'full') throw new TooManySchedules(MAX_SCHEDULES)
+    if (stored !== 'changed') return { schedule: stored, isNew: replaces === null }
+  }
+  throw new Unavailable(new Error('The schedule was changed by many requests at the same time.'))
+}
+
+/** @throws AgentNotFound, ScheduleNotFound */
+export async function deleteSchedule(stores: ScheduleStores, reference: ScheduleReference): Promise<void> {
+  const schedule = await getSchedule(stores, reference)
+  if (!(await stores.schedules.delete(schedule))) throw new ScheduleNotFound()
+}
+
+/** The agent, whose schedules are those that its current version declares, and others. @throws AgentNotFound */
+async function openAgent(stores: ScheduleStores, access: Access, idOrSlug: string): Promise<Agent> {
+  if (!mayUseAgent(access, idOrSlug)) throw new AgentNotFound()
+  const { organizationId } = access
+  const agent = await resolveAgent({ store: stores.agents, organizationId, idOrSlug })
+  await syncSchedules(stores, agent)
+  return agent
+}

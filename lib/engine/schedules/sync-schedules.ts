@@ -1,0 +1,92 @@
+import type { Agent } from '../../core/agent.ts'
+import { Unavailable } from '../../core/errors.ts'
+import type { AgentStore, ScheduleStore, System } from '../../core/ports.ts'
+import type { DeclaredSchedule, Schedule } from '../../core/schedule.ts'
+import { isSameDefinition, toSchedule } from './define-schedule.ts'
+
+type Stores = { agents: AgentStore; schedules: ScheduleStore; system: System }
+
+/** While a process synchronizes the schedules of an agent, no other one does. */
+const CLAIM_MS = 60_000
+/** A write is in progress at most so long. */
+const WRITE_MS = 20_000
+
+/**
+ * Makes the schedules of an agent those that its current version declares; others stay as they are. A promotion enters
+ * the agent into the timers with the same write, and it leaves them only when this is done for the version that is then
+ * current: whoever dies in between, the next one who looks at the schedules, or the timer, repeats it.
+ */
+export async function syncSchedules(stores: Stores, { id: agentId, ...agent }: Agent): Promise<void> {
+  const { agents, system } = stores
+  // Otherwise nothing is to be done, or another process does it.
+  if (agent.syncAt === null || agent.syncAt > system.now()) return
+  for (let syncAt = agent.syncAt; ; ) {
+    const until = system.now() + CLAIM_MS
+    const claimed = await agents.claimSync({ agentId, syncAt, until })
+    if (!claimed) return
+    await synchronize(stores, claimed, until)
+    const versionId = claimed.current?.id ?? null
+    if (await agents.finishSync({ agentId, syncAt: until, versionId })) return
+    // Another version has become current.
+    syncAt = until
+  }
+}
+
+async function synchronize(stores: Stores, agent: Agent, until: number): Promise<void> {
+  const { schedules, system } = stores
+  const assertClaimed = () => {
+    if (system.now() > until - WRITE_MS) throw new Unavailable(new Error('The claim has run out.'))
+  }
+  const declared = agent.current?.schedules ?? []
+  const names = new Set(declared.map(({ name }) => name))
+  const found = new Map((await listAll(schedules, agent)).map((schedule) => [schedule.name, schedule]))
+  // First, so that there is room for others.
+  for (const schedule of found.values()) {
+    if (!schedule.isDeclared || names.has(schedule.name)) continue
+    assertClaimed()
+    await schedules.delete(schedule)
+  }
+  for (const each of declared) {
+    assertClaimed()
+    await declare(stores, agent, each, found.get(each.name) ?? null)
+  }
+}
+
+async function listAll(
+  schedules: ScheduleStore,
+  { organizationId, id: agentId }: Agent,
+): Promise<Schedule[]> {
+  const all: Schedule[] = []
+  for (let after = null; ; ) {
+    const page = await schedules.list({ organizationId, agentId, limit: 100, after })
+    all.push(...page.items)
+    if (!page.next) return all
+    after = page.next
+  }
+}
+
+/** A schedule that somebody has paused stays so; one that somebody has made, or taken over, is not changed. */
+async function declare(
+  stores: Stores,
+  { organizationId, id: agentId }: Agent,
+  { name, ...declared }: DeclaredSchedule,
+  found: Schedule | null,
+): Promise<void> {
+  const { schedules, system } = stores
+  const key = { organizationId, agentId, name }
+  for (let replaces = found; ; replaces = await schedules.get(key)) {
+    if (replaces && !replaces.isDeclared) return
+    const definition = { ...declared, versionId: null, enabled: replaces?.enabled ?? true }
+    if (replaces && isSameDefinition(replaces, definition)) return
+    const schedule = toSchedule({
+      key,
+      definition,
+      replaces,
+      isDeclared: true,
+      tokenId: null,
+      now: system.now(),
+    })
+    // An agent that has as many as it may have keeps those.
+    if ((await schedules.put({ schedule, replaces })) !== 'changed') return
+  }
+}
