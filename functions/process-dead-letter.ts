@@ -14,7 +14,13 @@ const engine = { executions, steps, queue: openRunQueue(), system }
 /** Ends the executions whose messages exceeded maxReceiveCount and were moved to the dead-letter queue. */
 export function handler(event: SQSEvent): Promise<SQSBatchResponse> {
   return processRecords(event, async ({ body }) => {
-    const { executionId, organizationId } = parseRunMessage(body)
+    const message = parseRunMessage(body)
+    if (!('executionId' in message)) {
+      // Its timer sends another one.
+      logger.warn('dead letter dropped', message)
+      return
+    }
+    const { executionId, organizationId } = message
     const outcome = await processDeadLetter({ ...engine, organizationId, id: executionId })
     logger.warn('dead letter processed', { executionId, organizationId, outcome })
   })

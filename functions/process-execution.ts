@@ -1,11 +1,17 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
+import { backoffMs } from '../lib/core/lease-times.ts'
+import type { BatchStore } from '../lib/core/ports.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { openBatchEngine } from '../lib/engine/batches/batch-engine.ts'
+import { afterLine, feedBatch } from '../lib/engine/batches/feed.ts'
 import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'
-import { readTimes } from '../lib/engine/engine.ts'
+import { type Engine, readTimes } from '../lib/engine/engine.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
+import { fireSchedule } from '../lib/engine/schedules/fire.ts'
 import { openWaitLimits } from '../lib/engine/waiting/suspend.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
 import { SHARED_WORKER } from '../lib/environment.ts'
+import { describeCause, logger } from '../lib/logger.ts'
 import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
@@ -13,11 +19,15 @@ import { system } from '../lib/system.ts'
 
 const queue = openRunQueue()
 const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
-const engine = { ...stores, queue, system, times: readTimes(), ...openWaitLimits({ ...stores, system }) }
+const times = readTimes()
+const parts = { ...stores, queue, system, times, ...openWaitLimits({ ...stores, system }) }
+const { batches } = stores as never as { batches: BatchStore }
+const batchEngine = openBatchEngine({ ...parts, batches })
+const engine: typeof parts & Engine = { ...parts, afterLine: (ended) => afterLine(batchEngine, ended) }
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 
 /**
- * The runner: processes the execution named by each message. SQS redelivers a message that is reported as failed.
+ * The runner: processes the execution, the batch or the schedule named by each message. SQS redelivers a message that is reported as failed.
  * @param context `shutdown`: of the local runner, whose process can be stopped at any time
  */
 export function handler(
@@ -27,14 +37,26 @@ export function handler(
   const deadline = context && deadlineIn(context.getRemainingTimeInMillis(), context.shutdown)
   const isShared = event.Records.length > 1 || hasSharedProcess
   const processRecord = async (record: SQSRecord) => {
-    const { executionId, wakes = false } = parseRunMessage(record.body)
+    const received = parseRunMessage(record.body)
     const receiveCount = Number(record.attributes.ApproximateReceiveCount)
     const { changeVisibility } = queue.received(record)
+    const later = async (retryInMs: number): Promise<never> => {
+      await changeVisibility(retryInMs)
+      throw new RetryLater()
+    }
+    if (!('executionId' in received)) {
+      const handling =
+        'batchId' in received ? feedBatch(batchEngine, received) : fireSchedule(engine, received)
+      return handling.catch((error) => {
+        logger.warn('message failed', { ...received, cause: describeCause(error) })
+        return later(backoffMs(times, { failures: receiveCount, retryAfterMs: 0, jitter: Math.random() }))
+      })
+    }
+    const { executionId, wakes = false } = received
     const message = { wakes, receiveCount, isShared, changeVisibility }
     const result = await processMessage(engine, executionId, { message, ...(deadline && { deadline }) })
     if (typeof result === 'string') return
-    await changeVisibility(result.retryInMs)
-    throw new RetryLater()
+    return later(result.retryInMs)
   }
   const responding = processRecords(event, processRecord, (record) => queue.received(record).delete())
   return responding.finally(() => deadline?.clear())

@@ -3,7 +3,7 @@ import { readTimes } from '../lib/engine/engine.ts'
 import { runCleanups, sweep } from '../lib/engine/maintenance.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../lib/engine/notifications/sweep-outbox.ts'
-import { sweepTimers } from '../lib/engine/waiting/sweep-timers.ts'
+import { newSentTimers, sweepTimers } from '../lib/engine/waiting/sweep-timers.ts'
 import { logger } from '../lib/logger.ts'
 import { recordOutboxAge } from '../lib/metrics.ts'
 import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
@@ -16,21 +16,20 @@ const stores = withOutbox(openMeasuredStores(), { queue: deliveryQueue, system }
 const { executions, steps, deliveries } = stores
 const memory = newOutboxMemory()
 const times = readTimes()
-/** Of the timers of suspended executions: this process does not send them twice. */
-let sentUntil = 0
+const sent = newSentTimers()
 
 /** Runs every minute, so that no accepted execution is lost in a crash and no deleted one leaves content behind. */
 export async function handler(): Promise<void> {
   const cleaned = runCleanups({ executions, system })
   // Reported after the sweep, which must not wait for it.
   cleaned.catch(() => undefined)
-  const timers = sweepTimers({ ...stores, queue, deliveryQueue, system, times, sentUntil })
+  const timers = sweepTimers({ ...stores, queue, deliveryQueue, system, times, sent })
   timers.catch(() => undefined)
   const outbox = sweepOutbox({ deliveries, queue: deliveryQueue, system, times, memory })
   outbox.catch(() => undefined)
   const result = await sweep({ executions, steps, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('executions swept', result)
   await cleaned
-  sentUntil = await timers
+  await timers
   recordOutboxAge((await outbox) / 1000)
 }

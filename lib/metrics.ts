@@ -65,8 +65,10 @@ export function measured(executions: ExecutionStore, environment: Environment = 
 type Ids = Pick<QueuedExecution, 'executionId' | 'organizationId'>
 
 /** Counts a message that SQS did not accept. */
-export const countEnqueueFailure = ({ executionId, organizationId }: Ids, environment?: Environment) =>
-  count(ENQUEUE_FAILURES, { executionId, organizationId }, environment)
+export const countEnqueueFailure = (
+  { organizationId, executionId }: Partial<Ids> & Pick<Ids, 'organizationId'>,
+  environment?: Environment,
+) => count(ENQUEUE_FAILURES, { organizationId, ...(executionId && { executionId }) }, environment)
 
 /** Counts a request that the service failed to serve. */
 export const countServerError = (

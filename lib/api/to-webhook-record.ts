@@ -1,4 +1,4 @@
-import { type Delivery, eventIdOf, type Webhook } from '../core/notification.ts'
+import { type Delivery, eventIdOf, type Subject, type Webhook } from '../core/notification.ts'
 import type { DeliveryRecord, WebhookRecord } from './schemas/webhook-record.ts'
 
 export const toWebhookRecord = (webhook: Webhook): WebhookRecord => ({
@@ -18,7 +18,8 @@ export const toWebhookRecord = (webhook: Webhook): WebhookRecord => ({
 export const toDeliveryRecord = (delivery: Delivery): DeliveryRecord => ({
   id: eventIdOf(delivery),
   webhookId: delivery.destinationId,
-  executionId: delivery.executionId,
+  executionId: idOf(delivery, 'execution'),
+  batchId: idOf(delivery, 'batch'),
   type: delivery.type,
   occurredAt: delivery.occurredAt,
   status: delivery.status,
@@ -29,3 +30,5 @@ export const toDeliveryRecord = (delivery: Delivery): DeliveryRecord => ({
   responseStatus: delivery.responseStatus,
   error: delivery.error,
 })
+
+const idOf = ({ subject }: Delivery, kind: Subject['kind']) => (subject.kind === kind ? subject.id : null)

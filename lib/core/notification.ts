@@ -1,20 +1,29 @@
 import type { Execution, ExecutionSummary } from './execution.ts'
 import type { Wait } from './wait.ts'
 
-/** What destinations can be told. */
-export const EVENT_TYPES = [
+/** Events of executions: what a webhook gets that selects no types. */
+export const EXECUTION_EVENT_TYPES = [
   'execution.succeeded',
   'execution.failed',
   'execution.cancelled',
   'execution.waiting',
 ] as const
+/** What destinations can be told. */
+export const EVENT_TYPES = [...EXECUTION_EVENT_TYPES, 'batch.ended'] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** What happened to an execution. Its id is the same for all destinations and attempts. */
-export type ExecutionEvent = {
-  executionId: string
+/** What an event is about. Its deliveries are stored beside its record, and deleted with it. */
+export type Subject = { kind: (typeof SUBJECT_KINDS)[number]; id: string }
+export const SUBJECT_KINDS = ['execution', 'batch'] as const
+
+export const isSubjectKind = (kind: unknown): kind is Subject['kind'] =>
+  SUBJECT_KINDS.includes(kind as Subject['kind'])
+
+/** What happened to a subject. The id of an event is the same for all destinations and attempts. */
+export type SubjectEvent = {
+  subject: Subject
   organizationId: string
-  /** Later events of an execution have higher numbers. */
+  /** Later events of a subject have higher numbers. */
   revision: number
   type: EventType
   /** ISO 8601 */
@@ -24,15 +33,18 @@ export type ExecutionEvent = {
 }
 
 /** What a destination gets: an event, or an example. */
-export type SentEvent = Omit<ExecutionEvent, 'type'> & { type: EventType | 'webhook.test' }
+export type SentEvent = Omit<SubjectEvent, 'type'> & { type: EventType | 'webhook.test' }
 
-export const eventIdOf = ({ executionId, revision }: Pick<ExecutionEvent, 'executionId' | 'revision'>) =>
-  `evt_${executionId}_${revision}`
+/** `evt_<id>_<revision>`, with the kind of the subject before its id unless it is an execution. */
+export const eventIdOf = ({ subject, revision }: Pick<SubjectEvent, 'subject' | 'revision'>): string =>
+  `evt_${subject.kind === 'execution' ? '' : `${subject.kind}_`}${subject.id}_${revision}`
 
 /** Null if it is not an event's id. */
-export function parseEventId(id: string): Pick<ExecutionEvent, 'executionId' | 'revision'> | null {
-  const [, executionId = '', revision] = /^evt_([0-9a-f-]{36})_(\d{1,7})$/.exec(id) ?? []
-  return revision === undefined ? null : { executionId, revision: Number(revision) }
+export function parseEventId(text: string): Pick<SubjectEvent, 'subject' | 'revision'> | null {
+  const [, kind = 'execution', id = '', revision] =
+    /^evt_(?:([a-z]+)_)?([0-9a-f-]{36})_(\d{1,7})$/.exec(text) ?? []
+  if (revision === undefined || !isSubjectKind(kind)) return null
+  return { subject: { kind, id }, revision: Number(revision) }
 }
 
 /** The sources of executions that have events: those that agents start have none. */
@@ -61,7 +73,7 @@ export type Webhook = {
 /** Newest first. `expiresAt`: of one that has been replaced; null for the current one. ISO 8601 */
 export type WebhookSecret = { secret: string; createdAt: string; expiresAt: string | null }
 
-/** Of the URL that is given with a run, signed with the default secret. */
+/** Of the URL that is given with a run or a batch, signed with the default secret. */
 export const DEFAULT_WEBHOOK = 'default'
 /** The event bus of the deployment. */
 export const EVENT_BUS = 'event-bus'
@@ -69,7 +81,7 @@ export const EVENT_BUS = 'event-bus'
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED'
 
 /** One event for one destination. */
-export type Delivery = ExecutionEvent & {
+export type Delivery = SubjectEvent & {
   /** The id of a webhook, `DEFAULT_WEBHOOK` or `EVENT_BUS`. */
   destinationId: string
   status: DeliveryStatus

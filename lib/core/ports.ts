@@ -17,7 +17,7 @@ import type {
 } from './execution.ts'
 import type { JsonObject } from './json/json.ts'
 import type { LearningStore } from './learning.ts'
-import type { Delivery, Webhook, WebhookSecret } from './notification.ts'
+import type { Delivery, Subject, Webhook, WebhookSecret } from './notification.ts'
 import type { Schedule } from './schedule.ts'
 import type { Release, Renewal, Suspend } from './transitions.ts'
 import type { Signal } from './wait.ts'
@@ -227,11 +227,6 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<LeasedExecution | null>
   /** Suspended executions of the organization; an estimate while the number is far below `max`. */
   countSuspended(params: { organizationId: string; max: number }): Promise<number>
-  /**
-   * Suspended executions whose timer is due before this time (milliseconds since the epoch), page by page. A page is
-   * sorted by the time; the next one has later ones of each shard.
-   */
-  readTimers(params: { before: number }): AsyncGenerator<StaleExecution[]>
   /** Extends the lease; false if the owner has lost it. */
   renew(params: { id: string } & Renewal): Promise<boolean>
   /** Whether the owner has the lease of the open execution: one small read. */
@@ -320,14 +315,33 @@ export interface ExecutionStore extends LearningStore {
     stale: StaleExecution
     until: number
     now: number | null
-  }): Promise<Pick<Execution, 'attempts' | 'sharesWorker'> | null>
+  }): Promise<(Pick<Execution, 'attempts' | 'sharesWorker'> & { isLine?: true }) | null>
 }
 
-/** An entry of the sweeper's index. `delivery`: it is the timer of a delivery of this execution. */
+/** An entry of the sweeper's index. */
 export type StaleExecution = Pick<
   Execution,
   'id' | 'organizationId' | 'tenantId' | 'createdAt' | 'deadlineAt'
-> & { openUntil: number; delivery?: Omit<DeliveryId, 'executionId'> }
+> & { openUntil: number }
+
+/** What has to be looked at when its time has come (milliseconds since the epoch), and the message that says so. */
+export type Timer = { openUntil: number } & (
+  | { kind: 'execution'; message: QueuedExecution; stale: StaleExecution }
+  | { kind: 'delivery'; message: DeliveryMessage & DeliveryId }
+  | { kind: 'batch'; message: FeedMessage }
+  | { kind: 'schedule'; message: FiringMessage }
+)
+
+/** The timers of suspended executions, pending deliveries, open batches and enabled schedules. */
+export interface TimerStore {
+  /**
+   * Those that are due before this time (milliseconds since the epoch), page by page. A page is sorted by the time; the
+   * next one has later ones of each shard.
+   */
+  read(params: { before: number }): AsyncGenerator<Timer[]>
+  /** False if it has moved, or what it is the timer of does not exist any more. */
+  postpone(params: { timer: Exclude<Timer, { kind: 'execution' }>; until: number }): Promise<boolean>
+}
 
 /** Where a page of open executions ended: in which shard of the index, and at which of its entries. */
 export type OpenPosition = { shard: number; entry: Record<string, unknown> | null }
@@ -348,6 +362,8 @@ export type QueuedExecution = {
   sharesWorker?: boolean
   /** It is suspended, and what it waits for may have arrived. */
   wakes?: boolean
+  /** It executes a line of a batch, which comes behind other runs. */
+  isLine?: boolean
 }
 
 export interface RunQueue {
@@ -360,11 +376,14 @@ export type DelayedExecution = QueuedExecution & { delayMs?: number }
 
 /** A queue that accepts `MAX_QUEUE_BATCH` messages in one request. */
 export interface BatchQueue extends RunQueue {
-  /** Of executions that run alone. @throws Unavailable if one was not accepted; the others may have been */
-  sendBatch(params: Omit<DelayedExecution, 'sharesWorker'>[]): Promise<void>
+  /** @throws Unavailable if one was not accepted; the others may have been */
+  sendBatch(params: (QueueMessage & { delayMs?: number })[]): Promise<void>
 }
 
-/** Messages of the run queue that are about no single execution. */
+/** Executions in a batch run alone. */
+export type QueueMessage = Omit<QueuedExecution, 'sharesWorker'> | FeedMessage | FiringMessage
+
+/** Messages of the run queue that are about no single execution. SQS can deliver each of them more than once. */
 export interface FeedQueue {
   /** A batch, or one of its lanes, has to be looked at. @throws Unavailable */
   feed(params: FeedMessage & { delayMs?: number }): Promise<void>
@@ -374,7 +393,10 @@ export interface FeedQueue {
 
 /** `at`: it repeats an earlier message, unless the timer of the batch has moved from this time. */
 export type FeedMessage = { batchId: string; organizationId: string; lane?: number; at?: number }
-/** `at`: when it is due, in milliseconds since the epoch. */
+/**
+ * `at`: when the timer of the schedule was due, in milliseconds since the epoch. It may have moved since: `nextRunAt`
+ * says whether there is anything to start.
+ */
 export type FiringMessage = { organizationId: string; agentId: string; schedule: string; at: number }
 
 /**
@@ -533,30 +555,28 @@ export interface WebhookStore {
   hasDefaultSecret(params: { organizationId: string }): Promise<boolean>
 }
 
-export type DeliveryId = { executionId: string; revision: number; destinationId: string }
+export type DeliveryId = { subject: Subject; revision: number; destinationId: string }
 
-/** Events of executions on their way to destinations. They belong to their executions, and are deleted with them. */
+/** Events on their way to destinations. They belong to their subjects, and are deleted with them. */
 export interface DeliveryStore {
   get(params: DeliveryId): Promise<Delivery | null>
-  /** Deliveries of all events of an execution. */
-  listOfExecution(params: { executionId: string }): Promise<Delivery[]>
+  /** Deliveries of all events of a subject. */
+  listOf(subject: Subject): Promise<Delivery[]>
   /**
    * Stores the result of an attempt. The timers list a pending delivery from `dueAt` on (milliseconds since the epoch).
    * `attempts`: those of the stored one, 0 for a new one. False if the delivery has changed or was deleted.
    */
   put(params: { delivery: Delivery; attempts: number; dueAt: number | null }): Promise<boolean>
-  /** Removes a delivery whose execution was deleted before it was stored. */
+  /** Removes a delivery whose subject was deleted before it was stored. */
   delete(params: DeliveryId): Promise<void>
-  /** Moves the timer of a pending delivery, unless it has moved. */
-  postpone(params: DeliveryId & { dueAt: number; until: number }): Promise<boolean>
   /** Deliveries to a webhook, newest first. */
   list(params: { organizationId: string; destinationId: string } & PageRequest): Promise<Page<Delivery>>
-  /** All events of this final execution have deliveries. */
-  setHandled(params: { executionId: string }): Promise<void>
-  /** Those of these executions that are handled. */
-  findHandled(params: { executionIds: string[] }): Promise<Set<string>>
+  /** All events of this subject, which has ended, have deliveries. */
+  setHandled(subject: Subject): Promise<void>
+  /** The ids of those subjects that are handled. */
+  findHandled(params: { subjects: Subject[] }): Promise<Set<string>>
   /**
-   * Final executions that were entered into the outbox from `from` on and before `before` (milliseconds since the
+   * Subjects that have ended and were entered into the outbox from `from` on and before `before` (milliseconds since the
    * epoch), page by page, handled or not. Those before `until` have been read then.
    */
   readOutbox(params: {
@@ -569,12 +589,12 @@ export interface DeliveryStore {
   setPosition(params: { position: number }): Promise<void>
 }
 
-/** `at`: when the execution was entered, in milliseconds since the epoch. */
-export type OutboxEntry = { executionId: string; organizationId: string; at: number }
+/** `at`: when the subject was entered, in milliseconds since the epoch. */
+export type OutboxEntry = { subject: Subject; organizationId: string; at: number }
 
 /** `destinationId` and `revision`: another attempt of one delivery; absent: all events that are not handled. */
 export type DeliveryMessage = {
-  executionId: string
+  subject: Subject
   organizationId: string
   destinationId?: string
   revision?: number

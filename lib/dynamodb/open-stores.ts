@@ -1,12 +1,13 @@
 import { organizationStore, rateStore, tokenStore } from './access-stores.ts'
 import { agentStore } from './agent-store.ts'
-import { deliveryStore } from './executions/delivery-store.ts'
+import { deliveryStore } from './delivery-store.ts'
 import { executionStore } from './executions/execution-store.ts'
 import { signalStore } from './executions/signal-store.ts'
 import { stepStore } from './executions/step-store.ts'
 import { cacheStore, idempotencyStore } from './reservation-stores.ts'
 import { scheduleStore } from './schedule-store.ts'
 import { openTable, type Table } from './table/table.ts'
+import { timerStore } from './timer-store.ts'
 import { webhookStore } from './webhook-store.ts'
 
 export type Stores = ReturnType<typeof openStores>
@@ -26,6 +27,7 @@ export const openStores = (table: Table = openTable()) => ({
   organizations: organizationStore(table),
   rates: rateStore(table),
   schedules: scheduleStore(table),
+  timers: timerStore(table),
   tokens: tokenStore(table),
   webhooks: webhookStore(table),
 })

@@ -45,7 +45,9 @@ async function sweepOne({ times, ...stores }: Sweep, stale: StaleExecution): Pro
   const until = nextSweep(times, Date.parse(createdAt), now)
   const postponed = await executions.postpone({ stale, until, now })
   if (!postponed) return 'ignored'
-  await queue.send({ executionId: id, organizationId, tenantId, sharesWorker: sharesNextWorker(postponed) })
+  const isLine = postponed.isLine && { isLine: true }
+  const sharesWorker = sharesNextWorker(postponed)
+  await queue.send({ executionId: id, organizationId, tenantId, sharesWorker, ...isLine })
   return 'enqueued'
 }
 

@@ -1,6 +1,8 @@
+import { isJsonObject, type JsonObject } from '../core/json/json.ts'
+import { isSubjectKind, type Subject } from '../core/notification.ts'
 import type { DeliveryMessage, DeliveryQueue } from '../core/ports.ts'
 import { DELIVERY_QUEUE_URL, type Environment, requireEnv } from '../environment.ts'
-import { onSent, openSqs, parseMessage, sendMessage } from './send-message.ts'
+import { isId, onSent, openSqs, parseMembers, sendMessage } from './send-message.ts'
 
 /** Calls the listener after each message that this process sends: the local service starts its deliveries then. */
 export const onDeliveryEnqueued = (listener: () => void): (() => void) => onSent('deliveries', listener)
@@ -10,8 +12,8 @@ export function openDeliveryQueue(environment: Environment = process.env): Deliv
   const QueueUrl = requireEnv(DELIVERY_QUEUE_URL, environment)
   const client = openSqs(environment)
   return {
-    send({ delayMs, ...body }) {
-      const message = { body, group: deliveryGroupOf(body), delayMs }
+    send({ delayMs, ...delivery }) {
+      const message = { body: toBody(delivery), group: deliveryGroupOf(delivery), delayMs }
       return sendMessage(client, { queue: 'deliveries', QueueUrl, message, environment })
     },
   }
@@ -21,12 +23,25 @@ export function openDeliveryQueue(environment: Environment = process.env): Deliv
 export const deliveryGroupOf = ({ organizationId, destinationId }: DeliveryMessage): string =>
   destinationId === undefined ? organizationId : `${organizationId}.${destinationId}`
 
+/** The previous release knows only executions. */
+const toBody = ({ subject, ...others }: DeliveryMessage) =>
+  subject.kind === 'execution' ? { executionId: subject.id, ...others } : { subject, ...others }
+
 /** @throws an Error when the body is not a delivery message */
 export function parseDeliveryMessage(body: string): DeliveryMessage {
-  const { members, ...ids } = parseMessage(body, 'delivery')
-  const { destinationId, revision } = members
-  if (destinationId === undefined && revision === undefined) return ids
+  const members = parseMembers(body)
+  const { organizationId, destinationId, revision } = members
+  const subject = parseSubject(members)
+  if (!subject || !isId(organizationId))
+    throw new Error('Invalid delivery message: it must have a subject and an organizationId.')
+  if (destinationId === undefined && revision === undefined) return { subject, organizationId }
   if (typeof destinationId === 'string' && destinationId !== '' && Number.isSafeInteger(revision))
-    return { ...ids, destinationId, revision: Number(revision) }
+    return { subject, organizationId, destinationId, revision: Number(revision) }
   throw new Error('Invalid delivery message: it must have both a destinationId and a revision, or neither.')
+}
+
+function parseSubject({ executionId, subject }: JsonObject): Subject | null {
+  if (executionId !== undefined) return isId(executionId) ? { kind: 'execution', id: executionId } : null
+  const { kind, id } = isJsonObject(subject) ? subject : {}
+  return isSubjectKind(kind) && isId(id) ? { kind, id } : null
 }

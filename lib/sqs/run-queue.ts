@@ -7,21 +7,24 @@ import {
 import type { SQSRecord } from 'aws-lambda'
 import { orUnavailable } from '../aws-sdk.ts'
 import { Unavailable } from '../core/errors.ts'
-import type { BatchQueue, DelayedExecution } from '../core/ports.ts'
+import type { BatchQueue, FeedMessage, FeedQueue, FiringMessage, QueueMessage } from '../core/ports.ts'
 import { type Environment, MODEL_QUEUE_URL, QUEUE_URL, requireEnv } from '../environment.ts'
 import {
   emitSent,
   type Ids,
+  isId,
   type OutgoingMessage,
   onSent,
   openSqs,
+  parseMembers,
   parseMessage,
   reportUnsent,
   sendMessage,
   toEntry,
 } from './send-message.ts'
 
-export type RunMessage = Ids & { wakes?: true }
+/** Told apart by their ids. */
+export type RunMessage = (Ids & { wakes?: true; isLine?: true }) | FeedMessage | FiringMessage
 
 /** Calls the listener after each message that this process sends: the local service starts its runner then. */
 export const onRunEnqueued = (listener: () => void): (() => void) => onSent('runs', listener)
@@ -35,13 +38,14 @@ export function openRunQueue(environment: Environment = process.env) {
   const modelQueueUrl = environment[MODEL_QUEUE_URL] || queueUrl
   const client = openSqs(environment)
 
-  const send: BatchQueue['send'] = (execution) => {
-    const QueueUrl = execution.sharesWorker ? modelQueueUrl : queueUrl
-    return sendMessage(client, { queue: 'runs', QueueUrl, message: toMessage(execution), environment })
-  }
+  const sendTo = (QueueUrl: string, message: Delayed): Promise<void> =>
+    sendMessage(client, { queue: 'runs', QueueUrl, message: toMessage(message), environment })
 
-  const sendBatch: BatchQueue['sendBatch'] = async (executions) => {
-    const messages = executions.map(toMessage)
+  const send: BatchQueue['send'] = (execution) =>
+    sendTo(execution.sharesWorker ? modelQueueUrl : queueUrl, execution)
+
+  const sendBatch: BatchQueue['sendBatch'] = async (batch) => {
+    const messages = batch.map(toMessage)
     const Entries = messages.map((message, index) => ({ Id: String(index), ...toEntry(message) }))
     const command = new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries })
     const { Successful = [], Failed = [] } = await client.send(command).catch((error: Error) => {
@@ -50,14 +54,19 @@ export function openRunQueue(environment: Environment = process.env) {
     })
     if (Successful.length > 0) emitSent('runs')
     for (const { Id, Code = 'Unknown', Message = '' } of Failed)
-      reportUnsent(messages[Number(Id)]?.body as Ids, { name: Code, message: Message }, environment)
+      reportUnsent(messages[Number(Id)]?.body as RunMessage, { name: Code, message: Message }, environment)
     const [first] = Failed
     if (first) throw new Unavailable(new Error(`${first.Code}: ${first.Message}`))
   }
 
+  const feed: FeedQueue['feed'] = (message) => sendTo(queueUrl, message)
+  const fire: FeedQueue['fire'] = (message) => sendTo(queueUrl, message)
+
   return {
     send,
     sendBatch,
+    feed,
+    fire,
 
     /** The message of a record, in the queue that it was received from. */
     received({ receiptHandle: ReceiptHandle, eventSourceARN }: Received) {
@@ -81,10 +90,25 @@ export function openRunQueue(environment: Environment = process.env) {
 
 type Received = Pick<SQSRecord, 'receiptHandle' | 'eventSourceARN'>
 
-const toMessage = (execution: DelayedExecution): OutgoingMessage => {
-  const { executionId, organizationId, tenantId, wakes, delayMs } = execution
-  const body: RunMessage = { executionId, organizationId, ...(wakes && { wakes }) }
-  return { body, group: messageGroupId(organizationId, tenantId), delayMs }
+type Delayed = QueueMessage & { delayMs?: number }
+
+function toMessage({ delayMs, ...message }: Delayed): OutgoingMessage {
+  if (!('executionId' in message)) return { body: message, group: runGroupOf(message), delayMs }
+  const { executionId, organizationId, tenantId, wakes, isLine } = message
+  const body: RunMessage = { executionId, organizationId, ...(wakes && { wakes }), ...(isLine && { isLine }) }
+  const group = isLine ? runGroupOf(body) : messageGroupId(organizationId, tenantId)
+  return { body, group, delayMs }
+}
+
+/**
+ * The group of a message in its organization. Lines of batches have one of their own, so that they do not delay other
+ * runs; the messages about whole batches and schedules do not wait behind lines.
+ */
+export function runGroupOf(message: RunMessage): string {
+  const { organizationId } = message
+  if ('batchId' in message) return `${organizationId}.feed`
+  if ('schedule' in message) return `${organizationId}.schedules`
+  return message.isLine ? `${organizationId}.batch` : organizationId
 }
 
 /** Of a queue, which is the last part of its URL, too. */
@@ -92,9 +116,26 @@ const nameOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1)
 
 /** @throws an Error when the body is not a run message */
 export function parseRunMessage(body: string): RunMessage {
+  const { organizationId, batchId, lane, agentId, schedule, at } = parseMembers(body)
+  if (
+    isId(organizationId) &&
+    isId(batchId) &&
+    [lane, at].every((each) => each === undefined || isCount(each))
+  )
+    return {
+      batchId,
+      organizationId,
+      ...(lane !== undefined && { lane: Number(lane) }),
+      ...(at !== undefined && { at: Number(at) }),
+    }
+  if (isId(organizationId) && isId(agentId) && typeof schedule === 'string' && isCount(at))
+    return { organizationId, agentId, schedule, at }
   const { members, ...ids } = parseMessage(body, 'run')
-  return { ...ids, ...(members.wakes === true && { wakes: true }) }
+  const { wakes, isLine } = members
+  return { ...ids, ...(wakes === true && { wakes }), ...(isLine === true && { isLine }) }
 }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
 /** So that an organization with many tenants is not many neighbors to the others. */
 const MAX_GROUPS = 16

@@ -9,11 +9,12 @@ import { type Environment, SQS_ENDPOINT } from '../environment.ts'
 import { logger } from '../logger.ts'
 import { countEnqueueFailure } from '../metrics.ts'
 
-/** What every message is about. Everything else is in the execution's record. */
+/** What messages are about. Everything else is in the records. */
 export type Ids = { executionId: string; organizationId: string }
+type Body = Pick<Ids, 'organizationId'> & Partial<Ids>
 
 /** `group`: that of SQS fair queues, which keep the backlog of one group from delaying the others. */
-export type OutgoingMessage = { body: Ids; group: string; delayMs?: number | undefined }
+export type OutgoingMessage = { body: Body; group: string; delayMs?: number | undefined }
 
 type QueueName = 'runs' | 'deliveries'
 
@@ -39,7 +40,7 @@ export const toEntry = ({ body, group, delayMs = 0 }: OutgoingMessage) => ({
 
 /** Logs and counts a message that SQS does not accept: most callers leave it to the sweeper. */
 export function reportUnsent(
-  body: Ids,
+  body: Body,
   { name, message }: { name: string; message: string },
   environment: Environment,
 ): void {
@@ -68,12 +69,16 @@ export async function sendMessage(
 
 /** The ids and the other members of a message. @throws an Error when the body is not a message of this kind */
 export function parseMessage(body: string, kind: 'run' | 'delivery'): Ids & { members: JsonObject } {
-  const message: unknown = JSON.parse(body)
-  const members = isJsonObject(message) ? message : {}
+  const members = parseMembers(body)
   const { executionId, organizationId } = members
   if (!isId(executionId) || !isId(organizationId))
     throw new Error(`Invalid ${kind} message: it must have an executionId and an organizationId.`)
   return { executionId, organizationId, members }
 }
 
-const isId = (value: unknown): value is string => typeof value === 'string' && isUuid(value)
+export function parseMembers(body: string): JsonObject {
+  const message: unknown = JSON.parse(body)
+  return isJsonObject(message) ? message : {}
+}
+
+export const isId = (value: unknown): value is string => typeof value === 'string' && isUuid(value)

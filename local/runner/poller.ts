@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { clientConfig, createRequestHandler, socketPathOf } from '../../lib/aws-sdk.ts'
-import { parseRunMessage } from '../../lib/sqs/run-queue.ts'
+import { parseRunMessage, runGroupOf } from '../../lib/sqs/run-queue.ts'
 import { createDeleter } from './deleter.ts'
 import { FairQueue } from './fair-queue.ts'
 
@@ -189,8 +189,9 @@ export function startPoller({
 }
 
 const identifyRun = (body: string) => {
-  const { executionId: id, organizationId: group } = parseRunMessage(body)
-  return { id, group }
+  const message = parseRunMessage(body)
+  const id = 'executionId' in message ? message.executionId : JSON.stringify(message)
+  return { id, group: runGroupOf(message) }
 }
 
 /** A message as Lambda's event source mapping passes it to a function. */

@@ -38,7 +38,10 @@ const processExecution = async (event: SQSEvent) => {
     getRemainingTimeInMillis: () => endsAt - Date.now(),
     shutdown: { drain: shutdown.drain.signal, stop: shutdown.stop.signal },
   })
-  for (const { body } of event.Records) process.send?.({ processed: parseRunMessage(body).executionId })
+  for (const { body } of event.Records) {
+    const message = parseRunMessage(body)
+    if ('executionId' in message) process.send?.({ processed: message.executionId })
+  }
   return response
 }
 const processDeadLetter = async (event: SQSEvent) => {
@@ -78,8 +81,8 @@ function startDeliveries(): void {
     onError,
     identify(body) {
       const message = parseDeliveryMessage(body)
-      const { executionId, destinationId, revision } = message
-      return { id: `${executionId} ${revision} ${destinationId}`, group: deliveryGroupOf(message) }
+      const { subject, destinationId, revision } = message
+      return { id: `${subject.id} ${revision} ${destinationId}`, group: deliveryGroupOf(message) }
     },
   })
 }

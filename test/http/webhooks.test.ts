@@ -182,6 +182,7 @@ describe('deliveries', () => {
       id,
       webhookId: webhook.id,
       executionId: executionIds[0],
+      batchId: null,
       type: 'execution.succeeded',
       occurredAt: expect.stringMatching(/Z$/),
       status: 'FAILED',

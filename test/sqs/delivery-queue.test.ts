@@ -33,7 +33,9 @@ afterAll(async () => {
   await sqs.stop()
 })
 
-const anEvent = { executionId: system.newId(), organizationId: system.newId() }
+const executionId = system.newId()
+const anEvent = { subject: { kind: 'execution' as const, id: executionId }, organizationId: system.newId() }
+const ofBatch = { ...anEvent, subject: { kind: 'batch' as const, id: executionId } }
 const anAttempt = { ...anEvent, destinationId: system.newId(), revision: 2 }
 
 async function receive() {
@@ -53,15 +55,22 @@ function recordSent() {
 describe('openDeliveryQueue', () => {
   it.each([
     [anEvent, anEvent.organizationId],
+    [ofBatch, anEvent.organizationId],
     [anAttempt, `${anAttempt.organizationId}.${anAttempt.destinationId}`],
     [{ ...anAttempt, destinationId: 'default' }, `${anAttempt.organizationId}.default`],
   ])('sends %o in the group of its organization, or of its destination', async (message, group) => {
     const sent = recordSent()
     await queue.send(message)
     expect(sent()[0]).toMatchObject({ QueueUrl, MessageGroupId: group, DelaySeconds: 0 })
-    const body = await receive()
-    expect(JSON.parse(body)).toEqual(message)
-    expect(parseDeliveryMessage(body)).toEqual(message)
+    expect(parseDeliveryMessage(await receive())).toEqual(message)
+  })
+
+  it('sends and reads messages about executions in the form of the previous release', async () => {
+    await queue.send(anAttempt)
+    const { subject: _, ...others } = anAttempt
+    const body = { executionId, ...others }
+    expect(JSON.parse(await receive())).toEqual(body)
+    expect(parseDeliveryMessage(JSON.stringify(body))).toEqual(anAttempt)
   })
 
   it('delays a message by 15 minutes at most', async () => {
@@ -86,7 +95,7 @@ describe('openDeliveryQueue', () => {
     const closed = openDeliveryQueue({ DELIVERY_QUEUE_URL: QueueUrl, SQS_ENDPOINT: 'http://127.0.0.1:1' })
     await expect(closed.send(anEvent)).rejects.toBeInstanceOf(Unavailable)
     stop()
-    expect(error).toHaveBeenCalledWith('message not sent', expect.objectContaining(anEvent))
+    expect(error).toHaveBeenCalledWith('message not sent', expect.objectContaining({ executionId }))
     expect(listener).not.toHaveBeenCalled()
     error.mockRestore()
   })
@@ -94,11 +103,15 @@ describe('openDeliveryQueue', () => {
 
 describe('parseDeliveryMessage', () => {
   const { destinationId, revision } = anAttempt
+
   it.each([
     '',
     'null',
     '{}',
     JSON.stringify({ ...anEvent, organizationId: 7 }),
+    JSON.stringify({ ...anEvent, subject: { kind: 'agent', id: executionId } }),
+    JSON.stringify({ ...anEvent, subject: { kind: 'batch', id: 'none' } }),
+    JSON.stringify({ ...anEvent, executionId: null }),
     JSON.stringify({ ...anEvent, destinationId }),
     JSON.stringify({ ...anEvent, revision }),
     JSON.stringify({ ...anAttempt, destinationId: '' }),

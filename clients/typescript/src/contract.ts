@@ -47,10 +47,16 @@ export type Approval = {
 export type CreatedWebhook = {
   id: string
   url: string
-  types: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
+  types: (
+    | 'execution.succeeded'
+    | 'execution.failed'
+    | 'execution.cancelled'
+    | 'execution.waiting'
+    | 'batch.ended'
+  )[]
   /** IDs of agents. Null: all of them. */
   agents: string[] | null
-  /** Null: executions with and without a tenant. */
+  /** Null: with and without a tenant. */
   tenants: string[] | null
   /** Null: all of them. */
   sources: ('API' | 'BATCH' | 'SCHEDULE')[] | null
@@ -91,7 +97,10 @@ export type Delivery = {
   id: string
   /** The ID of the webhook, or `default`. */
   webhookId: string
-  executionId: string
+  /** The execution that the event is about. */
+  executionId: string | null
+  /** The batch that the event is about. */
+  batchId: string | null
   /** The type of the event. */
   type: string
   /** The `timestamp` of the event. */
@@ -686,10 +695,16 @@ export type Wait = {
 export type Webhook = {
   id: string
   url: string
-  types: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
+  types: (
+    | 'execution.succeeded'
+    | 'execution.failed'
+    | 'execution.cancelled'
+    | 'execution.waiting'
+    | 'batch.ended'
+  )[]
   /** IDs of agents. Null: all of them. */
   agents: string[] | null
-  /** Null: executions with and without a tenant. */
+  /** Null: with and without a tenant. */
   tenants: string[] | null
   /** Null: all of them. */
   sources: ('API' | 'BATCH' | 'SCHEDULE')[] | null
@@ -705,13 +720,19 @@ export type Webhook = {
 export type WebhookBody = {
   /** Where events are sent. It must begin with `https://` and must not have a private address. */
   url: string
-  /** The types of the events. By default those of executions that exist today. */
-  types?: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
+  /** The types of the events. By default those of executions. */
+  types?: (
+    | 'execution.succeeded'
+    | 'execution.failed'
+    | 'execution.cancelled'
+    | 'execution.waiting'
+    | 'batch.ended'
+  )[]
   /** Only events of these agents (slugs or IDs). Null: of all agents. */
   agents?: string[] | null
-  /** Only events of these tenants. Null: of all executions, with or without a tenant. */
+  /** Only events of these tenants. Null: of all, with or without a tenant. */
   tenants?: string[] | null
-  /** Only events of executions from these sources. Null: from all. */
+  /** Only events of executions from these sources, and of batches with `BATCH`. Null: from all. */
   sources?: ('API' | 'BATCH' | 'SCHEDULE')[] | null
   /** Hosts that may have a private address or use plain HTTP, with the port unless it is the default. */
   allowedHosts?: string[]
@@ -722,13 +743,19 @@ export type WebhookBody = {
 export type WebhookChanges = {
   /** Where events are sent. It must begin with `https://` and must not have a private address. */
   url?: string
-  /** The types of the events. By default those of executions that exist today. */
-  types?: ('execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting')[]
+  /** The types of the events. By default those of executions. */
+  types?: (
+    | 'execution.succeeded'
+    | 'execution.failed'
+    | 'execution.cancelled'
+    | 'execution.waiting'
+    | 'batch.ended'
+  )[]
   /** Only events of these agents (slugs or IDs). Null: of all agents. */
   agents?: string[] | null
-  /** Only events of these tenants. Null: of all executions, with or without a tenant. */
+  /** Only events of these tenants. Null: of all, with or without a tenant. */
   tenants?: string[] | null
-  /** Only events of executions from these sources. Null: from all. */
+  /** Only events of executions from these sources, and of batches with `BATCH`. Null: from all. */
   sources?: ('API' | 'BATCH' | 'SCHEDULE')[] | null
   /** Hosts that may have a private address or use plain HTTP, with the port unless it is the default. */
   allowedHosts?: string[]

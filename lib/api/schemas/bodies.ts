@@ -135,7 +135,7 @@ const webhookFields = () => {
       .check(
         z.minLength(1, { error: typesError }),
         z.maxLength(EVENT_TYPES.length, { error: typesError }),
-        z.describe('The types of the events. By default those of executions that exist today.'),
+        z.describe('The types of the events. By default those of executions.'),
       ),
     agents: selection(
       z.string({ error: 'must be the slug or ID of an agent' }),
@@ -145,12 +145,12 @@ const webhookFields = () => {
     tenants: selection(
       tenant(),
       'tenants',
-      'Only events of these tenants. Null: of all executions, with or without a tenant.',
+      'Only events of these tenants. Null: of all, with or without a tenant.',
     ),
     sources: selection(
       z.enum(EVENT_SOURCES, { error: sourcesError }),
       'sources',
-      'Only events of executions from these sources. Null: from all.',
+      'Only events of executions from these sources, and of batches with `BATCH`. Null: from all.',
     ),
     allowedHosts: z
       .array(z.string({ error: hostError }).check(z.regex(HOST, { error: hostError })), { error: hostsError })

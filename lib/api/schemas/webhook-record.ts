@@ -14,7 +14,7 @@ const webhook = z.object({
   url: z.string(),
   types: z.array(z.enum(EVENT_TYPES)),
   agents: z.array(z.uuid()).nullable().describe('IDs of agents. Null: all of them.'),
-  tenants: z.array(z.string()).nullable().describe('Null: executions with and without a tenant.'),
+  tenants: z.array(z.string()).nullable().describe('Null: with and without a tenant.'),
   sources: z.array(z.enum(EVENT_SOURCES)).nullable().describe('Null: all of them.'),
   allowedHosts: z.array(z.string()),
   enabled: z.boolean(),
@@ -44,7 +44,8 @@ export const deliveryRecord = z
   .object({
     id: z.string().describe('The ID of the event: the header `webhook-id`.'),
     webhookId: z.string().describe('The ID of the webhook, or `default`.'),
-    executionId: z.string(),
+    executionId: z.string().nullable().describe('The execution that the event is about.'),
+    batchId: z.string().nullable().describe('The batch that the event is about.'),
     type: z.string().describe('The type of the event.'),
     occurredAt: z.iso.datetime().describe('The `timestamp` of the event.'),
     status: z

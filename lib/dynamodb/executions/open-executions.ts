@@ -2,9 +2,9 @@ import type { ExecutionStore, StaleExecution } from '../../core/ports.ts'
 import {
   CHILD_PREFIX,
   childIdOf,
-  deliveryIdOf,
   executionIdOf,
   executionKey,
+  isExecutionRecord,
   type Key,
   OPEN_SHARDS,
   openShard,
@@ -18,9 +18,7 @@ import { type Item, pick, type Query, queryPages, type Table } from '../table/ta
 import { type ExecutionItem, SUMMARY_ATTRIBUTES, toSummary } from './execution-item.ts'
 
 const OPEN_PARTITIONS = Array.from({ length: OPEN_SHARDS }, (_, shard) => openShard(shard))
-const TIMER_PARTITIONS = Array.from({ length: TIMER_SHARDS }, (_, shard) => timerShard(shard))
-/** Timers that one query reads of a shard: 16,000 of all of them are some megabytes. */
-const TIMER_PAGE = 1_000
+export const TIMER_PARTITIONS = Array.from({ length: TIMER_SHARDS }, (_, shard) => timerShard(shard))
 /** Of those that `listOpen` reads, one after the other. */
 const ALL_PARTITIONS = [...OPEN_PARTITIONS, ...TIMER_PARTITIONS]
 
@@ -31,7 +29,7 @@ const SAMPLES = [1, STATUS_SHARDS / 4, STATUS_SHARDS]
 export function openExecutions(
   table: Table,
   random = Math.random,
-): Pick<ExecutionStore, 'countOpen' | 'countSuspended' | 'listOpen' | 'listStale' | 'readTimers'> {
+): Pick<ExecutionStore, 'countOpen' | 'countSuspended' | 'listOpen' | 'listStale'> {
   /** An estimate while it is far below `max`. */
   const countKeys =
     (...keys: StatusKey[]): ExecutionStore['countOpen'] =>
@@ -67,18 +65,6 @@ export function openExecutions(
       return (await listDueItems(table, OPEN_PARTITIONS, params)).map(toStale)
     },
 
-    async *readTimers({ before }) {
-      const shards = TIMER_PARTITIONS.map((partition) =>
-        queryPages(table, { ...dueBefore(partition, before), Limit: TIMER_PAGE }),
-      )
-      for (;;) {
-        const pages = await Promise.all(shards.map((shard) => shard.next()))
-        if (pages.every(({ done }) => done)) return
-        const due = pages.flatMap(({ value }) => ((value ?? []) as Item[]).map(toStale))
-        yield due.sort((a, b) => a.openUntil - b.openUntil)
-      }
-    },
-
     async listOpen({ limit, after }) {
       const shard = after?.shard ?? 0
       const { items: entries, lastKey } = await table.query({
@@ -88,7 +74,7 @@ export function openExecutions(
         ExclusiveStartKey: after?.entry ?? undefined,
         Limit: limit,
       })
-      const keys = entries.map(({ pk, sk }) => ({ pk, sk }) as Key)
+      const keys = entries.map(({ pk, sk }) => ({ pk, sk }) as Key).filter(isExecutionRecord)
       const attributes = [...SUMMARY_ATTRIBUTES, 'deleted']
       const records = await table.getMany(keys, { consistent: true, attributes })
       const open = (records as (Item & ExecutionItem)[]).filter(
@@ -111,17 +97,11 @@ function isFarBelow(max: number, open: number, counted: number): boolean {
   return estimate + 3 * Math.sqrt(estimate * (STATUS_SHARDS / counted - 1)) + 64 < max
 }
 
-const toStale = (item: Item): StaleExecution => ({
+export const toStale = (item: Item): StaleExecution => ({
   id: executionIdOf(String(item.pk)),
   tenantId: (item as Partial<StaleExecution>).tenantId ?? null,
   ...pick(item as StaleExecution, ['organizationId', 'createdAt', 'openUntil', 'deadlineAt']),
-  ...timedDelivery(item),
 })
-
-function timedDelivery(item: Item) {
-  const delivery = deliveryIdOf(item as Key)
-  return delivery && { delivery }
-}
 
 export async function listOpenChildren(
   table: Table,
@@ -158,7 +138,7 @@ export async function listDueItems(table: Table, partitions: string[], { now, li
     .slice(0, limit)
 }
 
-const dueBefore = (partition: string, time: number): Query => ({
+export const dueBefore = (partition: string, time: number): Query => ({
   IndexName: 'open-executions',
   KeyConditionExpression: 'openShard = :shard AND openUntil < :time',
   ExpressionAttributeValues: { ':shard': partition, ':time': time },

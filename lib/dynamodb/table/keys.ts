@@ -1,3 +1,6 @@
+import type { Subject } from '../../core/notification.ts'
+import type { DeliveryId } from '../../core/ports.ts'
+
 /** Key builders. Prefixes appear nowhere else. */
 export type Key = { pk: string; sk: string }
 
@@ -67,8 +70,28 @@ export const scheduleKey = (agentId: string, name: string): Key =>
 export const SCHEDULE_PREFIX = 'SCHEDULE#'
 /** The names of all schedules of an agent. */
 export const schedulesKey = (agentId: string): Key => inAgent(agentId, 'SCHEDULES')
+/** Null for other items. */
+export const scheduleIdOf = ({ pk, sk }: Key): { agentId: string; schedule: string } | null =>
+  pk.startsWith(AGENT_PREFIX) && sk.startsWith(SCHEDULE_PREFIX)
+    ? { agentId: pk.slice(AGENT_PREFIX.length), schedule: sk.slice(SCHEDULE_PREFIX.length) }
+    : null
 
-const inExecution = (id: string, sk: string): Key => ({ pk: `EXEC#${id}`, sk })
+export const batchKey = (id: string): Key => ({ pk: `${BATCH_PREFIX}${id}`, sk: 'BATCH' })
+export const BATCH_PREFIX = 'BATCH#'
+/** Of the record of a batch; null for other items. */
+export const batchIdOf = ({ pk, sk }: Key): string | null =>
+  sk === 'BATCH' ? pk.slice(BATCH_PREFIX.length) : null
+
+/** Of the partitions with the records of what has events. */
+const SUBJECT_PREFIXES = { execution: 'EXEC#', batch: BATCH_PREFIX } as const
+const inSubject = ({ kind, id }: Subject, sk: string): Key => ({ pk: `${SUBJECT_PREFIXES[kind]}${id}`, sk })
+/** Whose record or delivery it is. */
+export function subjectOf(pk: string): Subject {
+  const kind = pk.startsWith(SUBJECT_PREFIXES.batch) ? 'batch' : 'execution'
+  return { kind, id: pk.slice(SUBJECT_PREFIXES[kind].length) }
+}
+
+const inExecution = (id: string, sk: string): Key => inSubject({ kind: 'execution', id }, sk)
 export const executionKey = (id: string): Key => inExecution(id, 'RECORD')
 export const payloadKey = (executionId: string, name: string, chunk: number): Key =>
   inExecution(executionId, `${payloadPrefix(name)}${padded(chunk)}`)
@@ -105,16 +128,16 @@ export const signalIdOf = ({ sk }: Key): string => sk.slice(SIGNAL_PREFIX.length
 /** How many signals the execution has. */
 export const signalCountKey = (executionId: string): Key => inExecution(executionId, 'SIGNALS')
 /** One event for one destination. */
-export const deliveryKey = (executionId: string, revision: number, destinationId: string): Key =>
-  inExecution(executionId, `${DELIVERY_PREFIX}${revision}#${destinationId}`)
+export const deliveryKey = ({ subject, revision, destinationId }: DeliveryId): Key =>
+  inSubject(subject, `${DELIVERY_PREFIX}${revision}#${destinationId}`)
 export const DELIVERY_PREFIX = 'DELIVERY#'
 /** Null for other items. */
-export function deliveryIdOf({ sk }: Key): { revision: number; destinationId: string } | null {
+export function deliveryIdOf({ pk, sk }: Key): DeliveryId | null {
   const [, revision, destinationId = ''] = sk.startsWith(DELIVERY_PREFIX) ? sk.split('#') : []
-  return revision === undefined ? null : { revision: Number(revision), destinationId }
+  return revision === undefined ? null : { subject: subjectOf(pk), revision: Number(revision), destinationId }
 }
-/** Says that all events of a final execution have deliveries. */
-export const handledKey = (executionId: string): Key => inExecution(executionId, 'HANDLED')
+/** Says that all events of a subject that has ended have deliveries. */
+export const handledKey = (subject: Subject): Key => inSubject(subject, 'HANDLED')
 /** Up to where the sweeper has read the outbox. */
 export const OUTBOX_POSITION: Key = { pk: 'OUTBOX', sk: 'POSITION' }
 export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
@@ -151,7 +174,7 @@ export const openShard = (shard: number): string => `OPEN#${shard}`
 /** Suspended executions, by the time at which they are resumed at the latest. */
 export const timerShard = (shard: number): string => `TIMER#${shard}`
 
-/** Final executions whose events may not be handled, by the time of their end. Entries stay: it is a log. */
+/** What has ended and whose events may not be handled, by the time of the end. Entries stay: it is a log. */
 export const outboxShard = (shard: number): string => `${OUTBOX_SHARD_PREFIX}${shard}`
 export const isOutboxShard = (shard: string | undefined): boolean =>
   shard?.startsWith(OUTBOX_SHARD_PREFIX) ?? false

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import { BATCH_DEADLINE_MS, type Batch, sumTotals } from '../../core/batch.ts'
+import { type Batch, sumTotals } from '../../core/batch.ts'
 import type { ExecutionSummary } from '../../core/execution.ts'
 import type { FeedMessage } from '../../core/ports.ts'
 import { describeCause, logger } from '../../logger.ts'
@@ -62,11 +62,10 @@ async function feedOne(
 }
 
 /** The timer is moved first: it repairs what this process does not finish. */
-async function feedAll(engine: BatchEngine, accepted: Batch, until: number): Promise<void> {
+async function feedAll(engine: BatchEngine, batch: Batch, until: number): Promise<void> {
   const { batches, queue, system } = engine
-  const { id, organizationId } = accepted
+  const { id, organizationId } = batch
   await batches.postpone({ id, openUntil: system.now() + timesOf(engine).leaseMs })
-  const batch = await stopAtDeadline(engine, accepted)
   const limit = pLimit(PARALLEL_LANES)
   const lanes = await batches.listLanes({ batch })
   const results = await Promise.all(
@@ -87,16 +86,6 @@ async function feedAll(engine: BatchEngine, accepted: Batch, until: number): Pro
   const openUntil = system.now() + RETRY_MS
   await batches.postpone({ id, openUntil })
   await queue.feed({ batchId: id, organizationId, at: openUntil, delayMs: RETRY_MS })
-}
-
-async function stopAtDeadline({ batches, recent, system }: BatchEngine, batch: Batch): Promise<Batch> {
-  const isOverdue = Date.parse(batch.createdAt) + BATCH_DEADLINE_MS <= system.now()
-  if (!isOverdue || batch.stopped) return batch
-  const days = BATCH_DEADLINE_MS / 86_400_000
-  const error = { code: 'DeadlineExceeded', message: `The line had not started after ${days} days.` }
-  await batches.stop({ batch, error, status: 'IN_PROGRESS' })
-  recent.delete(batch.id)
-  return { ...batch, stopped: error }
 }
 
 /** Ends a batch whose lanes have no lines left. The last lane sees this, because it is written before. */

@@ -1,6 +1,6 @@
-import { type Batch, type Lane, lineExecutionId, sumTotals } from '../../core/batch.ts'
+import { BATCH_DEADLINE_MS, type Batch, type Lane, lineExecutionId, sumTotals } from '../../core/batch.ts'
 import { TooManyRequests } from '../../core/errors.ts'
-import { CANCELLED, type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { CANCELLED, type ExecutionError, type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import { endExecution } from '../end-execution.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
 import { type BatchEngine, readOpenBatch } from './batch-engine.ts'
@@ -42,7 +42,7 @@ export async function feedLane(
     const key = { organizationId: batch.organizationId, id: lineExecutionId(batch, line) }
     let execution = known === undefined ? await executions.getSummary(key) : known
     if (!execution) {
-      if (!current.stopped) current = await stopAtCostLimit(engine, current)
+      if (!current.stopped) current = await stopAtLimit(engine, current)
       const started = current.stopped
         ? await refuseLine(engine, key)
         : await startLine(engine, current, { line, lane: number }).catch(unlessRefused)
@@ -87,17 +87,28 @@ async function cancelLine(
   return ended ?? executions.getSummary(key)
 }
 
-/** Whoever has written a lane sees what all lanes have spent before: lines that are open are all that can be added. */
-async function stopAtCostLimit({ batches, queue, recent }: BatchEngine, batch: Batch): Promise<Batch> {
-  const { id: batchId, organizationId, maxCostUsd } = batch
-  if (maxCostUsd === null) return batch
-  const { costUsd } = sumTotals(await batches.listLanes({ batch }))
-  if (costUsd < maxCostUsd) return batch
-  const message = `The lines of the batch that have ended cost $${costUsd}, and maxBatchCostUsd is ${maxCostUsd}.`
-  const error = { code: 'BudgetExceeded', message }
+/** Whether a further line may start. Whoever has written a lane sees what all lanes have spent before. */
+async function stopAtLimit(engine: BatchEngine, batch: Batch): Promise<Batch> {
+  const { batches, queue, recent } = engine
+  const error = await findExcess(engine, batch)
+  if (!error) return batch
+  const { id: batchId, organizationId } = batch
   const isFirst = await batches.stop({ batch, error, status: 'IN_PROGRESS' })
   recent.delete(batchId)
   // Lanes that have yet to start a line must not wait for the timer.
   if (isFirst) await queue.feed({ batchId, organizationId })
   return { ...batch, stopped: error }
+}
+
+async function findExcess({ batches, system }: BatchEngine, batch: Batch): Promise<ExecutionError | null> {
+  const { createdAt, maxCostUsd } = batch
+  if (Date.parse(createdAt) + BATCH_DEADLINE_MS <= system.now()) {
+    const message = `The line had not started ${BATCH_DEADLINE_MS / 86_400_000} days after the batch was accepted.`
+    return { code: 'DeadlineExceeded', message }
+  }
+  if (maxCostUsd === null) return null
+  const { costUsd } = sumTotals(await batches.listLanes({ batch }))
+  if (costUsd < maxCostUsd) return null
+  const message = `The lines that had ended cost $${costUsd}, and maxBatchCostUsd of the batch is ${maxCostUsd}.`
+  return { code: 'BudgetExceeded', message }
 }

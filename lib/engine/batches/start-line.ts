@@ -78,5 +78,7 @@ async function enqueue(
   { queue }: BatchEngine,
   { id: executionId, organizationId, tenantId, sharesWorker }: Execution,
 ) {
-  await queue.send({ executionId, organizationId, tenantId, sharesWorker }).catch(() => undefined)
+  await queue
+    .send({ executionId, organizationId, tenantId, sharesWorker, isLine: true })
+    .catch(() => undefined)
 }

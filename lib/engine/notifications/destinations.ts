@@ -4,16 +4,22 @@ import { DEFAULT_WEBHOOK, EVENT_BUS, type EventType, selects, type Webhook } fro
 import type { WebhookStore } from '../../core/ports.ts'
 import { type Environment, EVENT_BUS as EVENT_BUS_VARIABLE } from '../../environment.ts'
 
-/** What is told of an execution. `webhook`: null if the URL was given with the run, and for the event bus. */
+/** What is told of events. `webhook`: null if the URL was given with the request, and for the event bus. */
 export type Destination = { id: string; webhook: Webhook | null; url: string | null }
+
+/** What decides who wants the events of a subject. */
+export type Addressed = Pick<
+  ExecutionSummary,
+  'organizationId' | 'agentId' | 'tenantId' | 'source' | 'webhookUrl' | 'parentExecutionId' | 'isDraft'
+>
 
 /** New webhooks take effect within this time. */
 const CACHED_MS = 30_000
 const MAX_ORGANIZATIONS = 10_000
 
 export type Destinations = {
-  /** Those that want an event of this execution. The webhooks of an organization are read once in 30 s. */
-  of(execution: ExecutionSummary, type: EventType): Promise<Destination[]>
+  /** Those that want an event. The webhooks of an organization are read once in 30 s. */
+  of(addressed: Addressed, type: EventType): Promise<Destination[]>
   /** The next question reads the webhooks of the organization again. */
   forget(organizationId: string): void
 }
@@ -31,13 +37,13 @@ export function openDestinations(
     fetchMethod: (organizationId) => webhooks.list({ organizationId }),
   })
   return {
-    async of(execution, type) {
-      if (!isReported(execution)) return []
-      const { organizationId, webhookUrl: url } = execution
+    async of(addressed, type) {
+      if (!isReported(addressed)) return []
+      const { organizationId, webhookUrl: url } = addressed
       const all = (await known.fetch(organizationId)) ?? []
       return [
         ...all
-          .filter((webhook) => selects(webhook, execution, type))
+          .filter((webhook) => selects(webhook, addressed, type))
           .map((webhook) => ({ id: webhook.id, webhook, url: webhook.url })),
         ...(url ? [{ id: DEFAULT_WEBHOOK, webhook: null, url }] : []),
         ...(environment[EVENT_BUS_VARIABLE] ? [{ id: EVENT_BUS, webhook: null, url: null }] : []),
@@ -50,6 +56,6 @@ export function openDestinations(
   }
 }
 
-/** Events are those of runs that a client has started on a published version. */
-const isReported = ({ parentExecutionId, isDraft }: ExecutionSummary): boolean =>
+/** Events are those of runs and batches that a client has started on a published version. */
+const isReported = ({ parentExecutionId, isDraft }: Addressed): boolean =>
   parentExecutionId === null && !isDraft

@@ -1,9 +1,39 @@
+import type { Execution, ExecutionSummary } from '../../core/execution.ts'
+import type { LeaseTimes } from '../../core/lease-times.ts'
+import type { DeliveryResult, SentEvent } from '../../core/notification.ts'
+import type {
+  DeliveryQueue,
+  DeliveryStore,
+  ExecutionStore,
+  SignalStore,
+  System,
+  WebhookStore,
+} from '../../core/ports.ts'
+import type { StepStore } from '../../core/step.ts'
 import { PUBLIC_URL } from '../../environment.ts'
 import { readTimes } from '../engine.ts'
-import { circuitBreaker } from './circuit-breaker.ts'
-import type { DeliveryEngine } from './deliver.ts'
-import { openDestinations } from './destinations.ts'
+import { type CircuitBreaker, circuitBreaker } from './circuit-breaker.ts'
+import { type Destination, type Destinations, openDestinations } from './destinations.ts'
 import { eventSender } from './send-event.ts'
+
+export type DeliveryEngine = {
+  executions: Pick<ExecutionStore, 'clearEvents' | 'getLimited' | 'getStatus' | 'getSummary'>
+  signals: Pick<SignalStore, 'list'>
+  steps: Pick<StepStore, 'hasResult' | 'read'>
+  deliveries: Pick<DeliveryStore, 'delete' | 'get' | 'list' | 'listOf' | 'put' | 'setHandled'>
+  webhooks: Pick<WebhookStore, 'get' | 'update'>
+  destinations: Destinations
+  breaker: CircuitBreaker
+  queue: DeliveryQueue
+  system: System
+  times: LeaseTimes
+  /** Sends an event; never throws. `data`: JSON of the record. */
+  send(destination: Destination, event: SentEvent, data: string): Promise<DeliveryResult>
+  /** The record that clients see. */
+  toRecord(execution: Execution): object
+  /** The same without payloads, for an execution whose record is too large. */
+  toSummary(execution: ExecutionSummary): object
+}
 
 type Parts = Omit<DeliveryEngine, 'webhooks' | 'destinations' | 'breaker' | 'times' | 'send'>
 type Webhooks = DeliveryEngine['webhooks'] &

@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CANCELLED, type ExecutionError, type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { CANCELLED, type ExecutionError, isFinal } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { EventType } from '../../core/notification.ts'
-import type { DeliveryQueue, ExecutionStore, System, WebhookStore } from '../../core/ports.ts'
+import type {
+  DeliveryMessage,
+  DeliveryQueue,
+  ExecutionStore,
+  System,
+  WebhookStore,
+} from '../../core/ports.ts'
 import { toWaitingFor, type Wait } from '../../core/wait.ts'
 import { type Engine, isoNow, readTimes } from '../engine.ts'
-import { type Destinations, openDestinations } from './destinations.ts'
+import { type Addressed, type Destinations, openDestinations } from './destinations.ts'
 
 type Parts = { queue: DeliveryQueue; system: System; times?: LeaseTimes; destinations?: Destinations }
 
@@ -20,13 +26,15 @@ export function withOutbox<S extends { executions: ExecutionStore; webhooks: Web
 ): S & { announce: NonNullable<Engine['announce']> } {
   const { executions } = stores
   /** Best effort: the sweeper repeats it. */
-  const announce: Engine['announce'] & {} = async ({ id: executionId, organizationId }) => {
-    const sending = queue.send({ executionId, organizationId }).catch(() => undefined)
+  const send = async (message: DeliveryMessage) => {
+    const sending = queue.send(message).catch(() => undefined)
     await Promise.race([sending, pause(MAX_PAUSE_MS)])
   }
-  /** An execution is marked in vain rather than not at all: whether anybody wants the event is asked again. */
-  const isWanted = (execution: ExecutionSummary, type: EventType) =>
-    Promise.race([destinations.of(execution, type), pause(MAX_PAUSE_MS)]).then(
+  const announce: Engine['announce'] & {} = ({ id, organizationId }) =>
+    send({ subject: { kind: 'execution', id }, organizationId })
+  /** A subject is marked in vain rather than not at all: whether anybody wants the event is asked again. */
+  const isWanted = (addressed: Addressed, type: EventType) =>
+    Promise.race([destinations.of(addressed, type), pause(MAX_PAUSE_MS)]).then(
       (found) => found?.length !== 0,
       () => true,
     )

@@ -12,12 +12,12 @@ type Params = {
   memory: OutboxMemory
 }
 
-/** What a process knows of entries: that they are handled, or when it sends their message again. */
+/** What a process knows of entries, by the id of their subject: that they are handled, or when it sends their message again. */
 export type OutboxMemory = LRUCache<string, 'handled' | number>
 export const newOutboxMemory = (): OutboxMemory => new LRUCache({ max: 100_000 })
 
 /**
- * The outbox is read again from this many grace periods before now on: an execution is entered with the time at which
+ * The outbox is read again from this many grace periods before now on: a subject is entered with the time at which
  * its worker began to write. A worker whose write took longer has lost its lease.
  */
 const LAG_GRACES = 5
@@ -28,7 +28,7 @@ const MAX_REQUESTS = 50
 const MAX_READ_MS = 20_000
 
 /**
- * Sends the message again of each execution that ended some time ago and whose events are not handled.
+ * Sends the message again of each subject that ended some time ago and whose events are not handled.
  * @returns the age of the oldest of them in milliseconds; 0 without any
  * @throws Unavailable
  */
@@ -39,20 +39,20 @@ export async function sweepOutbox({ deliveries, queue, system, times, memory }: 
   let oldest = now
   let isEmpty = true
   let reached = now - LAG_GRACES * times.graceMs
-  const send = async ({ executionId, organizationId, at }: OutboxEntry) => {
+  const send = async ({ subject, organizationId, at }: OutboxEntry) => {
     if (now - at < GIVE_UP_MS) oldest = Math.min(oldest, at)
-    const sendAt = memory.get(executionId)
+    const sendAt = memory.get(subject.id)
     if (typeof sendAt === 'number' && sendAt > now) return
-    await queue.send({ executionId, organizationId })
-    memory.set(executionId, nextSweep(times, at, now))
+    await queue.send({ subject, organizationId })
+    memory.set(subject.id, nextSweep(times, at, now))
   }
   for await (const page of deliveries.readOutbox({ from: position, before: now - times.graceMs })) {
     const { entries, until } = page
     isEmpty &&= entries.length === 0
-    const unknown = entries.filter(({ executionId }) => memory.get(executionId) !== 'handled')
-    const handled = await deliveries.findHandled({ executionIds: unknown.map((each) => each.executionId) })
+    const unknown = entries.filter(({ subject }) => memory.get(subject.id) !== 'handled')
+    const handled = await deliveries.findHandled({ subjects: unknown.map(({ subject }) => subject) })
     for (const id of handled) memory.set(id, 'handled')
-    const waiting = unknown.filter(({ executionId }) => !handled.has(executionId))
+    const waiting = unknown.filter(({ subject }) => !handled.has(subject.id))
     await Promise.all(waiting.map((entry) => limit(() => send(entry))))
     if (system.now() - now < MAX_READ_MS) continue
     reached = Math.min(reached, until)

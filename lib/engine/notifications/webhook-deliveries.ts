@@ -1,9 +1,11 @@
-import { visibilityOf } from '../../access/permissions.ts'
+import { mayUseAgent } from '../../access/permissions.ts'
 import { BY_DELIVERY, type PageQuery, parsePage } from '../../core/cursor.ts'
 import { DeliveryNotFound } from '../../core/errors.ts'
 import { type Delivery, type DeliveryResult, parseEventId } from '../../core/notification.ts'
-import type { DeliveryStore, ExecutionStore, Page, WebhookStore } from '../../core/ports.ts'
-import { type DeliveryEngine, redeliver, sendTest } from './deliver.ts'
+import type { DeliveryStore, Page, WebhookStore } from '../../core/ports.ts'
+import { redeliver, sendTest } from './deliver.ts'
+import type { DeliveryEngine } from './open-delivery-engine.ts'
+import { readSubject } from './subjects/read-subject.ts'
 import { getWebhook, resolveDestination, type WebhookReference } from './webhooks.ts'
 
 /** @throws WebhookNotFound, Forbidden, InvalidCursor */
@@ -26,20 +28,18 @@ export async function listDeliveries(
  * @throws WebhookNotFound, DeliveryNotFound, Forbidden
  */
 export async function redeliverEvent(
-  engine: DeliveryEngine & { webhooks: WebhookStore; executions: Pick<ExecutionStore, 'isVisible'> },
+  engine: DeliveryEngine & { webhooks: WebhookStore },
   { deliveryId, ...reference }: WebhookReference & { deliveryId: string },
 ): Promise<Delivery> {
   const { access } = reference
   const { organizationId } = access
   const destinationId = await resolveDestination(engine, reference)
   const event = parseEventId(deliveryId)
-  const isVisible =
-    event &&
-    (access.agents === null ||
-      (await engine.executions.isVisible({ ...visibilityOf(access), id: event.executionId })))
-  const delivery = isVisible
-    ? await redeliver(engine, { organizationId, destinationId, eventId: deliveryId })
-    : null
+  const subject = event && (await readSubject(engine, { ...event, organizationId }))
+  const delivery =
+    subject && mayUseAgent(access, subject.addressed.agentId)
+      ? await redeliver(engine, { organizationId, destinationId, eventId: deliveryId })
+      : null
   if (!delivery) throw new DeliveryNotFound()
   return delivery
 }

@@ -10,7 +10,12 @@ import {
 } from '../../core/errors.ts'
 import { agentIdFrom, isUuid } from '../../core/ids.ts'
 import { MIN_RETENTION_DAYS, SECRET_OVERLAP_MS } from '../../core/limits.ts'
-import { DEFAULT_WEBHOOK, EVENT_TYPES, type Webhook, type WebhookSecret } from '../../core/notification.ts'
+import {
+  DEFAULT_WEBHOOK,
+  EXECUTION_EVENT_TYPES,
+  type Webhook,
+  type WebhookSecret,
+} from '../../core/notification.ts'
 import type { AgentStore, System, WebhookStore } from '../../core/ports.ts'
 import { findEndpointProblem } from '../../tools/egress/egress-policy.ts'
 import { newSecret } from './sign-webhook.ts'
@@ -79,7 +84,7 @@ export async function createWebhook(
     id: system.newId(),
     organizationId: access.organizationId,
     url: body.url,
-    types: [...EVENT_TYPES],
+    types: [...EXECUTION_EVENT_TYPES],
     agentIds: null,
     tenantIds: null,
     sources: null,

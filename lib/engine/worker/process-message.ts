@@ -115,13 +115,13 @@ const hasLostWorker = ({ attempts, lastError }: LeasedExecution, { receiveCount 
 /** Hands over a run that may be what killed its last worker to a worker that has no others. */
 async function continueAlone(
   engine: Engine,
-  { id, organizationId, tenantId, lease }: LeasedExecution,
+  { id, organizationId, tenantId, batch, lease }: LeasedExecution,
 ): Promise<MessageResult> {
   const { graceMs, leaseMs } = timesOf(engine)
   const until = engine.system.now() + graceMs
   try {
     await engine.executions.release({ id, owner: lease.owner, until, error: null, isCounted: false })
-    await engine.queue.send({ executionId: id, organizationId, tenantId })
+    await engine.queue.send({ executionId: id, organizationId, tenantId, ...(batch && { isLine: true }) })
     return 'processed'
   } catch {
     return { retryInMs: leaseMs }
@@ -135,11 +135,12 @@ async function continueAlone(
  */
 async function requeue(
   { queue }: Engine,
-  { id: executionId, organizationId, tenantId, sharesWorker }: LeasedExecution,
+  { id: executionId, organizationId, tenantId, sharesWorker, batch }: LeasedExecution,
   { progressed, hasFailed, delayMs }: Extract<AttemptResult, { kind: 'released' }>,
 ): Promise<MessageResult> {
   if (hasFailed && !progressed) return { retryInMs: delayMs }
-  return queue.send({ executionId, organizationId, tenantId, sharesWorker, delayMs }).then(
+  const ids = { executionId, organizationId, tenantId }
+  return queue.send({ ...ids, sharesWorker, ...(batch && { isLine: true }), delayMs }).then(
     () => 'processed' as const,
     () => ({ retryInMs: delayMs }),
   )

@@ -55,7 +55,8 @@ function writeMembers({ kind, members }: Extract<Type, { members: Type[] }>, ind
 /** In parentheses where an operator follows or precedes. */
 function writeOperand(type: Type, indent: string): string {
   const text = write(type, indent)
-  return type.kind === 'union' || type.kind === 'intersection' ? `(${text})` : text
+  if (type.kind !== 'union' && type.kind !== 'intersection') return text
+  return text.startsWith('\n') ? `(${text}\n${indent})` : `(${text})`
 }
 
 function writeTuple({ items, minItems, rest }: Extract<Type, { kind: 'tuple' }>, indent: string): string {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { CANCELLED, type SuspendedExecution } from '../../../lib/core/execution.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { timerStore } from '../../../lib/dynamodb/timer-store.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../../support/engine/executions.ts'
@@ -24,6 +25,7 @@ describe.each(EMULATORS)('suspended executions on %s', (emulator) => {
   const name = `suspended-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const store = executionStore(tableOn(emulator, name))
+  const timers = timerStore(tableOn(emulator, name))
 
   async function suspended(waits: Wait[] = [sleepUntil(NOW + 60 * MINUTE)]) {
     const execution = anExecution({ organizationId: system.newId(), lease: leaseOf('first') })
@@ -36,7 +38,8 @@ describe.each(EMULATORS)('suspended executions on %s', (emulator) => {
   }
   const timersBefore = async (before: number) => {
     const found = []
-    for await (const page of store.readTimers({ before })) found.push(...page)
+    for await (const page of timers.read({ before }))
+      found.push(...page.flatMap((timer) => (timer.kind === 'execution' ? timer.stale : [])))
     return found
   }
 

@@ -112,7 +112,10 @@ describe('the end of a run', () => {
     const { length } = outbox.sent
     expect(length).toBeLessThanOrEqual(2)
     expect(await outbox.deliveriesOf(run.id)).toHaveLength(1)
-    await outbox.engine.queue.send({ executionId: run.id, organizationId: outbox.organizationId })
+    await outbox.engine.queue.send({
+      subject: { kind: 'execution', id: run.id },
+      organizationId: outbox.organizationId,
+    })
     await outbox.deliver()
     expect(outbox.sent).toHaveLength(length)
   })

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import type { Subject } from '../../../lib/core/notification.ts'
 import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
 
 const HOUR_MS = 3_600_000
@@ -9,7 +10,7 @@ it('continues a log that is too long for one sweep where the last one stopped', 
   let now = 10 * HOUR_MS
   let position = 0
   const entries = Array.from({ length: 10 }, (_, hour) => ({
-    ...{ executionId: `run-${hour}`, organizationId: 'o' },
+    ...{ subject: { kind: 'execution' as const, id: `run-${hour}` }, organizationId: 'o' },
     at: hour * HOUR_MS,
   }))
   const deliveries = {
@@ -19,7 +20,7 @@ it('continues a log that is too long for one sweep where the last one stopped', 
         yield { entries: [entry], until: entry.at }
       }
     },
-    findHandled: async ({ executionIds }: { executionIds: string[] }) => new Set(executionIds),
+    findHandled: async ({ subjects }: { subjects: Subject[] }) => new Set(subjects.map(({ id }) => id)),
     getPosition: async () => position,
     setPosition: async (params: { position: number }) => {
       position = params.position

@@ -5,13 +5,13 @@ import { Unavailable } from '../../../lib/core/errors.ts'
 import { CANCELLED } from '../../../lib/core/execution.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import type { QueuedExecution } from '../../../lib/core/ports.ts'
+import type { QueuedExecution, QueueMessage } from '../../../lib/core/ports.ts'
 import { SIGNAL_NAME_RULE } from '../../../lib/core/wait.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { listSignals } from '../../../lib/engine/waiting/list-signals.ts'
 import { sendSignal } from '../../../lib/engine/waiting/send-signal.ts'
-import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn, NO_DELIVERIES } from '../../support/engine/engine-on.ts'
@@ -144,16 +144,17 @@ describe('sendSignal', () => {
     await run.start()
     await run.send('go', 1)
     const times = leaseTimes()
-    const sent: string[] = []
+    const ids: string[] = []
     const queue = {
       send: async () => undefined,
-      sendBatch: async (batch: QueuedExecution[]) =>
-        void sent.push(...batch.map(({ executionId }) => executionId)),
+      sendBatch: async (batch: QueueMessage[]) =>
+        void ids.push(...batch.map((message) => ('executionId' in message ? message.executionId : ''))),
     }
     const later = { ...system, now: () => Date.now() + times.leaseMs }
-    const sentUntil = Date.now() + 2 * times.leaseMs - 1_000
-    await sweepTimers({ ...run.engine, ...NO_DELIVERIES, queue, system: later, times, sentUntil })
-    expect(sent).toContain(run.execution.id)
+    const sent = newSentTimers()
+    const { timers } = engineOn(sharedTable())
+    await sweepTimers({ ...run.engine, timers, ...NO_DELIVERIES, queue, system: later, times, sent })
+    expect(ids).toContain(run.execution.id)
     await run.wake()
     expect(await run.stored()).toMatchObject({ output: { data: 1 } })
   })

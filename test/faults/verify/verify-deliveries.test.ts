@@ -11,7 +11,7 @@ const execution: Execution = { ...anExecution(), status: 'SUCCESS', attempts: 1 
 type Sent = { type?: string; revision?: number; secret?: string }
 
 function requestOf({ type = 'execution.succeeded', revision = 2, secret = SECRET }: Sent = {}) {
-  const eventId = eventIdOf({ executionId: execution.id, revision })
+  const eventId = eventIdOf({ subject: { kind: 'execution', id: execution.id }, revision })
   const body = JSON.stringify({ type, timestamp: '', data: { id: execution.id } })
   const secrets = [{ secret, createdAt: '', expiresAt: null }]
   return { headers: { ...signWebhook({ eventId, body, secrets, now: Date.now() }) }, body }

@@ -14,7 +14,10 @@ export function missingDeliveries({ stored, receivers }: Evidence): string[] {
   return receivers.received().flatMap(({ kind, requests }) => {
     const ids = new Set(requests.map(({ headers }) => headers['webhook-id']))
     return expected
-      .filter(({ id, attempts }) => !ids.has(eventIdOf({ executionId: id, revision: attempts + 1 })))
+      .filter(
+        ({ id, attempts }) =>
+          !ids.has(eventIdOf({ subject: { kind: 'execution', id }, revision: attempts + 1 })),
+      )
       .map(({ id }) => `The end of ${id} was not delivered to the receiver that ${kind}.`)
   })
 }

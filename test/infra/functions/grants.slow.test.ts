@@ -24,7 +24,7 @@ import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { CLEANUP_DELAY_MS, DEADLINE_MS, LEASE_MS } from '../../../lib/core/limits.ts'
 import type { Delivery } from '../../../lib/core/notification.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
-import { deliveryStore } from '../../../lib/dynamodb/executions/delivery-store.ts'
+import { deliveryStore } from '../../../lib/dynamodb/delivery-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { webhookStore } from '../../../lib/dynamodb/webhook-store.ts'
@@ -269,7 +269,7 @@ async function failToDeliver(executionId: string, webhookId: string) {
 function aDelivery(executionId: string, destinationId: string): Delivery {
   const now = new Date().toISOString()
   const event = {
-    executionId,
+    subject: { kind: 'execution' as const, id: executionId },
     organizationId,
     revision: 2,
     type: 'execution.failed' as const,

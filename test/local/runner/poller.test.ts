@@ -27,6 +27,7 @@ afterAll(async () => {
 })
 
 const MESSAGES = 25
+const executionIdOf = (body = ''): string => (parseRunMessage(body) as { executionId: string }).executionId
 const SUCCESS = { batchItemFailures: [] }
 
 /** A poller of a new queue with `MESSAGES` messages. `fails` are the messages that its handler reports as failed. */
@@ -45,7 +46,7 @@ async function poll({ concurrency = 32, fails = 0 } = {}) {
     await setTimeout(20)
     inProcess.now--
     const [record] = Records
-    processed.add(parseRunMessage(record?.body ?? '').executionId)
+    processed.add(executionIdOf(record?.body))
     return processed.size <= fails
       ? { batchItemFailures: [{ itemIdentifier: record?.messageId ?? '' }] }
       : SUCCESS
@@ -99,9 +100,10 @@ describe('startPoller, of messages that are not of runs', () => {
     const environment = { DELIVERY_QUEUE_URL: queueUrl, SQS_ENDPOINT: sqs.endpoint }
     const queue = openDeliveryQueue(environment)
     const organizationId = system.newId()
+    const anEvent = () => ({ subject: { kind: 'execution' as const, id: system.newId() }, organizationId })
     const send = async (destinationId: string, count: number) => {
       for (let revision = 1; revision <= count; revision++)
-        await queue.send({ executionId: system.newId(), organizationId, destinationId, revision })
+        await queue.send({ ...anEvent(), destinationId, revision })
     }
     const started: string[] = []
     const handler = async ({ Records: [record] }: SQSEvent) => {
@@ -118,7 +120,7 @@ describe('startPoller, of messages that are not of runs', () => {
       onError: (error) => expect.fail(String(error)),
       identify(body) {
         const message = parseDeliveryMessage(body)
-        return { id: `${message.executionId}`, group: deliveryGroupOf(message) }
+        return { id: message.subject.id, group: deliveryGroupOf(message) }
       },
     })
     await send('hangs', 12)
@@ -146,7 +148,7 @@ async function pollByHand() {
   const running = new Map<string, () => void>()
   const started: string[] = []
   const handler = async ({ Records: [record] }: SQSEvent) => {
-    const run = names.get(parseRunMessage(record?.body ?? '').executionId) ?? ''
+    const run = names.get(executionIdOf(record?.body)) ?? ''
     started.push(run)
     await new Promise<void>((resolve) => running.set(run, resolve))
     running.delete(run)

@@ -1,16 +1,15 @@
-import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { openStores, type Stores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { system } from '../../../lib/system.ts'
 
 /** For sweeps of tables without deliveries. */
 export const NO_DELIVERIES = {
-  deliveries: { postpone: async () => false },
   deliveryQueue: { send: async () => undefined },
 }
 
 /** An engine on one table, with the system's clock. */
-export const engineOn = (table: Table): Engine => ({
+export const engineOn = (table: Table): Engine & Stores => ({
   ...openStores(table),
   queue: { send: async () => undefined },
   system,

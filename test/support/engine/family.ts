@@ -3,9 +3,10 @@ import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
 import type { QueuedExecution } from '../../../lib/core/ports.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import { timerStore } from '../../../lib/dynamodb/timer-store.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { runCleanups, sweep } from '../../../lib/engine/maintenance.ts'
-import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import type { ScriptedModel } from '../scripted-model/start-scripted-model.ts'
@@ -129,7 +130,7 @@ export function aFamily({ table, scripted }: Family) {
       const { system, times } = engine
       const params = { executions, steps, queue, system, times }
       await runCleanups(params)
-      await sweepTimers({ ...params, ...NO_DELIVERIES, sentUntil: 0 })
+      await sweepTimers({ ...params, timers: timerStore(table), ...NO_DELIVERIES, sent: newSentTimers() })
       await sweep(params)
     },
   }

@@ -3,8 +3,8 @@ import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import {
   type DeliveryResult,
   type EventType,
-  type ExecutionEvent,
   eventIdOf,
+  type SubjectEvent,
   type Webhook,
 } from '../../../lib/core/notification.ts'
 import type { DeliveryMessage } from '../../../lib/core/ports.ts'
@@ -13,15 +13,12 @@ import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { circuitBreaker } from '../../../lib/engine/notifications/circuit-breaker.ts'
-import {
-  type DeliveryEngine,
-  deliverEvents,
-  retryDelivery,
-} from '../../../lib/engine/notifications/deliver.ts'
+import { deliverEvents, retryDelivery } from '../../../lib/engine/notifications/deliver.ts'
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
+import type { DeliveryEngine } from '../../../lib/engine/notifications/open-delivery-engine.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
-import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../engine/executions.ts'
 import { aWebhook } from './a-webhook.ts'
@@ -73,7 +70,7 @@ export function anOutbox(table: Table) {
   }
   const destinations = openDestinations(webhookStore, { environment: {}, cachedMs: 1 })
   const outbox = withOutbox({ ...stores, webhooks: webhookStore }, { queue, system: clock, destinations })
-  const send = async (destination: { id: string }, event: ExecutionEvent, data: string) => {
+  const send = async (destination: { id: string }, event: SubjectEvent, data: string) => {
     const result = await (answers.get(destination.id) ?? (() => OK))()
     const { type } = event
     sent.push({ destinationId: destination.id, eventId: eventIdOf(event), type, data: JSON.parse(data) })
@@ -195,11 +192,11 @@ export function anOutbox(table: Table) {
     async sweep(): Promise<number> {
       const params = { ...outbox, system: clock, times, deliveryQueue: queue }
       const batchQueue = { send: async () => undefined, sendBatch: async () => undefined }
-      await sweepTimers({ ...params, queue: batchQueue, sentUntil: 0 })
+      await sweepTimers({ ...params, queue: batchQueue, sent: newSentTimers() })
       return sweepOutbox({ ...params, queue, memory })
     },
 
     timerOf: async (id: string) => (await stores.executions.getSuspended({ id }))?.openUntil,
-    deliveriesOf: (executionId: string) => stores.deliveries.listOfExecution({ executionId }),
+    deliveriesOf: (executionId: string) => stores.deliveries.listOf({ kind: 'execution', id: executionId }),
   }
 }

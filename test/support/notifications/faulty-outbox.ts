@@ -1,7 +1,7 @@
 import { CANCELLED, type Execution, isFinal, NO_USAGE } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { type DeliveryResult, type ExecutionEvent, eventIdOf } from '../../../lib/core/notification.ts'
-import type { BatchQueue, DeliveryMessage } from '../../../lib/core/ports.ts'
+import { type DeliveryResult, eventIdOf, type SubjectEvent } from '../../../lib/core/notification.ts'
+import type { BatchQueue, DelayedExecution, DeliveryMessage } from '../../../lib/core/ports.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import * as keys from '../../../lib/dynamodb/table/keys.ts'
@@ -9,16 +9,13 @@ import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { circuitBreaker } from '../../../lib/engine/notifications/circuit-breaker.ts'
-import {
-  type DeliveryEngine,
-  deliverEvents,
-  retryDelivery,
-} from '../../../lib/engine/notifications/deliver.ts'
+import { deliverEvents, retryDelivery } from '../../../lib/engine/notifications/deliver.ts'
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
+import type { DeliveryEngine } from '../../../lib/engine/notifications/open-delivery-engine.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
 import { suspend } from '../../../lib/engine/waiting/suspend.ts'
-import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../engine/executions.ts'
@@ -50,7 +47,7 @@ export class FaultyOutbox {
   private execution!: Execution
   private deliveries: Message<DeliveryMessage>[] = []
   private wakes: Message<unknown>[] = []
-  private sentUntil = 0
+  private readonly sentTimers = newSentTimers()
   private memory = newOutboxMemory()
   private answers: DeliveryResult[]
   private readonly table: Table
@@ -95,15 +92,14 @@ export class FaultyOutbox {
       }),
     }
     const destinations = openDestinations(stores.webhooks, { environment: {} })
-    const post = worker.wrap('send', async (event: ExecutionEvent) => {
+    const post = worker.wrap('send', async (event: SubjectEvent) => {
       this.sent.push(eventIdOf(event))
       return this.answers.shift() ?? OK
     })
     const engine = {
       ...withOutbox(stores, { queue, system: clock, destinations }),
       ...{ destinations, queue, system: clock, times, breaker: circuitBreaker(clock.now, times) },
-      send: (_: unknown, event: ExecutionEvent) =>
-        post(event).catch(() => (worker.isDead ? never() : BROKEN)),
+      send: (_: unknown, event: SubjectEvent) => post(event).catch(() => (worker.isDead ? never() : BROKEN)),
       toRecord: ({ id }: { id: string }) => ({ id }),
       toSummary: ({ id }: { id: string }) => ({ id }),
     }
@@ -125,7 +121,7 @@ export class FaultyOutbox {
       this.wakes.push({ body: null, visibleAt: now + delayMs })
     },
     sendBatch: async (messages) => {
-      for (const message of messages) await this.runQueue.send(message)
+      for (const message of messages) await this.runQueue.send(message as DelayedExecution)
     },
   }
 
@@ -239,12 +235,12 @@ export class FaultyOutbox {
           ...engine,
           deliveryQueue: engine.queue,
           queue: this.runQueue,
-          sentUntil: this.sentUntil,
+          sent: this.sentTimers,
         }
         const timers = sweepTimers(params as never)
         timers.catch(() => undefined)
         await sweepOutbox({ ...engine, memory: this.memory } as never)
-        this.sentUntil = await timers
+        await timers
       })
       await this.checkPosition()
       await this.deliver()
@@ -288,7 +284,7 @@ export class FaultyOutbox {
     const { deliveries } = this.open(this.table)
     const stored = await this.stored()
     if (!stored?.finishedAt) return
-    const handled = await deliveries.findHandled({ executionIds: [stored.id] })
+    const handled = await deliveries.findHandled({ subjects: [subjectOf(stored.id)] })
     if (!handled.has(stored.id) && (await deliveries.getPosition()) > Date.parse(stored.finishedAt))
       this.problems.push('The position has passed it.')
   }
@@ -300,11 +296,11 @@ export class FaultyOutbox {
     if (stored) {
       if (!this.sent.includes(`evt_${stored.id}_${stored.attempts + 1}`))
         this.problems.push('Its end is not reported.')
-      const all = await deliveries.listOfExecution({ executionId: stored.id })
+      const all = await deliveries.listOf(subjectOf(stored.id))
       if (all.length !== new Set(this.sent).size) this.problems.push('A delivery is missing.')
       if (all.some(({ status }) => status !== 'DELIVERED'))
         this.problems.push(`Deliveries: ${JSON.stringify(all)}`)
-      if (!(await deliveries.findHandled({ executionIds: [stored.id] })).has(stored.id))
+      if (!(await deliveries.findHandled({ subjects: [subjectOf(stored.id)] })).has(stored.id))
         this.problems.push('It is not handled.')
       if (this.deliveries.length > 0) this.problems.push('There are messages left.')
     }
@@ -321,5 +317,7 @@ export class FaultyOutbox {
     if (items.length > 0) this.problems.push(`Left: ${items.map(({ sk }) => sk)}`)
   }
 }
+
+const subjectOf = (id: string) => ({ kind: 'execution' as const, id })
 
 const never = () => new Promise<never>(() => undefined)

@@ -6,7 +6,7 @@ import { CANCELLED, type Execution, isFinal } from '../../../lib/core/execution.
 import type { Json } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
-import type { BatchQueue, QueuedExecution } from '../../../lib/core/ports.ts'
+import type { BatchQueue, DelayedExecution, QueuedExecution } from '../../../lib/core/ports.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import {
   CLEANUP_SHARDS,
@@ -25,7 +25,7 @@ import { processDeadLetter, runCleanups, sweep } from '../../../lib/engine/maint
 import { approvalIdOfWait } from '../../../lib/engine/waiting/approvals.ts'
 import { decideApproval } from '../../../lib/engine/waiting/decide-approval.ts'
 import { sendSignal } from '../../../lib/engine/waiting/send-signal.ts'
-import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
@@ -81,7 +81,7 @@ export class WaitingRun {
   private readonly stores
   private messages: Message[] = []
   private now = Date.now()
-  private sentUntil = 0
+  private readonly sentTimers = newSentTimers()
   private storedSteps = new Map<string, number>()
 
   private constructor(options: Options) {
@@ -120,7 +120,7 @@ export class WaitingRun {
       this.messages.push({ body, visibleAt: this.now + delayMs, receives: 0 })
     },
     sendBatch: async (messages) => {
-      for (const message of messages) await this.queue.send(message)
+      for (const message of messages) await this.queue.send(message as DelayedExecution)
     },
   }
 
@@ -214,11 +214,11 @@ export class WaitingRun {
 
   /** What the sweeper does every minute. */
   async sweep(): Promise<void> {
-    const { queue, system, sentUntil } = this
+    const { queue, system, sentTimers: sent } = this
     const stores = openStores(this.indexTable)
     const params = { ...stores, queue, system, times: TIMES }
     await sweep(params)
-    this.sentUntil = await sweepTimers({ ...params, ...NO_DELIVERIES, sentUntil })
+    await sweepTimers({ ...params, ...NO_DELIVERIES, sent })
   }
 
   /** Most requests of a sweep are queries of partitions in which this run cannot be. */

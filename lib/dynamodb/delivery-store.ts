@@ -1,39 +1,38 @@
-import { type Delivery, EVENT_BUS } from '../../core/notification.ts'
-import type { DeliveryStore, OutboxEntry } from '../../core/ports.ts'
+import { type Delivery, EVENT_BUS } from '../core/notification.ts'
+import type { DeliveryStore, OutboxEntry } from '../core/ports.ts'
 import {
   DELIVERY_PREFIX,
   deliveriesShard,
   deliveryKey,
-  executionIdOf,
-  executionKey,
   handledKey,
   LIST_SHARDS,
   OUTBOX_POSITION,
   OUTBOX_SHARDS,
   outboxShard,
   shardOf,
+  subjectOf,
   TIMER_SHARDS,
   timerShard,
-} from '../table/keys.ts'
-import { listRecords } from '../table/sharded-list.ts'
-import { type Condition, type Item, NOT_EXISTS, queryPages, type Table } from '../table/table.ts'
+} from './table/keys.ts'
+import { listRecords } from './table/sharded-list.ts'
+import { type Condition, type Item, NOT_EXISTS, queryPages, type Table } from './table/table.ts'
 
 /** Index entries that one query reads of a shard of the outbox. */
 const OUTBOX_PAGE = 1_000
 
-/** Deliveries: an item each, in the collection of their execution. */
+/** Deliveries: an item each, in the partition of their subject. */
 export function deliveryStore(table: Table): DeliveryStore {
   return {
-    async get({ executionId, revision, destinationId }) {
-      const item = await table.get(deliveryKey(executionId, revision, destinationId), { consistent: true })
+    async get(id) {
+      const item = await table.get(deliveryKey(id), { consistent: true })
       return item && toDelivery(item)
     },
 
-    async listOfExecution({ executionId }) {
+    async listOf(subject) {
       const deliveries: Delivery[] = []
       const pages = queryPages(table, {
         KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-        ExpressionAttributeValues: { ':pk': executionKey(executionId).pk, ':prefix': DELIVERY_PREFIX },
+        ExpressionAttributeValues: { ':pk': handledKey(subject).pk, ':prefix': DELIVERY_PREFIX },
         ConsistentRead: true,
       })
       for await (const items of pages) deliveries.push(...items.map(toDelivery))
@@ -41,16 +40,9 @@ export function deliveryStore(table: Table): DeliveryStore {
     },
 
     put: ({ delivery, attempts, dueAt }) =>
-      table.put(toItem(delivery, dueAt), attempts === 0 ? NOT_EXISTS : isStill({ attempts })),
+      table.put(toItem(delivery, dueAt), attempts === 0 ? NOT_EXISTS : isAfter(attempts)),
 
-    delete: ({ executionId, revision, destinationId }) =>
-      table.delete(deliveryKey(executionId, revision, destinationId)),
-
-    async postpone({ executionId, revision, destinationId, dueAt, until }) {
-      const condition = isStill({ openUntil: dueAt })
-      const key = deliveryKey(executionId, revision, destinationId)
-      return (await table.update(key, { set: { openUntil: until }, condition })) !== null
-    },
+    delete: (id) => table.delete(deliveryKey(id)),
 
     async list({ organizationId, destinationId, ...page }) {
       const shard = (number: number) => deliveriesShard(organizationId, destinationId, number)
@@ -58,16 +50,13 @@ export function deliveryStore(table: Table): DeliveryStore {
       return { items: items.map(toDelivery), next }
     },
 
-    async setHandled({ executionId }) {
-      await table.put(handledKey(executionId))
+    async setHandled(subject) {
+      await table.put(handledKey(subject))
     },
 
-    async findHandled({ executionIds }) {
-      const items = await table.getMany(executionIds.map(handledKey), {
-        consistent: true,
-        attributes: [],
-      })
-      return new Set(items.map(({ pk }) => executionIdOf(String(pk))))
+    async findHandled({ subjects }) {
+      const items = await table.getMany(subjects.map(handledKey), { consistent: true, attributes: [] })
+      return new Set(items.map(({ pk }) => subjectOf(String(pk)).id))
     },
 
     async *readOutbox({ from, before }) {
@@ -107,22 +96,19 @@ export function deliveryStore(table: Table): DeliveryStore {
 }
 
 const toEntry = ({ pk, organizationId, openUntil }: Item): OutboxEntry => ({
-  executionId: executionIdOf(String(pk)),
+  subject: subjectOf(String(pk)),
   organizationId: String(organizationId),
   at: Number(openUntil),
 })
 
-const isStill = (values: Record<string, number>): Condition => ({
-  expression: Object.keys(values)
-    .map((name) => `#${name} = :${name}`)
-    .join(' AND '),
-  names: Object.keys(values),
-  values,
+const isAfter = (attempts: number): Condition => ({
+  expression: '#attempts = :attempts',
+  names: ['attempts'],
+  values: { attempts },
 })
 
 /** What a delivery and its item have in common. */
 const PLAIN = [
-  'executionId',
   'organizationId',
   'revision',
   'type',
@@ -139,24 +125,27 @@ const NULLABLE = ['nextAttemptAt', 'responseStatus', 'error'] as const satisfies
 
 const toDelivery = (item: Item): Delivery =>
   ({
+    subject: subjectOf(String(item.pk)),
     ...Object.fromEntries(PLAIN.flatMap((name) => (name in item ? [[name, item[name]]] : []))),
     ...Object.fromEntries(NULLABLE.map((name) => [name, item[name] ?? null])),
   }) as Delivery
 
 function toItem(delivery: Delivery, dueAt: number | null): Item {
-  const { executionId, organizationId, revision, destinationId } = delivery
+  const { subject, organizationId, revision, destinationId } = delivery
+  const { kind, id } = subject
   return {
-    ...deliveryKey(executionId, revision, destinationId),
+    ...deliveryKey(delivery),
+    // The previous release reads it.
+    ...(kind === 'execution' && { executionId: id }),
     ...Object.fromEntries([...PLAIN, ...NULLABLE].map((name) => [name, delivery[name] ?? undefined])),
     // The deliveries to the event bus have no list: it belongs to no organization.
     ...(destinationId !== EVENT_BUS && {
-      ownerShard: deliveriesShard(organizationId, destinationId, shardOf(executionId, LIST_SHARDS)),
-      listOrder: `${executionId}#${String(revision).padStart(7, '0')}`,
+      ownerShard: deliveriesShard(organizationId, destinationId, shardOf(id, LIST_SHARDS)),
+      listOrder: `${id}#${String(revision).padStart(7, '0')}`,
     }),
     ...(dueAt !== null && {
-      openShard: timerShard(shardOf(executionId, TIMER_SHARDS)),
+      openShard: timerShard(shardOf(id, TIMER_SHARDS)),
       openUntil: dueAt,
-      deadlineAt: Number.MAX_SAFE_INTEGER,
     }),
   }
 }

@@ -1,0 +1,67 @@
+import type { Timer, TimerStore } from '../core/ports.ts'
+import { dueBefore, TIMER_PARTITIONS, toStale } from './executions/open-executions.ts'
+import {
+  batchIdOf,
+  batchKey,
+  deliveryIdOf,
+  deliveryKey,
+  type Key,
+  scheduleIdOf,
+  scheduleKey,
+} from './table/keys.ts'
+import { type Item, queryPages, type Table } from './table/table.ts'
+
+/** Timers that one query reads of a shard: 16,000 of all of them are some megabytes. */
+const TIMER_PAGE = 1_000
+
+/** The shards `TIMER#<n>` of the index `open-executions`. */
+export function timerStore(table: Table): TimerStore {
+  return {
+    async *read({ before }) {
+      const shards = TIMER_PARTITIONS.map((partition) =>
+        queryPages(table, { ...dueBefore(partition, before), Limit: TIMER_PAGE }),
+      )
+      for (;;) {
+        const pages = await Promise.all(shards.map((shard) => shard.next()))
+        if (pages.every(({ done }) => done)) return
+        const due = pages.flatMap(({ value }) => ((value ?? []) as Item[]).map(toTimer))
+        yield due.sort((a, b) => a.openUntil - b.openUntil)
+      }
+    },
+
+    async postpone({ timer, until }) {
+      const condition = {
+        expression: '#openUntil = :dueAt',
+        names: ['openUntil'],
+        values: { dueAt: timer.openUntil },
+      }
+      return (await table.update(keyOf(timer), { set: { openUntil: until }, condition })) !== null
+    },
+  }
+}
+
+function toTimer(item: Item): Timer {
+  const key = item as Key
+  const stale = toStale(item)
+  const { id: executionId, organizationId, tenantId, openUntil } = stale
+  const delivery = deliveryIdOf(key)
+  if (delivery) return { kind: 'delivery', openUntil, message: { organizationId, ...delivery } }
+  const batchId = batchIdOf(key)
+  if (batchId !== null) return { kind: 'batch', openUntil, message: { batchId, organizationId } }
+  const schedule = scheduleIdOf(key)
+  if (schedule)
+    return { kind: 'schedule', openUntil, message: { organizationId, ...schedule, at: openUntil } }
+  const message = { executionId, organizationId, tenantId, wakes: true }
+  return { kind: 'execution', openUntil, message, stale }
+}
+
+function keyOf(timer: Parameters<TimerStore['postpone']>[0]['timer']): Key {
+  switch (timer.kind) {
+    case 'delivery':
+      return deliveryKey(timer.message)
+    case 'batch':
+      return batchKey(timer.message.batchId)
+    case 'schedule':
+      return scheduleKey(timer.message.agentId, timer.message.schedule)
+  }
+}

@@ -1,0 +1,15 @@
+import type { Subject } from '../../../core/notification.ts'
+import type { DeliveryEngine } from '../open-delivery-engine.ts'
+import type { EventSubject, ReadSubject } from './event-subject.ts'
+import { readExecutionEvents } from './execution-events.ts'
+
+const READERS: Record<Subject['kind'], ReadSubject> = {
+  execution: readExecutionEvents,
+  batch: async () => null,
+}
+
+/** Null if it is deleted, or of another organization. @throws Unavailable */
+export const readSubject = (
+  engine: DeliveryEngine,
+  { subject, organizationId }: { subject: Subject; organizationId: string },
+): Promise<EventSubject | null> => READERS[subject.kind](engine, { organizationId, id: subject.id })
