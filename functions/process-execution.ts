@@ -1,6 +1,5 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { backoffMs } from '../lib/core/lease-times.ts'
-import type { BatchStore } from '../lib/core/ports.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { openBatchEngine } from '../lib/engine/batches/batch-engine.ts'
 import { afterLine, feedBatch } from '../lib/engine/batches/feed.ts'
@@ -21,8 +20,7 @@ const queue = openRunQueue()
 const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
 const times = readTimes()
 const parts = { ...stores, queue, system, times, ...openWaitLimits({ ...stores, system }) }
-const { batches } = stores as never as { batches: BatchStore }
-const batchEngine = openBatchEngine({ ...parts, batches })
+const batchEngine = openBatchEngine(parts)
 const engine: typeof parts & Engine = { ...parts, afterLine: (ended) => afterLine(batchEngine, ended) }
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 

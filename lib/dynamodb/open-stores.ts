@@ -1,5 +1,6 @@
 import { organizationStore, rateStore, tokenStore } from './access-stores.ts'
 import { agentStore } from './agent-store.ts'
+import { batchStore } from './batch-store.ts'
 import { deliveryStore } from './delivery-store.ts'
 import { executionStore } from './executions/execution-store.ts'
 import { signalStore } from './executions/signal-store.ts'
@@ -18,6 +19,7 @@ export type Stores = ReturnType<typeof openStores>
  */
 export const openStores = (table: Table = openTable()) => ({
   agents: agentStore(table),
+  batches: batchStore(table),
   executions: executionStore(table),
   steps: stepStore(table),
   signals: signalStore(table),

@@ -203,7 +203,7 @@ const isDue = (ms: number): Condition => ({
 })
 
 /** Returns the number of deleted items. `before` is called with the keys of each page before they are deleted. */
-async function deleteItems(
+export async function deleteItems(
   table: Table,
   { pk, prefix }: { pk: string; prefix?: string },
   isIncluded: (item: Item) => boolean = () => true,

@@ -59,7 +59,7 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
  * ID of the last one, its time, or the last execution of the page. What is newer than the position was on this page or
  * an earlier one, and the following page passes over some again.
  */
-function withoutOthers(next: ListPosition, page: { id: string }[]): ListPosition {
+export function withoutOthers(next: ListPosition, page: { id: string }[]): ListPosition {
   const position = lastIdWith(next.order)
   const last = page.at(-1)?.id
   return { order: last !== undefined && last < position ? last : position }

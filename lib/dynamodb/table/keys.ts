@@ -78,6 +78,20 @@ export const scheduleIdOf = ({ pk, sk }: Key): { agentId: string; schedule: stri
 
 export const batchKey = (id: string): Key => ({ pk: `${BATCH_PREFIX}${id}`, sk: 'BATCH' })
 export const BATCH_PREFIX = 'BATCH#'
+/** Each block is a partition: lines are read while others are. */
+export const batchBlockKey = (id: string, block: number, chunk: number): Key => ({
+  pk: `${BATCH_PREFIX}${id}#${block}`,
+  sk: padded(chunk),
+})
+/** The lines of a batch that are open at the same time write their lanes. */
+export const LANE_SHARDS = 8
+export const laneKey = (id: string, number: number): Key => ({
+  pk: `${BATCH_PREFIX}${id}#LANES#${number % LANE_SHARDS}`,
+  sk: padded(number),
+})
+/** Of the batch to which the item belongs; null for other items. */
+export const ownerBatchIdOf = ({ pk }: Key): string | null =>
+  pk.startsWith(BATCH_PREFIX) ? (pk.split('#')[1] ?? null) : null
 /** Of the record of a batch; null for other items. */
 export const batchIdOf = ({ pk, sk }: Key): string | null =>
   sk === 'BATCH' ? pk.slice(BATCH_PREFIX.length) : null
@@ -150,8 +164,11 @@ export const cacheKey = (key: string): Key => ({ pk: `CACHE#${key}`, sk: 'CACHE'
 /** @param id a hash of the client's key, which may be long and contain any characters */
 export const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, sk: 'IDEMPOTENCY' })
 
-export const ownedShard = (organizationId: string, kind: 'AGENT' | 'EXEC' | 'TOKEN', shard: number): string =>
-  `ORG#${organizationId}#${kind}#${shard}`
+export const ownedShard = (
+  organizationId: string,
+  kind: 'AGENT' | 'BATCH' | 'EXEC' | 'TOKEN',
+  shard: number,
+): string => `ORG#${organizationId}#${kind}#${shard}`
 export const organizationsShard = (shard: number): string => `ORGS#${shard}`
 export const agentShard = (agentId: string, shard: number): string => `AGENT#${agentId}#EXEC#${shard}`
 export const tenantShard = (organizationId: string, tenantId: string, shard: number): string =>

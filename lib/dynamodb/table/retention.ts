@@ -1,7 +1,14 @@
 import { DEADLINE_MS, MAX_WAIT_DAYS as WAIT_DAYS } from '../../core/limits.ts'
 import { type Environment, EXECUTION_RETENTION_DAYS, MAX_WAIT_DAYS, readInteger } from '../../environment.ts'
 import type { Item } from './expressions.ts'
-import { executionIdOf, isExecutionRecord, isOfExecution, type Key } from './keys.ts'
+import {
+  batchIdOf,
+  executionIdOf,
+  isExecutionRecord,
+  isOfExecution,
+  type Key,
+  ownerBatchIdOf,
+} from './keys.ts'
 import { TABLE } from './schema.ts'
 
 const DAY_MS = 86_400_000
@@ -16,7 +23,8 @@ export type Retention = {
   /** When a copy of an execution's result expires, in milliseconds since the epoch: not after its record; or null. */
   expiryOf(executionId: string): number | null
   /**
-   * The time-to-live attribute of an execution's item. A record has none until it has ended: it can wait for long.
+   * The time-to-live attribute of an item of an execution or a batch. A record has none until it has ended: it can wait
+   * for long.
    * Other items are not written again then: they expire after the latest possible end. Empty if it is no such item.
    */
   timeToLiveOf(item: Item): Item
@@ -32,11 +40,12 @@ export function retention(environment: Environment): Retention {
     expiryOf,
     timeToLiveOf(item) {
       const key = item as Key
-      if (!isOfExecution(key)) return {}
-      if (!isExecutionRecord(key))
-        return timeToLive(expiryOf(executionIdOf(key.pk)) + DEADLINE_MS + maxWaitMs + SLACK_MS)
-      const { finishedAt } = item
-      return typeof finishedAt === 'string' ? timeToLive(Date.parse(finishedAt) + keptMs) : {}
+      const id = isOfExecution(key) ? executionIdOf(key.pk) : ownerBatchIdOf(key)
+      if (id === null) return {}
+      if (!isExecutionRecord(key) && batchIdOf(key) === null)
+        return timeToLive(expiryOf(id) + DEADLINE_MS + maxWaitMs + SLACK_MS)
+      const { finishedAt, endedAt = finishedAt } = item
+      return typeof endedAt === 'string' ? timeToLive(Date.parse(endedAt) + keptMs) : {}
     },
   }
 }

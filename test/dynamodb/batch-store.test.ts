@@ -1,0 +1,288 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { type Batch, firstLane, type LineInput, NO_TOTALS } from '../../lib/core/batch.ts'
+import { parseJson } from '../../lib/core/json/parse-json.ts'
+import { batchStore } from '../../lib/dynamodb/batch-store.ts'
+import { batchBlockKey, batchKey, laneKey } from '../../lib/dynamodb/table/keys.ts'
+import { timerStore } from '../../lib/dynamodb/timer-store.ts'
+import { system } from '../../lib/system.ts'
+import { aBatch, linesOf } from '../support/batches/a-batch.ts'
+import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
+import { FaultyWorker } from '../support/waiting/faulty-worker.ts'
+
+const STOPPED = { code: 'BudgetExceeded', message: 'Too much.' }
+const TOTALS = { succeeded: 2, failed: 1, cancelled: 0, costUsd: 0.000_001 }
+
+describe.each(EMULATORS)('batchStore on %s', (emulator) => {
+  const table = tableOn(emulator)
+  const store = batchStore(table)
+
+  async function created(given = aBatch()): Promise<Batch> {
+    const batch = await store.create(given)
+    if (!batch) throw new Error('It exists.')
+    return batch
+  }
+  const linesIn = async (batch: Batch): Promise<LineInput[]> => {
+    const blocks = await Promise.all(batch.blocks.map((_, block) => store.readBlock({ batch, block })))
+    return blocks.flat()
+  }
+  const ended = async (given = aBatch()) => {
+    const batch = await created(given)
+    await store.end({ batch, totals: TOTALS, endedAt: '2026-11-25T12:00:00.000Z' })
+    return batch
+  }
+  const itemsOf = async ({ id, blocks, lanes }: Batch) => {
+    const partitions = [
+      batchKey(id).pk,
+      ...blocks.map((_, block) => batchBlockKey(id, block, 0).pk),
+      ...Array.from({ length: lanes }, (_, lane) => laneKey(id, lane).pk),
+    ]
+    const found = [...new Set(partitions)].map(async (pk) => {
+      const query = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': pk } }
+      return (await table.query({ ...query, ConsistentRead: true })).items
+    })
+    return (await Promise.all(found)).flat()
+  }
+  const timersOf = async ({ id }: Pick<Batch, 'id'>) => {
+    const due = []
+    for await (const page of timerStore(table).read({ before: Number.MAX_SAFE_INTEGER })) due.push(...page)
+    return due.flatMap(({ kind, openUntil, message }) =>
+      kind === 'batch' && message.batchId === id ? openUntil : [],
+    )
+  }
+
+  it('returns what was stored, with all digits of its lines, and nothing to another organization', async () => {
+    const input = parseJson('{"id":12345678901234567890,"text":"Müller\\n"}') as LineInput['input']
+    const given = aBatch({
+      lines: [{ customId: 'ü', input }, ...linesOf(2)],
+      tenantId: 'acme',
+      options: { useCache: false, model: undefined },
+      maxCostUsd: 0.5,
+    })
+    const batch = await created(given)
+    expect(await store.get(batch)).toEqual(batch)
+    expect(batch).toEqual({ ...given.batch, blocks: [{ first: 0, chunks: 1 }] })
+    expect(JSON.stringify(await linesIn(batch))).toBe(JSON.stringify(given.lines))
+    expect(await store.get({ ...batch, organizationId: system.newId() })).toBeNull()
+    expect(await store.create(given)).toBeNull()
+    expect(await timersOf(batch)).toEqual([batch.openUntil])
+  })
+
+  it('has 100 lines in a block, or 250 kB, or one large line in several chunks', async () => {
+    const large = randomBytes(600_000).toString('base64')
+    const given = aBatch({
+      lines: [...linesOf(250), ...linesOf(2, large), ...linesOf(3, 'x'.repeat(100_000))],
+    })
+    const batch = await created(given)
+    expect(batch.blocks.map(({ first }) => first)).toEqual([0, 100, 200, 250, 251, 252, 254])
+    expect(batch.blocks.map(({ chunks }) => chunks > 1)).toEqual([
+      false,
+      false,
+      false,
+      true,
+      true,
+      false,
+      false,
+    ])
+    expect(await linesIn(batch)).toEqual(given.lines)
+  })
+
+  it('lists those of an organization, newest first, also by agent and tenant', async () => {
+    const organizationId = system.newId()
+    const agents = [system.newId(), system.newId()] as const
+    const all: Batch[] = []
+    for (let number = 0; number < 12; number++)
+      all.unshift(
+        await created(
+          aBatch({
+            organizationId,
+            agentId: agents[number % 2] as string,
+            tenantId: number % 3 === 0 ? 'acme' : null,
+          }),
+        ),
+      )
+    const list = async (agentIds: string[] | null, tenantId: string | null) =>
+      (
+        await readPages((page) => store.list({ organizationId, agentIds, tenantId, ...page }), 2, {
+          mayBeEmpty: true,
+        })
+      ).items
+    expect(await list(null, null)).toEqual(all)
+    expect(await list([agents[0]], null)).toEqual(all.filter(({ agentId }) => agentId === agents[0]))
+    expect(await list(null, 'acme')).toEqual(all.filter(({ tenantId }) => tenantId === 'acme'))
+    expect(await list([], null)).toEqual([])
+  })
+
+  it('has lanes that begin with their first line, and go on from each line once', async () => {
+    const batch = await created(aBatch({ lines: 40, lanes: 20 }))
+    expect(await store.listLanes({ batch })).toEqual(
+      Array.from({ length: 20 }, (_, number) => firstLane(number, batch)),
+    )
+    const lane = { ...firstLane(9, batch), ...TOTALS, line: 29, next: 49 }
+    const first = await race((racer) =>
+      store.putLane({ batch, lane: { ...lane, costUsd: racer }, replaces: 9 }),
+    )
+    expect(first.filter(Boolean)).toHaveLength(1)
+    const stored = await store.getLane({ batch, number: 9 })
+    expect(stored).toEqual({ ...lane, costUsd: first.indexOf(true) })
+    const last = { ...stored, line: null }
+    const second = await race(() => store.putLane({ batch, lane: last, replaces: 29 }))
+    expect(second.filter(Boolean)).toHaveLength(1)
+    expect(await store.putLane({ batch, lane, replaces: 9 })).toBe(false)
+    expect((await store.listLanes({ batch }))[9]).toEqual(last)
+  })
+
+  it('is stopped once, and cancelled also after that, with the first reason', async () => {
+    const batch = await created()
+    expect(await store.stop({ batch, error: STOPPED, status: 'IN_PROGRESS' })).toBe(true)
+    expect(await store.stop({ batch, error: STOPPED, status: 'IN_PROGRESS' })).toBe(false)
+    const error = { code: 'Cancelled', message: 'On request.' }
+    expect(await store.stop({ batch, error, status: 'CANCELLING' })).toBe(true)
+    expect(await store.stop({ batch, error, status: 'CANCELLING' })).toBe(false)
+    expect(await store.get(batch)).toEqual({ ...batch, status: 'CANCELLING', stopped: STOPPED })
+  })
+
+  it('ends once, and has no timer then', async () => {
+    const batch = await created()
+    await store.postpone({ id: batch.id, openUntil: 7 })
+    expect(await timersOf(batch)).toEqual([7])
+    const ends = await race((racer) =>
+      store.end({ batch, totals: TOTALS, endedAt: new Date(racer).toISOString() }),
+    )
+    expect(ends.filter(Boolean)).toHaveLength(1)
+    const endedAt = new Date(ends.indexOf(true)).toISOString()
+    await store.postpone({ id: batch.id, openUntil: 8 })
+    const final = { ...batch, status: 'ENDED' as const, totals: TOTALS, endedAt, openUntil: null }
+    expect(await store.get(batch)).toEqual(final)
+    expect(await timersOf(batch)).toEqual([])
+    expect(await store.stop({ batch, error: STOPPED, status: 'CANCELLING' })).toBe(false)
+  })
+
+  it('is entered into the outbox when it ends, if it is marked, and stays there', async () => {
+    const batch = await created()
+    const endedAt = '2026-11-25T12:00:00.000Z'
+    await store.end({ batch, totals: TOTALS, endedAt, isMarked: true })
+    await store.postpone({ id: batch.id, openUntil: 8 })
+    const item = await table.get(batchKey(batch.id), { consistent: true })
+    expect(item?.openShard).toMatch(/^OUTBOX#/)
+    expect(item?.openUntil).toBe(Date.parse(endedAt))
+    expect(await store.get(batch)).toMatchObject({ status: 'ENDED', openUntil: null })
+    expect(await timersOf(batch)).toEqual([])
+  })
+
+  it('is hidden only after its end, and leaves nothing when it is removed', async () => {
+    const given = aBatch({ lines: linesOf(250) })
+    expect(await store.hide({ batch: await created(), now: 1 })).toBe(false)
+    const batch = await ended(given)
+    for (let number = 0; number < batch.lanes; number++)
+      await store.putLane({ batch, lane: { ...firstLane(number, batch), line: null }, replaces: number })
+    expect(await store.getHidden(batch)).toBeNull()
+    await store.remove({ batch })
+    expect(await linesIn(batch)).toEqual(given.lines)
+    const { organizationId } = batch
+    expect(await store.hide({ batch, now: 1 })).toBe(true)
+    expect(await store.hide({ batch, now: 2 })).toBe(false)
+    expect(await store.get(batch)).toBeNull()
+    const page = { organizationId, agentIds: null, tenantId: null, limit: 10, after: null }
+    expect(await store.list(page)).toEqual({ items: [], next: null })
+    expect(await store.getHidden({ ...batch, organizationId: system.newId() })).toBeNull()
+    expect(await timersOf(batch)).toEqual([1])
+    const hidden = (await store.getHidden(batch)) as Batch
+    await store.postpone({ id: batch.id, openUntil: 5 })
+    expect(await timersOf(batch)).toEqual([5])
+    await store.remove({ batch: hidden })
+    expect(await itemsOf(batch)).toEqual([])
+    expect(await store.getHidden(batch)).toBeNull()
+    await store.postpone({ id: batch.id, openUntil: 6 })
+    expect(await itemsOf(batch)).toEqual([])
+  })
+
+  /** Fails at this request of an operation, before or after it is carried out. */
+  const failing = (at: number, kind: 'fail before' | 'fail after' | 'die after') => {
+    let requests = 0
+    const next = () => requests++
+    const worker = new FaultyWorker({ next, before: async () => undefined, faults: [{ at, kind }] })
+    return { store: batchStore(worker.tableOf(table)), requests: () => requests }
+  }
+  const KINDS = ['fail before', 'fail after', 'die after'] as const
+
+  it('is complete or hidden, whichever request of its creation fails, and the next attempt completes it', async () => {
+    for (const kind of KINDS)
+      for (let at = 0; ; at++) {
+        const given = aBatch({ lines: linesOf(150) })
+        const faulty = failing(at, kind)
+        const batch = await faulty.store.create(given).catch(() => null)
+        const [seen, hidden] = [await store.get(given.batch), await store.getHidden(given.batch)]
+        if (faulty.requests() <= at) {
+          expect(seen).toEqual(batch)
+          break
+        }
+        expect(seen && hidden).toBeNull()
+        if (seen) expect(await linesIn(seen)).toEqual(given.lines)
+        else if (hidden) expect(await timersOf(given.batch)).toHaveLength(1)
+        const again = (await store.create(given)) ?? (await store.get(given.batch))
+        expect(await linesIn(again as Batch)).toEqual(given.lines)
+      }
+  })
+
+  it('is removed by the next attempt, whichever request fails; nobody completes it meanwhile', async () => {
+    for (const kind of KINDS)
+      for (let at = 0; ; at++) {
+        const given = aBatch({ lines: linesOf(150) })
+        // Its creator is late: it writes the record after the batch was removed, or while it is.
+        let finish = () => {}
+        const isLate = new Promise<void>((resolve) => {
+          finish = resolve
+        })
+        const late = batchStore({
+          ...table,
+          put: async (...args) => {
+            if (!args[0].hidden) await isLate
+            return table.put(...args)
+          },
+        }).create(given)
+        await expect.poll(() => store.getHidden(given.batch)).not.toBeNull()
+        const hidden = (await store.getHidden(given.batch)) as Batch
+        const faulty = failing(at, kind)
+        await faulty.store.remove({ batch: hidden }).catch(() => undefined)
+        const isRemoved = faulty.requests() <= at
+        if (at > 0 || kind !== 'fail before') {
+          finish()
+          expect(await late).toBeNull()
+        }
+        await store.remove({ batch: hidden })
+        expect(await store.get(given.batch)).toBeNull()
+        expect(await table.get(batchKey(hidden.id), { consistent: true })).toBeNull()
+        finish()
+        expect(await late).toBeNull()
+        if (isRemoved) break
+      }
+  })
+
+  it('stays as it is or changes, whichever request of a change fails', async () => {
+    const changes: [string, (on: typeof store, batch: Batch) => Promise<unknown>, object][] = [
+      [
+        'stop',
+        (on, batch) => on.stop({ batch, error: STOPPED, status: 'IN_PROGRESS' }),
+        { stopped: STOPPED },
+      ],
+      ['end', (on, batch) => on.end({ batch, totals: TOTALS, endedAt: 'then' }), { status: 'ENDED' }],
+      ['postpone', (on, { id }) => on.postpone({ id, openUntil: 9 }), { openUntil: 9 }],
+    ]
+    for (const [, change, expected] of changes)
+      for (const kind of KINDS) {
+        const batch = await created()
+        await change(failing(0, kind).store, batch).catch(() => undefined)
+        const after = await store.get(batch)
+        if (kind === 'fail before') expect(after).toEqual(batch)
+        else expect(after).toMatchObject(expected)
+        await change(store, batch)
+        expect(await store.get(batch)).toMatchObject(expected)
+      }
+    const batch = await created()
+    await failing(0, 'fail after')
+      .store.putLane({ batch, lane: { ...firstLane(0, batch), line: null }, replaces: 0 })
+      .catch(() => undefined)
+    expect(await store.getLane({ batch, number: 0 })).toMatchObject({ line: null, ...NO_TOTALS })
+  })
+})
