@@ -1,12 +1,13 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { backoffMs } from '../lib/core/lease-times.ts'
+import type { FiringMessage } from '../lib/core/ports.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { openBatchEngine } from '../lib/engine/batches/batch-engine.ts'
 import { afterLine, feedBatch } from '../lib/engine/batches/feed.ts'
 import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'
 import { type Engine, readTimes } from '../lib/engine/engine.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
-import { fireSchedule } from '../lib/engine/schedules/fire.ts'
+import type { ScheduleEngine } from '../lib/engine/schedules/fire.ts'
 import { openWaitLimits } from '../lib/engine/waiting/suspend.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
 import { SHARED_WORKER } from '../lib/environment.ts'
@@ -22,10 +23,12 @@ const times = readTimes()
 const parts = { ...stores, queue, system, times, ...openWaitLimits({ ...stores, system }) }
 const batchEngine = openBatchEngine(parts)
 const engine: typeof parts & Engine = { ...parts, afterLine: (ended) => afterLine(batchEngine, ended) }
+let scheduleEngine: ScheduleEngine | undefined
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 
 /**
- * The runner: processes the execution, the batch or the schedule named by each message. SQS redelivers a message that is reported as failed.
+ * The runner: processes the execution, the batch or the schedule named by each message. SQS redelivers a message that is
+ * reported as failed.
  * @param context `shutdown`: of the local runner, whose process can be stopped at any time
  */
 export function handler(
@@ -43,8 +46,7 @@ export function handler(
       throw new RetryLater()
     }
     if (!('executionId' in received)) {
-      const handling =
-        'batchId' in received ? feedBatch(batchEngine, received) : fireSchedule(engine, received)
+      const handling = 'batchId' in received ? feedBatch(batchEngine, received) : fire(received)
       return handling.catch((error) => {
         logger.warn('message failed', { ...received, cause: describeCause(error) })
         return later(backoffMs(times, { failures: receiveCount, retryAfterMs: 0, jitter: Math.random() }))
@@ -58,6 +60,13 @@ export function handler(
   }
   const responding = processRecords(event, processRecord, (record) => queue.received(record).delete())
   return responding.finally(() => deadline?.clear())
+}
+
+/** Loaded by those that need it. */
+async function fire(message: FiringMessage): Promise<void> {
+  const { fireSchedule, openScheduleEngine } = await import('../lib/engine/schedules/fire.ts')
+  scheduleEngine ??= openScheduleEngine(engine)
+  await fireSchedule(scheduleEngine, message)
 }
 
 /** Reports a message as failed, so that SQS redelivers it after its visibility timeout. */

@@ -61,6 +61,11 @@ export type Schedule = {
    * Milliseconds since the epoch.
    */
   openUntil: number | null
+  /**
+   * When a firing is tried again that the limit on open executions has refused, in milliseconds since the epoch; null if
+   * none waits.
+   */
+  waitsUntil: number | null
   /** The execution that a firing started last, also if `firings` does not contain it any more. */
   lastExecutionId: string | null
   /** Newest first. */
@@ -86,3 +91,11 @@ export const firingExecutionId = (
   { agentId, name }: Pick<Schedule, 'agentId' | 'name'>,
   scheduledFor: number,
 ): string => derivedId(scheduledFor, `${agentId}/${name}/${scheduledFor}`)
+
+/** The firings of a schedule with further ones, newest first. One that has started stays so. */
+export function addFirings(firings: Firing[], further: Firing[]): Firing[] {
+  const byTime = new Map(firings.map((firing) => [firing.scheduledFor, firing]))
+  for (const firing of further)
+    if (byTime.get(firing.scheduledFor)?.status !== 'STARTED') byTime.set(firing.scheduledFor, firing)
+  return [...byTime.values()].sort((a, b) => (a.scheduledFor < b.scheduledFor ? 1 : -1)).slice(0, MAX_FIRINGS)
+}

@@ -108,6 +108,7 @@ const NO_VALUES = {
   tokenId: null,
   nextRunAt: null,
   openUntil: null,
+  waitsUntil: null,
   lastExecutionId: null,
 }
 

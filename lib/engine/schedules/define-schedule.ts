@@ -59,11 +59,11 @@ export function toSchedule({
 const isDueAsBefore = (before: ScheduleDefinition, { cron, timezone, enabled }: ScheduleDefinition) =>
   before.cron === cron && before.timezone === timezone && before.enabled === enabled
 
-const timesOf = ({ nextRunAt, openUntil }: Schedule) => ({ nextRunAt, openUntil })
+const timesOf = ({ nextRunAt, openUntil, waitsUntil }: Schedule) => ({ nextRunAt, openUntil, waitsUntil })
 
 function firstTime({ enabled, cron, timezone }: ScheduleDefinition, now: number) {
   const [next = null] = enabled ? nextTimes(cron, timezone, now) : []
-  return { nextRunAt: next === null ? null : new Date(next).toISOString(), openUntil: next }
+  return { nextRunAt: next === null ? null : new Date(next).toISOString(), openUntil: next, waitsUntil: null }
 }
 
 /** @returns the next times of a schedule, beginning with `nextRunAt` */

@@ -22,6 +22,7 @@ export const aSchedule = (overrides: Partial<Schedule> = {}): Schedule => ({
   revision: '',
   nextRunAt: '2026-11-25T12:00:00.000Z',
   openUntil: Date.parse('2026-11-25T12:00:00.000Z'),
+  waitsUntil: null,
   lastExecutionId: null,
   firings: [],
   ...overrides,
