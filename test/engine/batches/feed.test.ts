@@ -1,0 +1,232 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Version } from '../../../lib/core/agent.ts'
+import { lineExecutionId } from '../../../lib/core/batch.ts'
+import { failure, newExecution } from '../../../lib/core/execution.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { BatchRun, type Options, success } from '../../support/batches/batch-run.ts'
+import { executionOf } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+
+const name = `batches-${system.newId()}`
+const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') })
+let version: Version
+beforeAll(async () => {
+  await provisionTable(inject('dynamodb'), name)
+  version = await aModelAgent({}, { table })
+})
+
+const aBatch = (options: Partial<Options> = {}) =>
+  BatchRun.create({ table, version, lines: 7, lanes: 3, ...options })
+
+const codesOf = async (run: BatchRun) =>
+  (await run.executions()).map((each) => each && (each.error?.code ?? each.status))
+
+describe('feedBatch', () => {
+  it('runs each line once, as many at a time as there are lanes, and ends the batch', async () => {
+    const run = await aBatch()
+    expect(await run.findProblems()).toEqual([])
+    expect(run.maxOpen).toBe(3)
+    const batch = await run.stored()
+    expect(batch).toMatchObject({
+      status: 'ENDED',
+      totals: { succeeded: 7, failed: 0, cancelled: 0, costUsd: 0 },
+    })
+    const executions = await run.executions()
+    expect(executions.map((each) => [each?.attempts, each?.batch?.line, each?.input.question])).toEqual(
+      Array.from({ length: 7 }, (_, line) => [1, line, String(line)]),
+    )
+    expect(executions[4]).toMatchObject({
+      source: 'BATCH',
+      batch: { id: run.batch.id, customId: 'c4', lane: 1 },
+    })
+  })
+
+  it('needs no timer: the end of a line starts the next one', async () => {
+    const run = await aBatch()
+    const startedAt = run.time()
+    await run.drain()
+    expect((await run.stored())?.status).toBe('ENDED')
+    expect(run.time() - startedAt).toBeLessThan(1_000)
+  })
+
+  it('writes a lane once for each line', async () => {
+    const run = await aBatch({ lines: 20, lanes: 2 })
+    await run.drain()
+    const written = run.requests.filter((method) =>
+      ['put', 'update', 'writeMany', 'send', 'feed'].includes(method),
+    )
+    // Created, claimed, finished, the lane; a message. Beside it the timer and the end of the batch.
+    expect(written.length).toBeLessThanOrEqual(20 * 5 + 4)
+  })
+
+  it('lets other lanes take the lines of one that hangs', async () => {
+    const run = await aBatch({ lines: 24, lanes: 3 })
+    run.hung.add(1)
+    await run.drain()
+    const executions = await run.executions()
+    const started = executions.filter((each) => each !== null)
+    expect(started.filter(({ status }) => status === 'IN_PROGRESS').map(({ batch }) => batch?.line)).toEqual([
+      1,
+    ])
+    expect(started.length).toBe(24)
+    run.hung.clear()
+    expect(await run.findProblems()).toEqual([])
+  })
+
+  it('records a line that cannot be prepared as failed, and goes on', async () => {
+    const run = await aBatch({
+      options: { enforceInputSchema: true },
+      inputOf: (line) => (line % 2 === 0 ? { other: 1 } : { question: 'q' }),
+    })
+    expect(await run.findProblems()).toEqual([])
+    expect(await codesOf(run)).toEqual(
+      Array.from({ length: 7 }, (_, line) => (line % 2 === 0 ? 'InputSchemaMismatch' : 'SUCCESS')),
+    )
+    expect((await run.stored())?.totals).toMatchObject({ succeeded: 3, failed: 4 })
+  })
+
+  it('records all lines as failed if their version is gone', async () => {
+    const run = await aBatch({ version: { ...version, id: system.newId() } })
+    expect(await run.findProblems()).toEqual([])
+    expect(new Set(await codesOf(run))).toEqual(new Set(['VersionNotFound']))
+  })
+
+  it('waits while its organization has too many open executions, and repeats one message only', async () => {
+    process.env.MAX_OPEN_EXECUTIONS = '10'
+    try {
+      const own = await aModelAgent({}, { table })
+      const run = await aBatch({ version: own, lines: 12, lanes: 8 })
+      const others = Array.from({ length: 6 }, () => executionOf(own, { deadlineMs: 86_400_000 }))
+      for (const execution of others) await run.stores.executions.create({ execution })
+      for (let line = 0; line < 12; line++) run.hung.add(line)
+      for (let minute = 0; minute < 3; minute++) {
+        await run.drain()
+        await run.sweep()
+        run.pass(61_000)
+      }
+      // 80 % of ten.
+      expect(run.maxOpen).toBe(2)
+      expect(run.messages.filter(({ body }) => 'batchId' in body).length).toBeLessThanOrEqual(3)
+      run.hung.clear()
+      const { organizationId } = own
+      for (const { id } of others)
+        await run.stores.executions.end({
+          organizationId,
+          id,
+          error: { code: 'x', message: '' },
+          finishedAt: new Date().toISOString(),
+        })
+      expect(await run.findProblems()).toEqual([])
+    } finally {
+      delete process.env.MAX_OPEN_EXECUTIONS
+    }
+  })
+})
+
+describe('the cost limit of a batch', () => {
+  it('lets only lines end that were open when it was reached', async () => {
+    const run = await aBatch({ lines: 30, lanes: 4, maxCostUsd: 0.5, outcomeOf: () => success(0.1) })
+    expect(await run.findProblems()).toEqual([])
+    const batch = await run.stored()
+    expect(batch).toMatchObject({ status: 'ENDED', stopped: { code: 'BudgetExceeded' } })
+    const started = (await run.executions()).filter((each) => each !== null)
+    expect(started.length).toBeGreaterThanOrEqual(5)
+    expect(started.length).toBeLessThanOrEqual(5 + 3)
+    expect(batch?.totals?.costUsd).toBeLessThanOrEqual(0.8)
+  })
+
+  it('counts what cancelled and failed lines have cost, too', async () => {
+    const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0.5 }
+    const outcomeOf = () => ({
+      ...failure({ code: 'AgentFailed', message: '' }),
+      steps: 1,
+      usage,
+      model: 'm',
+    })
+    const run = await aBatch({ lines: 10, lanes: 1, maxCostUsd: 1, outcomeOf })
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.stored())?.totals).toEqual({ succeeded: 0, failed: 2, cancelled: 0, costUsd: 1 })
+  })
+})
+
+describe('a batch that is cancelled', () => {
+  it('ends the open lines, and starts no other', async () => {
+    const run = await aBatch({ lines: 20, lanes: 3 })
+    for (let i = 0; i < 6; i++) await run.deliver()
+    const { length } = (await run.executions()).filter((each) => each !== null)
+    for (let line = 0; line < 20; line++) run.hung.add(line)
+    await run.cancel()
+    const cancelledAt = run.time()
+    await run.drain()
+    expect(run.time() - cancelledAt).toBeLessThan(1_000)
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.executions()).filter((each) => each !== null).length).toBe(length)
+    expect((await run.stored())?.totals).toMatchObject({ cancelled: 3, succeeded: length - 3 })
+  })
+
+  it('before its first line, executes nothing', async () => {
+    const run = await aBatch()
+    run.messages = []
+    await run.cancel()
+    expect(await run.findProblems()).toEqual([])
+    expect(await codesOf(run)).toEqual(Array(7).fill(null))
+  })
+
+  it('refuses a line that a slow process is about to create', async () => {
+    const run = await aBatch({ lines: 1, lanes: 1 })
+    const { engine } = run.newWorker()
+    await run.cancel()
+    await run.drain()
+    expect((await run.stored())?.status).toBe('ENDED')
+    const execution = newExecution({
+      ...executionOf(version),
+      id: lineExecutionId(run.batch, 0),
+      now: run.time(),
+      deadlineMs: 1_000,
+    })
+    expect(await engine.executions.create({ execution })).toBe(false)
+    expect(await engine.executions.get(execution)).toBeNull()
+  })
+})
+
+describe('a line that a client cancels', () => {
+  it('is followed by the next one', async () => {
+    const run = await aBatch({ lines: 3, lanes: 1 })
+    run.hung.add(0)
+    await run.drain()
+    await run.cancelLine(0)
+    await run.drain()
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.stored())?.totals).toMatchObject({ succeeded: 2, cancelled: 1 })
+  })
+})
+
+describe('a batch that is too old', () => {
+  it('starts no further line', async () => {
+    const run = await aBatch({ lines: 4, lanes: 1 })
+    run.hung.add(0)
+    await run.drain()
+    run.pass(7 * 86_400_000)
+    await run.sweep()
+    run.hung.clear()
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.stored())?.stopped?.code).toBe('DeadlineExceeded')
+    expect((await run.executions()).filter((each) => each !== null).length).toBe(1)
+  })
+})
+
+describe('a hidden batch', () => {
+  it('is deleted with the executions of its lines', async () => {
+    const run = await aBatch({ lines: 8, lanes: 3 })
+    await run.findProblems()
+    const batch = await run.stored()
+    if (!batch) throw new Error('No batch.')
+    expect(await run.stores.batches.hide({ batch, now: run.time() })).toBe(true)
+    await run.sweep()
+    await run.drain()
+    expect(await codesOf(run)).toEqual(Array(8).fill(null))
+    expect(await run.stores.batches.getHidden(run.key)).toBeNull()
+  })
+})

@@ -1,0 +1,359 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Version } from '../../../lib/core/agent.ts'
+import {
+  type Batch,
+  type BatchOptions,
+  type LineInput,
+  lineExecutionId,
+  NO_TOTALS,
+  sumTotals,
+  totalsOf,
+} from '../../../lib/core/batch.ts'
+import { CANCELLED, type Execution, isFinal, type Outcome } from '../../../lib/core/execution.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
+import type {
+  BatchQueue,
+  ExecutionStore,
+  FeedMessage,
+  FeedQueue,
+  QueuedExecution,
+} from '../../../lib/core/ports.ts'
+import { openStores, type Stores } from '../../../lib/dynamodb/open-stores.ts'
+import { OPEN_SHARDS, openShard, shardOf } from '../../../lib/dynamodb/table/keys.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import { type BatchEngine, openBatchEngine } from '../../../lib/engine/batches/batch-engine.ts'
+import { afterLine, feedBatch } from '../../../lib/engine/batches/feed.ts'
+import { afterEnd, endExecution } from '../../../lib/engine/end-execution.ts'
+import { newLease } from '../../../lib/engine/engine.ts'
+import { sweep } from '../../../lib/engine/maintenance.ts'
+import { system } from '../../../lib/system.ts'
+import { NO_PROGRESS } from '../engine/executions.ts'
+import { type Fault, FaultyWorker } from '../waiting/faulty-worker.ts'
+
+const TIMES = leaseTimes()
+/** Deliveries in a row, before time passes. */
+const MAX_ROUNDS = 20_000
+
+type Message = { body: FeedMessage | QueuedExecution; visibleAt: number; receives: number }
+
+export type Options = {
+  table: Table
+  version: Version
+  lines: number
+  lanes: number
+  maxCostUsd?: number
+  options?: BatchOptions
+  inputOf?: (line: number) => LineInput['input']
+  /** How the run of a line ends; success by default. */
+  outcomeOf?: (line: number) => Outcome
+  faults?: readonly Fault[]
+  /** Called before each request of a worker, with its position. */
+  before?: (at: number) => Promise<unknown>
+  /** Milliseconds that each request of a worker is delayed by. */
+  delay?: () => number
+  /** Replaces the table of a worker. */
+  tableOf?: (table: Table) => Table
+}
+
+export const success = (costUsd?: number): Outcome => {
+  const usage = { inputTokens: 1, outputTokens: 1, ...(costUsd !== undefined && { costUsd }) }
+  return {
+    ...NO_PROGRESS,
+    status: 'SUCCESS',
+    output: { answer: 'a' },
+    ...(costUsd !== undefined && { usage }),
+  }
+}
+
+/**
+ * A batch, its workers, queue and sweeper. Workers do not run agents: a line ends as the test says. Time passes only
+ * when the test says so, except for one millisecond each time somebody looks at the clock.
+ */
+export class BatchRun {
+  batch!: Batch
+  readonly problems: string[] = []
+  /** What workers have requested so far: methods of the table, and `send` and `feed`. */
+  readonly requests: string[] = []
+  /** Executions that are open. */
+  readonly open = new Set<string>()
+  maxOpen = 0
+  /** Lines whose runs do not end. */
+  readonly hung = new Set<number>()
+  messages: Message[] = []
+  readonly stores: Stores
+  readonly options: Options
+  private now = Date.now()
+
+  private constructor(options: Options) {
+    this.options = options
+    this.stores = openStores(options.table)
+  }
+
+  static async create(options: Options): Promise<BatchRun> {
+    const run = new BatchRun(options)
+    const { version, maxCostUsd = null, inputOf = (line) => ({ question: String(line) }) } = options
+    const lines = Array.from({ length: options.lines }, (_, line) => ({
+      customId: `c${line}`,
+      input: inputOf(line),
+    }))
+    const createdAt = new Date(run.now).toISOString()
+    const batch: Omit<Batch, 'blocks'> = {
+      id: system.newId(),
+      organizationId: version.organizationId,
+      agentId: version.agentId,
+      versionId: version.id,
+      isDraft: false,
+      tenantId: null,
+      tokenId: null,
+      options: options.options ?? {},
+      webhookUrl: null,
+      retryOf: null,
+      lines: lines.length,
+      lanes: Math.min(options.lanes, lines.length),
+      maxCostUsd,
+      status: 'IN_PROGRESS',
+      stopped: null,
+      createdAt,
+      endedAt: null,
+      totals: null,
+      openUntil: run.now + TIMES.leaseMs,
+    }
+    const created = await run.stores.batches.create({ batch, lines })
+    if (!created) throw new Error('The batch exists.')
+    run.batch = created
+    run.push(run.ids)
+    return run
+  }
+
+  get ids() {
+    return { batchId: this.batch.id, organizationId: this.batch.organizationId }
+  }
+
+  private readonly system = { newId: system.newId, now: () => ++this.now }
+  time = (): number => this.now
+  pass(ms: number): void {
+    this.now += ms
+  }
+
+  private push({ delayMs = 0, ...body }: (FeedMessage | QueuedExecution) & { delayMs?: number }): void {
+    this.messages.push({ body, visibleAt: this.now + delayMs, receives: 0 })
+  }
+
+  private readonly queue: BatchQueue & FeedQueue = {
+    send: async (message) => this.push(message),
+    sendBatch: async (messages) => {
+      for (const message of messages) this.push(message as FeedMessage | QueuedExecution)
+    },
+    feed: async (message) => this.push(message),
+    fire: async () => undefined,
+  }
+
+  /** A worker process of its own. */
+  newWorker(): { worker: FaultyWorker; engine: BatchEngine } {
+    const { options, system, queue } = this
+    const worker = new FaultyWorker({
+      next: (method) => this.requests.push(method) - 1,
+      before: async (at) => {
+        const ms = options.delay?.()
+        if (ms) await pause(ms)
+        await options.before?.(at)
+      },
+      faults: options.faults ?? [],
+    })
+    const stores = openStores(worker.tableOf(options.tableOf?.(options.table) ?? options.table))
+    const engine = openBatchEngine({
+      ...stores,
+      executions: this.watched(stores.executions),
+      queue: { send: worker.wrap('send', queue.send), feed: worker.wrap('feed', queue.feed) },
+      system,
+      times: TIMES,
+    })
+    engine.afterLine = (ended) => afterLine(engine, ended)
+    return { worker, engine }
+  }
+
+  /** Notes which executions are open. */
+  private watched(executions: ExecutionStore): ExecutionStore {
+    const { open } = this
+    return {
+      ...executions,
+      create: async (params) => {
+        const isNew = await executions.create(params)
+        if (isNew && !isFinal(params.execution)) open.add(params.execution.id)
+        this.maxOpen = Math.max(this.maxOpen, open.size)
+        return isNew
+      },
+      finish: (params) => {
+        open.delete(params.execution.id)
+        return executions.finish(params)
+      },
+      end: (params) => {
+        open.delete(params.id)
+        return executions.end(params)
+      },
+    }
+  }
+
+  /** What can be delivered now. */
+  get visible(): Message[] {
+    return this.messages.filter(({ visibleAt, body }) => visibleAt <= this.now && !this.isHung(body))
+  }
+
+  private isHung(body: Message['body']): boolean {
+    return (
+      'executionId' in body &&
+      [...this.hung].some((line) => lineExecutionId(this.batch, line) === body.executionId)
+    )
+  }
+
+  /** Delivers a message. `isDuplicate`: it stays visible, as SQS may deliver it again. */
+  async deliver(index = 0, isDuplicate = false): Promise<void> {
+    const { visible } = this
+    const message = visible[index % Math.max(visible.length, 1)]
+    if (!message) return
+    message.receives += 1
+    if (message.receives > MAX_ATTEMPTS) return this.remove(message)
+    if (!isDuplicate) message.visibleAt = this.now + TIMES.visibilityMs
+    const { worker, engine } = this.newWorker()
+    try {
+      if ('batchId' in message.body) await feedBatch(engine, message.body)
+      else await this.runLine(engine, message.body.executionId)
+      if (!worker.isDead && !isDuplicate) this.remove(message)
+    } catch (error) {
+      if (!worker.isDead && !(error instanceof Error && error.name === 'Unavailable')) throw error
+      if (!worker.isDead) message.visibleAt = this.now + 1_000
+    }
+  }
+
+  /** What the worker of an execution does, without its agent. */
+  private async runLine(engine: BatchEngine, id: string): Promise<void> {
+    const execution = await engine.executions.claim({ id, lease: newLease(engine), now: engine.system.now() })
+    if (typeof execution === 'string') return
+    const { outcomeOf = () => success() } = this.options
+    const ended = await engine.executions.finish({
+      execution,
+      outcome: outcomeOf(execution.batch?.line ?? -1),
+      finishedAt: new Date(engine.system.now()).toISOString(),
+    })
+    if (ended) await afterEnd(engine, ended)
+  }
+
+  private remove(message: Message): void {
+    this.messages = this.messages.filter((other) => other !== message)
+  }
+
+  /** What the sweeper does every minute, for this batch: its timer is known. */
+  async sweep(): Promise<void> {
+    const { queue, system, stores } = this
+    const ids = new Set(this.lineIds())
+    const { executions } = openStores(this.indexTable(ids))
+    const listStale: typeof executions.listStale = async (params) =>
+      (await executions.listStale(params)).filter(({ id }) => ids.has(id))
+    await sweep({
+      ...stores,
+      executions: { ...this.watched(executions), listStale },
+      queue,
+      system,
+      times: TIMES,
+    })
+    const batch = (await this.stored()) ?? (await stores.batches.getHidden(this.key))
+    if (batch?.openUntil && batch.openUntil <= this.now) this.push(this.ids)
+  }
+
+  /** Most requests of a sweep are queries of partitions in which these executions cannot be. */
+  private indexTable(ids: Set<string>): Table {
+    const { table } = this.options
+    const own = new Set([...ids].map((id) => openShard(shardOf(id, OPEN_SHARDS))))
+    return {
+      ...table,
+      query: async (query) => {
+        const shard = query.ExpressionAttributeValues?.[':shard']
+        return typeof shard !== 'string' || own.has(shard) ? table.query(query) : { items: [], lastKey: null }
+      },
+    }
+  }
+
+  get key() {
+    return { organizationId: this.batch.organizationId, id: this.batch.id }
+  }
+
+  lineIds = (): string[] =>
+    Array.from({ length: this.batch.lines }, (_, line) => lineExecutionId(this.batch, line))
+
+  stored = (): Promise<Batch | null> => this.stores.batches.get(this.key)
+
+  feed(): void {
+    this.push(this.ids)
+  }
+
+  async cancel(): Promise<void> {
+    const batch = await this.stored()
+    if (batch && (await this.stores.batches.stop({ batch, error: CANCELLED, status: 'CANCELLING' })))
+      this.push(this.ids)
+  }
+
+  /** What the API does with the execution of a line. */
+  async cancelLine(line: number): Promise<void> {
+    const { stores, queue, system, batch } = this
+    const id = lineExecutionId(batch, line)
+    const executions = this.watched(stores.executions)
+    await endExecution(
+      { ...stores, executions, queue, system },
+      { organizationId: batch.organizationId, id, error: CANCELLED },
+    )
+  }
+
+  /** Delivers everything that is visible, `parallel` messages at the same time. */
+  async drain(parallel = 1): Promise<void> {
+    for (let round = 0; this.visible.length > 0 && round < MAX_ROUNDS; round++)
+      await Promise.all(Array.from({ length: parallel }, (_, index) => this.deliver(index)))
+  }
+
+  /** Delivers and sweeps as the service does until the batch has ended. Returns whether it did. */
+  async settle(limitMs = 3_600_000): Promise<boolean> {
+    const until = this.now + limitMs
+    while (this.now < until) {
+      await this.drain()
+      const batch = await this.stored()
+      if (!batch || batch.status === 'ENDED') return true
+      await this.sweep()
+      if (this.visible.length > 0) continue
+      const times = this.messages.filter(({ body }) => !this.isHung(body)).map(({ visibleAt }) => visibleAt)
+      const next = Math.min(...times.filter((time) => time > this.now), this.now + TIMES.leaseMs)
+      this.now = next + 1
+    }
+    return false
+  }
+
+  async executions(): Promise<(Execution | null)[]> {
+    const { organizationId } = this.batch
+    return Promise.all(this.lineIds().map((id) => this.stores.executions.get({ organizationId, id })))
+  }
+
+  /** Whatever is wrong with the batch after it should have ended. */
+  async findProblems(): Promise<string[]> {
+    const problems = [...this.problems]
+    if (!(await this.settle())) return [...problems, 'The batch did not end.']
+    // Messages that are delivered later change nothing.
+    this.push(this.ids)
+    await this.drain()
+    const batch = await this.stored()
+    if (!batch) return [...problems, 'The batch is gone.']
+    const executions = await this.executions()
+    const found = executions.filter((each) => each !== null)
+    const open = found.filter((each) => !isFinal(each))
+    if (open.length > 0) problems.push(`${open.length} lines are open.`)
+    if (!batch.stopped && found.length < batch.lines)
+      problems.push(`${batch.lines - found.length} lines are missing.`)
+    const expected = found.map(totalsOf).reduce((a, b) => sumTotals([a, b]), NO_TOTALS)
+    if (!isDeepStrictEqual(batch.totals, expected))
+      problems.push(`The totals are ${JSON.stringify(batch.totals)}, not ${JSON.stringify(expected)}.`)
+    if (this.maxOpen > batch.lanes) problems.push(`${this.maxOpen} lines were open in ${batch.lanes} lanes.`)
+    if (batch.openUntil !== null) problems.push('The timer is still set.')
+    const misplaced = found.filter((each, _) => each.batch?.customId !== `c${each.batch?.line}`)
+    if (misplaced.length > 0) problems.push(`${misplaced.length} lines have the id of another one.`)
+    return problems
+  }
+}
