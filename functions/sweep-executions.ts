@@ -3,6 +3,7 @@ import { readTimes } from '../lib/engine/engine.ts'
 import { runCleanups, sweep } from '../lib/engine/maintenance.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../lib/engine/notifications/sweep-outbox.ts'
+import { syncAgent } from '../lib/engine/schedules/sync-schedules.ts'
 import { newSentTimers, sweepTimers } from '../lib/engine/waiting/sweep-timers.ts'
 import { logger } from '../lib/logger.ts'
 import { recordOutboxAge } from '../lib/metrics.ts'
@@ -17,13 +18,14 @@ const { executions, steps, deliveries } = stores
 const memory = newOutboxMemory()
 const times = readTimes()
 const sent = newSentTimers()
+const sync = (agent: { organizationId: string; agentId: string }) => syncAgent({ ...stores, system }, agent)
 
 /** Runs every minute, so that no accepted execution is lost in a crash and no deleted one leaves content behind. */
 export async function handler(): Promise<void> {
   const cleaned = runCleanups({ executions, system })
   // Reported after the sweep, which must not wait for it.
   cleaned.catch(() => undefined)
-  const timers = sweepTimers({ ...stores, queue, deliveryQueue, system, times, sent })
+  const timers = sweepTimers({ ...stores, queue, deliveryQueue, system, times, sync, sent })
   timers.catch(() => undefined)
   const outbox = sweepOutbox({ deliveries, queue: deliveryQueue, system, times, memory })
   outbox.catch(() => undefined)

@@ -330,9 +330,13 @@ export type Timer = { openUntil: number } & (
   | { kind: 'delivery'; message: DeliveryMessage & DeliveryId }
   | { kind: 'batch'; message: FeedMessage }
   | { kind: 'schedule'; message: FiringMessage }
+  | { kind: 'agent'; message: { organizationId: string; agentId: string } }
 )
 
-/** The timers of suspended executions, pending deliveries, open batches and enabled schedules. */
+/**
+ * The timers of suspended executions, pending deliveries, open batches, enabled schedules, and agents whose schedules
+ * have to follow a promotion.
+ */
 export interface TimerStore {
   /**
    * Those that are due before this time (milliseconds since the epoch), page by page. A page is sorted by the time; the
@@ -340,7 +344,10 @@ export interface TimerStore {
    */
   read(params: { before: number }): AsyncGenerator<Timer[]>
   /** False if it has moved, or what it is the timer of does not exist any more. */
-  postpone(params: { timer: Exclude<Timer, { kind: 'execution' }>; until: number }): Promise<boolean>
+  postpone(params: {
+    timer: Exclude<Timer, { kind: 'execution' | 'agent' }>
+    until: number
+  }): Promise<boolean>
 }
 
 /** Where a page of open executions ended: in which shard of the index, and at which of its entries. */

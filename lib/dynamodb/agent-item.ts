@@ -33,9 +33,9 @@ export const syncTimer = (agentId: string, syncAt: number): Item => ({
 })
 
 export const hasTimer = (openUntil: number): Condition => ({
-  expression: '#openUntil = :openUntil',
+  expression: '#openUntil = :dueAt',
   names: ['openUntil'],
-  values: { openUntil },
+  values: { dueAt: openUntil },
 })
 
 /** What an agent shows of its current version. */

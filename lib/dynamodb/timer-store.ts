@@ -1,6 +1,7 @@
 import type { Timer, TimerStore } from '../core/ports.ts'
 import { dueBefore, TIMER_PARTITIONS, toStale } from './executions/open-executions.ts'
 import {
+  agentIdOf,
   batchIdOf,
   batchKey,
   deliveryIdOf,
@@ -51,6 +52,8 @@ function toTimer(item: Item): Timer {
   const schedule = scheduleIdOf(key)
   if (schedule)
     return { kind: 'schedule', openUntil, message: { organizationId, ...schedule, at: openUntil } }
+  const agentId = agentIdOf(key)
+  if (agentId !== null) return { kind: 'agent', openUntil, message: { organizationId, agentId } }
   const message = { executionId, organizationId, tenantId, wakes: true }
   return { kind: 'execution', openUntil, message, stale }
 }

@@ -100,7 +100,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     ...toLearning(document),
     ...(document.requireTools && { requireTools: true }),
     ...(document.context && { context: document.context }),
-    ...(document.schedules && { schedules: document.schedules }),
+    ...(document.schedules?.length && { schedules: document.schedules }),
     tools: document.tools as unknown as Json[],
     code: document.code,
     env: document.env,

@@ -65,15 +65,22 @@ export const versionKey = (agentId: string, id: string): Key => inAgent(agentId,
 export const VERSION_PREFIX = 'VERSION#'
 export const codeKey = (agentId: string, versionId: string, chunk: number): Key =>
   inAgent(agentId, `CODE#${versionId}#${padded(chunk)}`)
+/** The id of the agent; null for other items. */
+export const agentIdOf = ({ pk, sk }: Key): string | null =>
+  pk.startsWith(AGENT_PREFIX) && sk === 'AGENT' ? pk.slice(AGENT_PREFIX.length) : null
+
+/** Not in the partition of the agent: the runner moves schedules on, and must not write agents. */
+const inSchedules = (agentId: string, sk: string): Key => ({ pk: `${SCHEDULES_PREFIX}${agentId}`, sk })
+const SCHEDULES_PREFIX = 'SCHEDULES#'
 export const scheduleKey = (agentId: string, name: string): Key =>
-  inAgent(agentId, `${SCHEDULE_PREFIX}${name}`)
+  inSchedules(agentId, `${SCHEDULE_PREFIX}${name}`)
 export const SCHEDULE_PREFIX = 'SCHEDULE#'
 /** The names of all schedules of an agent. */
-export const schedulesKey = (agentId: string): Key => inAgent(agentId, 'SCHEDULES')
+export const schedulesKey = (agentId: string): Key => inSchedules(agentId, 'ALL')
 /** Null for other items. */
 export const scheduleIdOf = ({ pk, sk }: Key): { agentId: string; schedule: string } | null =>
-  pk.startsWith(AGENT_PREFIX) && sk.startsWith(SCHEDULE_PREFIX)
-    ? { agentId: pk.slice(AGENT_PREFIX.length), schedule: sk.slice(SCHEDULE_PREFIX.length) }
+  pk.startsWith(SCHEDULES_PREFIX) && sk.startsWith(SCHEDULE_PREFIX)
+    ? { agentId: pk.slice(SCHEDULES_PREFIX.length), schedule: sk.slice(SCHEDULE_PREFIX.length) }
     : null
 
 export const batchKey = (id: string): Key => ({ pk: `${BATCH_PREFIX}${id}`, sk: 'BATCH' })

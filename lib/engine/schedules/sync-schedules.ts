@@ -32,6 +32,15 @@ export async function syncSchedules(stores: Stores, { id: agentId, ...agent }: A
   }
 }
 
+/** The same for an agent that the timers list. */
+export async function syncAgent(
+  stores: Stores,
+  { organizationId, agentId: id }: { organizationId: string; agentId: string },
+): Promise<void> {
+  const agent = await stores.agents.get({ organizationId, id })
+  if (agent) await syncSchedules(stores, agent)
+}
+
 async function synchronize(stores: Stores, agent: Agent, until: number): Promise<void> {
   const { schedules, system } = stores
   const assertClaimed = () => {

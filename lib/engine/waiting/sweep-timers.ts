@@ -13,9 +13,14 @@ type Params = Endings & {
   queue: BatchQueue
   deliveryQueue: DeliveryQueue
   times: LeaseTimes
+  /** Makes the schedules of an agent those of its current version; none by default. */
+  sync?: (agent: AgentTimer['message']) => Promise<void>
   /** Kept by the caller from one sweep to the next. */
   sent: SentTimers
 }
+
+type AgentTimer = Extract<Timer, { kind: 'agent' }>
+type QueuedTimer = Exclude<Timer, AgentTimer>
 
 /** By the message of a timer: for which time this process has sent it. */
 export type SentTimers = LRUCache<string, number>
@@ -39,11 +44,18 @@ export async function sweepTimers(params: Params): Promise<void> {
   const before = now + Math.min(2 * times.leaseMs, MAX_QUEUE_DELAY_MS)
   const limit = pLimit(MAX_REQUESTS)
   const errors: unknown[] = []
-  for await (const page of timers.read({ before })) {
-    const isOverdue = (timer: Timer) => timer.openUntil < now - 2 * times.graceMs || isTooLate(timer, now)
+  for await (const all of timers.read({ before })) {
+    const agents = all.filter((timer) => timer.kind === 'agent')
+    const page = all.filter((timer) => timer.kind !== 'agent')
+    const isOverdue = (timer: QueuedTimer) =>
+      timer.openUntil < now - 2 * times.graceMs || isTooLate(timer, now)
     const overdue = page.filter(isOverdue)
     const next = page.filter((timer) => !isOverdue(timer) && sent.get(idOf(timer)) !== timer.openUntil)
     const requests = [
+      // Another process does it until then.
+      ...agents
+        .filter(({ openUntil }) => openUntil <= now)
+        .map((timer) => limit(async () => params.sync?.(timer.message))),
       ...toBatches(next).map((batch) => limit(() => send(params, batch))),
       ...toBatches(overdue).map((batch) => limit(() => processOverdue(params, batch))),
     ]
@@ -56,27 +68,27 @@ export async function sweepTimers(params: Params): Promise<void> {
   throw new AggregateError(errors, `${errors.length} requests for timers failed. First error: ${reason}`)
 }
 
-const idOf = ({ message }: Timer): string => JSON.stringify(message)
+const idOf = ({ message }: QueuedTimer): string => JSON.stringify(message)
 
-const isTooLate = (timer: Timer, now: number): boolean =>
+const isTooLate = (timer: QueuedTimer, now: number): boolean =>
   timer.kind === 'execution' && timer.stale.deadlineAt <= now
 
 /** Each has messages of one queue, which accepts them in one request. */
-function toBatches(timers: Timer[]): Timer[][] {
-  const isDelivery = ({ kind }: Timer) => kind === 'delivery'
+function toBatches(timers: QueuedTimer[]): QueuedTimer[][] {
+  const isDelivery = ({ kind }: QueuedTimer) => kind === 'delivery'
   return [
     ...timers.filter(isDelivery).map((timer) => [timer]),
     ...chunksOf(timers.filter((timer) => !isDelivery(timer))),
   ]
 }
 
-const chunksOf = (timers: Timer[]): Timer[][] =>
+const chunksOf = (timers: QueuedTimer[]): QueuedTimer[][] =>
   Array.from({ length: Math.ceil(timers.length / MAX_QUEUE_BATCH) }, (_, index) =>
     timers.slice(index * MAX_QUEUE_BATCH, (index + 1) * MAX_QUEUE_BATCH),
   )
 
-async function send({ queue, deliveryQueue, system, sent }: Params, timers: Timer[]): Promise<void> {
-  const delayOf = ({ openUntil }: Timer) => Math.max(openUntil - system.now(), 0)
+async function send({ queue, deliveryQueue, system, sent }: Params, timers: QueuedTimer[]): Promise<void> {
+  const delayOf = ({ openUntil }: QueuedTimer) => Math.max(openUntil - system.now(), 0)
   const messages = timers.flatMap((timer) => {
     return timer.kind === 'delivery' ? [] : { ...timer.message, delayMs: delayOf(timer) }
   })
@@ -88,7 +100,7 @@ async function send({ queue, deliveryQueue, system, sent }: Params, timers: Time
 }
 
 /** Moves these timers, and sends them again. */
-async function processOverdue(params: Params, timers: Timer[]): Promise<void> {
+async function processOverdue(params: Params, timers: QueuedTimer[]): Promise<void> {
   const results = await Promise.allSettled(timers.map((timer) => move(params, timer)))
   const moved = timers.filter((_, index) => {
     const result = results[index]
@@ -100,7 +112,7 @@ async function processOverdue(params: Params, timers: Timer[]): Promise<void> {
 }
 
 /** False if nothing has to be sent. */
-async function move(params: Params, timer: Timer): Promise<boolean> {
+async function move(params: Params, timer: QueuedTimer): Promise<boolean> {
   const { executions, timers, system, times } = params
   const now = system.now()
   if (timer.kind !== 'execution')

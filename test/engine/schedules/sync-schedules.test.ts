@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
+import { declaringAgent } from '../../support/schedules/declaring-agent.ts'
+
+const table = sharedTable()
+
+describe('syncSchedules', () => {
+  it('creates, changes and deletes what the current version declares, also after a rollback', async () => {
+    const agent = declaringAgent(table)
+    const first = await agent.publish({ daily: '@daily', weekly: '@weekly' })
+    expect(await agent.schedules()).toEqual({})
+    await agent.sync()
+    expect(await agent.schedules()).toEqual({ daily: '@daily', weekly: '@weekly' })
+    await agent.publish({ daily: '5 5 * * *', monthly: '@monthly' })
+    await agent.sync()
+    expect(await agent.schedules()).toEqual({ daily: '5 5 * * *', monthly: '@monthly' })
+    await agent.promote(first)
+    await agent.sync()
+    expect(await agent.schedules()).toEqual({ daily: '@daily', weekly: '@weekly' })
+    await agent.publish({})
+    await agent.sync()
+    expect(await agent.schedules()).toEqual({})
+    expect(await agent.timers()).toEqual([])
+  })
+
+  it('ignores drafts until they are promoted', async () => {
+    const agent = declaringAgent(table)
+    await agent.publish({ daily: '@daily' })
+    await agent.sync()
+    const draft = await agent.publish({ weekly: '@weekly' }, { draft: true })
+    await agent.sync()
+    expect([await agent.schedules(), await agent.timers()]).toEqual([{ daily: '@daily' }, []])
+    await agent.promote(draft)
+    await agent.sync()
+    expect(await agent.schedules()).toEqual({ weekly: '@weekly' })
+  })
+
+  it('keeps a pause, and what clients have made or taken over', async () => {
+    const agent = declaringAgent(table)
+    await agent.publish({ paused: '@daily', taken: '@daily' })
+    await agent.sync()
+    await agent.put('paused', { enabled: false })
+    await agent.put('taken', { cron: '7 7 * * *' })
+    await agent.put('own', {})
+    await agent.put('same-name', {})
+    await agent.publish({ paused: '@weekly', taken: '@weekly', 'same-name': '@weekly' })
+    await agent.sync()
+    const others = { taken: '7 7 * * *?', own: '@hourly?', 'same-name': '@hourly?' }
+    expect(await agent.schedules()).toEqual({ paused: '@weekly!', ...others })
+    expect(await agent.stores.schedules.get(agent.key('paused'))).toMatchObject({ nextRunAt: null })
+    await agent.publish({})
+    await agent.sync()
+    expect(await agent.schedules()).toEqual(others)
+  })
+
+  it('costs an agent without schedules nothing', async () => {
+    const agent = declaringAgent(table)
+    const writes: unknown[] = []
+    const update: Table['update'] = (...write) => {
+      writes.push(write)
+      return table.update(...write)
+    }
+    const counting = { ...table, update }
+    await agent.publish({}, { on: counting })
+    const [before] = writes.splice(0)
+    expect(JSON.stringify(before)).not.toContain('openUntil')
+    await agent.sync(agent.storesOn(counting))
+    expect(writes).toEqual([])
+  })
+
+  it('follows a version that becomes current while it runs', async () => {
+    const agent = declaringAgent(table)
+    const first = await agent.publish({ a: '@daily', b: '@daily' })
+    await agent.sync()
+    await agent.publish({ c: '@daily' })
+    const stores = agent.storesOn(table)
+    let promoted = false
+    const list: typeof stores.schedules.list = async (params) => {
+      const page = await stores.schedules.list(params)
+      if (!promoted) await agent.promote(first)
+      promoted = true
+      return page
+    }
+    await agent.sync({ ...stores, schedules: { ...stores.schedules, list } })
+    expect(await agent.schedules()).toEqual({ a: '@daily', b: '@daily' })
+    expect(await agent.timers()).toEqual([])
+  })
+
+  it('is done by one process at a time, and by another one after a minute', async () => {
+    const agent = declaringAgent(table)
+    await agent.publish({ daily: '@daily' })
+    const stores = agent.storesOn(table)
+    const dying = { ...stores.schedules, list: () => Promise.reject(new Error('died')) }
+    await expect(agent.sync({ ...stores, schedules: dying })).rejects.toThrow('died')
+    await agent.sync()
+    expect([await agent.schedules(), await agent.timers()]).toEqual([{}, []])
+    agent.wait(61_000)
+    expect(await agent.timers()).toHaveLength(1)
+    await agent.sync()
+    expect([await agent.schedules(), await agent.timers()]).toEqual([{ daily: '@daily' }, []])
+  })
+
+  it('writes nothing after its minute', async () => {
+    const agent = declaringAgent(table)
+    const first = await agent.publish({})
+    await agent.publish({ late: '@daily' })
+    const stores = agent.storesOn(table)
+    const slow: typeof stores.schedules.list = async (params) => {
+      const page = await stores.schedules.list(params)
+      agent.wait(61_000)
+      await agent.promote(first)
+      await agent.sync()
+      return page
+    }
+    await expect(agent.sync({ ...stores, schedules: { ...stores.schedules, list: slow } })).rejects.toThrow()
+    expect([await agent.schedules(), await agent.timers()]).toEqual([{}, []])
+  })
+})
