@@ -1,4 +1,5 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
+import { toBatchRecord } from '../lib/api/to-batch-record.ts'
 import { toExecutionRecord, toExecutionSummary } from '../lib/api/to-execution-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { deliverEvents, retryDelivery } from '../lib/engine/notifications/deliver.ts'
@@ -13,6 +14,7 @@ const engine = openDeliveryEngine({
   system,
   toRecord: toExecutionRecord,
   toSummary: toExecutionSummary,
+  toBatchRecord,
 })
 
 /** Sends the events of executions to their destinations. SQS repeats a message that is reported as failed. */

@@ -1,5 +1,6 @@
 import { pageParameters } from '../lib/api/parameters.ts'
 import { webhookBody, webhookChanges } from '../lib/api/schemas/bodies.ts'
+import { toBatchRecord } from '../lib/api/to-batch-record.ts'
 import { toExecutionRecord, toExecutionSummary } from '../lib/api/to-execution-record.ts'
 import { toDeliveryRecord, toWebhookRecord } from '../lib/api/to-webhook-record.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
@@ -30,7 +31,13 @@ const stores = { ...opened, system }
 const queue = { send: async () => undefined }
 /** For one request: it knows the webhooks and secrets of now. */
 const openEngine = () =>
-  openDeliveryEngine({ ...stores, queue, toRecord: toExecutionRecord, toSummary: toExecutionSummary })
+  openDeliveryEngine({
+    ...stores,
+    queue,
+    toRecord: toExecutionRecord,
+    toSummary: toExecutionSummary,
+    toBatchRecord,
+  })
 const retentionDays = process.env[EXECUTION_RETENTION_DAYS] ? readInteger(EXECUTION_RETENTION_DAYS, 0) : null
 const rules = { kind: 'field of a webhook', Mismatch: InputSchemaMismatch }
 

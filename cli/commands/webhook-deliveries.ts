@@ -34,7 +34,7 @@ function addRotateCommand(webhooks: CliCommand): void {
   const command = webhooks
     .command('rotate')
     .description('Replace the secret. The new one is shown once; the previous one stays valid for a day.')
-    .argument('<id>', 'ID of the webhook; or default, for the URLs that are given with runs')
+    .argument('<id>', 'ID of the webhook; or default, for the URLs that are given with runs and batches')
     .examples(`webhooks rotate ${ID}`, 'webhooks rotate default')
   runOverHttp(command, { scope: 'manage', action: 'rotate the secret' }, async (client, _, [id = '']) => {
     const rotated = await client.rotateWebhook(id)
@@ -48,7 +48,7 @@ function addListCommand(webhooks: CliCommand): void {
   const list = webhooks
     .command('deliveries')
     .description('List the deliveries of events to a webhook, newest first.')
-    .argument('<id>', 'ID of the webhook; or default, for the URLs that are given with runs')
+    .argument('<id>', 'ID of the webhook; or default, for the URLs that are given with runs and batches')
     .option('--limit <number>', 'how many (default: 50)', parseLimit)
     .examples(`webhooks deliveries ${ID} --limit 10`)
   runOverHttp<{ limit?: number }>(

@@ -8,7 +8,9 @@ import { addDeliveriesCommands } from './webhook-deliveries.ts'
 
 /** Commands that manage webhooks. They go through the service, which knows what a token may see. */
 export function addWebhooksCommand(program: CliCommand): void {
-  const webhooks = program.command('webhooks').description('Manage webhooks, which receive events of runs.')
+  const webhooks = program
+    .command('webhooks')
+    .description('Manage webhooks, which receive events of runs and batches.')
   addListCommand(webhooks)
   addCreateCommand(webhooks)
   addShowCommand(webhooks)
@@ -48,12 +50,16 @@ type FieldOptions = {
 
 const addFieldOptions = (command: CliCommand): CliCommand =>
   command
-    .option('--types <list>', 'types of events, comma-separated', parseList)
+    .option('--types <list>', 'types of events, comma-separated; default: those of executions', parseList)
     .option('--agents <list>', 'slugs or IDs of the only agents, or all', (text) =>
       text === 'all' ? ['all'] : parseAgents(text),
     )
     .option('--tenants <list>', 'the only tenants, or all', parseList)
-    .option('--sources <list>', 'the only sources of executions, or all', parseList)
+    .option(
+      '--sources <list>',
+      'the only sources of executions, or all; BATCH has the events of batches',
+      parseList,
+    )
     .option(
       '--allowed-hosts <list>',
       'hosts that may have a private address or use plain HTTP, such as localhost:8080, or none',

@@ -51,6 +51,9 @@ function handle(event: WebhookEvent): void {
     case 'execution.failed':
       console.log(`failed: ${event.data.id} ${event.data.error?.code}`)
       break
+    case 'batch.ended':
+      console.log(`ended: ${event.data.id}, ${event.data.counts.ERROR} of ${event.data.lines} lines failed`)
+      break
     default:
       // Also of types that this program does not know.
       console.log(event.type)

@@ -576,6 +576,8 @@ export interface DeliveryStore {
   put(params: { delivery: Delivery; attempts: number; dueAt: number | null }): Promise<boolean>
   /** Removes a delivery whose subject was deleted before it was stored. */
   delete(params: DeliveryId): Promise<void>
+  /** Removes all deliveries of a subject that was deleted. */
+  deleteOf(subject: Subject): Promise<void>
   /** Deliveries to a webhook, newest first. */
   list(params: { organizationId: string; destinationId: string } & PageRequest): Promise<Page<Delivery>>
   /** All events of this subject, which has ended, have deliveries. */

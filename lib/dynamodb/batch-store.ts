@@ -183,12 +183,17 @@ export function batchStore(table: Table): BatchStore {
       // From now on, no writer completes it.
       const set = { hidden: 'removing' }
       if (!(await table.update(batchKey(id), { set, condition: isHidden() }))) return
+      const { pk: own, sk: record } = batchKey(id)
       const partitions = [
+        // Of the deliveries.
+        own,
         ...blocks.map((_, block) => batchBlockKey(id, block, 0).pk),
         ...Array.from({ length: Math.min(lanes, LANE_SHARDS) }, (_, shard) => laneKey(id, shard).pk),
       ]
       const limit = pLimit(PARALLEL_BLOCKS)
-      await Promise.all(partitions.map((pk) => limit(() => deleteItems(table, { pk }))))
+      await Promise.all(
+        partitions.map((pk) => limit(() => deleteItems(table, { pk }, ({ sk }) => sk !== record))),
+      )
       await table.delete(batchKey(id), isHidden('removing'))
     },
   }

@@ -22,27 +22,34 @@ const OUTBOX_PAGE = 1_000
 
 /** Deliveries: an item each, in the partition of their subject. */
 export function deliveryStore(table: Table): DeliveryStore {
+  const listOf: DeliveryStore['listOf'] = async (subject) => {
+    const deliveries: Delivery[] = []
+    const pages = queryPages(table, {
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+      ExpressionAttributeValues: { ':pk': handledKey(subject).pk, ':prefix': DELIVERY_PREFIX },
+      ConsistentRead: true,
+    })
+    for await (const items of pages) deliveries.push(...items.map(toDelivery))
+    return deliveries
+  }
+
   return {
     async get(id) {
       const item = await table.get(deliveryKey(id), { consistent: true })
       return item && toDelivery(item)
     },
 
-    async listOf(subject) {
-      const deliveries: Delivery[] = []
-      const pages = queryPages(table, {
-        KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-        ExpressionAttributeValues: { ':pk': handledKey(subject).pk, ':prefix': DELIVERY_PREFIX },
-        ConsistentRead: true,
-      })
-      for await (const items of pages) deliveries.push(...items.map(toDelivery))
-      return deliveries
-    },
+    listOf,
 
     put: ({ delivery, attempts, dueAt }) =>
       table.put(toItem(delivery, dueAt), attempts === 0 ? NOT_EXISTS : isAfter(attempts)),
 
     delete: (id) => table.delete(deliveryKey(id)),
+
+    async deleteOf(subject) {
+      const keys = [...(await listOf(subject)).map(deliveryKey), handledKey(subject)]
+      await Promise.all(keys.map((key) => table.delete(key)))
+    },
 
     async list({ organizationId, destinationId, ...page }) {
       const shard = (number: number) => deliveriesShard(organizationId, destinationId, number)

@@ -1,5 +1,5 @@
 import { AgentError } from './errors.ts'
-import type { Execution } from './records.ts'
+import type { Batch, Execution } from './records.ts'
 
 /** What webhooks receive. Newer services may send further types: ignore those that you do not know. */
 export type WebhookEvent<Output = Record<string, unknown>> =
@@ -10,6 +10,8 @@ export type WebhookEvent<Output = Record<string, unknown>> =
       /** The execution as it was then. Above 256 kB, `input` and `output` are absent: `client.get` has them. */
       data: Omit<Execution<Output>, 'input' | 'output'> & Partial<Pick<Execution<Output>, 'input' | 'output'>>
     }
+  /** `data`: the batch as it was at its end. `client.batchResults` has what became of its lines. */
+  | { type: 'batch.ended'; timestamp: string; data: Batch }
   | { type: 'webhook.test'; timestamp: string; data: { webhookId: string } }
 
 /** Those of `Request` and `Response`, or an object as in Node.js, whatever the case of its names. */

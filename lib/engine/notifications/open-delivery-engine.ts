@@ -1,7 +1,9 @@
+import type { Batch } from '../../core/batch.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { DeliveryResult, SentEvent } from '../../core/notification.ts'
 import type {
+  BatchStore,
   DeliveryQueue,
   DeliveryStore,
   ExecutionStore,
@@ -18,9 +20,10 @@ import { eventSender } from './send-event.ts'
 
 export type DeliveryEngine = {
   executions: Pick<ExecutionStore, 'clearEvents' | 'getLimited' | 'getStatus' | 'getSummary'>
+  batches: Pick<BatchStore, 'get'>
   signals: Pick<SignalStore, 'list'>
   steps: Pick<StepStore, 'hasResult' | 'read'>
-  deliveries: Pick<DeliveryStore, 'delete' | 'get' | 'list' | 'listOf' | 'put' | 'setHandled'>
+  deliveries: Pick<DeliveryStore, 'delete' | 'deleteOf' | 'get' | 'list' | 'listOf' | 'put' | 'setHandled'>
   webhooks: Pick<WebhookStore, 'get' | 'update'>
   destinations: Destinations
   breaker: CircuitBreaker
@@ -33,6 +36,7 @@ export type DeliveryEngine = {
   toRecord(execution: Execution): object
   /** The same without payloads, for an execution whose record is too large. */
   toSummary(execution: ExecutionSummary): object
+  toBatchRecord(batch: Batch): object
 }
 
 type Parts = Omit<DeliveryEngine, 'webhooks' | 'destinations' | 'breaker' | 'times' | 'send'>

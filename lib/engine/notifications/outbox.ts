@@ -3,6 +3,7 @@ import { CANCELLED, type ExecutionError, isFinal } from '../../core/execution.ts
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { EventType } from '../../core/notification.ts'
 import type {
+  BatchStore,
   DeliveryMessage,
   DeliveryQueue,
   ExecutionStore,
@@ -12,19 +13,22 @@ import type {
 import { toWaitingFor, type Wait } from '../../core/wait.ts'
 import { type Engine, isoNow, readTimes } from '../engine.ts'
 import { type Addressed, type Destinations, openDestinations } from './destinations.ts'
+import { addressedOf } from './subjects/batch-events.ts'
 
 type Parts = { queue: DeliveryQueue; system: System; times?: LeaseTimes; destinations?: Destinations }
 
 /**
- * Stores whose writes that end or suspend an execution also mark it for delivery, if a destination wants to be told.
- * Whatever crashes after such a write, the sweeper finds the mark. Children that an execution has started and runs of
- * drafts are not marked, and without destinations nothing is.
+ * Stores whose writes that end or suspend an execution, or end a batch, also mark it for delivery, if a destination
+ * wants to be told. Whatever crashes after such a write, the sweeper finds the mark. Children that an execution has
+ * started, and runs and batches of drafts, are not marked, and without destinations nothing is.
  */
-export function withOutbox<S extends { executions: ExecutionStore; webhooks: WebhookStore }>(
+export function withOutbox<
+  S extends { executions: ExecutionStore; batches: BatchStore; webhooks: WebhookStore },
+>(
   stores: S,
   { queue, system, times = readTimes(), destinations = openDestinations(stores.webhooks) }: Parts,
 ): S & { announce: NonNullable<Engine['announce']> } {
-  const { executions } = stores
+  const { executions, batches } = stores
   /** Best effort: the sweeper repeats it. */
   const send = async (message: DeliveryMessage) => {
     const sending = queue.send(message).catch(() => undefined)
@@ -41,6 +45,19 @@ export function withOutbox<S extends { executions: ExecutionStore; webhooks: Web
   return {
     ...stores,
     announce,
+
+    batches: {
+      ...batches,
+
+      async end(params) {
+        const { id, organizationId } = params.batch
+        const isMarked = await isWanted(addressedOf(params.batch), 'batch.ended')
+        const isFirst = await batches.end({ ...params, isMarked })
+        if (isFirst && isMarked) await send({ subject: { kind: 'batch', id }, organizationId })
+        return isFirst
+      },
+    },
+
     executions: {
       ...executions,
 

@@ -14,8 +14,8 @@ beforeAll(() => provisionTable(inject('dynamodb'), name))
 const LIMIT_MS = 600_000
 /** The others differ from these only in what comes before the delivery. */
 const WITH_RETRIES: Ending[] = ['ends', 'waits']
-/** What a run does until it has settled; later requests are those of a sweeper with nothing to do. */
-const MAX_POSITIONS = 24
+/** What a run or a batch does until it has settled; later requests are those of a sweeper with nothing to do. */
+const positionsOf = (ending: Ending) => (ending === 'batch ends' ? 16 : 24)
 
 async function play(ending: Ending, faults: Fault[], isBroken: boolean) {
   const outbox = new FaultyOutbox(table, faults, isBroken ? [BROKEN] : [])
@@ -26,14 +26,14 @@ async function play(ending: Ending, faults: Fault[], isBroken: boolean) {
   }
 }
 
-describe.each(ENDINGS)('a run with a webhook: %s', (ending) => {
+describe.each(ENDINGS)('a run or a batch with a webhook: %s', (ending) => {
   it.each(WITH_RETRIES.includes(ending) ? [false, true] : [false])(
     'is reported, whichever request fails; the receiver fails at first: %s',
     async (isBroken) => {
       const { requests, problems } = await play(ending, [], isBroken)
       expect(problems).toEqual([])
       const found: string[] = []
-      for (const [at, method] of requests.slice(0, MAX_POSITIONS).entries())
+      for (const [at, method] of requests.slice(0, positionsOf(ending)).entries())
         for (const kind of faultKindsOf(method))
           found.push(...(await play(ending, [{ at, kind }], isBroken)).problems)
       expect(found).toEqual([])

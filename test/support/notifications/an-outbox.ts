@@ -1,3 +1,5 @@
+import { toBatchRecord } from '../../../lib/api/to-batch-record.ts'
+import { type Batch, NO_TOTALS } from '../../../lib/core/batch.ts'
 import type { Execution, ExecutionError, Outcome } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import {
@@ -20,6 +22,7 @@ import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
 import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { system } from '../../../lib/system.ts'
+import { aBatch } from '../batches/a-batch.ts'
 import { anExecution } from '../engine/executions.ts'
 import { aWebhook } from './a-webhook.ts'
 
@@ -41,11 +44,10 @@ type Message = DeliveryMessage & { visibleAt: number }
 type Sent = { destinationId: string; eventId: string; type: EventType; data: Record<string, unknown> }
 
 /** An organization with webhooks, the outbox, the delivery function, its queue, the sweeper, and a clock. */
-export function anOutbox(table: Table) {
-  const organizationId = system.newId()
+export function anOutbox(table: Table, { organizationId = system.newId(), startedAt = Date.now() } = {}) {
   const stores = openStores(table)
   const webhooks = new Map<string, Webhook>()
-  let now = Date.now()
+  let now = startedAt
   const clock = { ...system, now: () => ++now }
   let messages: Message[] = []
   let acceptsMessages = true
@@ -87,6 +89,7 @@ export function anOutbox(table: Table) {
     send,
     toRecord: (execution) => execution,
     toSummary: ({ id, status }) => ({ id, status }),
+    toBatchRecord,
   }
   const memory = newOutboxMemory()
   const times = leaseTimes()
@@ -124,6 +127,21 @@ export function anOutbox(table: Table) {
       await outbox.executions.create({ execution })
       return { ...execution, lease }
     },
+
+    /** A batch whose lines have all ended, although the feeder does not know yet. */
+    async startBatch(overrides: Partial<Batch> = {}): Promise<Batch> {
+      const createdAt = new Date(now).toISOString()
+      const batch = await stores.batches.create(aBatch({ organizationId, createdAt, ...overrides, lines: 2 }))
+      if (!batch) throw new Error('It exists.')
+      return batch
+    },
+
+    endBatch: (batch: Batch) =>
+      outbox.batches.end({
+        batch,
+        totals: { ...NO_TOTALS, succeeded: batch.lines },
+        endedAt: new Date(clock.now()).toISOString(),
+      }),
 
     finish(execution: Execution, outcome: Partial<Outcome> = {}) {
       const finishedAt = new Date(clock.now()).toISOString()
@@ -197,6 +215,7 @@ export function anOutbox(table: Table) {
     },
 
     timerOf: async (id: string) => (await stores.executions.getSuspended({ id }))?.openUntil,
+    deliveriesOfBatch: (id: string) => stores.deliveries.listOf({ kind: 'batch', id }),
     deliveriesOf: (executionId: string) => stores.deliveries.listOf({ kind: 'execution', id: executionId }),
   }
 }

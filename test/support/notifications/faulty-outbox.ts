@@ -1,7 +1,13 @@
+import { type Batch, NO_TOTALS } from '../../../lib/core/batch.ts'
 import { CANCELLED, type Execution, isFinal, NO_USAGE } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { type DeliveryResult, eventIdOf, type SubjectEvent } from '../../../lib/core/notification.ts'
-import type { BatchQueue, DelayedExecution, DeliveryMessage } from '../../../lib/core/ports.ts'
+import {
+  type DeliveryResult,
+  eventIdOf,
+  type Subject,
+  type SubjectEvent,
+} from '../../../lib/core/notification.ts'
+import type { BatchQueue, BatchStore, DelayedExecution, DeliveryMessage } from '../../../lib/core/ports.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import * as keys from '../../../lib/dynamodb/table/keys.ts'
@@ -18,6 +24,7 @@ import { suspend } from '../../../lib/engine/waiting/suspend.ts'
 import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
+import { aBatch } from '../batches/a-batch.ts'
 import { anExecution } from '../engine/executions.ts'
 import { type Fault, FaultyWorker } from '../waiting/faulty-worker.ts'
 import { aWebhook } from './a-webhook.ts'
@@ -29,7 +36,7 @@ const times = leaseTimes()
 /** Longer than the recovery from any fault: five grace periods, and a repeated delivery. */
 const SETTLING_MINUTES = 14
 
-export const ENDINGS = ['ends', 'waits', 'waits, cancelled', 'cancelled', 'cache hit'] as const
+export const ENDINGS = ['ends', 'waits', 'waits, cancelled', 'cancelled', 'cache hit', 'batch ends'] as const
 export type Ending = (typeof ENDINGS)[number]
 
 /** One clock for all runs of a table: the position of the outbox never goes back. */
@@ -38,13 +45,14 @@ const clock = { newId: system.newId, now: () => ++now }
 
 type Message<B> = { body: B; visibleAt: number }
 
-/** One run with a webhook, whose processes fail at certain requests: workers, deliveries and the sweeper. */
+/** One run, or one batch, with a webhook, whose processes fail at certain requests: workers, deliveries and the sweeper. */
 export class FaultyOutbox {
   readonly requests: string[] = []
   readonly problems: string[] = []
   private readonly organizationId = system.newId()
   private readonly sent: string[] = []
   private execution!: Execution
+  private batch: Batch | null = null
   private deliveries: Message<DeliveryMessage>[] = []
   private wakes: Message<unknown>[] = []
   private readonly sentTimers = newSentTimers()
@@ -60,8 +68,12 @@ export class FaultyOutbox {
     this.answers = [...answers]
   }
 
+  private get subject(): Subject {
+    return this.batch ? { kind: 'batch', id: this.batch.id } : { kind: 'execution', id: this.execution.id }
+  }
+
   private open(table: Table) {
-    const { id } = this.execution
+    const { id } = this.subject
     const own = [
       keys.outboxShard(keys.shardOf(id, keys.OUTBOX_SHARDS)),
       keys.timerShard(keys.shardOf(id, keys.TIMER_SHARDS)),
@@ -102,6 +114,7 @@ export class FaultyOutbox {
       send: (_: unknown, event: SubjectEvent) => post(event).catch(() => (worker.isDead ? never() : BROKEN)),
       toRecord: ({ id }: { id: string }) => ({ id }),
       toSummary: ({ id }: { id: string }) => ({ id }),
+      toBatchRecord: ({ id }: { id: string }) => ({ id }),
     }
     // A process that is dead answers nobody.
     const dead = new Promise((_, reject) => {
@@ -163,6 +176,7 @@ export class FaultyOutbox {
     const { organizationId } = this
     const lease = this.newLease()
     this.execution = anExecution({ organizationId, now, lease, deadlineMs: 86_400_000 })
+    if (ending === 'batch ends') await this.createBatch()
     const plain = this.open(this.table)
     const createdAt = new Date(now).toISOString()
     await plain.webhooks.create({ webhook: aWebhook({ organizationId, createdAt }) })
@@ -179,7 +193,8 @@ export class FaultyOutbox {
       await this.run((engine) =>
         (engine as never as typeof plain).executions.create({ execution: final as never }),
       )
-    } else await plain.executions.create({ execution: this.execution })
+    } else if (!this.batch) await plain.executions.create({ execution: this.execution })
+    if (this.batch) await this.endBatch(this.batch)
     if (ending === 'ends') {
       await this.run((engine) => this.finish(engine, { ...this.execution, lease }))
       await this.finishAtLast()
@@ -189,6 +204,32 @@ export class FaultyOutbox {
     await this.settle()
     await this.check()
     return this.problems
+  }
+
+  private async createBatch() {
+    const { organizationId } = this
+    const createdAt = new Date(now).toISOString()
+    this.batch = await openStores(this.table).batches.create(aBatch({ organizationId, createdAt, lines: 1 }))
+  }
+
+  /** The feeder, until the batch has ended. */
+  private async endBatch(batch: Batch) {
+    for (let i = 0; i < 5 && !(await this.ended()); i++) {
+      const endedAt = new Date(clock.now()).toISOString()
+      await this.run(({ batches }) => (batches as BatchStore).end({ batch, totals: NO_TOTALS, endedAt }))
+    }
+  }
+
+  /** When it has ended, and the id of the event that says so. */
+  private async ended() {
+    if (this.batch) {
+      const { endedAt } = (await this.open(this.table).batches.get(this.batch)) ?? {}
+      return endedAt ? { at: endedAt, eventId: eventIdOf({ subject: this.subject, revision: 1 }) } : null
+    }
+    const stored = await this.stored()
+    if (!stored?.finishedAt) return null
+    const eventId = eventIdOf({ subject: this.subject, revision: stored.attempts + 1 })
+    return { at: stored.finishedAt, eventId }
   }
 
   private async cancel() {
@@ -282,42 +323,47 @@ export class FaultyOutbox {
 
   private async checkPosition() {
     const { deliveries } = this.open(this.table)
-    const stored = await this.stored()
-    if (!stored?.finishedAt) return
-    const handled = await deliveries.findHandled({ subjects: [subjectOf(stored.id)] })
-    if (!handled.has(stored.id) && (await deliveries.getPosition()) > Date.parse(stored.finishedAt))
+    const ended = await this.ended()
+    if (!ended) return
+    const handled = await deliveries.findHandled({ subjects: [this.subject] })
+    if (!handled.has(this.subject.id) && (await deliveries.getPosition()) > Date.parse(ended.at))
       this.problems.push('The position has passed it.')
   }
 
   private async check() {
-    const { deliveries, executions } = this.open(this.table)
-    const stored = await this.stored()
-    if (stored && !isFinal(stored)) this.problems.push('It has not ended.')
-    if (stored) {
-      if (!this.sent.includes(`evt_${stored.id}_${stored.attempts + 1}`))
-        this.problems.push('Its end is not reported.')
-      const all = await deliveries.listOf(subjectOf(stored.id))
+    const { deliveries } = this.open(this.table)
+    const ended = await this.ended()
+    if (ended) {
+      if (!this.sent.includes(ended.eventId)) this.problems.push('Its end is not reported.')
+      const all = await deliveries.listOf(this.subject)
       if (all.length !== new Set(this.sent).size) this.problems.push('A delivery is missing.')
       if (all.some(({ status }) => status !== 'DELIVERED'))
         this.problems.push(`Deliveries: ${JSON.stringify(all)}`)
-      if (!(await deliveries.findHandled({ subjects: [subjectOf(stored.id)] })).has(stored.id))
+      if (!(await deliveries.findHandled({ subjects: [this.subject] })).has(this.subject.id))
         this.problems.push('It is not handled.')
       if (this.deliveries.length > 0) this.problems.push('There are messages left.')
+    } else if (this.batch || (await this.stored())) this.problems.push('It has not ended.')
+    await this.delete()
+    const { items } = await this.table.query({
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': keys.handledKey(this.subject).pk },
+      ConsistentRead: true,
+    })
+    if (items.length > 0) this.problems.push(`Left: ${items.map(({ sk }) => sk)}`)
+  }
+
+  private async delete() {
+    const { batches, executions } = this.open(this.table)
+    if (this.batch) {
+      await batches.hide({ batch: this.batch, now })
+      return batches.remove({ batch: this.batch })
     }
     await executions.delete({ ...this.execution, now })
     for (let i = 0; i < 4; i++) {
       now += 15 * MINUTE_MS
       await runCleanups({ executions, system: clock })
     }
-    const { items } = await this.table.query({
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': keys.executionKey(this.execution.id).pk },
-      ConsistentRead: true,
-    })
-    if (items.length > 0) this.problems.push(`Left: ${items.map(({ sk }) => sk)}`)
   }
 }
-
-const subjectOf = (id: string) => ({ kind: 'execution' as const, id })
 
 const never = () => new Promise<never>(() => undefined)

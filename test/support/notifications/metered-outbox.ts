@@ -1,3 +1,4 @@
+import { toBatchRecord } from '../../../lib/api/to-batch-record.ts'
 import { toExecutionRecord, toExecutionSummary } from '../../../lib/api/to-execution-record.ts'
 import { type Execution, NO_USAGE } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
@@ -74,6 +75,7 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
     },
     toRecord: toExecutionRecord,
     toSummary: toExecutionSummary,
+    toBatchRecord,
   }
   meter.take()
 

@@ -1,11 +1,12 @@
 import type { Subject } from '../../../core/notification.ts'
 import type { DeliveryEngine } from '../open-delivery-engine.ts'
+import { readBatchEvents } from './batch-events.ts'
 import type { EventSubject, ReadSubject } from './event-subject.ts'
 import { readExecutionEvents } from './execution-events.ts'
 
 const READERS: Record<Subject['kind'], ReadSubject> = {
   execution: readExecutionEvents,
-  batch: async () => null,
+  batch: readBatchEvents,
 }
 
 /** Null if it is deleted, or of another organization. @throws Unavailable */

@@ -1,0 +1,264 @@
+import { describe, expect, inject, it } from 'vitest'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { type Delivery, EVENT_BUS, eventIdOf, parseEventId } from '../../../lib/core/notification.ts'
+import { batchKey } from '../../../lib/dynamodb/table/keys.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
+import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
+import { addressedOf } from '../../../lib/engine/notifications/subjects/batch-events.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { aBatch } from '../../support/batches/a-batch.ts'
+import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
+
+const { graceMs } = leaseTimes()
+const ENDED = { types: ['batch.ended' as const] }
+
+/** Each in a table of its own: the position of the outbox is that of all organizations. */
+async function open() {
+  const TABLE_NAME = `batch-events-${system.newId()}`
+  await provisionTable(inject('dynamodb'), TABLE_NAME)
+  const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+  const itemsOf = async (id: string) => {
+    const query = {
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': batchKey(id).pk },
+    }
+    return (await table.query({ ...query, ConsistentRead: true })).items.map(({ sk }) => sk)
+  }
+  return { ...anOutbox(table), itemsOf }
+}
+
+describe('the id of an event', () => {
+  it.each(['execution', 'batch'] as const)('names its subject: %s', (kind) => {
+    const event = { subject: { kind, id: system.newId() }, revision: 12 }
+    expect(parseEventId(eventIdOf(event))).toEqual(event)
+  })
+
+  it.each(['evt_agent_', 'evt_constructor_', 'evt__', 'evt_batch'])('is not another text: %s', (start) => {
+    expect(parseEventId(`${start}${system.newId()}_1`)).toBeNull()
+  })
+})
+
+describe('the end of a batch', () => {
+  it('is delivered once to each webhook that selects it, and to its own URL', async () => {
+    const outbox = await open()
+    const agentId = system.newId()
+    const selected = [
+      outbox.addWebhook(ENDED),
+      outbox.addWebhook({ ...ENDED, agentIds: [agentId], tenantIds: ['acme'], sources: ['BATCH'] }),
+    ]
+    outbox.addWebhook({ types: ['execution.succeeded'] })
+    for (const other of [{ agentIds: [system.newId()] }, { tenantIds: ['globex'] }, { sources: ['API'] }])
+      outbox.addWebhook({ ...ENDED, ...other } as never)
+    const webhookUrl = 'https://own.example/'
+    const batch = await outbox.startBatch({ agentId, tenantId: 'acme', webhookUrl })
+    expect(await outbox.endBatch(batch)).toBe(true)
+    expect(await outbox.endBatch(batch)).toBe(false)
+    expect(outbox.messages()).toHaveLength(1)
+    outbox.messages().push(...outbox.messages())
+    await outbox.deliver()
+    await outbox.engine.queue.send({ subject: { kind: 'batch', id: batch.id }, ...batch })
+    await outbox.deliver()
+    const destinations = [...selected.map(({ id }) => id), 'default']
+    expect(new Set(outbox.sent.map(({ destinationId }) => destinationId))).toEqual(new Set(destinations))
+    expect(outbox.sent.length).toBeLessThanOrEqual(2 * destinations.length)
+    const data = { id: batch.id, status: 'ENDED', counts: { IN_PROGRESS: 0, SUCCESS: 2, ERROR: 0 } }
+    for (const sent of outbox.sent)
+      expect(sent).toMatchObject({ eventId: `evt_batch_${batch.id}_1`, type: 'batch.ended', data })
+    const deliveries = await outbox.deliveriesOfBatch(batch.id)
+    expect(deliveries.map(({ status }) => status)).toEqual(destinations.map(() => 'DELIVERED'))
+    outbox.pass(10 * graceMs)
+    expect(await outbox.sweep()).toBe(0)
+    expect(outbox.messages()).toEqual([])
+  })
+
+  it('is no event of a draft, nor without a webhook that selects it', async () => {
+    const outbox = await open()
+    outbox.addWebhook({ types: ['execution.succeeded'] })
+    await outbox.endBatch(await outbox.startBatch())
+    outbox.addWebhook(ENDED)
+    outbox.pass(10)
+    await outbox.endBatch(await outbox.startBatch({ isDraft: true, webhookUrl: 'https://own.example/' }))
+    outbox.pass(2 * graceMs)
+    await outbox.sweep()
+    expect(outbox.messages()).toEqual([])
+  })
+
+  it('goes to the event bus, whose deliveries are in no list', async () => {
+    const destinations = openDestinations({ list: async () => [] }, { environment: { EVENT_BUS: 'bus' } })
+    const { batch } = aBatch()
+    const found = await destinations.of(addressedOf({ ...batch, blocks: [] }), 'batch.ended')
+    expect(found.map(({ id }) => id)).toEqual([EVENT_BUS])
+  })
+
+  it('is found by the sweeper alone, beside runs, and by no sweeper after it is handled', async () => {
+    const outbox = await open()
+    outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
+    outbox.setAccepting(false)
+    const batch = await outbox.startBatch()
+    await outbox.endBatch(batch)
+    const run = await outbox.start()
+    await outbox.finish(run)
+    outbox.setAccepting(true)
+    outbox.pass(2 * graceMs)
+    expect(await outbox.sweep()).toBeGreaterThan(graceMs)
+    await outbox.deliver()
+    expect(outbox.sent.map(({ eventId }) => eventId).sort()).toEqual(
+      [`evt_${run.id}_2`, `evt_batch_${batch.id}_1`].sort(),
+    )
+    outbox.pass(10 * graceMs)
+    expect(await outbox.sweep()).toBe(0)
+    expect(outbox.messages()).toEqual([])
+  })
+
+  it('is read as of a batch that has ended, although its entry of the outbox stays', async () => {
+    const outbox = await open()
+    outbox.addWebhook(ENDED)
+    const batch = await outbox.startBatch()
+    await outbox.endBatch(batch)
+    expect(await outbox.stores.batches.get(batch)).toMatchObject({ status: 'ENDED', openUntil: null })
+  })
+})
+
+describe('a delivery of the end of a batch', () => {
+  it('is repeated by its message or by the timers, listed with those of runs, and sent again on request', async () => {
+    const outbox = await open()
+    const { organizationId } = outbox
+    const { id: destinationId } = outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
+    outbox.answers.set(destinationId, () => BROKEN)
+    const batch = await outbox.startBatch()
+    await outbox.endBatch(batch)
+    await outbox.deliver()
+    expect(outbox.messages()).toMatchObject([{ subject: { kind: 'batch', id: batch.id }, destinationId }])
+    outbox.pass(10_000)
+    await outbox.deliver()
+    expect(outbox.sent).toHaveLength(2)
+    // The next attempt has only its timer.
+    outbox.dropMessages()
+    outbox.answers.set(destinationId, () => OK)
+    outbox.pass(12 * graceMs)
+    await outbox.sweep()
+    await outbox.deliver()
+    expect(await outbox.deliveriesOfBatch(batch.id)).toMatchObject([{ status: 'DELIVERED', attempts: 3 }])
+
+    const run = await outbox.start()
+    await outbox.finish(run)
+    await outbox.deliver()
+    const page = { limit: 10, after: null }
+    const { items } = await outbox.stores.deliveries.list({ organizationId, destinationId, ...page })
+    expect(items.map(({ subject }) => subject)).toEqual([
+      { kind: 'execution', id: run.id },
+      { kind: 'batch', id: batch.id },
+    ])
+
+    const request = { organizationId, destinationId, eventId: `evt_batch_${batch.id}_1` }
+    expect(await redeliver(outbox.engine, request)).toMatchObject({ status: 'DELIVERED', attempts: 4 })
+    for (const other of [
+      { organizationId: system.newId() },
+      { destinationId: system.newId() },
+      { eventId: `evt_${batch.id}_1` },
+      { eventId: `evt_batch_${batch.id}_2` },
+      { eventId: `evt_batch_${run.id}_1` },
+    ])
+      expect(await redeliver(outbox.engine, { ...request, ...other })).toBeNull()
+    expect(outbox.sent).toHaveLength(5)
+  })
+
+  it('disables a webhook that answers 410, and is over', async () => {
+    const outbox = await open()
+    const webhook = outbox.addWebhook(ENDED)
+    outbox.answers.set(webhook.id, () => ({ ...BROKEN, responseStatus: 410, isGone: true }))
+    const batch = await outbox.startBatch()
+    await outbox.endBatch(batch)
+    await outbox.deliver()
+    expect(outbox.webhooks.get(webhook.id)).toMatchObject({ enabled: false, disabledReason: 'gone' })
+    expect(await outbox.deliveriesOfBatch(batch.id)).toMatchObject([
+      { status: 'FAILED', nextAttemptAt: null },
+    ])
+  })
+
+  it('is not made for a message that names another organization', async () => {
+    const outbox = await open()
+    const webhook = outbox.addWebhook(ENDED)
+    outbox.answers.set(webhook.id, () => BROKEN)
+    const batch = await outbox.startBatch()
+    await outbox.endBatch(batch)
+    const subject = { kind: 'batch' as const, id: batch.id }
+    const wrong = { subject, organizationId: system.newId() }
+    outbox.dropMessages()
+    await outbox.engine.queue.send(wrong)
+    await outbox.deliver()
+    expect(outbox.sent).toEqual([])
+    await outbox.engine.queue.send({ ...wrong, organizationId: outbox.organizationId })
+    await outbox.deliver()
+    outbox.dropMessages()
+    outbox.pass(10_000)
+    await outbox.engine.queue.send({ ...wrong, destinationId: webhook.id, revision: 1 })
+    await outbox.deliver()
+    expect(outbox.sent).toHaveLength(1)
+    expect(await outbox.deliveriesOfBatch(batch.id)).toMatchObject([{ status: 'PENDING' }])
+  })
+})
+
+describe('a batch that is deleted', () => {
+  const failing = async () => {
+    const outbox = await open()
+    const { id: destinationId } = outbox.addWebhook(ENDED)
+    outbox.answers.set(destinationId, () => BROKEN)
+    const batch = await outbox.startBatch()
+    await outbox.endBatch(batch)
+    const remove = async () => {
+      const { batches } = outbox.stores
+      await batches.hide({ batch, now: outbox.now() })
+      await batches.remove({ batch })
+    }
+    return { ...outbox, batch, destinationId, remove }
+  }
+
+  it('has no events any more', async () => {
+    const outbox = await failing()
+    await outbox.stores.batches.hide({ ...outbox, now: outbox.now() })
+    await outbox.deliver()
+    outbox.pass(2 * graceMs)
+    expect(await outbox.sweep()).toBe(0)
+    await outbox.deliver()
+    expect(outbox.sent).toEqual([])
+  })
+
+  it('takes its deliveries with it', async () => {
+    const outbox = await failing()
+    await outbox.deliver()
+    expect(await outbox.itemsOf(outbox.batch.id)).toHaveLength(3)
+    await outbox.remove()
+    expect(await outbox.itemsOf(outbox.batch.id)).toEqual([])
+    outbox.pass(graceMs)
+    await outbox.sweep()
+    await outbox.deliver()
+    expect(outbox.sent).toHaveLength(1)
+  })
+
+  it('leaves none if it is deleted while its end is being delivered', async () => {
+    const outbox = await failing()
+    outbox.answers.set(outbox.destinationId, async () => {
+      await outbox.remove()
+      return OK
+    })
+    await outbox.deliver()
+    expect(outbox.sent).toHaveLength(1)
+    expect(await outbox.itemsOf(outbox.batch.id)).toEqual([])
+  })
+
+  it('leaves none if an attempt is repeated that was stored after the deletion', async () => {
+    const outbox = await failing()
+    await outbox.deliver()
+    const [delivery] = await outbox.deliveriesOfBatch(outbox.batch.id)
+    await outbox.remove()
+    const { deliveries } = outbox.stores
+    await deliveries.put({ delivery: delivery as Delivery, attempts: 0, dueAt: outbox.now() })
+    outbox.pass(60_000)
+    await outbox.deliver()
+    expect(await outbox.itemsOf(outbox.batch.id)).toEqual([])
+    expect(outbox.sent).toHaveLength(1)
+  })
+})
