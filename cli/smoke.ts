@@ -52,6 +52,13 @@ const EXPECTED: Partial<Record<OperationName, number>> = {
   'get-schedule': 404,
   'delete-schedule': 404,
   'run-schedule': 404,
+  'start-batch': 422,
+  'get-batch': 404,
+  'list-batch-results': 404,
+  'list-batch-executions': 404,
+  'cancel-batch': 404,
+  'retry-batch': 404,
+  'delete-batch': 404,
 }
 const UNKNOWN_AGENT = 'smoke-test-of-an-unknown-agent'
 const PLACEHOLDERS = {
@@ -59,6 +66,7 @@ const PLACEHOLDERS = {
   webhookId: 'unknown',
   deliveryId: 'unknown',
   scheduleName: 'smoke.test',
+  batchId: 'unknown',
   name: 'smoke.test',
   mac: 'guessed',
 }
@@ -174,6 +182,7 @@ function contentOf(name: OperationName): { body?: object; accept?: string } {
   if (name === 'serve-mcp') return { body: LIST_TOOLS, accept: 'application/json, text/event-stream' }
   if (name === 'publish-agent') return { body: { document: '' } }
   if (name === 'update-webhook') return { body: {} }
+  if (name === 'start-batch') return { body: [] }
   if (name === 'decide-approval') return { body: { decision: 'reject' } }
   return getOperation(name).body ? { body: { rating: 1 } } : {}
 }

@@ -3,10 +3,10 @@ import { deleteExecution } from '../lib/engine/executions/change-execution.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { system } from '../lib/system.ts'
 
-const { executions, rates } = openStores()
+const { executions, batches, rates } = openStores()
 
 async function remove(request: Request<'delete-execution'>) {
-  await deleteExecution({ executions, system }, request)
+  await deleteExecution({ executions, batches, system }, request)
   return { status: 204 }
 }
 

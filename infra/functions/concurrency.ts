@@ -34,13 +34,14 @@ const SHARES: Partial<Record<FunctionName, number>> = {
   'serve-mcp': 10,
   'stream-events': 10,
   'get-execution': 15,
+  'manage-batches': 5,
 }
 
 /** Of a function's concurrency, what the open requests of one organization may occupy. */
 const ORGANIZATION_SHARE = 1 / 2
 
-/** Functions whose requests can stay open while an execution runs. */
-const WAITING: FunctionName[] = ['run-agent', 'serve-mcp', 'stream-events', 'get-execution']
+/** Functions whose requests can stay open while an execution or a batch runs. */
+const WAITING: FunctionName[] = ['run-agent', 'serve-mcp', 'stream-events', 'get-execution', 'manage-batches']
 
 export type Concurrency = {
   /** The reserved concurrency of functions, which is also their maximum. */

@@ -42,7 +42,12 @@ export function getDescription(name: FunctionName): string {
 export const AGENT_FUNCTIONS: FunctionName[] = ['run-agent', 'serve-mcp', 'process-execution']
 
 /** Functions that know the default model and the prices: those that run agents, and those that check budgets. */
-export const MODEL_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'manage-schedules', 'publish-agent']
+export const MODEL_FUNCTIONS: FunctionName[] = [
+  ...AGENT_FUNCTIONS,
+  'manage-batches',
+  'manage-schedules',
+  'publish-agent',
+]
 
 /**
  * Functions that their own messages can invoke again: the runner sends the continuation of an execution to its own
@@ -81,6 +86,8 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'give-feedback': { timeoutSeconds: 29, memoryMb: 512 },
   // Reads all signals of an execution where it counts or lists them.
   'send-signal': { timeoutSeconds: 29, memoryMb: 512 },
+  // Checks bodies of 6 MB, and follows batches up to EVENT_STREAM_MS.
+  'manage-batches': { timeoutSeconds: 900, memoryMb: 1024 },
   // Waits up to 20 s for the answer of a receiver.
   'manage-webhooks': { timeoutSeconds: 29, memoryMb: 512 },
   // Checks an input, and what a run may choose.

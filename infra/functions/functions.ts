@@ -157,6 +157,9 @@ const DEADLINES: Partial<Record<FunctionName, typeof SYNC_DEADLINE_MS | typeof M
   'serve-mcp': MCP_DEADLINE_MS,
 }
 
+/** Functions that accept a URL for the events of what they start. */
+const WEBHOOK_URL_FUNCTIONS: FunctionName[] = ['run-agent', 'manage-batches']
+
 /** Whether the function calls models: it runs agents, or stores what an embedding model makes of rated inputs. */
 export const usesModels = (
   name: FunctionName,
@@ -190,7 +193,7 @@ function createEnvironment(
       // Executions are marked for delivery if there is a destination.
       ...(settings.eventBus && { [variables.EVENT_BUS]: settings.eventBus }),
     }),
-    ...(name === 'run-agent' && settings.webhookUrls && { [variables.WEBHOOK_URLS]: 'on' }),
+    ...(WEBHOOK_URL_FUNCTIONS.includes(name) && settings.webhookUrls && { [variables.WEBHOOK_URLS]: 'on' }),
     ...(MODEL_FUNCTIONS.includes(name) && {
       [variables.DEFAULT_MODEL]: defaultModel,
       ...(settings.modelPrices && { [variables.MODEL_PRICES]: settings.modelPrices }),

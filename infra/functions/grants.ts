@@ -107,6 +107,11 @@ export const GRANTS: Record<FunctionName, Grant> = {
     queue: ['SendMessage'],
     deliveryQueue: ['SendMessage'],
   },
+  'manage-batches': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    indexes: ['owned-by-organization'],
+    queue: ['SendMessage'],
+  },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
   },

@@ -18,8 +18,11 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
   mac: z.string().meta({ description: 'Proves that the execution has made the URL.' }),
   webhookId: z.string().meta({ description: 'The ID of the webhook.' }),
   deliveryId: z.string().meta({ description: 'The ID of the delivery.' }),
+  batchId: z.uuid().meta({ description: 'The ID of the batch.' }),
   approvalId: z.string().meta({ description: 'The ID of the approval.' }),
 }
+
+const LINES_TYPE = 'application/x-ndjson'
 
 /** Errors of every operation. Those that require a token can also respond with `Unauthorized` and `Forbidden`. */
 const COMMON_ERRORS = ['InvalidQueryParameter', 'TooManyRequests', 'InternalError', 'Unavailable'] as const
@@ -73,7 +76,10 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
     ...(operation.body && {
       requestBody: {
         required: !operation.optionalBody,
-        content: { 'application/json': { schema: getSchema(operation.body) } },
+        content: {
+          'application/json': { schema: getSchema(operation.body) },
+          ...(operation.bodyLines && { [LINES_TYPE]: { schema: z.string() } }),
+        },
       },
     }),
     responses: mergeResponses(toResponses(operation), toErrorResponses(operation)),
@@ -93,9 +99,9 @@ function describeToken(scope: Scope | Scope[] | 'any', allTenants = false): stri
 
 function toResponses({ responses }: Operation) {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, { description, body, events }]) => {
+    Object.entries(responses).map(([status, { description, body, events, lines }]) => {
       const content = {
-        ...(body && { 'application/json': { schema: getSchema(body) } }),
+        ...(body && { [lines ? LINES_TYPE : 'application/json']: { schema: getSchema(body) } }),
         ...(events && { 'text/event-stream': { schema: sentEvent } }),
       }
       return [status, { description, ...(Object.keys(content).length > 0 && { content }) }]

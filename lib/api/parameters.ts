@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { MAX_CONCURRENCY } from '../core/batch.ts'
 import { CURSOR } from '../core/cursor.ts'
 import { isUuid } from '../core/ids.ts'
 import {
@@ -8,8 +9,20 @@ import {
   MAX_WAIT_SECONDS,
   MAX_WEBHOOK_URL,
   PAGE_SIZE,
+  RESULT_PAGE_SIZE,
 } from '../core/limits.ts'
 import { dateTime, decimal, describe, flag, integer, oneOf, parameters, tenantId } from './parameter-types.ts'
+
+const WEBHOOK_URL = { format: 'uri', minLength: 1, maxLength: MAX_WEBHOOK_URL }
+
+const webhookUrl = () =>
+  z.optional(
+    z.string().check(
+      z.refine((text) => text !== '' && text.length <= MAX_WEBHOOK_URL, {
+        error: `must be a URL of at most ${MAX_WEBHOOK_URL} characters`,
+      }),
+    ),
+  )
 
 export const runParameters = /* @__PURE__ */ parameters(() => ({
   execMode: describe(
@@ -52,15 +65,9 @@ export const runParameters = /* @__PURE__ */ parameters(() => ({
     { minLength: 1 },
   ),
   webhookUrl: describe(
-    z.optional(
-      z.string().check(
-        z.refine((text) => text !== '' && text.length <= MAX_WEBHOOK_URL, {
-          error: `must be a URL of at most ${MAX_WEBHOOK_URL} characters`,
-        }),
-      ),
-    ),
+    webhookUrl(),
     'Where the events of the execution are sent, beside the webhooks of the organization; signed with its default secret. Only where operators have turned on the setting `webhookUrls`.',
-    { format: 'uri', minLength: 1, maxLength: MAX_WEBHOOK_URL },
+    WEBHOOK_URL,
   ),
 }))
 
@@ -80,6 +87,27 @@ export const runHeaders = /* @__PURE__ */ parameters(() => ({
   ),
 }))
 
+export const batchParameters = /* @__PURE__ */ parameters(() => ({
+  ...runParameters.shape,
+  execMode: describe(
+    z.optional(
+      z.never({ error: 'is not accepted: the lines of a batch are always executed asynchronously' }),
+    ),
+    'Not accepted.',
+  ),
+  maxBatchCostUsd: describe(
+    decimal(MAX_COST_USD),
+    'The maximum price in US dollars of all lines together. No line is started once those that have ended reach it; those in progress then are completed.',
+  ),
+  maxConcurrency: describe(integer(MAX_CONCURRENCY), 'How many lines are in progress at the same time.'),
+  validateOnly: describe(flag(), 'Check the request and all lines, and start nothing.'),
+  webhookUrl: describe(
+    webhookUrl(),
+    'Where the event `batch.ended` is sent, beside the webhooks of the organization; signed with its default secret. Only where operators have turned on the setting `webhookUrls`.',
+    WEBHOOK_URL,
+  ),
+}))
+
 export const signalHeaders = /* @__PURE__ */ parameters(() => ({
   'Idempotency-Key': describe(
     idempotencyKey(),
@@ -87,12 +115,50 @@ export const signalHeaders = /* @__PURE__ */ parameters(() => ({
   ),
 }))
 
+function fields() {
+  return describe(
+    z.optional(oneOf(['all', 'summary'])),
+    '`summary` leaves out the payloads: `input`, `inputAdaptations`, `output`, `feedback` and `logs`.',
+  )
+}
+
+function agentName() {
+  return z.optional(z.string().check(z.minLength(1, { error: 'must not be empty' })))
+}
+
 export const pageParameters = /* @__PURE__ */ parameters(() => ({
   limit: describe(integer(PAGE_SIZE), 'The maximum number of items to return.'),
   cursor: describe(
     z.optional(z.string()),
     'The position to continue from: the cursor in the `next` link of the previous page.',
     { pattern: CURSOR.source },
+  ),
+}))
+
+export const batchPageParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  agent: describe(agentName(), 'Return only batches of this agent (ID or slug).', { minLength: 1 }),
+  tenantId: describe(tenantId(), 'Return only batches of this tenant.'),
+}))
+
+/** Absent and without a cursor, all results are streamed. */
+export const resultPageParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  limit: describe(
+    integer({ min: RESULT_PAGE_SIZE.min, max: RESULT_PAGE_SIZE.max }),
+    'Return a page of at most so many results, and the `next` link. By default, all results are returned, if the setting `responseStreaming` is on; otherwise, pages.',
+  ),
+}))
+
+export const lineExecutionPageParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  fields: fields(),
+}))
+
+export const batchHeaders = /* @__PURE__ */ parameters(() => ({
+  'Last-Event-ID': describe(
+    z.optional(z.string().check(z.maxLength(100, { error: 'must be the id of an event that was received' }))),
+    'Of an event stream: the ID of the last event that was received. The stream begins with the next change.',
   ),
 }))
 
@@ -118,19 +184,12 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
   to: describe(dateTime(), 'Return only executions created before this time (RFC 3339).', {
     format: 'date-time',
   }),
-  fields: describe(
-    z.optional(oneOf(['all', 'summary'])),
-    '`summary` leaves out the payloads: `input`, `inputAdaptations`, `output`, `feedback` and `logs`.',
-  ),
+  fields: fields(),
 }))
 
 export const approvalPageParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
-  agent: describe(
-    z.optional(z.string().check(z.minLength(1, { error: 'must not be empty' }))),
-    'Return only approvals of this agent (ID or slug).',
-    { minLength: 1 },
-  ),
+  agent: describe(agentName(), 'Return only approvals of this agent (ID or slug).', { minLength: 1 }),
   tenantId: describe(tenantId(), 'Return only approvals of executions of this tenant.'),
 }))
 
@@ -176,6 +235,11 @@ export const eventHeaders = /* @__PURE__ */ parameters(() => ({
 
 /** By the names that `routes.ts` uses. For OpenAPI and types: a function imports only its own schemas. */
 export const parameterSchemas = {
+  batchParameters,
+  batchPageParameters,
+  batchHeaders,
+  resultPageParameters,
+  lineExecutionPageParameters,
   runParameters,
   pageParameters,
   agentPageParameters,

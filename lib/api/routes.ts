@@ -34,8 +34,13 @@ export type Operation = {
   optionalBody?: true
   /** Bytes of the body, if it may have fewer than those of other operations. */
   maxBodyBytes?: number
-  /** By status. The body is null if the response has none; `events`: it can be server-sent events. */
-  responses: Record<number, { description: string; body: ResponseBody | null; events?: true }>
+  /** The body can also be lines of JSON. */
+  bodyLines?: true
+  /**
+   * By status. The body is null if the response has none; `events`: it can be server-sent events; `lines`: it consists
+   * of lines of JSON, each of them such a body.
+   */
+  responses: Record<number, { description: string; body: ResponseBody | null; events?: true; lines?: true }>
   /** Errors beyond those of every operation. With a status if it is not the usual one of the code. */
   errors?: (ErrorCode | { code: ErrorCode; status: number })[]
   /** Rejects tokens that are bound to a tenant: what the operation shows or changes belongs to all tenants. */
@@ -86,6 +91,8 @@ const deliveryResponse = {
 /** The executions of a schedule can be of any tenant. */
 const schedule = { family: 'manage-schedules', allTenants: true } as const
 const SCHEDULE_PATH = '/v1/agents/{agentId}/schedules/{scheduleName}'
+/** All of them stream: a function cannot serve both kinds. */
+const batch = { family: 'manage-batches', streams: true } as const
 
 const signalRequest = {
   headers: 'signalHeaders',
@@ -336,7 +343,7 @@ export const operations = {
     summary: 'Delete an execution and everything that belongs to it',
     scope: 'manage',
     responses: { 204: { description: 'Deleted', body: null } },
-    errors: ['ExecutionNotFound', 'ExecutionInProgress'],
+    errors: ['ExecutionNotFound', 'ExecutionInProgress', 'BatchInProgress'],
   },
   'cancel-execution': {
     method: 'POST',
@@ -570,6 +577,128 @@ export const operations = {
       'InputSchemaMismatch',
       'IdempotencyKeyReused',
     ],
+  },
+  'start-batch': {
+    ...batch,
+    method: 'POST',
+    path: '/v1/agents/{agentId}/batches',
+    summary: 'Run an agent with many inputs',
+    scope: 'run',
+    query: 'batchParameters',
+    headers: 'runHeaders',
+    body: 'BatchBody',
+    rawBody: true,
+    bodyLines: true,
+    responses: {
+      200: { description: 'The batch is valid (`validateOnly=true`)', body: 'BatchCheck' },
+      202: { description: 'The batch', body: 'Batch' },
+    },
+    errors: [
+      'InvalidHeader',
+      ...BODY_ERRORS,
+      'InvalidModelOverride',
+      'AgentNotFound',
+      'VersionNotFound',
+      'AgentArchived',
+      'VersionRetired',
+      'InputSchemaMismatch',
+      'IdempotencyKeyReused',
+    ],
+  },
+  'list-batches': {
+    ...batch,
+    ...reading,
+    path: '/v1/batches',
+    summary: 'List the batches of the organization',
+    query: 'batchPageParameters',
+    responses: listOf('Batches', 'Batch'),
+    errors: ['AgentNotFound'],
+  },
+  'get-batch': {
+    ...batch,
+    ...reading,
+    path: '/v1/batches/{batchId}',
+    summary: 'Get a batch, or its progress as an event stream',
+    headers: 'batchHeaders',
+    responses: {
+      200: {
+        description:
+          'The batch; server-sent events if `Accept` names `text/event-stream`: `counts` (the batch, whenever its lines have changed) and at the end `ended` (the batch)',
+        body: 'Batch',
+        events: true,
+      },
+    },
+    errors: ['InvalidHeader', 'BatchNotFound'],
+  },
+  'list-batch-results': {
+    ...batch,
+    ...reading,
+    path: '/v1/batches/{batchId}/results',
+    summary: 'Get the results of a batch, also while it is in progress',
+    query: 'resultPageParameters',
+    responses: {
+      200: {
+        description: 'Results in the order of the inputs, as lines of JSON',
+        body: 'BatchResult',
+        lines: true,
+      },
+    },
+    errors: ['BatchNotFound'],
+  },
+  'list-batch-executions': {
+    ...batch,
+    ...reading,
+    path: '/v1/batches/{batchId}/executions',
+    summary: 'List the executions of a batch',
+    query: 'lineExecutionPageParameters',
+    responses: {
+      200: { description: 'Executions in the order of the inputs', body: ['ListedExecution'] },
+    },
+    errors: ['BatchNotFound'],
+  },
+  'cancel-batch': {
+    ...batch,
+    method: 'POST',
+    path: '/v1/batches/{batchId}/cancel',
+    summary: 'Cancel a batch and its executions that are in progress; one that has ended does not change',
+    scope: 'run',
+    responses: {
+      202: {
+        description: 'The batch; only its ID and status if the token lacks the scope `read`',
+        body: 'ChangedBatch',
+      },
+    },
+    errors: ['BatchNotFound'],
+  },
+  'retry-batch': {
+    ...batch,
+    method: 'POST',
+    path: '/v1/batches/{batchId}/retry-failed',
+    summary: 'Start a new batch of the lines of one that has ended which failed or were not started',
+    scope: 'run',
+    headers: 'runHeaders',
+    responses: { 202: { description: 'The new batch', body: 'Batch' } },
+    errors: [
+      'InvalidHeader',
+      'InvalidModelOverride',
+      'AgentNotFound',
+      'VersionNotFound',
+      'BatchNotFound',
+      'BatchInProgress',
+      'AgentArchived',
+      'VersionRetired',
+      'InputSchemaMismatch',
+      'IdempotencyKeyReused',
+    ],
+  },
+  'delete-batch': {
+    ...batch,
+    method: 'DELETE',
+    path: '/v1/batches/{batchId}',
+    summary: 'Delete a batch that has ended, and its executions',
+    scope: 'manage',
+    responses: { 204: { description: 'Deleted', body: null } },
+    errors: ['BatchNotFound', 'BatchInProgress'],
   },
   'serve-console': {
     method: 'GET',

@@ -1,6 +1,7 @@
 import {
   CANCELLED,
   type ExecutionError,
+  type ExecutionResult,
   type ExecutionSummary,
   roundDollars,
   usageOfTree,
@@ -98,6 +99,12 @@ export const sumTotals = (totals: LaneTotals[]): LaneTotals =>
     }),
     NO_TOTALS,
   )
+
+/** A batch, and what has become of its lines so far. */
+export type CountedBatch = { batch: Batch; totals: LaneTotals }
+
+/** What became of a line. `executionId` is null without an execution. */
+export type LineResult = Omit<ExecutionResult, 'id'> & { customId: string; executionId: string | null }
 
 /** Of a line that has ended. */
 export function totalsOf(ended: ExecutionSummary): LaneTotals {

@@ -30,6 +30,9 @@ export const MAX_COST_USD = { min: 0.000_001, max: 1_000_000 } as const
 
 export const PAGE_SIZE = { min: 1, max: 100, default: 50 } as const
 
+/** Results of a batch on one page. */
+export const RESULT_PAGE_SIZE = { min: 1, max: 1_000, default: 1_000 } as const
+
 /** Retired versions of an agent, whose item lists them: 70 kB of the 400 kB that an item can have. */
 export const MAX_RETIRED_VERSIONS = 1_000
 
@@ -104,8 +107,8 @@ export const MAX_WAIT_NAME = 128
 export const MAX_SIGNAL_BYTES = 256_000
 export const MAX_UNREAD_SIGNALS = { count: 1_000, bytes: 10_000_000 } as const
 
-/** Bytes of data on a page of signals: its response is buffered, and escapes the JSON once more. */
-export const MAX_SIGNAL_PAGE_BYTES = 2_500_000
+/** Bytes of data on a page of signals or results: if its response is buffered, it escapes the JSON once more. */
+export const MAX_ESCAPED_PAGE_BYTES = 2_500_000
 
 /** Interval of the counts of signals of an execution that seems to have as many as it may. */
 export const SIGNAL_RECOUNT_MS = 5_000

@@ -69,6 +69,7 @@ export type Request<Name extends OperationName = OperationName> = {
   mac: string
   approvalId: string
   webhookId: string
+  batchId: string
   deliveryId: string
   body: Operations[Name] extends { anyBody: true } ? Json : JsonObject
   /** The media types that the client accepts. */
@@ -121,21 +122,31 @@ export function endpoint<Name extends OperationName>(
 /** The local gateway adds the signal. */
 type CallContext = Context & { signal?: AbortSignal }
 
-type Handler = (event: ServiceEvent, context: never) => Promise<unknown>
+type Handler = (event: ServiceEvent, ...others: never[]) => Promise<unknown>
 
-/** The Lambda handler of a function that serves several operations: API Gateway names the path that it has matched. */
+/**
+ * The Lambda handler of a function that serves several operations: API Gateway names the path that it has matched. A
+ * function streams all of its responses or none.
+ */
 export function family(handlers: Partial<Record<OperationName, Handler>>): Handler {
   const members = (Object.keys(handlers) as OperationName[]).map((name) => ({ name, ...getOperation(name) }))
-  const streaming = members.find(({ streams }) => streams)
-  if (streaming) throw new Error(`${streaming.name} streams, so it needs a function of its own.`)
-  return (event, context) => {
+  const handle: Handler = (event, ...others) => {
     const { resource, httpMethod } = event
-    const found = members.find(({ path, method }) => path === resource && method === httpMethod)
+    const requested = httpMethod === 'HEAD' ? 'GET' : httpMethod
+    const found = members.find(({ path, method }) => path === resource && method === requested)
     const handler = found && handlers[found.name]
     if (!handler) throw new Error(`No operation of this function has the route ${httpMethod} ${resource}.`)
-    return handler(event, context)
+    return handler(event, ...others)
   }
+  const streaming = members.filter(({ streams }) => streams)
+  if (streaming.length === 0) return handle
+  if (streaming.length < members.length)
+    throw new Error(`${streaming[0]?.name} streams, and other operations of its function do not.`)
+  return process.env[RESPONSE_STREAMING] === 'on' ? awslambda.streamifyResponse(handle) : handle
 }
+
+/** Defined by the Lambda runtime: marks a handler that is given a stream for its response. */
+declare const awslambda: { streamifyResponse: (handler: Handler) => Handler }
 
 function toRequest<Name extends OperationName>(
   event: ServiceEvent,
@@ -155,6 +166,7 @@ function toRequest<Name extends OperationName>(
     mac: event.pathParameters?.mac ?? '',
     approvalId: event.pathParameters?.approvalId ?? '',
     webhookId: event.pathParameters?.webhookId ?? '',
+    batchId: event.pathParameters?.batchId ?? '',
     deliveryId: event.pathParameters?.deliveryId ?? '',
     body: (event.json === undefined ? {} : event.json) as JsonObject,
     accept: getHeader(event, 'Accept'),

@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream'
-import { text as readText } from 'node:stream/consumers'
 import { toExecutionRecord, toStepRecord } from '../api/to-execution-record.ts'
 import { EVENT_STREAM_MS, OPEN_RETRY_AFTER_SECONDS } from '../core/limits.ts'
 import type { HeldRequest } from '../core/ports.ts'
@@ -9,6 +7,7 @@ import { toWaitingFor } from '../core/wait.ts'
 import { system } from '../system.ts'
 import { type HttpResponse, isStreaming } from './event.ts'
 import { retryAfterSeconds } from './responses.ts'
+import { toTextStreamResponse } from './text-stream.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
 
@@ -32,23 +31,14 @@ const isZero = (parameter: string) => /^q=0(\.0{0,3})?$/.test(parameter)
  * @param read is given a signal that aborts when the stream has to end
  * @param options.held released when the stream has ended, however it did
  */
-export async function toEventStreamResponse(
+export const toEventStreamResponse = (
   read: (signal: AbortSignal) => AsyncIterable<ExecutionEvent[]>,
   { headers = {}, held }: { headers?: Record<string, string>; held: HeldRequest },
-): Promise<HttpResponse> {
-  const response = { status: 200, headers: { 'Content-Type': EVENT_STREAM, ...headers } }
-  const closing = new AbortController()
-  const { full, release } = held
-  const stream = Readable.from(toText(read(AbortSignal.any([closing.signal, full])), full))
-  const { _destroy: destroy } = stream
-  // Not on 'close', which a stream emits only after its generator has returned: this one waits for the next event.
-  stream._destroy = (error, callback) => {
-    closing.abort()
-    release()
-    destroy.call(stream, error, callback)
-  }
-  return { ...response, stream: isStreaming() ? stream : await readText(stream) }
-}
+): Promise<HttpResponse> =>
+  toTextStreamResponse((signal) => toText(read(signal), held.full), {
+    headers: { 'Content-Type': EVENT_STREAM, ...headers },
+    held,
+  })
 
 /**
  * One chunk per batch. Without the event `done`, the client is told when to reconnect: of a suspended execution the
@@ -61,9 +51,14 @@ async function* toText(batches: AsyncIterable<ExecutionEvent[]>, full: AbortSign
     last = events.at(-1)
   }
   if (last?.kind === 'done') return
-  const { ended, full: later } = RECONNECT_MS
-  yield `retry: ${full.aborted ? later : last?.kind === 'waiting' ? pauseMs(last.waits) : ended}\n\n`
+  yield last?.kind === 'waiting' && !full.aborted ? `retry: ${pauseMs(last.waits)}\n\n` : formatRetry(full)
 }
+
+/** Tells a client when to reconnect to a stream that has ended before what it follows. `full`: it may not be open. */
+export const formatRetry = (full: AbortSignal): string =>
+  `retry: ${full.aborted ? RECONNECT_MS.full : RECONNECT_MS.ended}\n\n`
+
+export const KEEP_ALIVE = ': keep-alive\n\n'
 
 function pauseMs(waits: Wait[]): number {
   const since = Math.max(...waits.map((wait) => Date.parse(wait.since)))
@@ -73,28 +68,31 @@ function pauseMs(waits: Wait[]): number {
 function formatEvent(event: ExecutionEvent): string {
   switch (event.kind) {
     case 'status':
-      return format('status', JSON.stringify({ id: event.id, status: event.status }))
+      return formatServerEvent('status', JSON.stringify({ id: event.id, status: event.status }))
     case 'step':
       return formatStep(event.recorded)
     case 'tool':
-      return format('tool', JSON.stringify(toToolRecord(event.recorded, event.callId)))
+      return formatServerEvent('tool', JSON.stringify(toToolRecord(event.recorded, event.callId)))
     case 'done':
-      return format('done', JSON.stringify(toExecutionRecord(event.execution)))
+      return formatServerEvent('done', JSON.stringify(toExecutionRecord(event.execution)))
     case 'waiting':
-      return format('waiting', JSON.stringify({ id: event.id, waitingFor: toWaitingFor(event.waits) }))
+      return formatServerEvent(
+        'waiting',
+        JSON.stringify({ id: event.id, waitingFor: toWaitingFor(event.waits) }),
+      )
     case 'idle':
-      return ': keep-alive\n\n'
+      return KEEP_ALIVE
   }
 }
 
 /** JSON contains no line breaks, so that it fits one line. */
-const format = (name: string, data: string) => `event: ${name}\ndata: ${data}\n\n`
+export const formatServerEvent = (name: string, data: string) => `event: ${name}\ndata: ${data}\n\n`
 
 /** Clients send the id of the last step as `Last-Event-ID` to reconnect. All readers of a step share its text. */
 function formatStep(recorded: RecordedStep): string {
   const text =
     texts.get(recorded) ??
-    `id: ${recorded.step.number}\n${format('step', JSON.stringify(toStepRecord(recorded)))}`
+    `id: ${recorded.step.number}\n${formatServerEvent('step', JSON.stringify(toStepRecord(recorded)))}`
   texts.set(recorded, text)
   return text
 }

@@ -24,7 +24,9 @@ const AS_STRING =
 /** For an event that API Gateway cannot pass to Lambda. */
 export class RequestTooLarge extends PayloadTooLarge {
   constructor() {
-    super(`The request exceeds what Lambda accepts. It passes the body ${AS_STRING}`)
+    super(
+      `The request exceeds what Lambda accepts. It passes the body ${AS_STRING} Split a batch into several.`,
+    )
   }
 }
 

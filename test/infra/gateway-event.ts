@@ -10,6 +10,7 @@ type Call = {
   approvalId?: string
   webhookId?: string
   deliveryId?: string
+  batchId?: string
   query?: Record<string, string>
   body?: unknown
   headers?: Record<string, string>

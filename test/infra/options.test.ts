@@ -98,10 +98,11 @@ describe('accountConcurrency', () => {
       'serve-mcp': [93, '46'],
       'get-execution': [140, '70'],
       'stream-events': [93, '46'],
+      'manage-batches': [46, '23'],
       'process-dead-letter': [5, undefined],
       'sweep-executions': [2, undefined],
     })
-    expect(outputOf(template, 'ReservedConcurrency')).toBe('753 of 1042 are reserved.')
+    expect(outputOf(template, 'ReservedConcurrency')).toBe('799 of 1042 are reserved.')
   })
 
   it('reserves nothing in a small account, nor by default, and says so', () => {
@@ -276,11 +277,14 @@ describe('eventBus and webhookUrls', () => {
     expect(putEventsOf(defaults, 'deliver-events')).toEqual([])
   })
 
-  it('tell the functions that mark and deliver events of the bus, and run-agent of URLs', () => {
+  it('tell the functions that mark and deliver events of the bus, and those that accept URLs of them', () => {
     for (const name of FUNCTION_NAMES) {
       const { EVENT_BUS, WEBHOOK_URLS, DELIVERY_QUEUE_URL } = variablesOf(own, name)
       expect([name, EVENT_BUS]).toEqual([name, DELIVERY_QUEUE_URL && 'events'])
-      expect([name, WEBHOOK_URLS]).toEqual([name, name === 'run-agent' ? 'on' : undefined])
+      expect([name, WEBHOOK_URLS]).toEqual([
+        name,
+        ['run-agent', 'manage-batches'].includes(name) ? 'on' : undefined,
+      ])
       expect(variablesOf(defaults, name)).not.toHaveProperty('EVENT_BUS')
       expect(variablesOf(defaults, name)).not.toHaveProperty('WEBHOOK_URLS')
     }

@@ -44,6 +44,78 @@ export type Approval = {
   step: number
 }
 
+export type Batch = {
+  id: string
+  /** The agent that runs. */
+  documentId: string
+  /** The version that all lines run, fixed when the batch was accepted. */
+  versionId: string
+  tenantId: string | null
+  /** The token that started the batch. */
+  tokenId: string | null
+  /** CANCELLING: the batch was cancelled, and the executions that were open are being ended. */
+  status: 'IN_PROGRESS' | 'CANCELLING' | 'ENDED'
+  /** The number of inputs. */
+  lines: number
+  /** Lines by the status of their result. They add up to `lines`. */
+  counts: {
+    IN_PROGRESS: number
+    SUCCESS: number
+    ERROR: number
+  }
+  /** Those of the lines in ERROR that were cancelled. */
+  cancelled: number
+  /** The price in US dollars of the lines that have ended, with the agents that they called as tools. Models without a price count as 0. */
+  costUsd: number
+  maxBatchCostUsd: number | null
+  /** How many lines are in progress at the same time: at most `lines`. */
+  maxConcurrency: number
+  enforceInputSchema: boolean | null
+  useCache: boolean | null
+  useDynamicLearning: boolean | null
+  model: string | null
+  maxAgentSteps: number | null
+  maxTokens: number | null
+  /** Of each line. */
+  maxCostUsd: number | null
+  /** The batch whose failed lines it repeats. */
+  retryOf: string | null
+  /** Why lines that had not started were not started any more: Cancelled, BudgetExceeded or DeadlineExceeded. Null otherwise. */
+  error: {
+    code: string
+    message: string
+    [key: string]: unknown
+  } | null
+  createdAt: string
+  endedAt: string | null
+}
+
+export type BatchCheck = {
+  /** The number of inputs. */
+  lines: number
+  valid: true
+}
+
+export type BatchResult = {
+  customId: string
+  /** Null if the line has no execution: it has not started, was not started or was deleted. */
+  executionId: string | null
+  status: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
+  output: { [key: string]: unknown } | null
+  /** Null unless status is ERROR. */
+  error: {
+    code: string
+    message: string
+    [key: string]: unknown
+  } | null
+}
+
+export type BatchState = {
+  id: string
+  /** CANCELLING: the batch was cancelled, and the executions that were open are being ended. */
+  status: 'IN_PROGRESS' | 'CANCELLING' | 'ENDED'
+}
+
 export type CreatedWebhook = {
   id: string
   url: string

@@ -49,8 +49,6 @@ export const batchCheckRecord = z
   .object({ lines: z.int().describe('The number of inputs.'), valid: z.literal(true) })
   .meta({ id: 'BatchCheck' })
 
-export const startedBatchRecord = z.union([batchRecord, batchCheckRecord])
-
 export const batchResultRecord = z
   .object({
     customId: z.string(),

@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { SCOPES } from '../../core/access.ts'
+import { MAX_BATCH_LINES } from '../../core/batch.ts'
 import { MEDIA_TYPES } from '../../core/media.ts'
 import { agentRecord, versionDetails, versionRecord } from './agent-record.ts'
+import { batchCheckRecord, batchRecord, batchResultRecord, changedBatchRecord } from './batch-record.ts'
 import {
   decisionBody,
   feedbackBody,
@@ -89,6 +91,21 @@ export const fileInput = z
   })
   .meta({ id: 'FileInput', description: 'An image or a PDF: the value of an input field with `type: file`.' })
 
+const batchBody = z
+  .array(
+    z.strictObject({
+      customId: z
+        .string()
+        .min(1)
+        .max(100)
+        .describe('Names the line in the results. Unique within the batch.'),
+      input: jsonObject.describe('The fields of the input schema of the agent.'),
+    }),
+  )
+  .min(1)
+  .max(MAX_BATCH_LINES)
+  .describe('Or the same objects as lines of JSON, with `Content-Type: application/x-ndjson`.')
+
 const input = jsonObject.describe(
   'The fields of the input schema of the agent. A field with `type: file` is a `FileInput`; a data URL is adapted.',
 )
@@ -97,6 +114,11 @@ const input = jsonObject.describe(
 const records = {
   Agent: agentRecord,
   Approval: approvalRecord,
+  Batch: batchRecord,
+  BatchBody: batchBody,
+  BatchCheck: batchCheckRecord,
+  BatchResult: batchResultRecord,
+  ChangedBatch: changedBatchRecord,
   ChangedExecution: changedExecutionRecord,
   CreatedWebhook: createdWebhookRecord,
   Decision: decisionRecord,

@@ -1,9 +1,9 @@
-import { type Batch, type LineInput, lineExecutionId } from '../../core/batch.ts'
+import { type Batch, type CountedBatch, type LineInput, lineExecutionId } from '../../core/batch.ts'
 import { BatchInProgress, BatchNotFound, ServiceError } from '../../core/errors.ts'
 import type { ExecutionError } from '../../core/execution.ts'
 import type { BatchStore, ExecutionStore, FeedQueue, System } from '../../core/ports.ts'
 import { type AcceptStores, prepareTarget, startBatch } from './accept.ts'
-import { type BatchReference, type CountedBatch, findBatch, getBatch } from './read.ts'
+import { type BatchReference, findBatch, getBatch } from './read.ts'
 
 const CANCELLED_BATCH: ExecutionError = {
   code: 'Cancelled',

@@ -48,7 +48,8 @@ export async function checkLines(received: ReceivedLine[], checkInput?: CheckInp
   if (violations.length === 0) return lines
   const isCut = violations.length === MAX_VIOLATIONS
   const number = `${isCut ? 'At least ' : ''}${violations.length} of ${received.length} lines`
-  const detail = `${number} are invalid${isCut ? '; the first ones are listed' : ''}. No line was started.`
+  const verb = violations.length === 1 ? 'is' : 'are'
+  const detail = `${number} ${verb} invalid${isCut ? '; the first ones are listed' : ''}. No line was started.`
   throw new ServiceError('InputSchemaMismatch', detail, { errors: violations })
 }
 

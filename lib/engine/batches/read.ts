@@ -1,7 +1,7 @@
 import { resolveTenant, visibilityOf } from '../../access/permissions.ts'
 import { findAgentId } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
-import { type Batch, type LaneTotals, lineExecutionId, sumTotals } from '../../core/batch.ts'
+import { type Batch, type CountedBatch, lineExecutionId, sumTotals } from '../../core/batch.ts'
 import { BY_ID, BY_LINE, type PageQuery, parsePage } from '../../core/cursor.ts'
 import { BatchNotFound } from '../../core/errors.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
@@ -10,9 +10,6 @@ import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { AgentStore, BatchStore, ExecutionStore, Page } from '../../core/ports.ts'
 
 export type BatchReference = { access: Access; batchId: string }
-
-/** A batch, and what has become of its lines so far. */
-export type CountedBatch = { batch: Batch; totals: LaneTotals }
 
 type Batches = { batches: Pick<BatchStore, 'get' | 'listLanes'> }
 

@@ -1,16 +1,8 @@
-import { type Batch, blockOf, type LineInput, lineExecutionId } from '../../core/batch.ts'
-import type { ExecutionError, ExecutionResult, ExecutionStatus } from '../../core/execution.ts'
-import type { JsonObject } from '../../core/json/json.ts'
-import type { BatchStore, ExecutionStore } from '../../core/ports.ts'
-
-/** What became of a line. `executionId` is null without an execution. */
-export type LineResult = {
-  customId: string
-  executionId: string | null
-  status: ExecutionStatus
-  output: JsonObject | null
-  error: ExecutionError | null
-}
+import { type Batch, blockOf, type LineInput, type LineResult, lineExecutionId } from '../../core/batch.ts'
+import { BY_LINE, type PageQuery, parsePage } from '../../core/cursor.ts'
+import type { ExecutionError, ExecutionResult } from '../../core/execution.ts'
+import { MAX_ESCAPED_PAGE_BYTES, RESULT_PAGE_SIZE } from '../../core/limits.ts'
+import type { BatchStore, ExecutionStore, Page } from '../../core/ports.ts'
 
 type Stores = {
   batches: Pick<BatchStore, 'readBlock'>
@@ -39,6 +31,30 @@ export async function* readResults(
     }
     line += lines.length
   }
+}
+
+/**
+ * A page of them, as many as a response can carry. At least one is on it, however large.
+ * @throws InvalidCursor
+ */
+export async function readResultPage(
+  stores: Stores,
+  batch: Batch,
+  query: PageQuery,
+): Promise<Page<LineResult>> {
+  const { limit, after } = parsePage({ ...query, limit: query.limit ?? RESULT_PAGE_SIZE.default }, BY_LINE)
+  const from = Number(after?.order ?? 0)
+  const items: LineResult[] = []
+  let bytes = 0
+  if (from < batch.lines)
+    for await (const result of readResults(stores, batch, from)) {
+      bytes += Buffer.byteLength(JSON.stringify(result))
+      if (bytes > MAX_ESCAPED_PAGE_BYTES && items.length > 0) break
+      items.push(result)
+      if (items.length === limit) break
+    }
+  const line = from + items.length
+  return { items, next: line < batch.lines ? { order: String(line) } : null }
 }
 
 const ofExecution = ({ id, status, output, error }: ExecutionResult) => ({

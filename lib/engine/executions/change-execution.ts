@@ -1,7 +1,7 @@
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
-import { ExecutionInProgress, ExecutionNotFound } from '../../core/errors.ts'
+import { BatchInProgress, ExecutionInProgress, ExecutionNotFound } from '../../core/errors.ts'
 import { CANCELLED, type Execution } from '../../core/execution.ts'
-import type { ExecutionStore, System } from '../../core/ports.ts'
+import type { BatchStore, ExecutionStore, System } from '../../core/ports.ts'
 import { type Endings, endExecution, findUnawareParent } from '../end-execution.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
 
@@ -24,18 +24,22 @@ export async function cancelExecution(stores: Cancelling, reference: ExecutionRe
 
 type Deleting = {
   executions: Pick<ExecutionStore, 'delete' | 'getSummary' | 'isVisible' | 'settle'>
+  /** Without it, no execution is a line of a batch. */
+  batches?: Pick<BatchStore, 'get'>
   system: System
 }
 
 /**
  * Deletes a final execution and everything that belongs to it. One whose parent has yet to be resumed with its result
- * counts as in progress.
- * @throws ExecutionNotFound, ExecutionInProgress
+ * counts as in progress. That of a line is kept until its batch has ended, which would start it again.
+ * @throws ExecutionNotFound, ExecutionInProgress, BatchInProgress
  */
-export async function deleteExecution({ executions, system }: Deleting, reference: ExecutionReference) {
+export async function deleteExecution(stores: Deleting, reference: ExecutionReference) {
+  const { executions, system } = stores
   const { organizationId } = reference.access
   const id = await resolveExecutionId(executions, reference)
   const key = { organizationId, id }
+  await assertBatchHasEnded(stores, key)
   const remove = () => executions.delete({ ...key, now: system.now() })
   let result = await remove()
   if (result === 'awaited') {
@@ -46,4 +50,14 @@ export async function deleteExecution({ executions, system }: Deleting, referenc
   }
   if (result === 'missing') throw new ExecutionNotFound()
   if (result !== 'deleted') throw new ExecutionInProgress(id)
+}
+
+async function assertBatchHasEnded(
+  { executions, batches }: Deleting,
+  key: { organizationId: string; id: string },
+): Promise<void> {
+  const line = batches && (await executions.getSummary(key))?.batch
+  if (!line) return
+  const batch = await batches.get({ organizationId: key.organizationId, id: line.id })
+  if (batch && batch.status !== 'ENDED') throw new BatchInProgress(line.id)
 }

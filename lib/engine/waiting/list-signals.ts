@@ -1,7 +1,7 @@
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
 import { BY_RECEIPT, type PageQuery, parsePage } from '../../core/cursor.ts'
 import { ExecutionNotFound } from '../../core/errors.ts'
-import { MAX_SIGNAL_PAGE_BYTES } from '../../core/limits.ts'
+import { MAX_ESCAPED_PAGE_BYTES } from '../../core/limits.ts'
 import type { Page } from '../../core/ports.ts'
 import type { Signal } from '../../core/wait.ts'
 import type { Engine } from '../engine.ts'
@@ -28,7 +28,7 @@ export async function listSignals(
   let bytes = 0
   const items = unread.slice(0, limit).filter((signal) => {
     bytes += signal.bytes
-    return bytes <= MAX_SIGNAL_PAGE_BYTES
+    return bytes <= MAX_ESCAPED_PAGE_BYTES
   })
   const last = items.at(-1)
   return { items, next: last && items.length < unread.length ? { order: orderOf(last) } : null }

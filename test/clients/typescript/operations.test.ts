@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Client } from '../../../clients/typescript/src/index.ts'
+import type { Batch, Client } from '../../../clients/typescript/src/index.ts'
 import { getOperation, type OperationName } from '../../../lib/api/routes.ts'
 import { json, scriptedService } from './scripted-service.ts'
 
@@ -50,6 +50,14 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
   'test-webhook': (client) => client.testWebhook(ID),
   'list-deliveries': (client) => client.deliveries(ID).next(),
   redeliver: (client) => client.redeliver(ID, ID),
+  'start-batch': (client) => client.createBatch('wait', []),
+  'list-batches': (client) => client.batches().next(),
+  'get-batch': (client) => client.getBatch(ID),
+  'list-batch-results': (client) => client.batchResults({ id: ID, lines: 1 } as Batch).next(),
+  'list-batch-executions': (client) => client.batchExecutions(ID).next(),
+  'cancel-batch': (client) => client.cancelBatch(ID),
+  'retry-batch': (client) => client.retryBatch(ID),
+  'delete-batch': (client) => client.deleteBatch(ID),
   'give-feedback': (client) => client.feedback(ID, { rating: 1 }),
 }
 
@@ -58,7 +66,7 @@ describe('Client', () => {
     const { client, requests } = await scriptedService([json(400, {})], { maxRetries: 0 })
     await call(client).catch(() => undefined)
     const { method, path } = getOperation(name as OperationName)
-    const ids = { executionId: ID, versionId: ID, approvalId: ID, webhookId: ID, deliveryId: ID }
+    const ids = { executionId: ID, versionId: ID, approvalId: ID, webhookId: ID, deliveryId: ID, batchId: ID }
     const values: Record<string, string> = { agentId: 'wait', name: 'paid', ...ids }
     const expected = path.replace(/\{(\w+)\}/g, (_, parameter: string) => values[parameter] ?? '')
     expect(requests).toMatchObject([

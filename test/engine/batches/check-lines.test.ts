@@ -55,7 +55,7 @@ describe('checkLines', () => {
   it('names the line that had a customId first', async () => {
     const line = { customId: 'a', input: {} }
     const error = await refused([line, { ...line, customId: 'b' }, line])
-    expect(error.message).toBe('1 of 3 lines are invalid. No line was started.')
+    expect(error.message).toBe('1 of 3 lines is invalid. No line was started.')
     expect(error.errors).toEqual([
       {
         line: 3,

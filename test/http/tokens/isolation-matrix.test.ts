@@ -4,6 +4,7 @@ import { system } from '../../../lib/system.ts'
 import { modernRequest } from '../../mcp/messages.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { storeDelivery } from '../../support/notifications/store-delivery.ts'
+import { waitUntil } from '../../support/processes/wait-until.ts'
 import { type ApiClient, type ApiResponse, getExecutionId } from '../../support/service/client.ts'
 import { COLUMNS, type Column, openColumns } from '../../support/service/token-columns.ts'
 
@@ -59,6 +60,14 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'get-schedule': [/*    */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
   'delete-schedule': [/* */ 403, 403, 204, 403, 403, 403, 403, 404, 404],
   'run-schedule': [/*    */ 403, 403, 202, 403, 403, 403, 403, 404, 404],
+  'start-batch': [/*     */ 202, 403, 403, 403, 403, 202, 403, 404, 404],
+  'list-batches': [/*    */ 403, 200, 403, 403, 403, 200, 403, ABSENT, ABSENT],
+  'get-batch': [/*       */ 403, 200, 403, 403, 403, 200, 404, 404, 404],
+  'list-batch-results': [/* */ 403, 200, 403, 403, 403, 200, 404, 404, 404],
+  'list-batch-executions': [403, 200, 403, 403, 403, 200, 404, 404, 404],
+  'cancel-batch': [/*    */ 202, 403, 403, 403, 403, 202, 404, 404, 404],
+  'retry-batch': [/*     */ 422, 403, 403, 403, 403, 422, 404, 404, 404],
+  'delete-batch': [/*    */ 403, 403, 204, 403, 403, 204, 404, 404, 404],
   'give-feedback': [/*   */ 200, 403, 200, 200, 403, 200, 404, 404, 404],
 }
 
@@ -84,6 +93,8 @@ const REQUESTS: Partial<
   'list-executions': { query: '?tenantId=acme' },
   'list-approvals': { query: '?tenantId=acme' },
   'decide-approval': { body: { decision: 'approve' } },
+  'start-batch': { query: '?tenantId=acme', body: [{ customId: 'a', input: { text: 'x' } }] },
+  'list-batches': { query: '?tenantId=acme' },
   'create-webhook': { body: { url: 'https://receiver.example' } },
   'update-webhook': { body: { enabled: true } },
   'give-feedback': { body: { rating: 1 } },
@@ -100,6 +111,7 @@ let approvalId: string
 let webhookId: string
 let scheduleName: string
 let deliveryId: string
+let batchId: string
 let clients: Record<Column, ApiClient>
 
 beforeAll(async () => {
@@ -118,6 +130,7 @@ beforeAll(async () => {
   approvalId = (await newApproval()).approvalId
   webhookId = await newWebhook()
   scheduleName = await newSchedule('daily')
+  batchId = await newBatch()
   deliveryId = await storeDelivery({ organizationId: org.id, executionId, destinationId: webhookId })
 })
 
@@ -137,6 +150,16 @@ async function newSchedule(name: string): Promise<string> {
   const body = { cron: '@daily', input: { text: 'x' } }
   expect((await org.call('PUT', `/v1/agents/echo/schedules/${name}`, { body })).status).toBe(201)
   return name
+}
+
+/** One that has ended. */
+async function newBatch(): Promise<string> {
+  const body = [{ customId: 'a', input: { text: 'x' } }]
+  const started = await org.call('POST', '/v1/agents/echo/batches?tenantId=acme', { body })
+  const { id } = started.json
+  const hasEnded = async () => (await org.call('GET', `/v1/batches/${id}`)).json.status === 'ENDED'
+  await waitUntil(hasEnded, { what: 'the end of the batch', limitMs: 10_000 })
+  return id
 }
 
 const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))
@@ -169,6 +192,7 @@ const APPROVALS: OperationName[] = ['decide-approval', 'list-approvals']
 async function newIds({ operation: name }: Route): Promise<Ids> {
   if (APPROVALS.includes(name)) return { ...ids(), ...(await newApproval()) }
   if (EXECUTIONS.includes(name)) return { ...ids(), executionId: await newExecution() }
+  if (name === 'delete-batch') return { ...ids(), batchId: await newBatch() }
   if (name === 'delete-webhook') return { ...ids(), webhookId: await newWebhook() }
   if (name === 'delete-schedule')
     return { ...ids(), scheduleName: await newSchedule(`deleted-${++schedules}`) }
@@ -188,6 +212,7 @@ type Ids = {
   webhookId: string
   deliveryId: string
   scheduleName: string
+  batchId: string
   name?: string
   mac?: string
 }
@@ -200,6 +225,7 @@ const ids = (): Ids => ({
   webhookId,
   deliveryId,
   scheduleName,
+  batchId,
 })
 
 const send = (client: ApiClient, route: Route, ids: Ids) => {
@@ -251,19 +277,20 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
         versionId: third,
         approvalId,
         webhookId: fourth,
+        batchId: fourth,
       })
       expect(comparable(response)).toEqual(comparable(missing))
     }
     const isList =
       Array.isArray(response.json) &&
-      !['list-steps', 'list-signals', 'list-schedules'].includes(route.operation)
+      !['list-steps', 'list-signals', 'list-schedules', 'list-batch-executions'].includes(route.operation)
     if (isList) {
       const ids = response.json.flatMap((item: { id: string; executionId?: string }) => [
         item.id,
         item.executionId,
       ])
       const listed =
-        [executionId, agentId, webhookId].some((id) => ids.includes(id)) ||
+        [executionId, agentId, webhookId, batchId].some((id) => ids.includes(id)) ||
         route.operation === 'list-versions'
       expect(listed).toBe(expected !== ABSENT)
     }

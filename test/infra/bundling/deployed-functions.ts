@@ -235,6 +235,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       ['list-steps', {}],
       ['stream-events', {}],
       ['list-webhooks', {}],
+      ['list-batches', {}],
       ['give-feedback', { body: { rating: 1 } }],
     ])('%s answers 200, streamed if its operation streams', async (name, options) => {
       const result = await functions.call(name, { agentId: 'wait', executionId, ...options })

@@ -77,11 +77,18 @@ describe('divideConcurrency', () => {
         'serve-mcp': 84,
         'stream-events': 84,
         'get-execution': 126,
+        'manage-batches': 42,
       },
-      ofOrganization: { 'run-agent': 147, 'serve-mcp': 42, 'stream-events': 42, 'get-execution': 63 },
+      ofOrganization: {
+        'run-agent': 147,
+        'serve-mcp': 42,
+        'stream-events': 42,
+        'get-execution': 63,
+        'manage-batches': 21,
+      },
     })
     const settings = { accountConcurrency: 1_000, runnerConcurrency: 50 }
-    expect(describeConcurrency(settings, concurrency)).toBe('680 of 1000 are reserved.')
+    expect(describeConcurrency(settings, concurrency)).toBe('722 of 1000 are reserved.')
   })
 
   it.each([

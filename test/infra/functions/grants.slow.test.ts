@@ -18,12 +18,14 @@ import {
 } from '../../../infra/functions/grants.ts'
 import { functionOf, type OperationName } from '../../../lib/api/routes.ts'
 import type { Version } from '../../../lib/core/agent.ts'
+import { NO_TOTALS } from '../../../lib/core/batch.ts'
 import { macOf } from '../../../lib/core/callback-mac.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { CLEANUP_DELAY_MS, DEADLINE_MS, LEASE_MS } from '../../../lib/core/limits.ts'
 import type { Delivery } from '../../../lib/core/notification.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
+import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
 import { deliveryStore } from '../../../lib/dynamodb/delivery-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
@@ -147,6 +149,7 @@ type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'he
   approvalId?: string
   webhookId?: string
   deliveryId?: string
+  batchId?: string
 }
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
@@ -167,7 +170,7 @@ async function call(
   })
   const result = await handlers[functionOf(name)](event, {})
   expect(result).toMatchObject({ statusCode: status })
-  if (/^text\//.test(result.headers['Content-Type'])) return result.body
+  if (/^text\/|ndjson/.test(result.headers['Content-Type'])) return result.body
   return result.body === '' ? null : JSON.parse(result.body)
 }
 
@@ -243,6 +246,7 @@ async function invokeAllFunctions() {
   await sendSignals()
   await failToDeliver(await newestExecution(), webhookId)
   await manageWebhooks(webhookId)
+  await manageBatches()
 }
 
 /** Nothing listens at the URL: deliveries are repeated by the queue. */
@@ -292,6 +296,27 @@ async function manageWebhooks(webhookId: string) {
   expect((await call('redeliver', 200, { webhookId, deliveryId })).status).toBe('FAILED')
   expect(await call('list-webhooks', 200)).toHaveLength(1)
   await call('delete-webhook', 204, { webhookId })
+}
+
+/** One of a line that is large, whose end is written by hand: no function feeds it. */
+async function manageBatches() {
+  const body = [{ customId: 'a', input: { text: large.repeat(30) } }]
+  const { id: batchId } = await call('start-batch', 202, { body, headers: { 'Idempotency-Key': 'batch' } })
+  await call('start-batch', 202, { body, headers: { 'Idempotency-Key': 'batch' } })
+  await call('list-batches', 200)
+  await call('get-batch', 200, { batchId })
+  expect(await call('get-batch', 200, { batchId, headers: { Accept: 'text/event-stream' } })).toContain(
+    'event: counts',
+  )
+  expect(await call('list-batch-results', 200, { batchId })).toContain('IN_PROGRESS')
+  await call('list-batch-executions', 200, { batchId })
+  expect((await call('cancel-batch', 202, { batchId })).status).toBe('CANCELLING')
+  const batches = batchStore(table)
+  const batch = await batches.get({ organizationId, id: batchId })
+  if (!batch) throw new Error('There is no batch.')
+  await batches.end({ batch, totals: { ...NO_TOTALS, cancelled: 1 }, endedAt: new Date().toISOString() })
+  await call('retry-batch', 202, { batchId })
+  await call('delete-batch', 204, { batchId })
 }
 
 /** To a suspended execution, until they are counted. */
