@@ -226,9 +226,9 @@ describe.each(EMULATORS)('batchStore on %s', (emulator) => {
   })
 
   it('is removed by the next attempt, whichever request fails; nobody completes it meanwhile', async () => {
-    for (const kind of KINDS)
+    for (const kind of ['fail before', 'die after'] as const)
       for (let at = 0; ; at++) {
-        const given = aBatch({ lines: linesOf(150) })
+        const given = aBatch({ lines: linesOf(101), lanes: 1 })
         // Its creator is late: it writes the record after the batch was removed, or while it is.
         let finish = () => {}
         const isLate = new Promise<void>((resolve) => {
@@ -241,7 +241,7 @@ describe.each(EMULATORS)('batchStore on %s', (emulator) => {
             return table.put(...args)
           },
         }).create(given)
-        await expect.poll(() => store.getHidden(given.batch)).not.toBeNull()
+        await expect.poll(() => store.getHidden(given.batch), { interval: 5 }).not.toBeNull()
         const hidden = (await store.getHidden(given.batch)) as Batch
         const faulty = failing(at, kind)
         await faulty.store.remove({ batch: hidden }).catch(() => undefined)

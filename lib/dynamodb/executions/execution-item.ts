@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { Unavailable } from '../../core/errors.ts'
 import {
+  type BatchLine,
   type Execution,
   type ExecutionError,
   type ExecutionSummary,
@@ -35,7 +36,7 @@ import { loadPayload, type StoredPayload, storePayload } from '../table/payload.
 import { orCorrupt, readText, type StoredText, toStoredText } from '../table/stored-text.ts'
 import type { Item, Table } from '../table/table.ts'
 
-type PlainField = Exclude<keyof ExecutionSummary, 'error' | 'lastError' | 'lease'>
+type PlainField = Exclude<keyof ExecutionSummary, 'batch' | 'error' | 'lastError' | 'lease'>
 
 /**
  * The fields that are stored as they are, each with the value that a missing attribute stands for; undefined if it is
@@ -47,8 +48,8 @@ const PLAIN_FIELDS = {
   agentId: undefined,
   versionId: undefined,
   tenantId: null,
-  source: undefined,
-  batch: null,
+  // Bytes of a line count: its record is written three times.
+  source: 'BATCH',
   schedule: null,
   tokenId: null,
   parentExecutionId: null,
@@ -95,6 +96,8 @@ type OptionalField = Exclude<PlainField, RequiredField>
 export type ExecutionItem = Pick<ExecutionSummary, RequiredField> & {
   [Name in OptionalField]?: NonNullable<ExecutionSummary[Name]>
 } & {
+  /** See `storeLine`. */
+  batch?: Uint8Array
   input: StoredPayload
   output?: StoredPayload
   inputAdaptations?: StoredPayload
@@ -131,17 +134,25 @@ export type LessonItem = { inputHash: string; text: string; model?: string; vect
 /** What `toSummary` reads. */
 export const SUMMARY_ATTRIBUTES: string[] = [
   ...Object.keys(PLAIN_FIELDS),
-  ...(['error', 'lastError', 'leaseOwner', 'leaseExpiresAt', 'openShard'] satisfies (keyof ExecutionItem)[]),
+  ...([
+    'batch',
+    'error',
+    'lastError',
+    'leaseOwner',
+    'leaseExpiresAt',
+    'openShard',
+  ] satisfies (keyof ExecutionItem)[]),
 ]
 
 export function toSummary(item: ExecutionItem): ExecutionSummary {
-  const { error, lastError, leaseOwner, leaseExpiresAt, openShard } = item
+  const { batch, error, lastError, leaseOwner, leaseExpiresAt, openShard } = item
   const plain = Object.fromEntries(
     Object.entries(PLAIN_FIELDS).map(([name, missing]) => [name, item[name as PlainField] ?? missing]),
   ) as Pick<ExecutionSummary, PlainField>
   return {
     ...plain,
     ...(isOutboxShard(openShard) && { openUntil: null }),
+    batch: batch ? readLine(batch) : null,
     usage: totalUsage(plain),
     error: parseError(error, plain.id),
     lastError: parseError(lastError, plain.id),
@@ -150,7 +161,8 @@ export function toSummary(item: ExecutionItem): ExecutionSummary {
 }
 
 export async function toItem(table: Table, execution: Execution): Promise<Item> {
-  const { input, inputAdaptations, output, feedback, error, lastError, logs, lease, ...plain } = execution
+  const { input, inputAdaptations, output, feedback, batch, error, lastError, logs, lease, ...plain } =
+    execution
   const { id, organizationId, agentId, tenantId } = plain
   const listShard = shardOf(id, LIST_SHARDS)
   const key = executionKey(id)
@@ -165,6 +177,7 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     listOrder: id,
     ...(execution.status === 'IN_PROGRESS' && openKeys(execution)),
     ...withoutMissing(plain),
+    batch: batch ? storeLine(batch) : undefined,
     input: await store('input', input),
     output: output ? await store('output', output) : undefined,
     inputAdaptations: inputAdaptations.length > 0 ? await store('adaptations', inputAdaptations) : undefined,
@@ -174,6 +187,25 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     logs: logs === null ? undefined : toStoredText(logs),
     leaseOwner: lease?.owner,
     leaseExpiresAt: execution.suspension ? NEVER_EXPIRES : lease?.expiresAt,
+  }
+}
+
+/** 16 bytes of the batch's id, 2 of the line, 2 of the lane, and `customId`: a quarter of what a map would take. */
+const storeLine = ({ id, line, lane, customId }: BatchLine): Uint8Array => {
+  const numbers = Buffer.alloc(4)
+  numbers.writeUInt16BE(line)
+  numbers.writeUInt16BE(lane, 2)
+  return Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), numbers, Buffer.from(customId)])
+}
+
+function readLine(stored: Uint8Array): BatchLine {
+  const bytes = Buffer.from(stored)
+  const id = bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return {
+    id,
+    customId: bytes.toString('utf8', 20),
+    line: bytes.readUInt16BE(16),
+    lane: bytes.readUInt16BE(18),
   }
 }
 
