@@ -20,8 +20,8 @@ import { system } from '../lib/system.ts'
 
 const opened = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
 const { rates } = opened
-const stores = { ...opened, system }
-const engine = { ...stores, ...openSubmitEngine({ ...stores, queue: openRunQueue() }) }
+const stores = { ...opened, queue: openRunQueue(), system }
+const engine = { ...stores, ...openSubmitEngine(stores), queue: stores.queue }
 const rules = { kind: 'field of a schedule', Mismatch: InputSchemaMismatch }
 
 /** Times that a record shows. */

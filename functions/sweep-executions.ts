@@ -18,7 +18,8 @@ const { executions, steps, deliveries } = stores
 const memory = newOutboxMemory()
 const times = readTimes()
 const sent = newSentTimers()
-const sync = (agent: { organizationId: string; agentId: string }) => syncAgent({ ...stores, system }, agent)
+const sync = (agent: { organizationId: string; agentId: string }) =>
+  syncAgent({ ...stores, queue, system, times }, agent)
 
 /** Runs every minute, so that no accepted execution is lost in a crash and no deleted one leaves content behind. */
 export async function handler(): Promise<void> {

@@ -2,6 +2,7 @@ import { nextTimes } from '../../agents/cron.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { ScheduleId } from '../../core/ports.ts'
 import type { DeclaredSchedule, Schedule } from '../../core/schedule.ts'
+import { setTimer, type TimerParts } from './set-timer.ts'
 
 /** What a client or a document says about a schedule. */
 export type ScheduleDefinition = Omit<DeclaredSchedule, 'name'> & Pick<Schedule, 'versionId' | 'enabled'>
@@ -24,22 +25,31 @@ const pickFields = (definition: ScheduleDefinition): ScheduleDefinition =>
 export const isSameDefinition = (a: ScheduleDefinition, b: ScheduleDefinition): boolean =>
   hashJson(pickFields(a)) === hashJson(pickFields(b))
 
+/** A time that is nearer may come before the schedule is stored. */
+const MIN_AHEAD_MS = 1_000
+
 /** A schedule with this definition, and with the firings of the one that it replaces. */
-export function toSchedule({
-  key: { organizationId, agentId, name },
+export async function toSchedule({
+  parts,
+  key,
   definition,
   replaces,
   isDeclared,
   tokenId,
-  now,
 }: {
+  parts: TimerParts
   key: ScheduleId
   definition: ScheduleDefinition
   replaces: Schedule | null
   isDeclared: boolean
   tokenId: string | null
-  now: number
-}): Omit<Schedule, 'revision'> {
+}): Promise<Omit<Schedule, 'revision'>> {
+  const now = parts.system.now()
+  const times =
+    replaces && isDueAsBefore(replaces, definition)
+      ? timesOf(replaces)
+      : await firstTime(parts, { ...definition, ...key }, now)
+  const { organizationId, agentId, name } = key
   const updatedAt = new Date(now).toISOString()
   return {
     organizationId,
@@ -50,7 +60,7 @@ export function toSchedule({
     tokenId,
     createdAt: replaces?.createdAt ?? updatedAt,
     updatedAt,
-    ...(replaces && isDueAsBefore(replaces, definition) ? timesOf(replaces) : firstTime(definition, now)),
+    ...times,
     lastExecutionId: replaces?.lastExecutionId ?? null,
     firings: replaces?.firings ?? [],
   }
@@ -61,9 +71,15 @@ const isDueAsBefore = (before: ScheduleDefinition, { cron, timezone, enabled }: 
 
 const timesOf = ({ nextRunAt, openUntil, waitsUntil }: Schedule) => ({ nextRunAt, openUntil, waitsUntil })
 
-function firstTime({ enabled, cron, timezone }: ScheduleDefinition, now: number) {
-  const [next = null] = enabled ? nextTimes(cron, timezone, now) : []
-  return { nextRunAt: next === null ? null : new Date(next).toISOString(), openUntil: next, waitsUntil: null }
+async function firstTime(
+  parts: TimerParts,
+  { enabled, cron, timezone, ...key }: ScheduleDefinition & ScheduleId,
+  now: number,
+) {
+  const [next = null] = enabled ? nextTimes(cron, timezone, now + MIN_AHEAD_MS) : []
+  if (next === null) return { nextRunAt: null, openUntil: null, waitsUntil: null }
+  const openUntil = await setTimer(parts, key, next)
+  return { nextRunAt: new Date(next).toISOString(), openUntil, waitsUntil: null }
 }
 
 /** @returns the next times of a schedule, beginning with `nextRunAt` */

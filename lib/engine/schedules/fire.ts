@@ -9,8 +9,9 @@ import {
   type Schedule,
 } from '../../core/schedule.ts'
 import { MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
-import { type Engine, timesOf } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import { type Admit, admission } from '../submit/admission.ts'
+import { setTimer } from './set-timer.ts'
 import { startFiring } from './start-firing.ts'
 
 /** A firing that is not later is never missed: so long takes the repair of what a process has left that died. */
@@ -145,22 +146,3 @@ const isRecorded = ({ firings }: Schedule, further: Firing[]): boolean =>
       (each) => each.scheduledFor === scheduledFor && (status !== 'STARTED' || each.status === status),
     ),
   )
-
-/**
- * Sends the message of a time that the next sweep may be too late for.
- * @returns when the timer looks at it: after that message must have been lost, if there is one
- */
-export async function setTimer(
-  { queue, system, times }: Pick<ScheduleEngine, 'queue' | 'system' | 'times'>,
-  { organizationId, agentId, name: schedule }: Pick<Schedule, 'organizationId' | 'agentId' | 'name'>,
-  at: number,
-): Promise<number> {
-  const { leaseMs, graceMs } = timesOf({ times })
-  const delayMs = Math.max(at - system.now(), 0)
-  if (delayMs >= 2 * leaseMs) return at
-  const sending = queue.fire({ organizationId, agentId, schedule, at, delayMs })
-  return sending.then(
-    () => at + 2 * graceMs,
-    () => at,
-  )
-}

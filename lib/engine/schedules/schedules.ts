@@ -11,7 +11,7 @@ import {
   TooManySchedules,
   Unavailable,
 } from '../../core/errors.ts'
-import type { AgentStore, Page, ScheduleStore, System } from '../../core/ports.ts'
+import type { AgentStore, Page, ScheduleStore } from '../../core/ports.ts'
 import {
   MAX_SCHEDULE_INPUT_BYTES,
   MAX_SCHEDULES,
@@ -21,9 +21,10 @@ import {
 } from '../../core/schedule.ts'
 import { checkSchedule } from './check-schedule.ts'
 import { isSameDefinition, type ScheduleDefinition, toSchedule } from './define-schedule.ts'
+import type { TimerParts } from './set-timer.ts'
 import { syncSchedules } from './sync-schedules.ts'
 
-export type ScheduleStores = { agents: AgentStore; schedules: ScheduleStore; system: System }
+export type ScheduleStores = { agents: AgentStore; schedules: ScheduleStore } & TimerParts
 
 /** `agentId`: an ID or a slug. */
 export type ScheduleReference = { access: Access; agentId: string; scheduleName: string }
@@ -79,7 +80,8 @@ export async function putSchedule(
   for (let i = 0; i < MAX_ATTEMPTS; i++) {
     const replaces = await stores.schedules.get(key)
     if (replaces && isSameDefinition(replaces, definition)) return { schedule: replaces, isNew: false }
-    const schedule = toSchedule({
+    const schedule = await toSchedule({
+      parts: stores,
       key,
       definition,
       replaces,
@@ -87,7 +89,6 @@ export async function putSchedule(
         replaces?.isDeclared === true &&
         isSameDefinition({ ...replaces, enabled: definition.enabled }, definition),
       tokenId: access.tokenId || null,
-      now: stores.system.now(),
     })
     const stored = await stores.schedules.put({ schedule, replaces })
     if (stored === 'full') throw new TooManySchedules(MAX_SCHEDULES)

@@ -1,10 +1,11 @@
 import type { Agent } from '../../core/agent.ts'
 import { Unavailable } from '../../core/errors.ts'
-import type { AgentStore, ScheduleStore, System } from '../../core/ports.ts'
+import type { AgentStore, ScheduleStore } from '../../core/ports.ts'
 import type { DeclaredSchedule, Schedule } from '../../core/schedule.ts'
 import { isSameDefinition, toSchedule } from './define-schedule.ts'
+import type { TimerParts } from './set-timer.ts'
 
-type Stores = { agents: AgentStore; schedules: ScheduleStore; system: System }
+type Stores = { agents: AgentStore; schedules: ScheduleStore } & TimerParts
 
 /** While a process synchronizes the schedules of an agent, no other one does. */
 const CLAIM_MS = 60_000
@@ -81,19 +82,19 @@ async function declare(
   { name, ...declared }: DeclaredSchedule,
   found: Schedule | null,
 ): Promise<void> {
-  const { schedules, system } = stores
+  const { schedules } = stores
   const key = { organizationId, agentId, name }
   for (let replaces = found; ; replaces = await schedules.get(key)) {
     if (replaces && !replaces.isDeclared) return
     const definition = { ...declared, versionId: null, enabled: replaces?.enabled ?? true }
     if (replaces && isSameDefinition(replaces, definition)) return
-    const schedule = toSchedule({
+    const schedule = await toSchedule({
+      parts: stores,
       key,
       definition,
       replaces,
       isDeclared: true,
       tokenId: null,
-      now: system.now(),
     })
     // An agent that has as many as it may have keeps those.
     if ((await schedules.put({ schedule, replaces })) !== 'changed') return

@@ -27,7 +27,13 @@ export function declaringAgent(table: Table) {
   const id = agentIdOf(organizationId, SLUG)
   let offset = 0
   const clock = { ...system, now: () => system.now() + offset }
-  const storesOn = (on: Table) => ({ agents: agentStore(on), schedules: scheduleStore(on), system: clock })
+  const queue = { fire: async () => undefined }
+  const storesOn = (on: Table) => ({
+    agents: agentStore(on),
+    schedules: scheduleStore(on),
+    queue,
+    system: clock,
+  })
   const stores = storesOn(table)
   const key = (name: string) => ({ organizationId, agentId: id, name })
   return {
@@ -78,8 +84,15 @@ export function declaringAgent(table: Table) {
       const rest = { enabled: true, overlap: 'skip', catchUpSeconds: 3_600 } as const
       const definition = { cron: '@hourly', ...common, ...rest, ...replaces, ...change }
       const isDeclared = replaces?.isDeclared === true && change.cron === undefined
-      const parts = { key: key(name), definition, replaces, isDeclared, tokenId: null, now: clock.now() }
-      await stores.schedules.put({ schedule: toSchedule(parts), replaces })
+      const schedule = await toSchedule({
+        parts: stores,
+        key: key(name),
+        definition,
+        replaces,
+        isDeclared,
+        tokenId: null,
+      })
+      await stores.schedules.put({ schedule, replaces })
     },
   }
 }
