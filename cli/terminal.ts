@@ -8,10 +8,13 @@ const PROGRESS_DELAY_MS = 1_000
 
 export const toJsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** Resolves once the text is flushed, because the process may exit right after. Ignores a closed pipe (EPIPE). */
-export function write(stream: Writable, text: string): Promise<void> {
+/**
+ * Resolves once the text is flushed, because the process may exit right after.
+ * @returns false if it could not be written, as to a closed pipe (EPIPE)
+ */
+export function write(stream: Writable, text: string): Promise<boolean> {
   if (stream.listenerCount('error') === 0) stream.on('error', () => undefined)
-  return new Promise((resolve) => stream.write(text, () => resolve()))
+  return new Promise((resolve) => stream.write(text, (error) => resolve(!error)))
 }
 
 /** Prints `message` to stderr if the work takes longer than a second. */

@@ -1,5 +1,6 @@
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { UserError } from '../errors.ts'
+import { write } from '../terminal.ts'
 
 /** Where results go. Without `finish`, a file does not exist, or stays what it was. */
 export type ResultsFile = {
@@ -43,16 +44,9 @@ export async function openResults(out: string): Promise<ResultsFile> {
 }
 
 const toStdout: ResultsFile = {
-  write: (text) =>
-    new Promise((resolve, reject) => {
-      const fail = () => reject(new UserError('Standard output was closed.'))
-      process.stdout.once('error', fail)
-      process.stdout.write(text, (error) => {
-        process.stdout.off('error', fail)
-        if (error) fail()
-        else resolve()
-      })
-    }),
+  async write(text) {
+    if (!(await write(process.stdout, text))) throw new UserError('Standard output was closed.')
+  },
   finish: async () => undefined,
   discard: async () => undefined,
 }

@@ -128,7 +128,8 @@ async function runInProcess(
   const removeCleanup = onInterrupt(async () => {
     if (isStored && isWaiting) {
       const message = `Stopped waiting. Execution ${tracked.getId()} stays suspended: the service continues it when something arrives.`
-      return write(process.stderr, `${message}\n`)
+      await write(process.stderr, `${message}\n`)
+      return
     }
     const ending = tracked.end(CANCELLED).then(() => true)
     const isRecorded = await withProgress('Cancelling', ending).catch(() => false)
