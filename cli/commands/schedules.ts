@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { Schedule, ScheduleBody } from '../../clients/typescript/src/index.ts'
 import { isJsonObject, type JsonObject } from '../../lib/core/json/json.ts'
 import { parseJson } from '../../lib/core/json/parse-json.ts'
+import { OVERLAPS } from '../../lib/core/schedule.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, relativeTime, textTable, toSingleLine } from '../format.ts'
@@ -51,10 +52,9 @@ function addSetCommand(schedules: CliCommand): void {
         'input: a JSON object, a file that contains one, or - for standard input; default: {}',
       )
       .addOption(
-        new Option('--overlap <what>', 'while the run before is in progress; default: skip').choices([
-          'skip',
-          'allow',
-        ]),
+        new Option('--overlap <what>', 'while the run before is in progress; default: skip').choices(
+          OVERLAPS,
+        ),
       )
       .option('--catch-up <seconds>', 'age at which a time that was missed still starts a run', parseSeconds)
       .option('--paused', 'start no runs until it is resumed'),
@@ -70,7 +70,7 @@ function addSetCommand(schedules: CliCommand): void {
       const body: ScheduleBody = withoutUndefined({
         ...{ cron, timezone, tenantId, version, overlap, catchUpSeconds },
         input: options.input === undefined ? undefined : await readObject(options.input),
-        options: withoutUndefined(toRunParameters(options)),
+        options: withoutUndefined(toRunParameters(options)) as ScheduleBody['options'],
         enabled: paused ? false : undefined,
       })
       const schedule = await client.setSchedule(agent, name, body)
@@ -146,6 +146,7 @@ const describe = (schedule: Schedule): string =>
     ['schedule', schedule.name],
     ['cron', `${schedule.cron} (${schedule.timezone})`],
     ['state', stateOf(schedule)],
+    ...(schedule.declared ? [['declared', 'by the document of the agent']] : []),
     ['next', schedule.nextRunAt ? `${schedule.nextRunAt} (${relativeTime(schedule.nextRunAt)})` : '-'],
     ['version', schedule.version ?? 'the current one'],
     ['tenant', schedule.tenantId ?? '-'],

@@ -103,15 +103,26 @@ describe('a reader of the results that goes away', () => {
 })
 
 describe('memory', () => {
-  const COUNT = 30_000
-  const text = 'x'.repeat(3_000)
-  /** Less than the texts of all lines. */
-  const environment = { NODE_OPTIONS: '--max-old-space-size=64' }
+  const PRINT = 'process.on("exit", () => process._rawDebug("RSS", process.resourceUsage().maxRSS))\n'
+  const MAX_GROWTH_KB = 50_000
+
+  /** The most that the command had in memory, in kB. */
+  async function memoryOf(count: number): Promise<number> {
+    const command = await start(
+      ['batches', 'results', ID, ...OUT],
+      [ended(count), results(count, 'x'.repeat(3_000))],
+      { NODE_OPTIONS: `--import ${join(cli.folder, 'print.mjs')}` },
+    )
+    const { code, stderr } = await command.ended
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/RSS \d+/)])
+    return Number(/RSS (\d+)/.exec(stderr)?.[1])
+  }
 
   it('does not depend on the number of results', async () => {
-    const answers = [ended(COUNT), results(COUNT, text)]
-    const reading = await start(['batches', 'results', ID, ...OUT], answers, environment)
-    expect(await reading.ended).toMatchObject({ code: 0 })
-    expect(statSync(join(cli.folder, 'results/out.ndjson')).size).toBeGreaterThan(130_000_000)
+    cli.write({ 'print.mjs': PRINT })
+    const few = await memoryOf(3_000)
+    const many = await memoryOf(30_000)
+    expect(statSync(join(cli.folder, 'results/out.ndjson')).size).toBeGreaterThan(90_000_000)
+    expect(many - few).toBeLessThan(MAX_GROWTH_KB)
   })
 })

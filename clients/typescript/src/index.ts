@@ -36,7 +36,6 @@ export type {
   ExecutionSummary,
   FeedbackBody,
   FileInput,
-  Firing,
   Me,
   OpenBatchResult,
   PublishBody,

@@ -13,6 +13,7 @@ export type {
   FileInput,
   Me,
   RotatedSecret,
+  Schedule,
   SentSignal,
   Signal,
   Step,
@@ -65,6 +66,8 @@ export type DecisionBody = Optional<contract.DecisionBody>
 
 export type PublishBody = Optional<contract.PublishBody>
 
+export type ScheduleBody = Optional<contract.ScheduleBody>
+
 export type WebhookBody = Optional<contract.WebhookBody>
 
 export type WebhookChanges = Optional<contract.WebhookChanges>
@@ -108,36 +111,4 @@ export type BatchParameters = Omit<contract.RunParameters, 'webhookUrl'> & {
   maxConcurrency?: number
   webhookUrl?: string
   validateOnly?: boolean
-}
-export type Firing = {
-  scheduledFor: string
-  status: 'STARTED' | 'SKIPPED' | 'MISSED' | 'FAILED'
-  executionId: string | null
-  code: string | null
-}
-export type ScheduleBody = Optional<{
-  cron: string
-  timezone?: string
-  input?: Record<string, unknown>
-  tenantId?: string | null
-  options?: object
-  version?: string | null
-  enabled?: boolean
-  overlap?: 'skip' | 'allow'
-  catchUpSeconds?: number
-}>
-export type Schedule = {
-  documentId: string
-  name: string
-  cron: string
-  timezone: string
-  input: Record<string, unknown>
-  tenantId: string | null
-  options: Record<string, unknown>
-  version: string | null
-  enabled: boolean
-  overlap: 'skip' | 'allow'
-  catchUpSeconds: number
-  nextRunAt: string | null
-  firings: Firing[]
 }

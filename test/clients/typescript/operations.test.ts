@@ -4,14 +4,7 @@ import { getOperation, type OperationName } from '../../../lib/api/routes.ts'
 import { json, scriptedService } from './scripted-service.ts'
 
 /** What clients do not call: documents, pages, URLs of their own, and a protocol with clients of its own. */
-type Others =
-  | 'check-health'
-  | 'get-openapi-document'
-  | 'send-callback'
-  | 'serve-console'
-  | 'serve-mcp'
-  // Until the client has them.
-  | `${string}-schedule${'' | 's'}`
+type Others = 'check-health' | 'get-openapi-document' | 'send-callback' | 'serve-console' | 'serve-mcp'
 
 const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
 
@@ -58,6 +51,11 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
   'cancel-batch': (client) => client.cancelBatch(ID),
   'retry-batch': (client) => client.retryBatch(ID),
   'delete-batch': (client) => client.deleteBatch(ID),
+  'list-schedules': (client) => client.schedules('wait').next(),
+  'get-schedule': (client) => client.schedule('wait', 'nightly'),
+  'put-schedule': (client) => client.setSchedule('wait', 'nightly', { cron: '@daily' }),
+  'delete-schedule': (client) => client.deleteSchedule('wait', 'nightly'),
+  'run-schedule': (client) => client.runSchedule('wait', 'nightly'),
   'give-feedback': (client) => client.feedback(ID, { rating: 1 }),
 }
 
@@ -67,7 +65,7 @@ describe('Client', () => {
     await call(client).catch(() => undefined)
     const { method, path } = getOperation(name as OperationName)
     const ids = { executionId: ID, versionId: ID, approvalId: ID, webhookId: ID, deliveryId: ID, batchId: ID }
-    const values: Record<string, string> = { agentId: 'wait', name: 'paid', ...ids }
+    const values: Record<string, string> = { agentId: 'wait', name: 'paid', scheduleName: 'nightly', ...ids }
     const expected = path.replace(/\{(\w+)\}/g, (_, parameter: string) => values[parameter] ?? '')
     expect(requests).toMatchObject([
       { method, path: expect.stringMatching(new RegExp(`^${expected}(\\?|$)`)) },
