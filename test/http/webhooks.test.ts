@@ -1,6 +1,9 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { type Batch, NO_TOTALS } from '../../lib/core/batch.ts'
+import { openStores } from '../../lib/dynamodb/open-stores.ts'
+import { aBatch } from '../support/batches/a-batch.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { storeDelivery } from '../support/notifications/store-delivery.ts'
 import { type ApiClient, type ApiResponse, getExecutionId, getNextLink } from '../support/service/client.ts'
 import { type Received, serve } from '../tools/serve.ts'
@@ -50,6 +53,9 @@ describe('webhooks', () => {
       createdAt: expect.stringMatching(/Z$/),
     })
     expect((await own.call('GET', path(record))).json).toEqual(record)
+    const { json: ended } = await create({ types: ['batch.ended', 'batch.ended'] })
+    expect(ended.types).toEqual(['batch.ended'])
+    await remove(ended)
     const { json: second } = await create()
     expect(second.types).toEqual([
       'execution.succeeded',
@@ -216,7 +222,30 @@ describe('deliveries', () => {
       })
   })
 
-  it.each(['none', `evt_${UNKNOWN}_1`, '__proto__'])('are 404 if they do not exist: %s', async (id) => {
+  it('of a batch name it and are sent again, but not to a token without its agent', async () => {
+    const { webhook, received } = await receiving()
+    const ended = { organizationId: own.id, agentId, webhookUrl: 'https://own.example/' }
+    const { batches } = openStores(sharedTable())
+    const batch = (await batches.create(aBatch(ended))) as Batch
+    const totals = { ...NO_TOTALS, succeeded: 2, failed: 1 }
+    await batches.end({ batch, totals, endedAt: new Date().toISOString() })
+    const id = await storeDelivery({ organizationId: own.id, batchId: batch.id, destinationId: webhook.id })
+    const { json } = await own.call('GET', `${path(webhook)}/deliveries`)
+    expect(json).toMatchObject([{ id, executionId: null, batchId: batch.id, type: 'batch.ended' }])
+    const redeliver = (client: ApiClient) => client('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
+    expect((await redeliver(own.call)).json).toMatchObject({ id, status: 'DELIVERED', batchId: batch.id })
+    const [request] = received as [Received]
+    expect(request.headers['webhook-id']).toBe(id)
+    const data = { id: batch.id, documentId: agentId, counts: { IN_PROGRESS: 0, SUCCESS: 2, ERROR: 1 } }
+    expect(verified(request, webhook.secret)).toMatchObject({ type: 'batch.ended', data })
+    expect(request.body).not.toContain('own.example')
+
+    await own.call('PATCH', path(webhook), { body: { agents: ['asks'] } })
+    const refused = await redeliver(await own.withLimits({ agents: ['asks'] }))
+    expect([refused.status, refused.json.code, received.length]).toEqual([404, 'DeliveryNotFound', 1])
+  })
+
+  it.each(['none', `evt_${UNKNOWN}_1`, `evt_batch_${UNKNOWN}_1`, '__proto__'])('are 404 if they do not exist: %s', async (id) => {
     const { webhook } = await receiving()
     const { status, json } = await own.call('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
     expect([status, json.code]).toEqual([404, 'DeliveryNotFound'])

@@ -55,6 +55,9 @@ describe('the example receiver', () => {
       expect(await send('evt_1', event, secret)).toMatchObject({ ok: true, responseStatus: 204 })
     expect(await send('evt_2', { type: 'limit.warning', data: {} })).toMatchObject({ responseStatus: 204 })
     await receiver.sees('limit.warning')
+    const data = { id: '07', lines: 3, counts: { ERROR: 1 } }
+    expect(await send('evt_3', { type: 'batch.ended', data })).toMatchObject({ responseStatus: 204 })
+    await receiver.sees('ended: 07, 1 of 3 lines failed')
     expect(receiver.output().match(/failed: 01 TimedOut/g)).toHaveLength(1)
   })
 

@@ -1,14 +1,15 @@
-import { eventIdOf } from '../../../lib/core/notification.ts'
+import { eventIdOf, type Subject } from '../../../lib/core/notification.ts'
 import { deliveryStore } from '../../../lib/dynamodb/delivery-store.ts'
 import { sharedTable } from '../engine/organization.ts'
 
-type Ids = { organizationId: string; executionId: string; destinationId: string }
+type Ids = { organizationId: string; destinationId: string; executionId?: string; batchId?: string }
 
-/** Stores a delivery of the end of an execution that has failed. @returns its id */
-export async function storeDelivery({ executionId, ...ids }: Ids): Promise<string> {
+/** Stores a delivery of the end of an execution or a batch that has failed. @returns its id */
+export async function storeDelivery({ executionId = '', batchId, ...ids }: Ids): Promise<string> {
   const now = new Date().toISOString()
-  const subject = { kind: 'execution' as const, id: executionId }
-  const event = { ...ids, subject, revision: 2, type: 'execution.succeeded' as const, occurredAt: now }
+  const subject: Subject = batchId ? { kind: 'batch', id: batchId } : { kind: 'execution', id: executionId }
+  const type = batchId ? ('batch.ended' as const) : ('execution.succeeded' as const)
+  const event = { ...ids, subject, revision: batchId ? 1 : 2, type, occurredAt: now }
   const attempt = { attempts: 1, createdAt: now, attemptedAt: now, nextAttemptAt: null }
   const result = { status: 'FAILED' as const, responseStatus: 500, error: 'The receiver answered 500.' }
   const delivery = { ...event, ...attempt, ...result }
