@@ -105,15 +105,25 @@ async function processBatches<T>(
     const items = await list(BATCH_SIZE)
     listed += items.length
     const results = await Promise.allSettled(items.map(process))
-    errors.push(...results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])))
+    errors.push(...reasonsOf(results))
     // Without progress, the next batch would list the same items.
     const hasProgress = results.some((result) => result.status === 'fulfilled' && result.value)
     if (items.length < BATCH_SIZE || !hasProgress) break
   }
-  if (errors.length === 0) return listed
+  throwAny(errors, `of ${listed} ${failure}`)
+  return listed
+}
+
+/** Why some of what was settled has failed. */
+export const reasonsOf = (results: PromiseSettledResult<unknown>[]): unknown[] =>
+  results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+
+/** @throws an AggregateError that counts the errors, says what has failed and why the first did, if there are any */
+export function throwAny(errors: unknown[], failure: string): void {
+  if (errors.length === 0) return
   const [first] = errors
   const reason = first instanceof Error ? first.message : String(first)
-  throw new AggregateError(errors, `${errors.length} of ${listed} ${failure}. First error: ${reason}`)
+  throw new AggregateError(errors, `${errors.length} ${failure}. First error: ${reason}`)
 }
 
 type DeadLetter = Endings & {

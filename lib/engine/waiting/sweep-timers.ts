@@ -5,7 +5,7 @@ import { MAX_QUEUE_BATCH, MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
 import type { BatchQueue, DeliveryQueue, ExecutionStore, Timer, TimerStore } from '../../core/ports.ts'
 import { DEADLINE_EXCEEDED } from '../../core/transitions.ts'
 import { type Endings, endAbandoned } from '../end-execution.ts'
-import { listedOf } from '../maintenance.ts'
+import { listedOf, reasonsOf, throwAny } from '../maintenance.ts'
 
 type Params = Endings & {
   executions: Pick<ExecutionStore, 'postpone'>
@@ -59,13 +59,9 @@ export async function sweepTimers(params: Params): Promise<void> {
       ...toBatches(next).map((batch) => limit(() => send(params, batch))),
       ...toBatches(overdue).map((batch) => limit(() => processOverdue(params, batch))),
     ]
-    const results = await Promise.allSettled(requests)
-    errors.push(...results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])))
+    errors.push(...reasonsOf(await Promise.allSettled(requests)))
   }
-  if (errors.length === 0) return
-  const [first] = errors
-  const reason = first instanceof Error ? first.message : String(first)
-  throw new AggregateError(errors, `${errors.length} requests for timers failed. First error: ${reason}`)
+  throwAny(errors, 'requests for timers failed')
 }
 
 const idOf = ({ message }: QueuedTimer): string => JSON.stringify(message)
