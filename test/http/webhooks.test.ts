@@ -245,13 +245,16 @@ describe('deliveries', () => {
     expect([refused.status, refused.json.code, received.length]).toEqual([404, 'DeliveryNotFound', 1])
   })
 
-  it.each(['none', `evt_${UNKNOWN}_1`, `evt_batch_${UNKNOWN}_1`, '__proto__'])('are 404 if they do not exist: %s', async (id) => {
-    const { webhook } = await receiving()
-    const { status, json } = await own.call('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
-    expect([status, json.code]).toEqual([404, 'DeliveryNotFound'])
-    const list = await own.call('GET', `${path(webhook)}/deliveries?cursor=x`)
-    expect([list.status, list.json.code]).toEqual([400, 'InvalidQueryParameter'])
-  })
+  it.each(['none', `evt_${UNKNOWN}_1`, `evt_batch_${UNKNOWN}_1`, '__proto__'])(
+    'are 404 if they do not exist: %s',
+    async (id) => {
+      const { webhook } = await receiving()
+      const { status, json } = await own.call('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
+      expect([status, json.code]).toEqual([404, 'DeliveryNotFound'])
+      const list = await own.call('GET', `${path(webhook)}/deliveries?cursor=x`)
+      expect([list.status, list.json.code]).toEqual([400, 'InvalidQueryParameter'])
+    },
+  )
 
   it('of other agents are not sent to a URL that a limited token has chosen', async () => {
     const { webhook, received } = await receiving()
