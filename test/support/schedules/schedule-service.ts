@@ -18,6 +18,7 @@ import { system } from '../../../lib/system.ts'
 import { NO_DELIVERIES } from '../engine/engine-on.ts'
 import { aModelAgent } from '../engine/model-agent.ts'
 import { sharedTable } from '../engine/organization.ts'
+import type { FaultyWorker } from '../waiting/faulty-worker.ts'
 import { aSchedule } from './a-schedule.ts'
 
 export const SECOND = 1_000
@@ -54,6 +55,26 @@ export class ScheduleService {
     this.stores = openStores(table)
   }
 
+  /** Another one on the same table, with a queue of its own. Its agents are known when both exist. */
+  another(): ScheduleService {
+    const other = new ScheduleService(this.table)
+    return Object.assign(other, { agentIds: this.agentIds, shards: this.shards })
+  }
+
+  /** What its processes send until one dies: then another one follows. */
+  worker: FaultyWorker | null = null
+
+  private get wrapped(): { table: Table; queue: ScheduleService['queue'] } {
+    const { table, queue, worker } = this
+    if (!worker) return { table, queue }
+    const { send, fire, sendBatch } = queue
+    const wrapped = { send: worker.wrap('send', send), fire: worker.wrap('fire', fire) }
+    return {
+      table: worker.tableOf(table),
+      queue: { ...wrapped, sendBatch: worker.wrap('sendBatch', sendBatch) },
+    }
+  }
+
   readonly queue: BatchQueue & Pick<FeedQueue, 'fire'> = {
     send: async ({ executionId }) => {
       if (this.isQueueDown) throw new Unavailable(new Error('The queue is down.'))
@@ -70,8 +91,9 @@ export class ScheduleService {
     },
   }
 
-  engine(table: Table = this.table): ScheduleEngine {
-    const { queue, system: clock } = this
+  engine(): ScheduleEngine {
+    const { table, queue } = this.wrapped
+    const { system: clock } = this
     return {
       ...openStores(table),
       ...{ queue, system: clock, times: leaseTimes() },
@@ -138,8 +160,9 @@ export class ScheduleService {
   }
 
   /** Sees no timers of others on the table. */
-  async sweep(table: Table = this.table): Promise<void> {
-    const { queue, system: clock, sent, shards, agentIds } = this
+  private async sweep(): Promise<void> {
+    const { table, queue } = this.wrapped
+    const { system: clock, sent, shards, agentIds } = this
     const query: Table['query'] = async (params) => {
       if (!shards.has(String(params.ExpressionAttributeValues?.[':shard'])))
         return { items: [], lastKey: null }
@@ -151,29 +174,33 @@ export class ScheduleService {
     await sweepTimers({ ...stores, ...NO_DELIVERIES, queue, system: clock, times: leaseTimes(), sent })
   }
 
-  /** Processes the messages that are visible, one after the other; a failed one comes again. */
-  async deliver(engine = this.engine()): Promise<void> {
+  /** Processes the messages that are visible, at the same time. A failed one comes again, unless its process died. */
+  async deliver(): Promise<void> {
     const visible = this.messages.filter(({ visibleAt }) => visibleAt <= this.now)
     this.messages = this.messages.filter((message) => !visible.includes(message))
-    for (const { visibleAt: _, receives, ...message } of visible) {
+    const process = async ({ visibleAt: _, receives, ...message }: Message) => {
       const redeliver = () => {
-        if (receives + 1 < MAX_RECEIVES)
+        if (receives + 1 < MAX_RECEIVES && !this.worker?.isDead)
           this.messages.push({ ...message, visibleAt: this.now + RETRY_MS, receives: receives + 1 })
       }
-      await fireSchedule(engine, message).catch(redeliver)
+      await fireSchedule(this.engine(), message).catch(redeliver)
     }
+    await Promise.all(visible.map(process))
+  }
+
+  async tick(): Promise<void> {
+    this.now += STEP
+    if (this.now % MINUTE === 30 * SECOND) await this.sweep().catch(() => undefined)
+    await this.deliver()
+    if (this.worker?.isDead) this.worker = null
   }
 
   /** Moves the clock, with a sweep in each minute. */
   async run(ms: number): Promise<void> {
-    for (const end = this.now + ms; this.now < end; ) {
-      this.now += STEP
-      if (this.now % MINUTE === 30 * SECOND) await this.sweep()
-      await this.deliver()
-    }
+    for (const end = this.now + ms; this.now < end; ) await this.tick()
   }
 
-  /** The processes die, and the clock moves. What was in the queue stays there. */
+  /** The processes end, and the clock moves. What was in the queue stays there. */
   stop(ms: number): void {
     this.now += ms
     this.sent = newSentTimers()

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { firingExecutionId } from '../../../lib/core/schedule.ts'
+import { MINUTE, NOON, ScheduleService, SECOND } from '../../support/schedules/schedule-service.ts'
+import { FAULT_KINDS, type Fault, FaultyWorker } from '../../support/waiting/faulty-worker.ts'
+
+/** Longer than the repair of any fault. */
+const RUN_MS = 12 * MINUTE
+const TIMEOUT_MS = 60_000
+
+/** Runs a schedule with two firings, whose processes fail at one request. Returns the number of their requests. */
+async function runWith(fault: Fault | null): Promise<number> {
+  const service = new ScheduleService()
+  const schedule = await service.create({ cron: '0,6 12 25 11 *', overlap: 'allow' })
+  let requests = 0
+  service.worker = new FaultyWorker({
+    next: () => requests++,
+    before: async () => undefined,
+    faults: fault ? [fault] : [],
+  })
+  await service.run(MINUTE + RUN_MS)
+  const ids = [NOON, NOON + 6 * MINUTE].map((at) => firingExecutionId(schedule, at))
+  const label = JSON.stringify(fault)
+  expect(
+    (await service.executions(schedule)).map(({ id }) => id),
+    label,
+  ).toEqual(ids)
+  expect(await service.firings(schedule), label).toEqual(['12:06 STARTED', '12:00 STARTED'])
+  expect(await service.read(schedule), label).toMatchObject({ nextRunAt: '2027-11-25T12:00:00.000Z' })
+  return requests
+}
+
+describe('firings', () => {
+  it.each(FAULT_KINDS)(
+    'happen once, and are recorded, if any request fails: %s',
+    { timeout: TIMEOUT_MS },
+    async (kind) => {
+      const requests = await runWith(null)
+      expect(requests).toBeGreaterThan(15)
+      const faults = Array.from({ length: requests }, (_, at): Fault => ({ at, kind }))
+      // They wait for the emulator.
+      for (let first = 0; first < faults.length; first += 4)
+        await Promise.all(faults.slice(first, first + 4).map(runWith))
+    },
+  )
+
+  it('happen once with two services on one table', { timeout: TIMEOUT_MS }, async () => {
+    const first = new ScheduleService()
+    const second = first.another()
+    const schedules = await Promise.all([
+      first.create({ cron: '* * * * *' }),
+      first.create({ cron: '*/3 * * * *', overlap: 'skip' }),
+      first.create({ cron: '0 12 * * *' }),
+    ])
+    while (first.now < NOON + 9.5 * MINUTE) {
+      second.now = first.now
+      await Promise.all([first.tick(), second.tick()])
+    }
+    const executions = await Promise.all(schedules.map((schedule) => first.executions(schedule)))
+    expect(executions.map(({ length }) => length)).toEqual([10, 1, 1])
+    const started = Array.from({ length: 10 }, (_, index) => `12:0${9 - index} STARTED`)
+    expect(await Promise.all(schedules.map((schedule) => first.firings(schedule)))).toEqual([
+      started,
+      ['12:09 SKIPPED', '12:06 SKIPPED', '12:03 SKIPPED', '12:00 STARTED'],
+      ['12:00 STARTED'],
+    ])
+    // Each has sent some.
+    for (const service of [first, second]) expect(service.runs.length).toBeGreaterThan(0)
+  })
+
+  it('are taken over from a service that stops by the one that starts', async () => {
+    const first = new ScheduleService()
+    const schedule = await first.create({ cron: '* * * * *' })
+    await first.run(2 * MINUTE)
+    const second = first.another()
+    second.now = first.now + 20 * SECOND
+    await second.run(8 * MINUTE)
+    expect((await first.firings(schedule)).filter((firing) => firing.endsWith('MISSED')).length).toBeLessThan(
+      4,
+    )
+    expect((await first.firings(schedule))[0]).toBe('12:09 STARTED')
+  })
+})
