@@ -25,7 +25,7 @@ async function runWith(fault: Fault | null): Promise<number> {
     label,
   ).toEqual(ids)
   expect(await service.firings(schedule), label).toEqual(['12:06 STARTED', '12:00 STARTED'])
-  expect(await service.read(schedule), label).toMatchObject({ nextRunAt: '2027-11-25T12:00:00.000Z' })
+  expect(await service.read(schedule), label).toMatchObject({ nextRunAt: '2041-11-25T12:00:00.000Z' })
   return requests
 }
 

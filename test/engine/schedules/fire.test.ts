@@ -19,22 +19,22 @@ describe('fireSchedule', () => {
     expect(execution).toMatchObject({
       id: firingExecutionId(schedule, NOON),
       source: 'SCHEDULE',
-      schedule: { name: 'every-day', at: '2026-11-25T12:00:00.000Z' },
+      schedule: { name: 'every-day', at: '2040-11-25T12:00:00.000Z' },
       tenantId: 'acme',
       tokenId,
       input: { question: 'Why?' },
       options: { maxAgentSteps: 7 },
-      createdAt: '2026-11-25T12:00:00.300Z',
+      createdAt: '2040-11-25T12:00:00.300Z',
     })
     expect(service.runs).toEqual([execution?.id])
     expect(service.messages).toEqual([])
     expect(await service.read(schedule)).toMatchObject({
-      nextRunAt: '2026-11-26T12:00:00.000Z',
+      nextRunAt: '2040-11-26T12:00:00.000Z',
       openUntil: NOON + 24 * HOUR,
       lastExecutionId: execution?.id,
       firings: [
         {
-          scheduledFor: '2026-11-25T12:00:00.000Z',
+          scheduledFor: '2040-11-25T12:00:00.000Z',
           status: 'STARTED',
           executionId: execution?.id,
           code: null,
@@ -99,7 +99,7 @@ describe('fireSchedule', () => {
     const schedule = await service.create()
     service.now = NOON
     const engine = service.engine()
-    const changed = { ...schedule, cron: '0 9 * * *', nextRunAt: '2026-11-26T09:00:00.000Z', openUntil: 1 }
+    const changed = { ...schedule, cron: '0 9 * * *', nextRunAt: '2040-11-26T09:00:00.000Z', openUntil: 1 }
     const { put } = engine.schedules
     const putLate: typeof put = async (params) => {
       await put({ schedule: changed, replaces: schedule })
@@ -108,7 +108,7 @@ describe('fireSchedule', () => {
     await service.fire(schedule, { ...engine, schedules: { ...engine.schedules, put: putLate } })
     expect(await service.read(schedule)).toMatchObject({
       cron: '0 9 * * *',
-      nextRunAt: '2026-11-26T09:00:00.000Z',
+      nextRunAt: '2040-11-26T09:00:00.000Z',
       openUntil: 1,
       lastExecutionId: firingExecutionId(schedule, NOON),
       firings: [{ status: 'STARTED' }],
@@ -142,6 +142,7 @@ describe('after a process that died when it had started the execution', () => {
   it('finds it also if no execution could be started now', async () => {
     const { service, schedule, id } = await aDeath()
     const { organizationId, agentId } = schedule
+    forgetCurrentVersion(agentId)
     const late = service.engine()
     const archived = { ...(await late.agents.get({ organizationId, id: agentId })), archivedAt: 'now' }
     const agents = { ...late.agents, get: async () => archived as never }
@@ -231,13 +232,13 @@ describe('at the limit of open executions', () => {
   it('waits with a firing until there is room, however long', async () => {
     const { service, schedule } = await aFullService()
     await service.run(30 * MINUTE)
-    expect(await service.read(schedule)).toMatchObject({ nextRunAt: '2026-11-25T12:00:00.000Z', firings: [] })
+    expect(await service.read(schedule)).toMatchObject({ nextRunAt: '2040-11-25T12:00:00.000Z', firings: [] })
     expect(service.messages).toHaveLength(1)
     service.isFull = false
     await service.run(2 * MINUTE)
     expect(await service.firings(schedule)).toEqual(['12:00 STARTED'])
     expect(await service.read(schedule)).toMatchObject({
-      nextRunAt: '2026-11-26T12:00:00.000Z',
+      nextRunAt: '2040-11-26T12:00:00.000Z',
       waitsUntil: null,
     })
   })
@@ -288,7 +289,7 @@ describe('if no execution can be started', () => {
     await service.fire(schedule)
     expect(await service.executions(schedule)).toEqual([])
     expect(await service.firings(schedule)).toEqual([`12:00 ${code}`])
-    expect(await service.read(schedule)).toMatchObject({ nextRunAt: '2026-11-26T12:00:00.000Z' })
+    expect(await service.read(schedule)).toMatchObject({ nextRunAt: '2040-11-26T12:00:00.000Z' })
   })
 
   it('records the code for an archived agent and a retired version, and starts them again later', async () => {

@@ -24,7 +24,8 @@ import { aSchedule } from './a-schedule.ts'
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
-export const NOON = Date.parse('2026-11-25T12:00:00.000Z')
+/** So late that no sweeper of another test on the table sees what is due then. */
+export const NOON = Date.parse('2040-11-25T12:00:00.000Z')
 
 const STEP = 5 * SECOND
 /** As the queue has them. */
