@@ -79,6 +79,8 @@ describe('a message of the run queue', () => {
     JSON.stringify({ executionId }),
     JSON.stringify({ executionId, organizationId: 7 }),
     JSON.stringify({ executionId: 'EXEC#1', organizationId }),
+    JSON.stringify({ batchId: executionId, organizationId, lane: -1 }),
+    JSON.stringify({ agentId: executionId, organizationId, schedule: 'nightly' }),
   ])('is invalid: %s', (body) => {
     expect(() => parseRunMessage(body)).toThrow(/JSON|Invalid run message/)
   })
@@ -92,6 +94,24 @@ describe('a message of the run queue', () => {
     ]
     expect(new Set(groups).size).toBe(4)
     expect(await groupOf(organizationId, 'acme')).toBe(groups[0])
+  })
+
+  it('has another group if it is about a line, a batch or a schedule', async () => {
+    const queue = openRunQueue(environment)
+    await queue.send({ executionId, organizationId, tenantId: 'acme', isLine: true, wakes: true })
+    const batchId = system.newId()
+    await queue.feed({ batchId, organizationId })
+    await queue.feed({ batchId, organizationId, lane: 0, at: 1, delayMs: 4_200 })
+    await queue.fire({ organizationId, agentId: batchId, schedule: 'nightly', at: 1 })
+    const groups = requests.map(({ body }) => body.MessageGroupId.replace(`${organizationId}.`, ''))
+    expect(groups).toEqual(['batch', 'feed', 'feed', 'schedules'])
+    expect(requests.map(({ body }) => parseRunMessage(body.MessageBody))).toEqual([
+      { executionId, organizationId, wakes: true, isLine: true },
+      { batchId, organizationId },
+      { batchId, organizationId, lane: 0, at: 1 },
+      { organizationId, agentId: batchId, schedule: 'nightly', at: 1 },
+    ])
+    expect(requests[2]?.body.DelaySeconds).toBe(5)
   })
 
   it('has one of 16 groups of its organization, however many tenants the organization names', async () => {
@@ -202,6 +222,17 @@ describe('sendBatch', () => {
     wakes: true,
     delayMs,
   }))
+
+  it('sends messages about batches and schedules, too', async () => {
+    const feeding = { batchId: system.newId(), organizationId }
+    const firing = { organizationId, agentId: system.newId(), schedule: 'nightly', at: 5 }
+    await openRunQueue(environment).sendBatch([feeding, { ...firing, delayMs: 4_200 }, ...messages])
+    const { Entries } = requests[0]?.body ?? {}
+    expect(
+      Entries.slice(0, 2).map(({ MessageBody }: Record<string, string>) => JSON.parse(MessageBody ?? '')),
+    ).toEqual([feeding, firing])
+    expect(Entries[1].DelaySeconds).toBe(5)
+  })
 
   it('sends the same as single messages, each with its delay, in one request', async () => {
     const queue = openRunQueue(environment)

@@ -1,12 +1,14 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, inject, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import type { DelayedExecution } from '../../../lib/core/ports.ts'
+import type { QueueMessage, Timer, TimerStore } from '../../../lib/core/ports.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
+import { aBatch, linesOf } from '../../support/batches/a-batch.ts'
 import { NO_DELIVERIES } from '../../support/engine/engine-on.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 
@@ -19,24 +21,29 @@ async function aService() {
   await provisionTable(inject('dynamodb'), name)
   const stores = openStores(openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') }))
   let now = START
-  const sent: DelayedExecution[] = []
-  const batches: number[] = []
+  const sent: (QueueMessage & { delayMs?: number })[] = []
+  let [open, maxOpen] = [0, 0]
+  const sizes: number[] = []
   let faults = 0
   const queue = {
-    send: async (message: DelayedExecution) => void sent.push(message),
-    sendBatch: async (messages: DelayedExecution[]) => {
+    send: async () => expect.fail('Messages are sent in batches.'),
+    sendBatch: async (messages: typeof sent) => {
+      maxOpen = Math.max(maxOpen, ++open)
+      await setImmediate()
+      open--
       if (faults-- > 0) throw new Error('rejected')
-      batches.push(messages.length)
+      sizes.push(messages.length)
       sent.push(...messages)
     },
   }
   /** Returns the messages of one sweep, which begins where the last one of its process ended. */
-  const sweeper = (times = leaseTimes()) => {
+  const sweeper = (times = leaseTimes(), timers: TimerStore = stores.timers) => {
     const sentTimers = newSentTimers()
     return async () => {
       sent.length = 0
       const params = {
         ...stores,
+        timers,
         ...NO_DELIVERIES,
         queue,
         system: { ...system, now: () => now },
@@ -44,12 +51,16 @@ async function aService() {
         sent: sentTimers,
       }
       await sweepTimers(params)
-      return sent.map(({ executionId, delayMs }) => ({ executionId, delayMs }))
+      return sent.map(({ delayMs, ...message }) => ({
+        ...('executionId' in message ? { executionId: message.executionId } : message),
+        delayMs,
+      }))
     }
   }
   return {
     ...stores,
-    batches,
+    sizes,
+    maxOpen: () => maxOpen,
     sweeper,
     failBatches: (count: number) => {
       faults = count
@@ -85,7 +96,7 @@ describe('sweepTimers', () => {
     expect(sent).toEqual(
       due.map(({ id }, index) => ({ executionId: id, delayMs: (40 - index) * 2_000 })).toReversed(),
     )
-    expect(service.batches).toEqual([10, 10, 5])
+    expect(service.sizes).toEqual([10, 10, 5])
     service.pass(MINUTE)
     expect(await sweep()).toEqual([])
     service.pass(MINUTE)
@@ -129,6 +140,45 @@ describe('sweepTimers', () => {
       arrivals.push(...(await sweep()).map(({ delayMs = 0 }) => minute * MINUTE + delayMs))
     }
     expect(arrivals).toEqual([3.1 * MINUTE])
+  })
+
+  it('sends messages of batches, which are moved again and again, each time; late ones as those of executions', async () => {
+    const service = await aService()
+    const { batch } = aBatch({ openUntil: START + MINUTE })
+    await service.batches.create({ batch, lines: linesOf(1) })
+    const message = { batchId: batch.id, organizationId: batch.organizationId }
+    const sweep = service.sweeper()
+    for (let minute = 0; minute < 4; minute++) {
+      expect(await sweep()).toEqual([{ ...message, delayMs: MINUTE }])
+      expect(await sweep()).toEqual([])
+      service.pass(MINUTE)
+      await service.batches.postpone({ id: batch.id, openUntil: START + (minute + 2) * MINUTE })
+    }
+    service.pass(5 * MINUTE)
+    expect(await sweep()).toEqual([{ ...message, delayMs: 0 }])
+    expect(await sweep()).toEqual([])
+    const stored = await service.batches.get(batch)
+    expect(stored?.openUntil).toBeGreaterThan(START + 9 * MINUTE)
+  })
+
+  it('sends thousands of firings of a minute in batches, 50 at the same time', async () => {
+    const service = await aService()
+    const organizationId = system.newId()
+    const timers = Array.from({ length: 2_000 }, (_, number): Timer => {
+      const message = { organizationId, agentId: system.newId(), schedule: `s${number}`, at: START }
+      return { kind: 'schedule', openUntil: START + MINUTE, message }
+    })
+    const sweep = service.sweeper(leaseTimes(), {
+      async *read() {
+        yield timers
+      },
+      postpone: async () => false,
+    })
+    const sent = await sweep()
+    expect(sent).toEqual(timers.map(({ message }) => ({ ...message, delayMs: MINUTE })))
+    expect(service.sizes).toHaveLength(200)
+    expect(service.maxOpen()).toBe(50)
+    expect(await sweep()).toEqual([])
   })
 
   it('ends an execution that is past its deadline', async () => {

@@ -148,7 +148,7 @@ async function pollByHand() {
   const running = new Map<string, () => void>()
   const started: string[] = []
   const handler = async ({ Records: [record] }: SQSEvent) => {
-    const run = names.get(executionIdOf(record?.body)) ?? ''
+    const run = names.get(executionIdOf(record?.body)) ?? record?.body ?? ''
     started.push(run)
     await new Promise<void>((resolve) => running.set(run, resolve))
     running.delete(run)
@@ -169,14 +169,21 @@ async function pollByHand() {
     started,
     running: () => [...running.keys()],
     end: (run: string) => running.get(run)?.(),
-    async send(organization: string, count: number, tenantOf: () => string | null = () => 'acme') {
+    queue,
+    idOf: (organization: string) => ids.get(organization) ?? '',
+    async send(
+      organization: string,
+      count: number,
+      tenantOf: () => string | null = () => 'acme',
+      isLine = false,
+    ) {
       const organizationId = ids.get(organization) ?? system.newId()
       ids.set(organization, organizationId)
       for (let i = 0; i < count; i++) {
         const executionId = system.newId()
         const sent = [...names.values()].filter((name) => name.startsWith(organization)).length
         names.set(executionId, `${organization} ${sent}`)
-        await queue.send({ executionId, organizationId, tenantId: tenantOf() })
+        await queue.send({ executionId, organizationId, tenantId: tenantOf(), isLine })
       }
     },
     /** As the sweeper does. */
@@ -219,6 +226,29 @@ describe('startPoller, with the messages of several organizations', () => {
     await vi.waitFor(() => expect(running()).toHaveLength(4))
     await send('other', 1)
     await vi.waitFor(() => expect(running()).toContain('other 0'))
+  })
+
+  it('starts other runs of an organization beside hundreds of lines of its batches, and feeds those', async () => {
+    const { send, running, started, end, queue, idOf } = await pollByHand()
+    await send('busy', 300, undefined, true)
+    await vi.waitFor(() => expect(running()).toHaveLength(4))
+    await send('busy', 1)
+    await vi.waitFor(() => expect(running()).toContain('busy 300'))
+    end('busy 300')
+    const organizationId = idOf('busy')
+    const feeding = { batchId: system.newId(), organizationId }
+    const firing = { agentId: system.newId(), organizationId, schedule: 'nightly', at: Date.now() }
+    const ofLane = { ...feeding, lane: 7, at: 0 }
+    for (const message of [feeding, ofLane]) await queue.feed(message)
+    await queue.fire(firing)
+    const messages = [feeding, ofLane, firing]
+    const others = () => started.filter((run) => run.startsWith('{'))
+    for (const index of messages.keys()) {
+      await vi.waitFor(() => expect(others()).toHaveLength(index + 1))
+      end(others()[index] ?? '')
+    }
+    const received = others().map((run) => JSON.parse(run))
+    expect(received).toEqual(expect.arrayContaining(messages))
   })
 
   it('gives a free slot to the organization with the fewest messages in process', async () => {
