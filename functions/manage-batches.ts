@@ -22,9 +22,8 @@ import {
   listLineExecutions,
 } from '../lib/engine/batches/read.ts'
 import { readResultPage, readResults } from '../lib/engine/batches/results.ts'
-import { openWatch } from '../lib/engine/batches/watch.ts'
+import { openWatch, stateOf } from '../lib/engine/batches/watch.ts'
 import {
-  eventIdOf,
   pollHeaders,
   toAcceptedBatchResponse,
   toBatchEventsResponse,
@@ -66,15 +65,14 @@ async function get(request: Request<'get-batch'>) {
 
 async function follow(request: Request<'get-batch'>, held: HeldRequest) {
   const { id, organizationId } = await findBatch(stores, request)
-  const known = request.headers['Last-Event-ID']
   const reader = {
     id,
     organizationId,
-    isKnown: (counted: Parameters<typeof eventIdOf>[0]) => eventIdOf(counted) === known,
+    known: request.headers['Last-Event-ID'],
     maxMs: getMaxStreamMs(),
     untilNews: !isStreaming(),
   }
-  return toBatchEventsResponse((signal) => watch({ ...reader, signal }), held)
+  return toBatchEventsResponse((signal) => watch({ ...reader, signal }), { held, idOf: stateOf })
 }
 
 /** Until the response has ended, the request counts as open. */

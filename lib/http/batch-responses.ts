@@ -62,12 +62,13 @@ export function toResultPageResponse(
 const toLine = (result: LineResult) => `${JSON.stringify(result)}\n`
 
 /**
- * Server-sent events: the batch whenever its lines have changed. Their ids let a client that reconnects continue.
+ * Server-sent events: the batch whenever its lines have changed.
  * @param watch null stands for silence
+ * @param idOf the id of an event, with which a client that reconnects continues
  */
 export function toBatchEventsResponse(
   watch: (signal: AbortSignal) => AsyncIterable<CountedBatch | null>,
-  held: HeldRequest,
+  { held, idOf }: { held: HeldRequest; idOf: (counted: CountedBatch) => string },
 ): Promise<HttpResponse> {
   async function* read(signal: AbortSignal) {
     let hasEnded = false
@@ -75,14 +76,10 @@ export function toBatchEventsResponse(
       hasEnded = counted?.batch.status === 'ENDED'
       const name = hasEnded ? 'ended' : 'counts'
       yield counted
-        ? `id: ${eventIdOf(counted)}\n${formatServerEvent(name, JSON.stringify(toCountedRecord(counted)))}`
+        ? `id: ${idOf(counted)}\n${formatServerEvent(name, JSON.stringify(toCountedRecord(counted)))}`
         : KEEP_ALIVE
     }
     if (!hasEnded) yield formatRetry(held.full)
   }
   return toTextStreamResponse(read, { headers: { 'Content-Type': EVENT_STREAM }, held })
 }
-
-/** Different for every state of a batch. */
-export const eventIdOf = ({ batch, totals }: CountedBatch): string =>
-  [batch.status, batch.stopped?.code ?? '', totals.succeeded, totals.failed, totals.cancelled].join('-')

@@ -1,3 +1,4 @@
+import pRetry from 'p-retry'
 import { idempotencyKeyOf } from '../../access/permissions.ts'
 import type { Access } from '../../core/access.ts'
 import type { Version } from '../../core/agent.ts'
@@ -152,12 +153,25 @@ export async function startBatch(
     totals: null,
     openUntil: now + LEASE_MS,
   }
-  const created = (await batches.create({ batch, lines })) ?? (await batches.get({ organizationId, id }))
-  if (!created) throw new Unavailable(new Error(`Batch ${id} is being accepted, or deleted.`))
+  const created = (await batches.create({ batch, lines })) ?? (await readAccepted(stores, batch))
   // Best effort: until it arrives, the timer starts the lines.
   await queue.feed({ batchId: id, organizationId }).catch(() => undefined)
   return created
 }
+
+/**
+ * The batch that another request with the same key is writing.
+ * @throws Unavailable if it is not complete within seconds, or is being deleted
+ */
+const readAccepted = ({ batches }: AcceptStores, key: Pick<Batch, 'id' | 'organizationId'>): Promise<Batch> =>
+  pRetry(
+    async () => {
+      const batch = await batches.get(key)
+      if (!batch) throw new Unavailable(new Error(`Batch ${key.id} is being accepted, or deleted.`))
+      return batch
+    },
+    { retries: 5, minTimeout: 200 },
+  )
 
 function optionsOf(overrides: BatchOverrides): BatchOptions {
   const { enforceInputSchema, maxAgentSteps, maxTokens, maxCostUsd, model, useCache, useDynamicLearning } =

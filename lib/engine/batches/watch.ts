@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import type { Batch, CountedBatch } from '../../core/batch.ts'
 import { Unavailable } from '../../core/errors.ts'
@@ -14,8 +12,8 @@ const MAX_BATCHES = 1_000
 type Key = Pick<Batch, 'organizationId' | 'id'>
 
 export type Watch = Key & {
-  /** Whether the reader has seen the batch like this. */
-  isKnown: (counted: CountedBatch) => boolean
+  /** Of `stateOf`: how the reader has seen the batch. */
+  known: string | undefined
   maxMs: number
   /** Ends after the first change. */
   untilNews: boolean
@@ -31,38 +29,54 @@ export function openWatch({ batches }: { batches: Pick<BatchStore, 'get' | 'list
   const latest = new LRUCache<string, CountedBatch, Key>({
     max: MAX_BATCHES,
     ttl: POLL_MS - 100,
+    perf: performance,
     fetchMethod: (_id, _stale, { context }) => read(context),
   })
 
   /** The batch whenever its lines have changed, until it has ended; null after silence. */
   return async function* watch({
-    isKnown,
+    known,
     maxMs,
     untilNews,
     signal,
     ...key
   }: Watch): AsyncGenerator<CountedBatch | null> {
     const endsAt = performance.now() + maxMs
-    let last: CountedBatch | undefined
+    let last = known
     let saidAt = performance.now()
-    const isChange = (counted: CountedBatch) =>
-      last ? !isDeepStrictEqual(counted, last) : counted.batch.status === 'ENDED' || !isKnown(counted)
     while (!signal.aborted && performance.now() < endsAt) {
       const counted = await latest.fetch(`${key.organizationId}/${key.id}`, { context: key }).catch(repeat)
       if (counted === undefined) return
-      const isNew = counted && isChange(counted)
-      if (counted) last = counted
-      if (isNew) yield counted
-      else if (performance.now() - saidAt >= EVENT_IDLE_MS) yield null
-      if (isNew || performance.now() - saidAt >= EVENT_IDLE_MS) saidAt = performance.now()
-      if (counted?.batch.status === 'ENDED' || (isNew && untilNews)) return
-      await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
+      const hasEnded = counted?.batch.status === 'ENDED'
+      const isNew = counted && (hasEnded || stateOf(counted) !== last)
+      if (isNew || performance.now() - saidAt >= EVENT_IDLE_MS) {
+        yield isNew ? counted : null
+        saidAt = performance.now()
+      }
+      if (hasEnded || (isNew && untilNews)) return
+      if (counted) last = stateOf(counted)
+      await pause(signal)
     }
   }
 }
+
+/** Different whenever the lines of a batch have changed. */
+export const stateOf = ({ batch, totals }: CountedBatch): string =>
+  [batch.status, batch.stopped?.code ?? '', totals.succeeded, totals.failed, totals.cancelled].join('-')
 
 /** A read that fails is repeated like any other. */
 function repeat(error: unknown): null {
   if (error instanceof Unavailable) return null
   throw error
+}
+
+/** Ends early when the signal aborts. */
+async function pause(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const end = () => resolve()
+  const timer = setTimeout(end, POLL_MS)
+  signal.addEventListener('abort', end)
+  await promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', end)
 }

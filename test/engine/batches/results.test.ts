@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { type Batch, type LineResult, lineExecutionId, NO_TOTALS } from '../../../lib/core/batch.ts'
+import type { ExecutionResult } from '../../../lib/core/execution.ts'
+import { readResultPage, readResults } from '../../../lib/engine/batches/results.ts'
+
+const LINES = 250
+
+const aBatch = (overrides: Partial<Batch> = {}): Batch => ({
+  id: '01a212e5-7d86-76af-8485-0e5f200da4f0',
+  organizationId: 'org',
+  agentId: 'agent',
+  versionId: 'version',
+  isDraft: false,
+  tenantId: null,
+  tokenId: null,
+  options: {},
+  webhookUrl: null,
+  retryOf: null,
+  lines: LINES,
+  blocks: [
+    { first: 0, chunks: 1 },
+    { first: 100, chunks: 1 },
+    { first: 101, chunks: 1 },
+    { first: 201, chunks: 1 },
+  ],
+  lanes: 1,
+  maxCostUsd: null,
+  status: 'IN_PROGRESS',
+  stopped: null,
+  createdAt: '2026-11-25T12:00:00.000Z',
+  endedAt: null,
+  totals: null,
+  openUntil: null,
+  ...overrides,
+})
+
+/** Stores of a batch that record what is read. `outputOf`: of the lines that have an execution. */
+function storesOf(batch: Batch, outputOf: (line: number) => object | null = (line) => ({ line })) {
+  const read: string[] = []
+  const lineOf = new Map(
+    Array.from({ length: batch.lines }, (_, line) => [lineExecutionId(batch, line), line]),
+  )
+  return {
+    read,
+    batches: {
+      async readBlock({ block }: { block: number }) {
+        read.push(`block ${block}`)
+        const first = batch.blocks[block]?.first ?? 0
+        const end = batch.blocks[block + 1]?.first ?? batch.lines
+        return Array.from({ length: end - first }, (_, index) => ({
+          customId: `${first + index}`,
+          input: {},
+        }))
+      },
+    },
+    executions: {
+      async *readResults({ ids }: { ids: string[] }) {
+        for (const id of ids) {
+          const line = lineOf.get(id) ?? Number.NaN
+          read.push(`execution ${line}`)
+          const output = outputOf(line)
+          yield output && ({ id, status: 'SUCCESS', output, error: null } as ExecutionResult)
+        }
+      },
+    },
+  }
+}
+
+async function collect(results: AsyncIterable<LineResult>): Promise<LineResult[]> {
+  const all: LineResult[] = []
+  for await (const result of results) all.push(result)
+  return all
+}
+
+describe('readResults', () => {
+  it('yields a result for each line, in order, also from the middle of a block', async () => {
+    const batch = aBatch()
+    for (const from of [0, 1, 99, 100, 101, 150, 249]) {
+      const results = await collect(readResults(storesOf(batch), batch, from))
+      const expected = Array.from({ length: LINES - from }, (_, index) => from + index)
+      expect(results.map(({ customId, output }) => [customId, output])).toEqual(
+        expected.map((line) => [`${line}`, { line }]),
+      )
+    }
+  })
+
+  it('reads nothing before it is asked for, and nothing after its reader has gone', async () => {
+    const batch = aBatch()
+    const stores = storesOf(batch)
+    const results = readResults(stores, batch)
+    expect(stores.read).toEqual([])
+    await results.next()
+    expect(stores.read).toEqual(['block 0', 'execution 0'])
+    await results.next()
+    await results.return(undefined)
+    expect(stores.read).toEqual(['block 0', 'execution 0', 'execution 1'])
+  })
+
+  const stopped = { code: 'BudgetExceeded', message: 'It is.' }
+  it.each<[string, Partial<Batch>, string, string | null]>([
+    ['has not started in an open batch', {}, 'IN_PROGRESS', null],
+    ['is not started any more', { stopped }, 'ERROR', 'BudgetExceeded'],
+    ['was not started', { stopped, status: 'ENDED', totals: NO_TOTALS }, 'ERROR', 'BudgetExceeded'],
+    ['was deleted', { status: 'ENDED', totals: NO_TOTALS }, 'ERROR', 'ExecutionNotFound'],
+  ])('says of a line without an execution that it %s', async (_, state, status, code) => {
+    const batch = aBatch(state)
+    const stores = storesOf(batch, () => null)
+    const { value } = await readResults(stores, batch).next()
+    expect(value).toMatchObject({ customId: '0', executionId: null, status, output: null })
+    expect((value as LineResult).error?.code ?? null).toBe(code)
+  })
+})
+
+describe('readResultPage', () => {
+  it('ends a page with the last result that fits a response, and begins the next with the following one', async () => {
+    const batch = aBatch()
+    const stores = storesOf(batch, (line) => ({ text: 'x'.repeat(line === 3 ? 4_000_000 : 1_000_000) }))
+    const sizes = []
+    for (let cursor: string | undefined; ; ) {
+      const { items, next } = await readResultPage(stores, batch, { cursor, limit: 3 })
+      sizes.push(items.length)
+      if (sizes.length === 4) expect(stores.read.filter((each) => each.startsWith('block'))).toHaveLength(4)
+      if (!next || sizes.length === 4) break
+      cursor = Buffer.from(`1${next.order}`).toString('base64url')
+    }
+    expect(sizes).toEqual([2, 1, 1, 2])
+  })
+
+  it('is empty beyond the last line', async () => {
+    const batch = aBatch()
+    const cursor = Buffer.from(`1${LINES}`).toString('base64url')
+    expect(await readResultPage(storesOf(batch), batch, { cursor })).toEqual({ items: [], next: null })
+  })
+})
