@@ -20,5 +20,10 @@ export const toScheduleRecord = (schedule: Schedule, nextRuns: string[]): Schedu
   updatedAt: schedule.updatedAt,
   nextRunAt: schedule.nextRunAt,
   nextRuns,
-  firings: schedule.firings,
+  firings: schedule.firings.map(({ scheduledFor, status, executionId, code }) => ({
+    scheduledFor,
+    status,
+    executionId,
+    code,
+  })),
 })

@@ -66,25 +66,30 @@ export const schedulesSchema = z
     error: ERROR,
     abort: true,
   })
-  .check(({ value, issues }) => {
-    const add = (found: object[]) => void issues.push(...(found as z.core.$ZodRawIssue[]))
-    const { error } = (Array.isArray(value) ? list : byName).safeParse(value, { reportInput: true })
-    if (error) return add(error.issues)
-    const names = toSchedules(value).map(({ name }) => name)
-    if (names.length > MAX_SCHEDULES)
-      add([{ code: 'custom', input: value, message: `must have at most ${MAX_SCHEDULES} schedules` }])
-    add(
-      names.flatMap((name, index) => {
-        const path = Array.isArray(value) ? [index, 'name'] : [name]
-        const issue = (message: string) => ({ code: 'custom', input: name, path, message })
-        if (!SCHEDULE_NAME.test(name)) return [issue(`is no name of a schedule: it ${SCHEDULE_NAME_RULE}`)]
-        return names.indexOf(name) < index ? [issue('is the name of another schedule, too')] : []
-      }),
-    )
+  .transform((value, { issues }): DeclaredSchedule[] => {
+    const { data, error } = parse(value)
+    issues.push(...((error?.issues ?? findNameIssues(data, Array.isArray(value))) as z.core.$ZodRawIssue[]))
+    return data ?? []
   })
-  .transform(toSchedules)
 
-function toSchedules(value: JsonObject | JsonObject[]): DeclaredSchedule[] {
-  if (Array.isArray(value)) return list.parse(value)
-  return Object.entries(byName.parse(value)).map(([name, schedule]) => ({ name, ...schedule }))
+function parse(value: JsonObject | JsonObject[]) {
+  if (Array.isArray(value)) return list.safeParse(value, { reportInput: true })
+  const { data, error } = byName.safeParse(value, { reportInput: true })
+  return { data: data && Object.entries(data).map(([name, schedule]) => ({ name, ...schedule })), error }
+}
+
+function findNameIssues(schedules: DeclaredSchedule[] = [], isList: boolean): object[] {
+  const names = schedules.map(({ name }) => name)
+  if (names.length > MAX_SCHEDULES)
+    return [{ code: 'custom', input: names, message: `must have at most ${MAX_SCHEDULES} schedules` }]
+  return names.flatMap((input, index) => {
+    const issue = (message: string) => ({
+      code: 'custom',
+      input,
+      path: isList ? [index, 'name'] : [input],
+      message,
+    })
+    if (!SCHEDULE_NAME.test(input)) return [issue(`is no name of a schedule: it ${SCHEDULE_NAME_RULE}`)]
+    return names.indexOf(input) < index ? [issue('is the name of another schedule, too')] : []
+  })
 }

@@ -18,8 +18,8 @@ import type { ScheduleDefinition } from './define-schedule.ts'
 /**
  * Refuses a schedule that could not start an execution now. One that is not enabled may be as it is: what has begun to
  * fail can always be paused.
- * @throws InputSchemaMismatch with paths of the request body; AgentArchived, VersionRetired; VersionNotFound for an agent
- * without a current version
+ * @throws InputSchemaMismatch with paths of the request body; AgentArchived, VersionRetired; VersionNotFound for an
+ * agent without a current version
  */
 export async function checkSchedule(
   store: AgentStore,

@@ -236,6 +236,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       ['stream-events', {}],
       ['list-webhooks', {}],
       ['list-batches', {}],
+      ['list-schedules', {}],
       ['give-feedback', { body: { rating: 1 } }],
     ])('%s answers 200, streamed if its operation streams', async (name, options) => {
       const result = await functions.call(name, { agentId: 'wait', executionId, ...options })

@@ -46,7 +46,9 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
   const refusing = new Set<string>()
   const recordQueue: Behavior = async (request, next) => {
     const { QueueUrl } = JSON.parse(String(request.body))
-    record(request.client, QueueUrl.endsWith('-deliveries') ? 'deliveryQueue' : 'queue', request.operation)
+    // One permission is for both.
+    const operation = request.operation.replace('MessageBatch', 'Message')
+    record(request.client, QueueUrl.endsWith('-deliveries') ? 'deliveryQueue' : 'queue', operation)
     return refusing.has(request.client)
       ? { status: 400, headers: {}, body: Buffer.from('{}') }
       : next(request)

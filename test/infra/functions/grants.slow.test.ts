@@ -28,6 +28,7 @@ import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
 import { deliveryStore } from '../../../lib/dynamodb/delivery-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { scheduleStore } from '../../../lib/dynamodb/schedule-store.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { webhookStore } from '../../../lib/dynamodb/webhook-store.ts'
 import { system } from '../../../lib/system.ts'
@@ -150,6 +151,7 @@ type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'he
   webhookId?: string
   deliveryId?: string
   batchId?: string
+  scheduleName?: string
 }
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
@@ -244,9 +246,50 @@ async function invokeAllFunctions() {
   await sweepStale()
   await endFamilies()
   await sendSignals()
+  await manageSchedules()
   await failToDeliver(await newestExecution(), webhookId)
   await manageWebhooks(webhookId)
   await manageBatches()
+}
+
+async function manageSchedules() {
+  const scheduleName = 'daily'
+  const schedule = { cron: '@daily', input: { text: `${large}!` }, options: { useCache: true } }
+  await call('put-schedule', 201, { scheduleName, body: schedule })
+  await call('put-schedule', 200, { scheduleName, body: { ...schedule, cron: '* * * * *' } })
+  await call('get-schedule', 200, { scheduleName })
+  await call('run-schedule', 202, { scheduleName, headers: { 'Idempotency-Key': 'once' } })
+  // A cached result ends the execution at once.
+  await call('run-agent', 200, { query: { useCache: 'true' }, body: schedule.input })
+  await call('run-schedule', 200, { scheduleName })
+  const { agentId, id: versionId } = version
+  const key = { organizationId, agentId, name: scheduleName }
+  const stored = await scheduleStore(table).get(key)
+  if (!stored) throw new Error('The schedule is not stored.')
+  const at = Date.now() - 1_000
+  const due = { nextRunAt: new Date(at).toISOString(), openUntil: at, versionId }
+  await scheduleStore(table).put({ schedule: { ...stored, ...due }, replaces: stored })
+  const body = JSON.stringify({ organizationId, agentId, schedule: scheduleName, at })
+  expect(await handlers['process-execution'](toSqsEvent({ body }), toContext(900_000))).toEqual({
+    batchItemFailures: [],
+  })
+  expect(await call('get-schedule', 200, { scheduleName })).toMatchObject({
+    firings: [{ status: 'STARTED' }],
+  })
+  await call('delete-schedule', 204, { scheduleName })
+  // What a document declares is created and deleted by those who look at it, and by the sweeper.
+  const document = (schedules: string) =>
+    `---\ntitle: Reports\nslug: reports\ninput: {}\noutput: { text: { type: string } }\nschedules: ${schedules}\n---\nReport.\n`
+  const publish = (schedules: string) =>
+    call('publish-agent', 201, { body: { document: document(schedules) } })
+  const list = () => call('list-schedules', 200, { agent: 'reports' })
+  await publish('{ daily: { cron: "@daily" } }')
+  await handlers['sweep-executions']({}, {})
+  await publish('{ weekly: { cron: "@weekly" } }')
+  expect(await list()).toMatchObject([{ name: 'weekly' }])
+  await publish('{ often: { cron: "* * * * *" } }')
+  await handlers['sweep-executions']({}, {})
+  expect(await list()).toMatchObject([{ name: 'often' }])
 }
 
 /** Nothing listens at the URL: deliveries are repeated by the queue. */
