@@ -28,7 +28,7 @@ export const breakingPoint = ({ unit, perRun }: Pick<HotKey, 'unit' | 'perRun'>)
   PARTITION[unit] / perRun
 
 /** The hottest key of each resource, by writes and by reads. */
-export function hottestKeys({ usage, runs }: Simulation): HotKey[] {
+export function hottestKeys({ usage, runs }: Pick<Simulation, 'usage' | 'runs'>): HotKey[] {
   const byResource = Map.groupBy(usage.keys, ({ resource }) => resource)
   return (['writes', 'reads'] as const).flatMap((unit) =>
     [...byResource].flatMap(([resource, usages]) => {

@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { markdownTable, type Row } from '../report.ts'
 import { ADMISSION_SCENARIOS, simulateAdmission } from './admission.ts'
+import { BATCH_SCENARIOS, simulateBatches } from './batches.ts'
 import { INDEX_NAMES, RESOURCES, type Resource } from './capacity-units.ts'
 import {
   breakingPoint,
@@ -24,6 +25,7 @@ import { findScenario, SCENARIOS, type Simulation, simulate } from './workload.t
 const RUNS = 5_120
 const TARGET = 10_000
 const STORED = 1e9
+const BATCH_RATE = 1_000
 
 const NAMES: Record<Resource, string> = {
   table: 'table',
@@ -86,6 +88,10 @@ print('Share of later writes on the newer half of a split range of sort keys', [
   ),
 ])
 print('Storage of a synchronous run', storageRows())
+print(
+  `Write units per second of the hottest key when ${format(BATCH_RATE)} lines of batches of one organization end per second`,
+  await batchRows(),
+)
 print('Cap of 1,000 open executions with 200 processes', await admissionRows())
 print(
   'Calls of organization B that are refused while 5,000 callers of organization A repeat theirs, without and with `accountConcurrency=1000`',
@@ -142,6 +148,17 @@ async function admissionRows(): Promise<Row[]> {
       'queries per run below half': round(queriesPerRun),
       'fewest open at a rejection': minOpenAtRejection === null ? 'none' : percent(minOpenAtRejection),
     })
+  }
+  return rows
+}
+
+async function batchRows(): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const scenario of BATCH_SCENARIOS) {
+    const keys = await simulateBatches(scenario, seed)
+    const unitsOf = (resource: Resource) =>
+      BATCH_RATE * (keys.find((key) => key.resource === resource)?.perRun ?? 0)
+    rows.push({ batches: scenario.name, ...byResource((resource) => format(unitsOf(resource))) })
   }
   return rows
 }

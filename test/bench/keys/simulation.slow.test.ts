@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { BATCH_SCENARIOS, simulateBatches } from '../../../bench/keys/batches.ts'
 import { countingTable } from '../../../bench/keys/counting-table.ts'
 import {
   breakingPoint,
@@ -13,7 +14,7 @@ import { createId, createRandom } from '../../../bench/keys/random.ts'
 import { type RunKind, runWalker } from '../../../bench/keys/run-walker.ts'
 import { sizeRows } from '../../../bench/keys/size-rows.ts'
 import { findScenario, type Scenario, simulate } from '../../../bench/keys/workload.ts'
-import { LIST_SHARDS, OPEN_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
+import { LANE_SHARDS, LIST_SHARDS, OPEN_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
@@ -166,6 +167,21 @@ describe('firstToBreak', () => {
     expect(first.key).toMatch(/^IDEMPOTENCY#/)
     expect(breakingPoint(first)).toBe(1_000)
   })
+})
+
+describe('simulateBatches', () => {
+  it.each(BATCH_SCENARIOS)(
+    'finds no key of 200 write units at 1,000 lines per second: $name',
+    async (scenario) => {
+      const keys = await simulateBatches(scenario)
+      expect(keys.map(({ resource }) => resource)).toContain('open-executions')
+      for (const { perRun } of keys) expect(1_000 * perRun).toBeLessThanOrEqual(200)
+      // The lanes, which no other run has.
+      const lanes = keys.find(({ resource }) => resource === 'table')
+      expect(lanes?.key).toMatch(/#LANES#/)
+      expect(lanes?.perRun).toBeCloseTo(1 / LANE_SHARDS / scenario.batches, 2)
+    },
+  )
 })
 
 describe('shareAfterSplit', () => {

@@ -1,15 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { type Batch, firstLane, NO_TOTALS } from '../../../lib/core/batch.ts'
 import { CANCELLED, cachedExecution, type Execution } from '../../../lib/core/execution.ts'
+import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import { cacheStore } from '../../../lib/dynamodb/reservation-stores.ts'
-import { cacheKey, executionKey } from '../../../lib/dynamodb/table/keys.ts'
+import { batchBlockKey, batchKey, cacheKey, executionKey, laneKey } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { EXECUTION_RETENTION_DAYS, MAX_WAIT_DAYS } from '../../../lib/environment.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
+import { aBatch } from '../../support/batches/a-batch.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution, executionOf, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
@@ -96,6 +99,25 @@ describe.each(EMULATORS)('retention on %s', (emulator) => {
       const { count, ...expiry } = await daysUntilExpiry(table, execution)
       expect(expiry).toEqual({ record: 32, others: latest })
       expect(count).toBeGreaterThanOrEqual(5)
+    })
+
+    it('expires a batch 30 days after its end, its lines and lanes with the steps of its executions', async () => {
+      const table = open('30', '10')
+      const batches = batchStore(table)
+      const batch = (await batches.create(aBatch({ lines: 150 }))) as Batch
+      await batches.putLane({ batch, lane: { ...firstLane(0, batch), line: null }, replaces: 0 })
+      const keys = [batchKey(batch.id), batchBlockKey(batch.id, 1, 0), laneKey(batch.id, 0)]
+      const expiries = async () =>
+        (await table.getMany(keys, { consistent: true })).map(({ ttl }) =>
+          ttl === undefined ? null : Math.round((Number(ttl) * 1000 - Date.now()) / DAY_MS),
+        )
+      const latest = 30 + 1 + 10 + SLACK_DAYS
+      expect(await expiries()).toEqual([null, latest, latest])
+      const totals = NO_TOTALS
+      await batches.end({ batch, totals, endedAt: new Date(Date.now() + 2 * DAY_MS).toISOString() })
+      expect(await expiries()).toEqual([32, latest, latest])
+      await batches.hide({ batch, now: Date.now() })
+      expect(await expiries()).toEqual([null, latest, latest])
     })
 
     it.each([
