@@ -13,6 +13,7 @@ export type SuiteName =
   | 'parallel'
   | 'batches'
   | 'timers'
+  | 'lines'
 
 type Goal = { suite: SuiteName; name: string; atMost?: number; atLeast?: number }
 
@@ -63,6 +64,7 @@ export const GOALS = {
     atMost: 3,
   },
   timerLateness: { suite: 'timers', name: 'p99 of the lateness of 2,000 runs that wake, s', atMost: 2 },
+  lineTime: { suite: 'lines', name: 'time of a batch / the same runs by a client', atMost: 1.15 },
   parallelMemory: { suite: 'parallel', name: 'gateway and runner at 64 in flight, MiB (RSS)', atMost: 450 },
 } satisfies Record<string, Goal>
 

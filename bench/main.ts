@@ -10,6 +10,7 @@ import { bundles } from './suites/bundles.ts'
 import { caching } from './suites/caching.ts'
 import { footprint } from './suites/footprint.ts'
 import { latency } from './suites/latency.ts'
+import { lines } from './suites/lines.ts'
 import { listing } from './suites/listing.ts'
 import { overhead } from './suites/overhead.ts'
 import { parallel } from './suites/parallel.ts'
@@ -29,6 +30,7 @@ const SUITES: Record<SuiteName, Suite> = {
   parallel,
   batches,
   timers,
+  lines,
 }
 const SUITE_NAMES = Object.keys(SUITES) as SuiteName[]
 
