@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Batch, LineInput } from '../../core/batch.ts'
+import type { Batch, Lane, LineInput } from '../../core/batch.ts'
 import { MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN } from '../../core/limits.ts'
 import type { BatchStore, FeedQueue, RunQueue } from '../../core/ports.ts'
 import { MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
@@ -15,6 +15,7 @@ const MAX_KEPT_BYTES = 8_000_000
 /** How long a process may start lines of a batch that another one has stopped. */
 const BATCH_TTL_MS = 1_000
 const MAX_BATCHES = 1_000
+const MAX_LANES = 10_000
 
 /** An engine that starts the lines of batches. */
 export type BatchEngine = Omit<Engine, 'queue'> & {
@@ -23,14 +24,19 @@ export type BatchEngine = Omit<Engine, 'queue'> & {
   admit: Admit
   blocks: ReturnType<typeof openBlocks>
   recent: LRUCache<string, Batch>
+  /** Lanes as this process has written them, by batch and number. Another one may have written them since. */
+  lanes: LRUCache<string, Lane>
 }
 
 /** With the limits of the environment. */
-export const openBatchEngine = (parts: Omit<BatchEngine, 'admit' | 'blocks' | 'recent'>): BatchEngine => ({
+export const openBatchEngine = (
+  parts: Omit<BatchEngine, 'admit' | 'blocks' | 'recent' | 'lanes'>,
+): BatchEngine => ({
   ...parts,
   admit: admission(parts, Math.ceil(readInteger(MAX_OPEN_EXECUTIONS, DEFAULT_MAX_OPEN) * SHARE)),
   blocks: openBlocks(parts.batches),
   recent: new LRUCache({ max: MAX_BATCHES, ttl: BATCH_TTL_MS }),
+  lanes: new LRUCache({ max: MAX_LANES }),
 })
 
 /** Blocks of lines, by batch and number. */

@@ -52,7 +52,9 @@ async function feedOne(
   number: number,
   { until, ended }: { until: number; ended?: ExecutionSummary },
 ): Promise<void> {
-  const lane = await engine.batches.getLane({ batch, number })
+  const known = engine.lanes.get(`${batch.id}/${number}`)
+  const isKnown = known !== undefined && known.line === ended?.batch?.line
+  const lane = isKnown ? known : await engine.batches.getLane({ batch, number })
   const isOfLane = ended?.batch?.line === lane.line
   const fed = await feedLane(engine, batch, lane, { until, ended: isOfLane ? ended : undefined })
   if (fed === 'open') return

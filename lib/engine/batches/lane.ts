@@ -59,6 +59,7 @@ export async function feedLane(
     const next = await nextOf(engine, current, stored, execution)
     const isWritten = await batches.putLane({ batch, lane: next, replaces: line })
     stored = isWritten ? next : await batches.getLane({ batch, number })
+    engine.lanes.set(`${batch.id}/${number}`, stored)
     known = isWritten ? null : undefined
     if (!current.stopped) current = await readOpenBatch(engine, batch)
   }
