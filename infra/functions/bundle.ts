@@ -38,6 +38,7 @@ const copyWords = (outdir: string) =>
 const ADAPTING_FUNCTIONS: FunctionName[] = [
   ...AGENT_FUNCTIONS,
   'get-execution',
+  'manage-batches',
   'manage-schedules',
   'publish-agent',
 ]

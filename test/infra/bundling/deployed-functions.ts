@@ -281,6 +281,20 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       expect((await functions.read('get-execution', { executionId: id })).status).toBe('SUCCESS')
     })
 
+    it('is a line of a batch, whose responses are streamed', async () => {
+      const body = [{ customId: 'a', input: { seconds: 0 } }]
+      const started = await functions.call('start-batch', { agentId: 'wait', body })
+      expect(started).toMatchObject({ mode: 'streamed', prelude: { statusCode: 202 } })
+      const { id: batchId } = JSON.parse(toResponse(started).body)
+      // One starts the line, the other one executes it.
+      for (let messages = 0; messages < 2; messages++)
+        await functions.deliver('process-execution', await functions.receive(deployment.queues.runs))
+      const results = await functions.call('list-batch-results', { batchId })
+      expect(results).toMatchObject({ mode: 'streamed', prelude: { statusCode: 200 } })
+      expect(JSON.parse(toResponse(results).body)).toMatchObject({ customId: 'a', status: 'SUCCESS' })
+      expect((await functions.read('get-batch', { batchId })).status).toBe('ENDED')
+    })
+
     it('is requeued by process-dead-letter if its message exceeded maxReceiveCount before a worker claimed it', async () => {
       const id = await runAsync()
       for (let receives = 1; receives <= MAX_ATTEMPTS; receives++) {
