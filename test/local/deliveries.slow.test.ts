@@ -23,9 +23,11 @@ async function startReceiver({ holds = false } = {}) {
   return { ...server, ids, answer: () => Object.assign(options, { holds: false }) }
 }
 
-async function createWebhook(call: ApiClient, { url, host }: { url: string; host: string }): Promise<void> {
-  const { status, text } = await call('POST', '/v1/webhooks', { body: { url, allowedHosts: [host] } })
+async function createWebhook(call: ApiClient, { url, host }: { url: string; host: string }, fields = {}) {
+  const body = { url, allowedHosts: [host], ...fields }
+  const { status, text, json } = await call('POST', '/v1/webhooks', { body })
   expect(status, text).toBe(201)
+  return json
 }
 
 async function run(call: ApiClient, execMode = 'sync'): Promise<string> {
@@ -72,6 +74,29 @@ describe('npm start, with webhooks', () => {
     const confirmed = () => hanging.ids().slice(before)
     await vi.waitUntil(() => ids.every((id) => confirmed().includes(id)), { ...WAIT, timeout: 120_000 })
     await next.stop()
+  })
+
+  it('delivers the end of a batch, whose deliveries are deleted with it', async () => {
+    const folder = newFolder()
+    const service = await start(folder, SHORT_LEASE)
+    const call = createLocalClient(service.url, folder)
+    const receiver = await startReceiver()
+    const webhook = await createWebhook(call, receiver, { types: ['batch.ended'] })
+    const body = Array.from({ length: 20 }, (_, i) => ({ customId: `line-${i}`, input: { seconds: 0 } }))
+    const { status, json: batch } = await call('POST', '/v1/agents/wait/batches', { body })
+    expect(status, JSON.stringify(batch)).toBe(202)
+    await vi.waitUntil(() => receiver.ids().length > 0, WAIT)
+    expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({
+      type: 'batch.ended',
+      data: (await call('GET', `/v1/batches/${batch.id}`)).json,
+    })
+    const deliveries = async () => (await call('GET', `/v1/webhooks/${webhook.id}/deliveries`)).json
+    await vi.waitUntil(async () => (await deliveries())[0]?.status === 'DELIVERED', WAIT)
+    expect(await deliveries()).toMatchObject([{ id: `evt_batch_${batch.id}_1`, batchId: batch.id }])
+    expect((await call('DELETE', `/v1/batches/${batch.id}`)).status).toBe(204)
+    await vi.waitUntil(async () => (await deliveries()).length === 0, WAIT)
+    expect(receiver.received).toHaveLength(1)
+    await service.stop()
   })
 
   it('delivers after its runner was killed', async () => {
