@@ -585,8 +585,8 @@ export interface DeliveryStore {
   /** The ids of those subjects that are handled. */
   findHandled(params: { subjects: Subject[] }): Promise<Set<string>>
   /**
-   * Subjects that have ended and were entered into the outbox from `from` on and before `before` (milliseconds since the
-   * epoch), page by page, handled or not. Those before `until` have been read then.
+   * Subjects that have ended and were entered into the outbox from `from` on and before `before` (milliseconds since
+   * the epoch), page by page, handled or not. Those before `until` have been read then.
    */
   readOutbox(params: {
     from: number

@@ -12,7 +12,7 @@ type Params = {
   memory: OutboxMemory
 }
 
-/** What a process knows of entries, by the id of their subject: that they are handled, or when it sends their message again. */
+/** By the id of a subject: that a process knows that it is handled, or when it sends its message again. */
 export type OutboxMemory = LRUCache<string, 'handled' | number>
 export const newOutboxMemory = (): OutboxMemory => new LRUCache({ max: 100_000 })
 

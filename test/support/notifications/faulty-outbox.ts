@@ -45,7 +45,7 @@ const clock = { newId: system.newId, now: () => ++now }
 
 type Message<B> = { body: B; visibleAt: number }
 
-/** One run, or one batch, with a webhook, whose processes fail at certain requests: workers, deliveries and the sweeper. */
+/** One run or batch with a webhook, whose processes fail at certain requests: workers, deliveries and the sweeper. */
 export class FaultyOutbox {
   readonly requests: string[] = []
   readonly problems: string[] = []
