@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { InvalidArgumentError, Option } from 'commander'
 import type * as z from 'zod/mini'
-import { runParameters } from '../lib/api/parameters.ts'
+import { batchParameters } from '../lib/api/parameters.ts'
 import { messageSchema } from '../lib/api/schemas/bodies.ts'
 import { isScope, MAX_TOKEN_AGENTS, MAX_TOKEN_RATE, SCOPES, type Scope } from '../lib/core/access.ts'
-import { MAX_CONCURRENCY } from '../lib/core/batch.ts'
 import { isSlug, isUuid } from '../lib/core/ids.ts'
 import { isJsonObject, type JsonObject } from '../lib/core/json/json.ts'
 import { JsonError, parseJson } from '../lib/core/json/parse-json.ts'
@@ -55,9 +54,9 @@ export function parseUrl(text: string): string {
 
 /** A parser that checks a value like the query parameter of this name. */
 export const parseAs =
-  <Name extends 'tenantId' | 'maxAgentSteps' | 'maxTokens' | 'maxCostUsd'>(name: Name) =>
-  (text: string): z.output<(typeof runParameters.shape)[Name]> =>
-    parseWith(runParameters.shape[name], text) as z.output<(typeof runParameters.shape)[Name]>
+  <Name extends Exclude<keyof typeof batchParameters.shape, 'execMode'>>(name: Name) =>
+  (text: string): z.output<(typeof batchParameters.shape)[Name]> =>
+    parseWith(batchParameters.shape[name], text) as z.output<(typeof batchParameters.shape)[Name]>
 
 function parseWith<Schema extends z.ZodMiniType>(schema: Schema, text: string): z.output<Schema> {
   const { data, error } = schema.safeParse(text)
@@ -90,12 +89,6 @@ export function parseAgents(text: string): string[] {
 export function parseLimit(text: string): number {
   if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_SHOWN) return Number(text)
   throw new InvalidArgumentError(`It must be an integer from 1 to ${MAX_SHOWN}.`)
-}
-
-export function parseConcurrency(text: string): number {
-  const { min, max } = MAX_CONCURRENCY
-  if (/^\d{1,3}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text)
-  throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}.`)
 }
 
 /** Parses requests per second, such as `10/s`. */

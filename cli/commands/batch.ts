@@ -9,7 +9,7 @@ import { toResult, writeResults } from '../batches/write-results.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, shellQuote } from '../format.ts'
-import { nameOf, parseAs, parseConcurrency } from '../options.ts'
+import { nameOf, parseAs } from '../options.ts'
 import {
   callService,
   explainError,
@@ -49,8 +49,12 @@ export function addBatchCommand(program: CliCommand): void {
         'file for the results, which appears when it is complete; default: standard output',
       ),
   )
-    .option('--max-batch-cost <dollars>', 'maximum cost of all lines in US dollars', parseAs('maxCostUsd'))
-    .option('--concurrency <number>', 'how many lines run at the same time', parseConcurrency)
+    .option(
+      '--max-batch-cost <dollars>',
+      'maximum cost of all lines in US dollars',
+      parseAs('maxBatchCostUsd'),
+    )
+    .option('--concurrency <number>', 'how many lines run at the same time', parseAs('maxConcurrency'))
     .option('--validate', 'only check the lines, also by the service')
     .option(
       '--idempotency-key <key>',

@@ -13,6 +13,8 @@ type ParametersType = { name: string; operation: OperationName; without: string[
 
 const PARAMETERS: ParametersType[] = [
   { name: 'RunParameters', operation: 'run-agent', without: ['execMode'] },
+  { name: 'BatchParameters', operation: 'start-batch', without: ['execMode'] },
+  { name: 'BatchFilters', operation: 'list-batches', without: ['limit', 'cursor'] },
   { name: 'ExecutionParameters', operation: 'get-execution', without: [] },
   { name: 'ExecutionFilters', operation: 'list-executions', without: ['limit', 'cursor', 'fields'] },
   { name: 'AgentFilters', operation: 'list-agents', without: ['limit', 'cursor'] },

@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -23,17 +21,14 @@ const ended = (lines: number) => json(200, record(lines, 'ENDED'))
 const result = (n: number, text = 'x') =>
   `{"customId":"${n}","executionId":null,"status":"SUCCESS","output":{"text":"${text}"},"error":null}\n`
 
-/** Sends results one by one, as fast as they are read. */
+/** A page of results, which may not be the last one. */
 const results =
-  (count: number, text = 'x', then: 'end' | 'stay' = 'end'): Answer =>
-  async (response) => {
-    response.writeHead(200, { 'Content-Type': 'application/x-ndjson' })
-    const lines = Readable.from(
-      (function* () {
-        for (let n = 0; n < count; n++) yield result(n, text)
-      })(),
-    )
-    await pipeline(lines, response, { end: then === 'end' }).catch(() => undefined)
+  (count: number, { text = 'x', last = 'ends', next = '' } = {}): Answer =>
+  (response) => {
+    const link = { Link: `</v1/batches/${ID}/results?limit=1000&cursor=${next}>; rel="next"` }
+    response.writeHead(200, { 'Content-Type': 'application/x-ndjson', ...(next && link) })
+    response.write(Array.from({ length: count }, (_, n) => result(n, text)).join(''))
+    if (last === 'ends') response.end()
   }
 
 beforeAll(() => {
@@ -54,7 +49,7 @@ async function start(args: string[], answers: Answer[], environment: Record<stri
 describe('Ctrl-C', () => {
   it.each<[string, Answer[]]>([
     ['the batch runs', [me, created(2), hang]],
-    ['results arrive', [me, created(2), ended(2), results(1, 'x', 'stay')]],
+    ['results arrive', [me, created(2), ended(2), results(1, { last: 'stays' })]],
   ])('while %s leaves it running, and no file', async (_, answers) => {
     const {
       kill,
@@ -99,30 +94,5 @@ describe('a reader of the results that goes away', () => {
     expect(failure).toMatchObject({ code: 1, stdout: result(0) })
     expect(failure).toMatchObject({ stderr: expect.stringContaining(`batches results ${ID}`) })
     expect(requests).toHaveLength(4)
-  })
-})
-
-describe('memory', () => {
-  const PRINT = 'process.on("exit", () => process._rawDebug("RSS", process.resourceUsage().maxRSS))\n'
-  const MAX_GROWTH_KB = 50_000
-
-  /** The most that the command had in memory, in kB. */
-  async function memoryOf(count: number): Promise<number> {
-    const command = await start(
-      ['batches', 'results', ID, ...OUT],
-      [ended(count), results(count, 'x'.repeat(3_000))],
-      { NODE_OPTIONS: `--import ${join(cli.folder, 'print.mjs')}` },
-    )
-    const { code, stderr } = await command.ended
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/RSS \d+/)])
-    return Number(/RSS (\d+)/.exec(stderr)?.[1])
-  }
-
-  it('does not depend on the number of results', async () => {
-    cli.write({ 'print.mjs': PRINT })
-    const few = await memoryOf(3_000)
-    const many = await memoryOf(30_000)
-    expect(statSync(join(cli.folder, 'results/out.ndjson')).size).toBeGreaterThan(90_000_000)
-    expect(many - few).toBeLessThan(MAX_GROWTH_KB)
   })
 })

@@ -150,7 +150,7 @@ describe('batch', () => {
     const command = ['batch', 'echo', 'in.ndjson', '--out', 'out-broken', '--token', 'aes_secret']
     const { code, stderr, baseUrl } = await run(command, answers)
     expect([code, filesIn().filter((name) => name.startsWith('out-broken'))]).toEqual([1, []])
-    expect(stderr).toContain('Cannot run the batch: Line 2 of the results is not JSON.')
+    expect(stderr).toContain('Cannot run the batch: The response is not a JSON object or list.')
     expect(stderr).toContain(
       `Results: npm run agents -- batches results ${ID} --out out-broken --url ${baseUrl}\n`,
     )

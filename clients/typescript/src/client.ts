@@ -35,6 +35,7 @@ import type {
   Approval,
   Batch,
   BatchResult,
+  ChangedBatch,
   ChangedExecution,
   CreatedWebhook,
   Decision,
@@ -270,7 +271,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     })
   }
 
-  /** Starts one batch, or only checks it (`validateOnly`). */
+  /** Starts one batch. */
   async createBatch<Slug extends SlugOf<Agents>>(
     agent: Slug,
     lines: Iterable<BatchLine<Agents[Slug]['input']>>,
@@ -307,7 +308,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     const record = typeof batch === 'string' ? await this.getBatch(batch, options) : batch
     const call = this.caller.open(options, Number.POSITIVE_INFINITY)
     try {
-      yield* readResults<O>(this.connection, call, record)
+      yield* readResults<OpenBatchResult<O>>(this.connection, call, record)
     } finally {
       call.close()
     }
@@ -319,7 +320,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   }
 
   /** Starts no further lines, and ends those in progress in ERROR `Cancelled`. */
-  cancelBatch(batch: BatchOrId, options: CallOptions = {}): Promise<Batch> {
+  cancelBatch(batch: BatchOrId, options: CallOptions = {}): Promise<ChangedBatch> {
     return this.caller.send({ method: 'POST', path: `${batchPath(idOf(batch))}/cancel` }, options)
   }
 

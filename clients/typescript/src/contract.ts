@@ -96,6 +96,45 @@ export type BatchCheck = {
   valid: true
 }
 
+export type BatchFilters = {
+  /** Return only batches of this agent (ID or slug). */
+  agent?: string
+  /** Return only batches of this tenant. */
+  tenantId?: string
+}
+
+export type BatchParameters = {
+  /** Reject input that does not exactly match the input schema. */
+  enforceInputSchema?: boolean
+  /** Reuse the result of an earlier execution with the same version, tenant and input. Overrides the setting of the version. */
+  useCache?: boolean
+  /** The maximum number of steps of the execution. A version that sets it sets the default and the highest value; otherwise, the default is 100. */
+  maxAgentSteps?: number
+  /** The maximum number of input and output tokens of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts. */
+  maxTokens?: number
+  /** The maximum price in US dollars of the model responses of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts. */
+  maxCostUsd?: number
+  /** The ID of the version to run. Default: the current version of the agent. */
+  version?: string
+  /** The tenant of the execution. */
+  tenantId?: string
+  /** Show the model similar past executions as examples. Default: the setting of the version. */
+  useDynamicLearning?: boolean
+  /** Overrides the model of the version. Format: `{model}[:{reasoning}]`. Allowed are the models that the version lists; by default, those of the provider of its own model. */
+  model?: string
+  /** Where the event `batch.ended` is sent, beside the webhooks of the organization; signed with its default secret. Only where operators have turned on the setting `webhookUrls`. */
+  webhookUrl?: string
+  /** The maximum price in US dollars of all lines together. No line is started once those that have ended reach it; those in progress then are completed. */
+  maxBatchCostUsd?: number
+  /**
+   * How many lines are in progress at the same time.
+   * @default 50
+   */
+  maxConcurrency?: number
+  /** Check the request and all lines, and start nothing. */
+  validateOnly?: boolean
+}
+
 export type BatchResult = {
   customId: string
   /** Null if the line has no execution: it has not started, was not started or was deleted. */

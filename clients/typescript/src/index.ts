@@ -25,6 +25,7 @@ export type {
   Approval,
   Batch,
   BatchResult,
+  ChangedBatch,
   ChangedExecution,
   CreatedWebhook,
   Decision,

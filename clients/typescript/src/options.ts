@@ -1,5 +1,5 @@
 import type * as contract from './contract.ts'
-import type { Batch, BatchParameters, Execution, BatchFilters as Filters, Optional, Wait } from './records.ts'
+import type { Batch, Execution, Optional, Wait } from './records.ts'
 
 /** How a client reaches the service. */
 export type ClientOptions = {
@@ -80,7 +80,7 @@ export type GetOptions = CallOptions & Optional<contract.ExecutionParameters>
 
 /** Parameters of each run, and of the batch. */
 export type StartBatchOptions = CallOptions &
-  Optional<BatchParameters> & {
+  Optional<Omit<contract.BatchParameters, 'validateOnly'>> & {
     /** For 24 hours, the same key and inputs are the same batch. Each call gets a new key by default. */
     idempotencyKey?: string | undefined
   }
@@ -95,6 +95,6 @@ export type BatchWaitOptions = CallOptions & {
  * `maxBatchCostUsd` is the limit of all batches of a call together; `validateOnly` checks all inputs, and yields
  * nothing. Calls with the same `idempotencyKey` and inputs find the batches that were started before.
  */
-export type BatchOptions = StartBatchOptions & BatchWaitOptions
+export type BatchOptions = StartBatchOptions & BatchWaitOptions & { validateOnly?: boolean | undefined }
 
-export type BatchFilters = ListOptions & Optional<Filters>
+export type BatchFilters = ListOptions & Optional<contract.BatchFilters>

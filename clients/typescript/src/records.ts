@@ -5,6 +5,7 @@ import type * as contract from './contract.ts'
 export type {
   Agent,
   Approval,
+  Batch,
   CreatedWebhook,
   Decision,
   Delivery,
@@ -45,20 +46,22 @@ export type ExecutionError = NonNullable<contract.Execution['error']>
 
 export type ToolCall = NonNullable<contract.Step['toolCalls']>[number]
 
-/** What became of a line of a batch, in an open batch also so far. */
-export type BatchResult<Output = Record<string, unknown>> = {
-  customId: string
-  /** Null if the line was not started. */
-  executionId: string | null
-} & (
-  | { status: 'SUCCESS'; output: Output; error: null }
-  | { status: 'ERROR'; output: null; error: ExecutionError }
-)
+/** What a change returns. A token without the scope `read` gets only the ID and the status. */
+export type ChangedBatch = Partial<contract.Batch> & contract.BatchState
 
-/** The same of a batch that may be open. */
+type Line = Pick<contract.BatchResult, 'customId' | 'executionId'>
+
+/** What became of a line of a batch that has ended. */
+export type BatchResult<Output = Record<string, unknown>> = Line &
+  (
+    | { status: 'SUCCESS'; output: Output; error: null }
+    | { status: 'ERROR'; output: null; error: ExecutionError }
+  )
+
+/** What became of a line of a batch so far. */
 export type OpenBatchResult<Output = Record<string, unknown>> =
   | BatchResult<Output>
-  | { customId: string; executionId: string | null; status: 'IN_PROGRESS'; output: null; error: null }
+  | (Line & { status: 'IN_PROGRESS'; output: null; error: null })
 
 export type FeedbackBody = Optional<contract.FeedbackBody>
 
@@ -85,30 +88,3 @@ export type AgentTypes<Agents> = { [Slug in keyof Agents]: { input: unknown; out
 export type AnyAgents = Record<string, { input: object; output: Record<string, unknown> }>
 
 export type SlugOf<Agents> = keyof Agents & string
-
-// Until they are in the contract.
-export type Batch = {
-  id: string
-  documentId: string
-  versionId: string
-  tenantId: string | null
-  tokenId: string | null
-  status: 'IN_PROGRESS' | 'CANCELLING' | 'ENDED'
-  lines: number
-  counts: { IN_PROGRESS: number; SUCCESS: number; ERROR: number }
-  cancelled: number
-  costUsd: number
-  maxBatchCostUsd: number | null
-  maxConcurrency: number
-  retryOf: string | null
-  error: ExecutionError | null
-  createdAt: string
-  endedAt: string | null
-}
-export type BatchFilters = { agent?: string; tenantId?: string }
-export type BatchParameters = Omit<contract.RunParameters, 'webhookUrl'> & {
-  maxBatchCostUsd?: number
-  maxConcurrency?: number
-  webhookUrl?: string
-  validateOnly?: boolean
-}

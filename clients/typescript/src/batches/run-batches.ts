@@ -57,7 +57,7 @@ export async function* runBatches<Output>(
           ids.push(id)
           const batch = await waitForBatch(connection, call, id, onProgress)
           if (maxBatchCostUsd !== undefined) maxBatchCostUsd -= batch.costUsd
-          yield* readResults<Output>(connection, call, batch)
+          yield* readResults<BatchResult<Output>>(connection, call, batch)
         }
       }
       lines += customIds.length

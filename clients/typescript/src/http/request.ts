@@ -106,7 +106,7 @@ export async function readJson<T>(connection: Connection, response: Response): P
 }
 
 /** A JSON body that ends too early is a broken connection: the length of a body is not always known. */
-function parseBody({ parse }: Connection, status: number, text: string): unknown {
+export function parseBody({ parse }: Connection, status: number, text: string): unknown {
   let cause: unknown
   try {
     const value: unknown = parse(text)

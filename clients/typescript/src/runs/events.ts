@@ -1,7 +1,6 @@
 import { AgentError } from '../errors.ts'
 import type { Call } from '../http/call.ts'
-import { sleep } from '../http/call.ts'
-import { readText } from '../http/read-text.ts'
+import { sleep, watch } from '../http/call.ts'
 import type { Connection } from '../http/request.ts'
 import { backoffMs } from '../http/request.ts'
 import type { Execution, Step, ToolCall, Wait } from '../records.ts'
@@ -17,6 +16,9 @@ export type ExecutionEvent<Output = Record<string, unknown>> =
   | { event: 'tool'; data: ToolCall & { step: number } }
   | { event: 'waiting'; data: { id: string; waitingFor: Wait[] } }
   | { event: 'done'; data: Execution<Output> }
+
+/** The service sends a comment after 15 seconds of silence. */
+const MAX_SILENCE_MS = 45_000
 
 /** What a server may ask for with `retry`. It is not a failure: streams have no deadline unless the caller sets one. */
 const MIN_RETRY_MS = 100
@@ -123,5 +125,28 @@ function newEventFilter(after: number, stringify: Connection['stringify']) {
       return isChange
     }
     return event === 'done'
+  }
+}
+
+/** The text of a response in parts, until it ends, breaks or stays silent. @throws the reason of the call's signal */
+async function* readText({ body }: Response, { signal }: Call): AsyncGenerator<string> {
+  // Safari cannot iterate over streams.
+  const reader = body?.getReader()
+  if (!reader) return
+  const decoder = new TextDecoder()
+  const watchdog = watch(signal, MAX_SILENCE_MS, () => undefined)
+  const stop = () => void reader.cancel().catch(() => undefined)
+  watchdog.signal.addEventListener('abort', stop)
+  try {
+    for (;;) {
+      const part = await reader.read().catch(() => undefined)
+      signal.throwIfAborted()
+      if (!part?.value) return
+      watchdog.restart()
+      yield decoder.decode(part.value, { stream: true })
+    }
+  } finally {
+    watchdog.close()
+    stop()
   }
 }
