@@ -16,7 +16,7 @@ import { superviseService } from './processes/supervised-service.ts'
 /** `BATCH_LINES=10000` kills until the end of the batch, which takes minutes. */
 const LINES = Number(process.env.BATCH_LINES ?? 1_000)
 const MAX_KILLS = process.env.BATCH_LINES ? Number.POSITIVE_INFINITY : 12
-const LEASE_SECONDS = 2
+const LEASE_SECONDS = 5
 const KILL_EVERY_MS = 1_000
 /** Intervals that a kill waits for a line to end: a busy machine may need longer to start a process than one. */
 const MAX_PATIENCE = 8

@@ -24,18 +24,25 @@ export type BatchEngine = Omit<Engine, 'queue'> & {
   admit: Admit
   blocks: ReturnType<typeof openBlocks>
   recent: LRUCache<string, Batch>
+  /** All lanes of a batch as they were a moment ago, for those that look for lines of others. */
+  listed: LRUCache<string, Lane[], Batch>
   /** Lanes as this process has written them, by batch and number. Another one may have written them since. */
   lanes: LRUCache<string, Lane>
 }
 
 /** With the limits of the environment. */
 export const openBatchEngine = (
-  parts: Omit<BatchEngine, 'admit' | 'blocks' | 'recent' | 'lanes'>,
+  parts: Omit<BatchEngine, 'admit' | 'blocks' | 'recent' | 'listed' | 'lanes'>,
 ): BatchEngine => ({
   ...parts,
   admit: admission(parts, Math.ceil(readInteger(MAX_OPEN_EXECUTIONS, DEFAULT_MAX_OPEN) * SHARE)),
   blocks: openBlocks(parts.batches),
   recent: new LRUCache({ max: MAX_BATCHES, ttl: BATCH_TTL_MS }),
+  listed: new LRUCache({
+    max: MAX_BATCHES,
+    ttl: BATCH_TTL_MS,
+    fetchMethod: (_id, _stale, { context: batch }) => parts.batches.listLanes({ batch }),
+  }),
   lanes: new LRUCache({ max: MAX_LANES }),
 })
 

@@ -37,7 +37,8 @@ async function findFirst(engine: BatchEngine, batch: Batch, lane: Lane): Promise
 
 /** A line that another lane has not begun, of its last ones; null if there is none. */
 async function findOther(engine: BatchEngine, batch: Batch, { number }: Lane): Promise<number | null> {
-  const lanes = await engine.batches.listLanes({ batch })
+  // What they had begun a moment ago, they have begun: only what is left is looked for.
+  const lanes = (await engine.listed.fetch(batch.id, { context: batch })) ?? []
   const others = lanes
     .filter((lane) => lane.number !== number && lane.line !== null)
     .map((lane) => ({ lines: linesLeft(batch, lane), order: 0 }))
