@@ -14,6 +14,7 @@ export type SuiteName =
   | 'batches'
   | 'timers'
   | 'lines'
+  | 'schedules'
 
 type Goal = { suite: SuiteName; name: string; atMost?: number; atLeast?: number }
 
@@ -65,6 +66,11 @@ export const GOALS = {
   },
   timerLateness: { suite: 'timers', name: 'p99 of the lateness of 2,000 runs that wake, s', atMost: 2 },
   lineTime: { suite: 'lines', name: 'time of a batch / the same runs by a client', atMost: 1.15 },
+  firingLateness: {
+    suite: 'schedules',
+    name: 'lateness of the last of 10,000 firings that are due in the same minute, s',
+    atMost: 60,
+  },
   parallelMemory: { suite: 'parallel', name: 'gateway and runner at 64 in flight, MiB (RSS)', atMost: 450 },
 } satisfies Record<string, Goal>
 

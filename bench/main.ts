@@ -14,6 +14,7 @@ import { lines } from './suites/lines.ts'
 import { listing } from './suites/listing.ts'
 import { overhead } from './suites/overhead.ts'
 import { parallel } from './suites/parallel.ts'
+import { schedules } from './suites/schedules.ts'
 import { steps } from './suites/steps.ts'
 import { timers } from './suites/timers.ts'
 
@@ -31,6 +32,7 @@ const SUITES: Record<SuiteName, Suite> = {
   batches,
   timers,
   lines,
+  schedules,
 }
 const SUITE_NAMES = Object.keys(SUITES) as SuiteName[]
 

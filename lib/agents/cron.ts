@@ -104,26 +104,35 @@ function isTimezone(name: string): boolean {
  * The first times after `from` (milliseconds since the epoch), at most `count`: fewer if there are no more. A rule with
  * `*` or a step in its minute or hour fires in both passes of a repeated hour, any other one in the first.
  */
-export const nextTimes = (cron: string, timezone: string, from: number, count = 1): number[] =>
-  take(open(cron, timezone), count, from, (rule, at) => rule.nextRun(at))
+export function nextTimes(cron: string, timezone: string, from: number, count = 1): number[] {
+  const rule = open(cron, timezone)
+  const times: number[] = []
+  for (let at: Date | null = new Date(from); at && times.length < count; ) {
+    at = rule.nextRun(at)
+    if (at && exists(rule, at)) times.push(at.getTime())
+  }
+  return times
+}
 
 /** The last times from `first` to `last`, both included, at most `count`; the latest comes first. */
-export const lastTimes = (
+export function lastTimes(
   cron: string,
   timezone: string,
   { first, last, count }: { first: number; last: number; count: number },
-): number[] => {
-  const times = take(open(cron, timezone), count, last + 1, (rule, at) => rule.previousRuns(1, at)[0] ?? null)
-  return times.filter((time) => time >= first)
+): number[] {
+  const rule = open(cron, timezone)
+  const times: number[] = []
+  for (let at = new Date(last + 1); times.length < count; ) {
+    const [earlier] = rule.previousRuns(1, at)
+    if (!earlier || earlier.getTime() < first) break
+    at = earlier
+    if (exists(rule, at)) times.push(at.getTime())
+  }
+  return times
 }
 
 /** croner moves a local time that does not exist to the next one that does, which the rule does not match. */
-function take(rule: Cron, count: number, from: number, step: (rule: Cron, at: Date) => Date | null) {
-  const times: number[] = []
-  for (let at = step(rule, new Date(from)); at && times.length < count; at = step(rule, at))
-    if (rule.match(at)) times.push(at.getTime())
-  return times
-}
+const exists = (rule: Cron, at: Date): boolean => rule.match(at)
 
 const open = (cron: string, timezone: string): Cron =>
   new Cron(cron, { timezone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true })

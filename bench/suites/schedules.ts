@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pLimit from 'p-limit'
+import { nextTimes } from '../../lib/agents/cron.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import { CATCH_UP_SECONDS, firingExecutionId, type Schedule } from '../../lib/core/schedule.ts'
+import { openStores } from '../../lib/dynamodb/open-stores.ts'
+import { system } from '../../lib/system.ts'
+import { percentile, toSpread } from '../harness/rounds.ts'
+import { NO_OP } from '../harness/runs.ts'
+import { publish, startService } from '../harness/service.ts'
+import { formatNumber, type SuiteContext, type SuiteResult } from '../report.ts'
+
+const FULL = { organizations: 100, schedules: 100 }
+const QUICK = { organizations: 10, schedules: 50 }
+const CONCURRENCY = 32
+/** What storing a schedule may take. */
+const SETUP_MS = 15
+const MINUTE_MS = 60_000
+const MAX_LATE_MS = 5 * MINUTE_MS
+/** Ids that one request looks for. */
+const SLICE = 100
+
+/** How late the executions of many schedules are accepted that are due in the same minute. */
+export async function schedules({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
+  const { organizations, schedules: each } = quick ? QUICK : FULL
+  const service = await startService(workspace)
+  const stores = openStores(service.table)
+  const versions: Version[] = []
+  for (let i = 0; i < organizations; i++)
+    versions.push(await publish(workspace, service.table, { ...NO_OP, organizationId: system.newId() }))
+  const now = Date.now()
+  const dueAt = Math.ceil((now + organizations * each * SETUP_MS) / MINUTE_MS + 1) * MINUTE_MS
+  const all = versions.flatMap((version) =>
+    Array.from({ length: each }, (_, index) => aSchedule(version, `s${index}`, dueAt)),
+  )
+  const limit = pLimit(CONCURRENCY)
+  await Promise.all(all.map((schedule) => limit(() => stores.schedules.put({ schedule, replaces: null }))))
+  log(`${all.length} schedules are stored, and due in ${Math.round((dueAt - Date.now()) / 1000)} s`)
+  if (Date.now() > dueAt - MINUTE_MS) throw new Error('The machine is too slow: the sweeper may be late.')
+  await sleep(dueAt - Date.now())
+  const ids = all.map((schedule) => firingExecutionId(schedule, dueAt))
+  for (let first = 0; first < ids.length; ) {
+    const slice = ids.slice(first, first + SLICE)
+    const { size } = await stores.executions.findExisting({ ids: slice, orRefused: false })
+    if (size === slice.length) first += SLICE
+    else if (Date.now() > dueAt + MAX_LATE_MS) throw new Error(`Some of ${all.length} firings did not start.`)
+    else await sleep(500)
+  }
+  const latenessOf = async ({ organizationId }: Schedule, id: string): Promise<number> => {
+    const { createdAt = '' } = (await stores.executions.getSummary({ organizationId, id })) ?? {}
+    return (Date.parse(createdAt) - dueAt) / 1000
+  }
+  const seconds = await Promise.all(
+    all.map((schedule, index) => limit(() => latenessOf(schedule, ids[index] ?? ''))),
+  )
+  return {
+    figures: { firingLateness: toSpread([Math.max(...seconds)]) },
+    details: {
+      title: `Lateness of ${all.length} firings of ${organizations} organizations, due in the same minute, in seconds`,
+      rows: [
+        {
+          p50: formatNumber(percentile(seconds, 0.5)),
+          p99: formatNumber(percentile(seconds, 0.99)),
+          max: formatNumber(Math.max(...seconds)),
+          min: formatNumber(Math.min(...seconds)),
+        },
+      ],
+    },
+  }
+}
+
+/** Due once a day, at this time. */
+function aSchedule({ organizationId, agentId }: Version, name: string, dueAt: number): Schedule {
+  const due = new Date(dueAt)
+  const cron = `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`
+  const [next = 0] = nextTimes(cron, 'UTC', Date.now())
+  if (next !== dueAt) throw new Error('The schedule is due at another time.')
+  const now = new Date().toISOString()
+  return {
+    ...{ organizationId, agentId, name, cron, timezone: 'UTC', input: { text: 'x' } },
+    ...{ tenantId: null, options: {}, versionId: null, enabled: true, overlap: 'skip', isDeclared: false },
+    ...{
+      catchUpSeconds: CATCH_UP_SECONDS.default,
+      tokenId: null,
+      createdAt: now,
+      updatedAt: now,
+      revision: '',
+    },
+    ...{
+      nextRunAt: due.toISOString(),
+      openUntil: dueAt,
+      waitsUntil: null,
+      lastExecutionId: null,
+      firings: [],
+    },
+  }
+}
