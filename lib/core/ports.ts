@@ -448,7 +448,6 @@ export interface BatchStore {
 
 export type ScheduleId = Pick<Schedule, 'organizationId' | 'agentId' | 'name'>
 
-/** Schedules, in the partitions of their agents. */
 export interface ScheduleStore {
   /**
    * Writes all of a schedule, and enters it into the timers if it has a time. `replaces`: the one that was read; null:

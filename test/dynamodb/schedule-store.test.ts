@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import pLimit from 'p-limit'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { parseJson } from '../../lib/core/json/parse-json.ts'
@@ -11,7 +12,7 @@ import {
 import { scheduleStore } from '../../lib/dynamodb/schedule-store.ts'
 import { system } from '../../lib/system.ts'
 import { aSchedule } from '../support/schedules/a-schedule.ts'
-import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
+import { EMULATORS, RACERS, race, readPages, tableOn } from '../support/tables/emulators.ts'
 
 describe.each(EMULATORS)('scheduleStore on %s', (emulator) => {
   const table = tableOn(emulator)
@@ -86,7 +87,8 @@ describe.each(EMULATORS)('scheduleStore on %s', (emulator) => {
     const put = (name: string) =>
       store.put({ schedule: aSchedule({ organizationId, agentId, name }), replaces: null })
     const names = Array.from({ length: MAX_SCHEDULES + 20 }, (_, n) => `s${n}`)
-    const results = await Promise.all(names.map(put))
+    const limit = pLimit(RACERS)
+    const results = await Promise.all(names.map((name) => limit(() => put(name))))
     expect(results.filter((each) => each === 'full')).toHaveLength(20)
     const { items } = await readPages((page) => store.list({ organizationId, agentId, ...page }), 7)
     expect(items.map(({ name }) => name)).toEqual(
