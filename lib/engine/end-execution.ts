@@ -11,7 +11,7 @@ import {
 } from '../core/execution.ts'
 import type { ExecutionStore, FeedQueue, RunQueue, System } from '../core/ports.ts'
 import { type StepStore, stillLost } from '../core/step.ts'
-import { isoNow } from './engine.ts'
+import { isoNow, queuedOf } from './engine.ts'
 import { emitCompleted } from './wait-for-completion.ts'
 
 type Key = { organizationId: string; id: string }
@@ -89,7 +89,7 @@ async function startNextLine({ afterLine, queue }: Endings, ended: ExecutionSumm
  * @throws Unavailable
  */
 export async function settle(stores: Endings, ended: ExecutionSummary): Promise<boolean> {
-  const { organizationId, tenantId } = ended
+  const { organizationId } = ended
   if (ended.status === 'ERROR') {
     const limit = pLimit(PARALLEL_CHILDREN)
     const children = await stores.executions.listOpenChildren(ended)
@@ -100,9 +100,7 @@ export async function settle(stores: Endings, ended: ExecutionSummary): Promise<
     await stores.executions.settle({ execution: ended, until: null })
     return true
   }
-  const { id: executionId, sharesWorker } = parent
-  if (parent.suspension)
-    await stores.queue?.send({ executionId, organizationId, tenantId, sharesWorker, wakes: true })
+  if (parent.suspension) await stores.queue?.send({ ...queuedOf(parent), wakes: true })
   return false
 }
 

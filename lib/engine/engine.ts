@@ -1,7 +1,15 @@
 import type { Execution, ExecutionSummary, Lease } from '../core/execution.ts'
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
 import * as limits from '../core/limits.ts'
-import type { AgentStore, CacheStore, ExecutionStore, RunQueue, SignalStore, System } from '../core/ports.ts'
+import type {
+  AgentStore,
+  CacheStore,
+  ExecutionStore,
+  QueuedExecution,
+  RunQueue,
+  SignalStore,
+  System,
+} from '../core/ports.ts'
 import type { Step, StepStore } from '../core/step.ts'
 import {
   type Environment,
@@ -55,6 +63,21 @@ export const timesOf = ({ times = leaseTimes() }: { times?: LeaseTimes | undefin
 export const newLease = (engine: Engine): Lease => ({
   owner: engine.system.newId(),
   expiresAt: engine.system.now() + timesOf(engine).leaseMs,
+})
+
+/** What the run queue has to know of an execution. */
+export const queuedOf = ({
+  id: executionId,
+  organizationId,
+  tenantId,
+  sharesWorker,
+  batch,
+}: Pick<Execution, 'id' | 'organizationId' | 'tenantId' | 'sharesWorker' | 'batch'>): QueuedExecution => ({
+  executionId,
+  organizationId,
+  tenantId,
+  sharesWorker,
+  ...(batch && { isLine: true }),
 })
 
 export const isoNow = (system: System): string => new Date(system.now()).toISOString()

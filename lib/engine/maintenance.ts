@@ -3,6 +3,7 @@ import { type LeaseTimes, nextSweep } from '../core/lease-times.ts'
 import type { ExecutionStore, RunQueue, StaleExecution, System } from '../core/ports.ts'
 import { attemptsExhausted, DEADLINE_EXCEEDED, hasAttemptsLeft } from '../core/transitions.ts'
 import { type Endings, endAbandoned, settle } from './end-execution.ts'
+import { queuedOf } from './engine.ts'
 
 type Sweep = Endings & {
   executions: Pick<ExecutionStore, 'listStale' | 'postpone'>
@@ -142,15 +143,14 @@ export async function processDeadLetter(params: DeadLetter): Promise<Result> {
   const { executions, queue, system, organizationId, id } = params
   const execution = await executions.get({ organizationId, id })
   if (!execution || isFinal(execution)) return 'ignored'
-  const { tenantId } = execution
   if (execution.suspension) {
     // What it waits for may have arrived with this message. A worker decides.
-    await queue.send({ executionId: id, organizationId, tenantId, wakes: true })
+    await queue.send({ ...queuedOf(execution), sharesWorker: false, wakes: true })
     return 'enqueued'
   }
   const isOverdue = execution.deadlineAt <= system.now()
   if (hasAttemptsLeft(execution) && !isOverdue) {
-    await queue.send({ executionId: id, organizationId, tenantId, sharesWorker: sharesNextWorker(execution) })
+    await queue.send({ ...queuedOf(execution), sharesWorker: sharesNextWorker(execution) })
     return 'enqueued'
   }
   const error = isOverdue ? DEADLINE_EXCEEDED : attemptsExhausted(execution)

@@ -5,6 +5,7 @@ import { type Execution, type ExecutionError, failedExecution } from '../../core
 import { DEADLINE_MS, MAX_AGENT_STEPS } from '../../core/limits.ts'
 import { describeCause, logger } from '../../logger.ts'
 import { unexpectedError } from '../checkpoints/stop-reason.ts'
+import { queuedOf } from '../engine.ts'
 import { buildRunRequest, type RunRequest } from '../submit/run-request.ts'
 import { record } from '../submit/submit.ts'
 import type { BatchEngine } from './batch-engine.ts'
@@ -74,11 +75,6 @@ const optionsOf = ({ options: { maxAgentSteps, model, useDynamicLearning } }: Ba
 })
 
 /** Best effort: the sweeper enqueues what could not be sent. */
-async function enqueue(
-  { queue }: BatchEngine,
-  { id: executionId, organizationId, tenantId, sharesWorker }: Execution,
-) {
-  await queue
-    .send({ executionId, organizationId, tenantId, sharesWorker, isLine: true })
-    .catch(() => undefined)
+async function enqueue({ queue }: BatchEngine, execution: Execution) {
+  await queue.send(queuedOf(execution)).catch(() => undefined)
 }

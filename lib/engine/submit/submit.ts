@@ -20,7 +20,7 @@ import {
   SYNC_DEADLINE_SECONDS,
 } from '../../environment.ts'
 import { hardDeadline, type WorkerDeadline } from '../checkpoints/deadline.ts'
-import { type Engine, newLease, readTimes, timesOf } from '../engine.ts'
+import { type Engine, newLease, queuedOf, readTimes, timesOf } from '../engine.ts'
 import { openWaitLimits } from '../waiting/suspend.ts'
 import { attempt } from '../worker/attempt.ts'
 import { type Admit, admission } from './admission.ts'
@@ -132,9 +132,8 @@ async function readAgain({ executions }: Engine, execution: Execution): Promise<
 
 /** Best effort: the sweeper enqueues what could not be sent. */
 async function enqueue({ queue }: SubmitEngine, execution: Execution, delayMs = 0) {
-  const { id: executionId, organizationId, tenantId, sharesWorker } = execution
   const delay = delayMs > 0 && { delayMs }
-  await queue.send({ executionId, organizationId, tenantId, sharesWorker, ...delay }).catch(() => undefined)
+  await queue.send({ ...queuedOf(execution), ...delay }).catch(() => undefined)
 }
 
 /**

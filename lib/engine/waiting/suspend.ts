@@ -15,7 +15,7 @@ import type { ExecutionStore, System } from '../../core/ports.ts'
 import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'
 import { type Environment, MAX_SUSPENDED_EXECUTIONS, MAX_WAIT_DAYS, readInteger } from '../../environment.ts'
 import { endExecution, hasFinalParent } from '../end-execution.ts'
-import { type Engine, timesOf } from '../engine.ts'
+import { type Engine, queuedOf, timesOf } from '../engine.ts'
 import { hasArrived } from './wake.ts'
 
 const DAY_MS = 86_400_000
@@ -75,13 +75,12 @@ export async function afterSuspension(
   engine: Pick<Engine, 'executions' | 'queue' | 'signals' | 'steps' | 'system'>,
   execution: Pick<
     LeasedExecution,
-    'id' | 'organizationId' | 'tenantId' | 'sharesWorker' | 'parentExecutionId'
+    'id' | 'organizationId' | 'tenantId' | 'sharesWorker' | 'batch' | 'parentExecutionId'
   >,
   suspension: Suspension,
 ): Promise<void> {
-  const { id: executionId, organizationId, tenantId, sharesWorker } = execution
-  const send = (delayMs: number) =>
-    engine.queue.send({ executionId, organizationId, tenantId, sharesWorker, wakes: true, delayMs })
+  const { id: executionId, organizationId } = execution
+  const send = (delayMs: number) => engine.queue.send({ ...queuedOf(execution), wakes: true, delayMs })
   if (await hasFinalParent(engine, execution)) {
     await endExecution(engine, { organizationId, id: executionId, error: CANCELLED })
     return

@@ -9,7 +9,7 @@ import { MAX_QUEUE_DELAY_MS, SYNC_DEADLINE_MS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import type { RecordedStep } from '../../core/step.ts'
 import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'
-import { type Engine, timesOf } from '../engine.ts'
+import { type Engine, queuedOf, timesOf } from '../engine.ts'
 
 /** A message may be delivered this much before its time: the clocks of machines differ. */
 export const EARLY_MS = 2_000
@@ -45,9 +45,7 @@ async function repeatEvents(engine: Engine, execution: SuspendedExecution, remai
   await engine.announce?.(execution)
   if (hasOwnMessage(execution.suspension) || remainingMs <= EARLY_MS || remainingMs >= MAX_QUEUE_DELAY_MS)
     return
-  const { id: executionId, organizationId, tenantId, sharesWorker } = execution
-  const message = { executionId, organizationId, tenantId, sharesWorker, wakes: true }
-  await engine.queue.send({ ...message, delayMs: remainingMs })
+  await engine.queue.send({ ...queuedOf(execution), wakes: true, delayMs: remainingMs })
 }
 
 type Senders = Pick<Engine, 'queue' | 'system' | 'times'> & {
@@ -69,13 +67,13 @@ export async function sendWake(
   { executions, queue, system, times }: Senders,
   execution: ExecutionSummary,
 ): Promise<void> {
-  const { id: executionId, organizationId, tenantId, sharesWorker, suspension } = execution
+  const { suspension } = execution
   const { leaseMs } = timesOf({ times })
   const hasFirstWorker = execution.lease !== null && execution.attempts === 1
   if (!suspension && !hasFirstWorker) return
   const delayMs = suspension ? 0 : SYNC_DEADLINE_MS.streamed + leaseMs
   try {
-    await queue.send({ executionId, organizationId, tenantId, sharesWorker, wakes: true, delayMs })
+    await queue.send({ ...queuedOf(execution), wakes: true, delayMs })
   } catch {
     const until = system.now() + 2 * leaseMs
     let current: ExecutionSummary | null = suspension && execution

@@ -5,7 +5,7 @@ import { describeCause, logger } from '../../logger.ts'
 import type { WorkerDeadline } from '../checkpoints/deadline.ts'
 import { INLINE, unexpectedError } from '../checkpoints/stop-reason.ts'
 import { endExecution, hasFinalParent } from '../end-execution.ts'
-import { type Engine, newLease, timesOf } from '../engine.ts'
+import { type Engine, newLease, queuedOf, timesOf } from '../engine.ts'
 import { wake } from '../waiting/wake.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
 
@@ -113,15 +113,13 @@ const hasLostWorker = ({ attempts, lastError }: LeasedExecution, { receiveCount 
   receiveCount > 1 && attempts > 1 && lastError === null
 
 /** Hands over a run that may be what killed its last worker to a worker that has no others. */
-async function continueAlone(
-  engine: Engine,
-  { id, organizationId, tenantId, batch, lease }: LeasedExecution,
-): Promise<MessageResult> {
+async function continueAlone(engine: Engine, execution: LeasedExecution): Promise<MessageResult> {
+  const { id, lease } = execution
   const { graceMs, leaseMs } = timesOf(engine)
   const until = engine.system.now() + graceMs
   try {
     await engine.executions.release({ id, owner: lease.owner, until, error: null, isCounted: false })
-    await engine.queue.send({ executionId: id, organizationId, tenantId, ...(batch && { isLine: true }) })
+    await engine.queue.send({ ...queuedOf(execution), sharesWorker: false })
     return 'processed'
   } catch {
     return { retryInMs: leaseMs }
@@ -135,12 +133,11 @@ async function continueAlone(
  */
 async function requeue(
   { queue }: Engine,
-  { id: executionId, organizationId, tenantId, sharesWorker, batch }: LeasedExecution,
+  execution: LeasedExecution,
   { progressed, hasFailed, delayMs }: Extract<AttemptResult, { kind: 'released' }>,
 ): Promise<MessageResult> {
   if (hasFailed && !progressed) return { retryInMs: delayMs }
-  const ids = { executionId, organizationId, tenantId }
-  return queue.send({ ...ids, sharesWorker, ...(batch && { isLine: true }), delayMs }).then(
+  return queue.send({ ...queuedOf(execution), delayMs }).then(
     () => 'processed' as const,
     () => ({ retryInMs: delayMs }),
   )

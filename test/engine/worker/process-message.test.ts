@@ -52,9 +52,8 @@ describe('processMessage', () => {
       await loseWorker(execution.id)
       const { message, sent } = inBatch(2)
       expect(await processMessage(engine, execution.id, { message })).toBe('processed')
-      expect(sent).toEqual([
-        { executionId: execution.id, organizationId: execution.organizationId, tenantId: null },
-      ])
+      const { id: executionId, organizationId } = execution
+      expect(sent).toEqual([{ executionId, organizationId, tenantId: null, sharesWorker: false }])
       expect(await stored()).toMatchObject({ lease: null, attempts: 2, attemptsSinceProgress: 1 })
       expect(modelRequests()).toBe(0)
       await processMessage(engine, execution.id, aMessage())
