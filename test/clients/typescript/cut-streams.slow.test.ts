@@ -12,6 +12,7 @@ let org: TestOrganization
 beforeAll(async () => {
   org = await newOrganization()
   await org.publish('marked-steps')
+  await org.publish('echo')
 })
 
 it.each([1, 2, 3])(
@@ -34,3 +35,19 @@ it.each([1, 2, 3])(
     expect(await collect(direct.executions({ tenantId: `${seed}` }))).toHaveLength(1)
   },
 )
+
+it('batch() through a connection that is cut anywhere starts one batch, and has each result once', async () => {
+  const proxy = await startCuttingProxy(inject('service'), { seed: 4, limit: 15 })
+  onTestFinished(proxy.stop)
+  const client = new Client({ baseUrl: proxy.url, token: org.token })
+  const texts = Array.from({ length: 40 }, (_, index) => `text ${index}`)
+  const inputs = texts.map((text) => ({ text }))
+  const results = await collect(client.batch('echo', inputs, { tenantId: 'batch', maxConcurrency: 10 }))
+  expect(results.map(({ customId, output }) => [customId, output?.text])).toEqual(
+    texts.map((text, index) => [String(index), text]),
+  )
+  expect(proxy.cuts()).toBeGreaterThan(5)
+  const direct = new Client({ baseUrl: inject('service'), token: org.token })
+  expect(await collect(direct.batches({ tenantId: 'batch' }))).toMatchObject([{ lines: 40, status: 'ENDED' }])
+  expect(await collect(direct.executions({ tenantId: 'batch', fields: 'summary' }))).toHaveLength(40)
+})
