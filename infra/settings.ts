@@ -181,12 +181,12 @@ const settingsOf = (environment: Environment) => ({
   eventBus: optional(EVENT_BUS.or(z.string().refine(Token.isUnresolved)), {
     allowed: 'the name of an EventBridge event bus of the account, or the ARN of one in the same region',
     description:
-      'Receives the [events](webhooks.md#eventbridge) of the executions of all organizations. `executionRetentionDays` must then be at least 5, or unset.',
+      'Receives the [events](webhooks.md#eventbridge) of all organizations. `executionRetentionDays` must then be at least 5, or unset.',
   }),
   webhookUrls: flag({
     default: false,
     description:
-      'Lets every token that may run an agent name a [URL](webhooks.md#one-run) that receives the events of the run, with the query parameter `webhookUrl`.',
+      'Lets every token that may run an agent name a [URL](webhooks.md#one-run) that receives the events of the run or the end of the batch, with the query parameter `webhookUrl`.',
   }),
   runnerConcurrency: integer({
     default: 50,

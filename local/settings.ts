@@ -158,7 +158,7 @@ export const localSettings = (environment: variables.Environment) => ({
   [variables.EVENT_BUS]: optional(checked(parseEventBus, variables.EVENT_BUS), {
     allowed: 'the name or the ARN of an event bus',
     description:
-      'Receives the [events](webhooks.md#eventbridge) of the executions of all organizations. `EXECUTION_RETENTION_DAYS` must then be at least 5, or unset.',
+      'Receives the [events](webhooks.md#eventbridge) of all organizations. `EXECUTION_RETENTION_DAYS` must then be at least 5, or unset.',
   }),
   [variables.EVENTBRIDGE_ENDPOINT]: optional(url(variables.EVENTBRIDGE_ENDPOINT), {
     shownDefault: 'AWS',

@@ -12,7 +12,7 @@ const BACKGROUND_FUNCTIONS = {
   'process-execution': 'Runs queued executions',
   'process-dead-letter': 'Ends executions whose messages exceeded maxReceiveCount',
   'sweep-executions': 'Requeues executions without a live lease and ends those past their deadline',
-  'deliver-events': 'Sends events of executions to webhooks and the event bus',
+  'deliver-events': 'Sends events of executions and batches to webhooks and the event bus',
 }
 
 type BackgroundFunction = keyof typeof BACKGROUND_FUNCTIONS
