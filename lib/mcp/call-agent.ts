@@ -14,8 +14,9 @@ import { type Execution, isFinal } from '../core/execution.ts'
 import { isJsonObject, type Json } from '../core/json/json.ts'
 import type { Step } from '../core/step.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
+import type { SubmitEngine } from '../engine/submit/accept.ts'
 import { prepareRun, type RunRequest } from '../engine/submit/run-request.ts'
-import { type SubmitEngine, startSync } from '../engine/submit/submit.ts'
+import { startSync } from '../engine/submit/submit.ts'
 import { toCreatedTask } from './task.ts'
 import {
   InvalidParams,

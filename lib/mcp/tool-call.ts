@@ -5,7 +5,7 @@ import type { Execution } from '../core/execution.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import type { OpenRequests } from '../core/ports.ts'
 import { toWaitingFor } from '../core/wait.ts'
-import type { SubmitEngine } from '../engine/submit/submit.ts'
+import type { SubmitEngine } from '../engine/submit/accept.ts'
 import type { PendingRun } from './agent-tools.ts'
 import { describeWaits } from './describe-waits.ts'
 

@@ -2,8 +2,8 @@ import { leaseTimes } from '../../lib/core/lease-times.ts'
 import type { System } from '../../lib/core/ports.ts'
 import { openStores, type Stores } from '../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
+import type { SubmitEngine } from '../../lib/engine/submit/accept.ts'
 import { admission } from '../../lib/engine/submit/admission.ts'
-import type { SubmitEngine } from '../../lib/engine/submit/submit.ts'
 import type { ScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
 
 /** An engine that accepts and runs executions on a table; queued messages are dropped. */

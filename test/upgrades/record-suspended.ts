@@ -1,7 +1,7 @@
 /** Writes `test/fixtures/suspended`: a table with suspended executions that this commit has written. */
 import { execFileSync } from 'node:child_process'
+import { submitAsync } from '../../lib/engine/submit/accept.ts'
 import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
-import { submitAsync } from '../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../lib/engine/worker/process-message.ts'
 import { system } from '../../lib/system.ts'
 import { startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'

@@ -6,8 +6,8 @@ import { DEADLINE_MS, MAX_AGENT_STEPS } from '../../core/limits.ts'
 import { describeCause, logger } from '../../logger.ts'
 import { unexpectedError } from '../checkpoints/stop-reason.ts'
 import { queuedOf } from '../engine.ts'
+import { record } from '../submit/accept.ts'
 import { buildRunRequest, type RunRequest } from '../submit/run-request.ts'
-import { record } from '../submit/submit.ts'
 import type { BatchEngine } from './batch-engine.ts'
 
 /**

@@ -3,7 +3,7 @@ import { resolveVersion } from '../../agents/resolve-version.ts'
 import { AgentArchived, VersionRetired } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
-import { type SubmitEngine, submitAsync } from '../submit/submit.ts'
+import { type SubmitEngine, submitAsync } from '../submit/accept.ts'
 import { toScheduledRun } from './check-schedule.ts'
 import { getSchedule, type ScheduleReference, type ScheduleStores } from './schedules.ts'
 

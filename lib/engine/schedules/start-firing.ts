@@ -10,8 +10,8 @@ import type { Execution } from '../../core/execution.ts'
 import { type Firing, firingExecutionId, type Schedule } from '../../core/schedule.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { Engine } from '../engine.ts'
+import { record, type SubmitEngine } from '../submit/accept.ts'
 import type { RunRequest } from '../submit/run-request.ts'
-import { record, type SubmitEngine } from '../submit/submit.ts'
 import { toScheduledRun } from './check-schedule.ts'
 
 /** What becomes of a firing that is due; `wait`: too many executions are open. @throws Unavailable */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { QueuedExecution } from '../../../lib/core/ports.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { submitAsync } from '../../../lib/engine/submit/submit.ts'
+import { submitAsync } from '../../../lib/engine/submit/accept.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
