@@ -27,8 +27,8 @@ let scheduleEngine: ScheduleEngine | undefined
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 
 /**
- * The runner: processes the execution, the batch or the schedule named by each message. SQS redelivers a message that is
- * reported as failed.
+ * The runner: processes the execution, the batch or the schedule named by each message. SQS redelivers a message that
+ * is reported as failed.
  * @param context `shutdown`: of the local runner, whose process can be stopped at any time
  */
 export function handler(

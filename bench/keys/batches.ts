@@ -20,7 +20,7 @@ export const BATCH_SCENARIOS: BatchScenario[] = [
   { name: 'twenty batches', batches: 20, lines: 500, lanes: 50 },
 ]
 
-/** The write units of the hottest key of each resource, per line. Makes the store calls of the feeder and the worker. */
+/** Write units of the hottest key of each resource, per line. Makes the store calls of the feeder and the worker. */
 export async function simulateBatches(
   { batches: count, lines: lineCount, lanes }: BatchScenario,
   seed = 1,

@@ -407,13 +407,13 @@ export type FeedMessage = { batchId: string; organizationId: string; lane?: numb
 export type FiringMessage = { organizationId: string; agentId: string; schedule: string; at: number }
 
 /**
- * Batches: the record, the blocks of lines and the lanes. Their items are in many partitions, so that no line of a batch
- * waits for another one's write.
+ * Batches: the record, the blocks of lines and the lanes. Their items are in many partitions, so that no line of a
+ * batch waits for another one's write.
  */
 export interface BatchStore {
   /**
-   * Writes the lines, then the batch; returns it with its blocks. Null if the id exists. What a process leaves that dies
-   * in between is deleted by the timer.
+   * Writes the lines, then the batch; returns it with its blocks. Null if the id exists, or if a later call writes it.
+   * What a process leaves that dies in between is completed by such a call, or deleted by the timer.
    */
   create(params: { batch: Omit<Batch, 'blocks'>; lines: LineInput[] }): Promise<Batch | null>
   get(params: { organizationId: string; id: string }): Promise<Batch | null>

@@ -52,7 +52,7 @@ export function batchStore(table: Table): BatchStore {
       const firsts = parts.map(({ first }) => ({ first, chunks: 0 }))
       const openUntil = Date.parse(batch.createdAt) + MAX_CREATE_MS
       const incomplete = { ...toItem({ ...batch, blocks: firsts, openUntil }), hidden: 'incomplete', writer }
-      // The writer of an incomplete batch has died, or another one has the same lines: the key of its request is the same.
+      // The writer of an incomplete batch has died, or has the same lines: its request has the same idempotency key.
       const isStarted = await table.put(incomplete, anyOf(NOT_EXISTS, isHidden('incomplete')))
       if (!isStarted && (await read(id))?.writer !== writer) return null
       const limit = pLimit(PARALLEL_BLOCKS)

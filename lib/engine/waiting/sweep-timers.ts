@@ -30,8 +30,8 @@ export const newSentTimers = (): SentTimers => new LRUCache({ max: 100_000 })
 const MAX_REQUESTS = 50
 
 /**
- * Sends the messages about what is due, each with a delay until its time. The sweep looks two intervals ahead, and sends
- * the earliest first: one that is late, or dies, delays none. What is still due long after its time gets another
+ * Sends the messages about what is due, each with a delay until its time. The sweep looks two intervals ahead, and
+ * sends the earliest first: one that is late, or dies, delays none. What is still due long after its time gets another
  * message, and executions past their deadline end.
  *
  * A timer can enter the index after the sweep before its time. A wait that is so short has a message of its own, and is
