@@ -354,7 +354,7 @@ export const badFolders: BadFolder[] = [
     expected: [
       'foo/agent.md:5:1: inputs: unknown field; did you mean "input"?',
       'foo/agent.md:7:14: execution.useCach: unknown field; did you mean "useCache"?',
-      'foo/agent.md:8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, requireTools, context, code, env, execution, useDynamicLearning, learning',
+      'foo/agent.md:8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, requireTools, context, code, env, execution, useDynamicLearning, learning, schedules',
     ],
   },
   {
