@@ -20,7 +20,9 @@ it('a running service fires a schedule, and lists the execution', { timeout: 60_
   await scheduleStore(sharedTable()).put({ schedule, replaces: null })
   const id = firingExecutionId(schedule, due)
   await waitUntil(async () => (await organization.getExecution(id)).status === 'SUCCESS', {
-    timeoutMs: 50_000,
+    what: 'the execution',
+    limitMs: 50_000,
+    intervalMs: 200,
   })
   expect(await organization.getExecution(id)).toMatchObject({
     source: 'SCHEDULE',
