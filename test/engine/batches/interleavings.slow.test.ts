@@ -24,7 +24,7 @@ const SCENARIOS: Scenario[] = [
   { name: 'that runs to its end', options: { lines: 3, lanes: 2 } },
   {
     name: 'that reaches its cost limit',
-    options: { lines: 6, lanes: 2, maxCostUsd: 0.2, outcomeOf: () => success(0.1) },
+    options: { lines: 4, lanes: 2, maxCostUsd: 0.2, outcomeOf: () => success(0.1) },
   },
   { name: 'that is cancelled', options: { lines: 4, lanes: 2 }, event: 'cancel' },
 ]
@@ -104,7 +104,7 @@ it(
   'the deletion of a batch is completed, whichever request fails',
   async () => {
     const hidden = async (faults: Fault[]) => {
-      const run = await BatchRun.create({ table, version, lines: 3, lanes: 2, faults: [] })
+      const run = await BatchRun.create({ table, version, lines: 2, lanes: 2, faults: [] })
       await run.settle()
       const batch = await run.stored()
       if (batch) await run.stores.batches.hide({ batch, now: run.time() })
@@ -136,7 +136,7 @@ it(
   async () => {
     const execution = { ...version.execution, useCache: true }
     const cached = await aModelAgent({ execution, slug: 'cached' }, { table })
-    const lines = Number(process.env.BATCH_LINES ?? 1_000)
+    const lines = Number(process.env.BATCH_LINES ?? 500)
     const inputOf = () => ({ question: 'q' })
     const first = await BatchRun.create({ table, version: cached, lines: 1, lanes: 1, inputOf })
     expect(await first.findProblems()).toEqual([])
@@ -224,7 +224,7 @@ it(
       run.hung.clear()
       expect(await run.findProblems()).toEqual([])
     })
-    await fc.assert(property, { numRuns: propertyRuns(150), interruptAfterTimeLimit: 20_000 })
+    await fc.assert(property, { numRuns: propertyRuns(150), interruptAfterTimeLimit: 12_000 })
   },
   LIMIT_MS,
 )
