@@ -102,8 +102,8 @@ describe('feedBatch', () => {
       for (const execution of others) await run.stores.executions.create({ execution })
       for (let line = 0; line < 12; line++) run.hung.add(line)
       for (let minute = 0; minute < 6; minute++) {
-        await run.drain()
         await run.sweep()
+        await run.drain()
         run.pass(61_000)
       }
       // 80 % of ten.
