@@ -451,8 +451,8 @@ export type ScheduleId = Pick<Schedule, 'organizationId' | 'agentId' | 'name'>
 export interface ScheduleStore {
   /**
    * Writes all of a schedule, and enters it into the timers if it has a time. `replaces`: the one that was read; null:
-   * there is none. Returns it with its revision. `changed`: the stored one is another one by now; `full`: it is new, and
-   * the agent has `MAX_SCHEDULES`.
+   * there is none. Returns it with its revision. `changed`: the stored one is another one by now; `full`: it is new,
+   * and the agent has `MAX_SCHEDULES`.
    */
   put(params: {
     schedule: Omit<Schedule, 'revision'>

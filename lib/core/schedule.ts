@@ -57,13 +57,13 @@ export type Schedule = {
   /** Null if it is not enabled, or never fires again. */
   nextRunAt: string | null
   /**
-   * When the timer looks at it: at `nextRunAt`, or later if a message has been sent for that time or if the firing waits.
-   * Milliseconds since the epoch.
+   * When the timer looks at it: at `nextRunAt`, or later if a message has been sent for that time or if the firing
+   * waits. Milliseconds since the epoch.
    */
   openUntil: number | null
   /**
-   * When a firing is tried again that the limit on open executions has refused, in milliseconds since the epoch; null if
-   * none waits.
+   * When a firing is tried again that the limit on open executions has refused, in milliseconds since the epoch; null
+   * if none waits.
    */
   waitsUntil: number | null
   /** The execution that a firing started last, also if `firings` does not contain it any more. */

@@ -19,8 +19,8 @@ import { orCorrupt, readText, type StoredText, textBytes, toStoredText } from '.
 import { type Condition, type Item, NOT_EXISTS, type Table } from './table/table.ts'
 
 /**
- * Schedules: an item each, and those of an agent in one partition. The item with all names limits their number: it is written
- * after a new schedule and before a deletion. A process that dies in between leaves one that is not counted.
+ * Schedules: an item each, and those of an agent in one partition. The item with all names limits their number: it is
+ * written after a new schedule and before a deletion. A process that dies in between leaves one that is not counted.
  */
 export function scheduleStore(table: Table): ScheduleStore {
   const read = (agentId: string, name: string) => table.get(scheduleKey(agentId, name), { consistent: true })

@@ -16,8 +16,8 @@ const PARALLEL_LANES = 32
 const RETRY_MS = 5_000
 
 /**
- * Looks at a batch or one of its lanes: starts the lines that have to be, and ends it after the last one. A hidden batch
- * is deleted.
+ * Looks at a batch or one of its lanes: starts the lines that have to be, and ends it after the last one. A hidden
+ * batch is deleted.
  * @throws whatever fails: another message or the timer tries it again
  */
 export async function feedBatch(engine: BatchEngine, message: FeedMessage): Promise<void> {
