@@ -1,9 +1,8 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { backoffMs } from '../lib/core/lease-times.ts'
-import type { FiringMessage } from '../lib/core/ports.ts'
+import type { FeedMessage, FiringMessage } from '../lib/core/ports.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
-import { openBatchEngine } from '../lib/engine/batches/batch-engine.ts'
-import { afterLine, feedBatch } from '../lib/engine/batches/feed.ts'
+import type { BatchEngine } from '../lib/engine/batches/batch-engine.ts'
 import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'
 import { type Engine, readTimes } from '../lib/engine/engine.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
@@ -21,8 +20,14 @@ const queue = openRunQueue()
 const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
 const times = readTimes()
 const parts = { ...stores, queue, system, times, ...openWaitLimits({ ...stores, system }) }
-const batchEngine = openBatchEngine(parts)
-const engine: typeof parts & Engine = { ...parts, afterLine: (ended) => afterLine(batchEngine, ended) }
+const engine: typeof parts & Engine = {
+  ...parts,
+  async afterLine(ended) {
+    const { afterLine } = await loadFeeder()
+    await afterLine(await openBatches(), ended)
+  },
+}
+let batchEngine: BatchEngine | undefined
 let scheduleEngine: ScheduleEngine | undefined
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 
@@ -46,7 +51,7 @@ export function handler(
       throw new RetryLater()
     }
     if (!('executionId' in received)) {
-      const handling = 'batchId' in received ? feedBatch(batchEngine, received) : fire(received)
+      const handling = 'batchId' in received ? feed(received) : fire(received)
       return handling.catch((error) => {
         logger.warn('message failed', { ...received, cause: describeCause(error) })
         return later(backoffMs(times, { failures: receiveCount, retryAfterMs: 0, jitter: Math.random() }))
@@ -62,7 +67,20 @@ export function handler(
   return responding.finally(() => deadline?.clear())
 }
 
-/** Loaded by those that need it. */
+/** What runs of clients do not need is loaded by the first message that does. */
+const loadFeeder = () => import('../lib/engine/batches/feed.ts')
+
+async function openBatches(): Promise<BatchEngine> {
+  const { openBatchEngine } = await import('../lib/engine/batches/batch-engine.ts')
+  batchEngine ??= openBatchEngine(parts)
+  return batchEngine
+}
+
+async function feed(message: FeedMessage): Promise<void> {
+  const { feedBatch } = await loadFeeder()
+  await feedBatch(await openBatches(), message)
+}
+
 async function fire(message: FiringMessage): Promise<void> {
   const { fireSchedule, openScheduleEngine } = await import('../lib/engine/schedules/fire.ts')
   scheduleEngine ??= openScheduleEngine(engine)
