@@ -1,3 +1,4 @@
+import { PayloadTooLarge } from './errors.ts'
 import {
   CANCELLED,
   type ExecutionError,
@@ -12,6 +13,14 @@ import type { Json, JsonObject } from './json/json.ts'
 /** Lines of a batch, and bytes of JSON of their inputs that one block of them has, unless a line is larger alone. */
 export const MAX_BATCH_LINES = 10_000
 export const BLOCK = { lines: 100, bytes: 250_000 } as const
+
+/** @throws PayloadTooLarge */
+export function assertMaxLines(lines: number): void {
+  if (lines <= MAX_BATCH_LINES) return
+  throw new PayloadTooLarge(
+    `The batch has ${lines} lines; at most ${MAX_BATCH_LINES} are allowed. Split it into several batches.`,
+  )
+}
 
 /** Lines of a batch that may be open at the same time. */
 export const MAX_CONCURRENCY = { min: 1, max: 500, default: 50 } as const

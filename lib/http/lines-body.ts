@@ -1,4 +1,4 @@
-import type { ReceivedLine } from '../core/batch.ts'
+import { assertMaxLines, type ReceivedLine } from '../core/batch.ts'
 import { InvalidJson, PayloadTooLarge, UnsupportedMediaType } from '../core/errors.ts'
 import { MAX_JSON_DEPTH } from '../core/json/json.ts'
 import { JsonError, parseJson } from '../core/json/parse-json.ts'
@@ -16,7 +16,8 @@ const LINE_DEPTH = MAX_JSON_DEPTH + 1
 /**
  * A body of newline-delimited JSON, or of a JSON list. Without a media type, the first character decides. Blank lines
  * are ignored, but counted.
- * @throws UnsupportedMediaType, PayloadTooLarge, InvalidJson if it is not UTF-8, or a list that is not valid
+ * @throws UnsupportedMediaType, PayloadTooLarge (also for too many lines), InvalidJson if it is not UTF-8, or a list
+ * that is not valid
  */
 export function readLines(event: ServiceEvent): ReceivedLine[] {
   const type = getHeader(event, 'Content-Type')?.trim() ?? ''
@@ -43,7 +44,10 @@ const TYPES =
 
 function parseLines(text: string): ReceivedLine[] {
   const lines = (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text).split('\n')
-  return lines.flatMap((each, index) => (each.trim() === '' ? [] : { line: index + 1, ...parseLine(each) }))
+  const given = lines.flatMap((each, index) => (each.trim() === '' ? [] : { line: index + 1, text: each }))
+  // Before they are parsed: six megabytes can be millions of them.
+  assertMaxLines(given.length)
+  return given.map(({ line, text }) => ({ line, ...parseLine(text) }))
 }
 
 export function parseLine(text: string) {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { ServiceEvent } from '../../lib/http/event.ts'
 import { readLines } from '../../lib/http/lines-body.ts'
 
@@ -34,6 +34,16 @@ describe('readLines', () => {
     expect(read(body, NDJSON)).toEqual(lines)
     expect(read(body)).toEqual(lines)
     expect(read(Buffer.from(body).toString('base64'), NDJSON, { isBase64Encoded: true })).toEqual(lines)
+  })
+
+  it('refuses too many lines without parsing them', () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    expect(refused('{\n'.repeat(10_001), NDJSON)).toEqual([
+      'PayloadTooLarge',
+      'The batch has 10001 lines; at most 10000 are allowed. Split it into several batches.',
+    ])
+    expect(parse).not.toHaveBeenCalled()
+    parse.mockRestore()
   })
 
   it('counts the items of a list', () => {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { type LineInput, MAX_BATCH_LINES, type ReceivedLine } from '../../core/batch.ts'
-import { PayloadTooLarge, ServiceError, type Violation } from '../../core/errors.ts'
+import { assertMaxLines, type LineInput, MAX_BATCH_LINES, type ReceivedLine } from '../../core/batch.ts'
+import { ServiceError, type Violation } from '../../core/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import { jsonTypeOf, toJsonPointer, truncate, withArticle } from '../../schema/message-text.ts'
@@ -27,7 +27,8 @@ const MEMBERS = ['customId', 'input']
  * PayloadTooLarge if there are too many
  */
 export async function checkLines(received: ReceivedLine[], checkInput?: CheckInput): Promise<LineInput[]> {
-  assertNumber(received.length)
+  assertSomeLines(received.length)
+  assertMaxLines(received.length)
   const lines: LineInput[] = []
   const violations: Violation[] = []
   const firstLines = new Map<string, number>()
@@ -53,16 +54,12 @@ export async function checkLines(received: ReceivedLine[], checkInput?: CheckInp
   throw new ServiceError('InputSchemaMismatch', detail, { errors: violations })
 }
 
-export function assertNumber(lines: number): void {
-  if (lines === 0)
-    throw new ServiceError(
-      'InputSchemaMismatch',
-      `The batch has no lines. Send 1 to ${MAX_BATCH_LINES} of them, each {"customId": …, "input": …}.`,
-    )
-  if (lines > MAX_BATCH_LINES)
-    throw new PayloadTooLarge(
-      `The batch has ${lines} lines; at most ${MAX_BATCH_LINES} are allowed. Split it into several batches.`,
-    )
+function assertSomeLines(lines: number): void {
+  if (lines > 0) return
+  throw new ServiceError(
+    'InputSchemaMismatch',
+    `The batch has no lines. Send 1 to ${MAX_BATCH_LINES} of them, each {"customId": …, "input": …}.`,
+  )
 }
 
 function findProblems(value: Json): Problem[] {
