@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { Schedule, ScheduleBody } from '../../clients/typescript/src/index.ts'
 import { isJsonObject, type JsonObject } from '../../lib/core/json/json.ts'
 import { parseJson } from '../../lib/core/json/parse-json.ts'
-import { OVERLAPS } from '../../lib/core/schedule.ts'
+import { OVERLAPS, SCHEDULE_NAME, SCHEDULE_NAME_RULE } from '../../lib/core/schedule.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, relativeTime, textTable, toSingleLine } from '../format.ts'
@@ -29,7 +29,13 @@ const named = (schedules: CliCommand, command: string): CliCommand =>
   schedules
     .command(command)
     .argument('<slug>', "the agent's slug or ID")
-    .argument('<name>', 'name of the schedule')
+    .argument('<name>', 'name of the schedule', parseScheduleName)
+
+/** Before it is in a path, where `..` would be another resource. */
+function parseScheduleName(text: string): string {
+  if (SCHEDULE_NAME.test(text)) return text
+  throw new InvalidArgumentError(`It ${SCHEDULE_NAME_RULE}.`)
+}
 
 type SetOptions = RemoteOptions &
   RunOptions & {

@@ -82,6 +82,8 @@ describe('schedules', () => {
     ],
     [['set', 'echo', 'x', '--cron', '@daily', '--input', '[]'], /--input must be a JSON object/],
     [['set', 'echo', 'x', '--cron', '@daily', '--overlap', 'maybe'], /Allowed choices are skip, allow/],
+    [['get', 'echo', '..'], /'\.\.' is invalid for argument 'name'\. It must have 1 to 64/],
+    [['delete', 'echo', ''], /It must have 1 to 64/],
     [['pause', 'echo', 'missing'], /Cannot pause the schedule/],
     [['ste', 'echo'], /Did you mean set\?/],
   ])('say what is wrong with %j', async (args, message) => {
