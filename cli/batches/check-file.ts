@@ -25,7 +25,7 @@ export async function* readInputs(
   let after = 0
   for await (const each of readTextLines(source)) {
     const parsed = parseTextLine(each)
-    isNamed ??= !('value' in parsed && isPlain(parsed.value))
+    if ('value' in parsed) isNamed ??= !isPlain(parsed.value)
     const received = isNamed || 'problem' in parsed ? parsed : named(parsed)
     try {
       const [line] = await checkLines([received])

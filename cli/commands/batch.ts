@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { AgentError, type Violation } from '../../clients/typescript/src/index.ts'
 import { badLines, readInputs } from '../batches/check-file.ts'
@@ -80,7 +81,9 @@ async function runBatch(agent: string, source: string, options: Options, typed: 
   const remote = await findService(options)
   // Tells of a mistyped address or token at once: the other requests are retried for minutes.
   await callService(remote, ACTION, (client) => client.me())
-  const total = source === '-' ? undefined : await withProgress(`Checking ${source}`, countInputs(source))
+  const total = (await canReadAgain(source))
+    ? await withProgress(`Checking ${source}`, countInputs(source))
+    : undefined
   if (total === 0) throw new UserError(`${source} has no lines.`)
 
   const file = await openResults(validate ? '-' : out)
@@ -140,6 +143,10 @@ async function runBatch(agent: string, source: string, options: Options, typed: 
     progress.stop()
   }
 }
+
+/** Not standard input, nor another pipe. */
+const canReadAgain = async (source: string): Promise<boolean> =>
+  source !== '-' && ((await stat(source).catch(() => null))?.isFile() ?? true)
 
 /** Checks all lines before the first batch starts. @throws UserError */
 async function countInputs(source: string): Promise<number> {

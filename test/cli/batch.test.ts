@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
@@ -116,6 +118,25 @@ describe('batch', () => {
     expect(stderr).toMatch(
       /^Line 3: \/input .*\nLine 4: .*is not valid JSON.*\nbad.ndjson has 2 bad lines\.\n$/,
     )
+  })
+
+  it('reads a pipe once, such as <(…) of a shell', async () => {
+    const pipe = join(cli.folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const [{ code, stderr, requests }] = await Promise.all([
+      run(['batch', 'echo', 'pipe'], [me, created(2), ended(2), results(succeeded('a'), succeeded('b'))]),
+      writeFile(pipe, line('a') + line('b')),
+    ])
+    expect([code, stderr, bodyOf(requests)]).toEqual([0, '', line('a') + line('b')])
+  })
+
+  it('reports a line that is no JSON alone, also if it is the first of plain inputs', async () => {
+    cli.write({ 'first.ndjson': '{"n":\n{"n":2}\n' })
+    const { code, stderr } = await run(['batch', 'echo', 'first.ndjson'], [me])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Line 1: .*is not valid JSON.*\nfirst.ndjson has 1 bad line\.\n$/),
+    ])
   })
 
   it('tells of lines that the service refuses by their number in the file', async () => {
