@@ -92,10 +92,10 @@ export const firingExecutionId = (
   scheduledFor: number,
 ): string => derivedId(scheduledFor, `${agentId}/${name}/${scheduledFor}`)
 
-/** The firings of a schedule with further ones, newest first. One that has started stays so. */
+/** The firings of a schedule with further ones, newest first, however many. One that has started stays so. */
 export function addFirings(firings: Firing[], further: Firing[]): Firing[] {
   const byTime = new Map(firings.map((firing) => [firing.scheduledFor, firing]))
   for (const firing of further)
     if (byTime.get(firing.scheduledFor)?.status !== 'STARTED') byTime.set(firing.scheduledFor, firing)
-  return [...byTime.values()].sort((a, b) => (a.scheduledFor < b.scheduledFor ? 1 : -1)).slice(0, MAX_FIRINGS)
+  return [...byTime.values()].sort((a, b) => (a.scheduledFor < b.scheduledFor ? 1 : -1))
 }

@@ -55,7 +55,9 @@ export async function fireSchedule(engine: ScheduleEngine, message: FiringMessag
     last: now,
     count: MAX_FIRINGS,
   })
-  const firings = await toMissed(engine, schedule, missed)
+  // A process may have started the one that was due first, however many were due since.
+  const earlier = [latest, ...missed].includes(due) ? missed : [...missed, due]
+  const firings = await toMissed(engine, schedule, earlier)
   const firing = await fire(engine, withFirings(schedule, firings), {
     at: latest,
     lateMs: now - (latest === due ? expectedAt : latest),
@@ -135,9 +137,9 @@ async function moveOn(
 }
 
 function withFirings(schedule: Schedule, further: Firing[]): Schedule {
-  const firings = addFirings(schedule.firings, further)
-  const { executionId = schedule.lastExecutionId } = firings.find(({ status }) => status === 'STARTED') ?? {}
-  return { ...schedule, firings, lastExecutionId: executionId }
+  const all = addFirings(schedule.firings, further)
+  const { executionId = schedule.lastExecutionId } = all.find(({ status }) => status === 'STARTED') ?? {}
+  return { ...schedule, firings: all.slice(0, MAX_FIRINGS), lastExecutionId: executionId }
 }
 
 const isRecorded = ({ firings }: Schedule, further: Firing[]): boolean =>

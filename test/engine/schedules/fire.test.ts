@@ -159,6 +159,15 @@ describe('after a process that died when it had started the execution', () => {
     expect(await service.read(schedule)).toMatchObject({ lastExecutionId: id })
   })
 
+  it('finds it although more are due since than a schedule remembers', async () => {
+    const { service, schedule, id } = await aDeath({ cron: '* * * * *', catchUpSeconds: 60 })
+    service.stop(HOUR)
+    await service.fire(schedule)
+    expect((await service.executions(schedule)).map((each) => each.id)).toEqual([id])
+    expect((await service.firings(schedule))[0]).toBe('13:00 SKIPPED')
+    expect(await service.read(schedule)).toMatchObject({ lastExecutionId: id })
+  })
+
   it('finds it although it is too old to be started', async () => {
     const { service, schedule, id } = await aDeath()
     service.stop(3 * HOUR)
