@@ -37,7 +37,15 @@ export async function simulateBatches(
     const batch = await batches.create({
       batch: {
         ...{ id: createId(random, START), organizationId, agentId, versionId: agentId, tokenId: agentId },
-        ...{ isDraft: false, tenantId: null, options: {}, webhookUrl: null, retryOf: null, maxCostUsd: null },
+        ...{
+          isDraft: false,
+          tenantId: null,
+          options: {},
+          webhookUrl: null,
+          retryOf: null,
+          idempotencyId: null,
+          maxCostUsd: null,
+        },
         ...{ lines: lineCount, lanes, status: 'IN_PROGRESS', stopped: null, endedAt: null, totals: null },
         ...{ createdAt: new Date(START).toISOString(), openUntil: START + LEASE_MS },
       },

@@ -65,6 +65,8 @@ export type Batch = {
   webhookUrl: string | null
   /** The batch whose failed lines it repeats. */
   retryOf: string | null
+  /** The reservation of the key that its request had, which goes with it. */
+  idempotencyId: string | null
   lines: number
   /** The first line of each block, from 0. */
   blocks: { first: number; chunks: number }[]

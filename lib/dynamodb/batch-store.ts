@@ -7,11 +7,13 @@ import type { BatchStore } from '../core/ports.ts'
 import { deleteItems } from './executions/cleanup.ts'
 import { storeError, withoutNulls } from './executions/execution-item.ts'
 import { withoutOthers } from './executions/execution-lists.ts'
+import { belongsTo } from './reservation-stores.ts'
 import { readChunks, writeChunks } from './table/chunks.ts'
 import { allOf, anyOf } from './table/expressions.ts'
 import {
   batchBlockKey,
   batchKey,
+  idempotencyKey,
   isOutboxShard,
   LANE_SHARDS,
   LIST_SHARDS,
@@ -179,10 +181,12 @@ export function batchStore(table: Table): BatchStore {
       return item?.organizationId === organizationId && item.hidden ? toBatch(item) : null
     },
 
-    async remove({ batch: { id, blocks, lanes } }) {
+    async remove({ batch: { id, blocks, lanes, idempotencyId } }) {
       // From now on, no writer completes it.
       const set = { hidden: 'removing' }
       if (!(await table.update(batchKey(id), { set, condition: isHidden() }))) return
+      // The same request is a new batch from now on, whose event must not have the id of the first one's.
+      if (idempotencyId) await table.delete(idempotencyKey(idempotencyId), belongsTo(id))
       const { pk: own, sk: record } = batchKey(id)
       const partitions = [
         // Of the deliveries.
@@ -240,6 +244,7 @@ const NO_VALUES = {
   tokenId: null,
   webhookUrl: null,
   retryOf: null,
+  idempotencyId: null,
   maxCostUsd: null,
   endedAt: null,
   totals: null,
@@ -257,6 +262,7 @@ const STORED = [
   'options',
   'webhookUrl',
   'retryOf',
+  'idempotencyId',
   'lines',
   'blocks',
   'lanes',

@@ -272,6 +272,20 @@ describe('POST …/batches', () => {
     expect((await started('echo', texts(2), { headers })).status).toBe('ENDED')
   })
 
+  it('starts another batch with the idempotency key of one that was deleted', async () => {
+    const headers = { 'Idempotency-Key': system.newId() }
+    const first = await started('echo', texts(2), { headers })
+    await ended(first.id)
+    const [{ executionId }] = await results(first.id)
+    await own.call('DELETE', `/v1/batches/${first.id}`)
+    const isGone = async () => (await own.call('GET', `/v1/agent_executions/${executionId}`)).status === 404
+    await waitUntil(isGone, { what: 'the deletion of the executions', limitMs: 10_000 })
+    // 503 until all is deleted.
+    const isStarted = async () => (await start('echo', texts(2), { headers })).status === 202
+    await waitUntil(isStarted, { what: 'another batch', limitMs: 20_000 })
+    expect((await started('echo', texts(2), { headers })).id).not.toBe(first.id)
+  })
+
   it('refuses what is too much', async () => {
     const many = await start('echo', texts(10_001))
     expect([many.status, many.json.detail]).toEqual([

@@ -126,7 +126,7 @@ export async function startBatch(
   const { retryOf = null } = source
   const idempotency =
     key === undefined ? null : { key, requestHash: hashJson(['batch', retryOf, source.identity, overrides]) }
-  const { executionId: id, isBound } = await reserveId(stores, version, idempotency)
+  const { executionId: id, idempotencyId, isBound } = await reserveId(stores, version, idempotency)
   const known = isBound ? await batches.get({ organizationId, id }) : null
   if (known) return known
   if (refusal) throw refusal
@@ -143,6 +143,7 @@ export async function startBatch(
     options: optionsOf(overrides),
     webhookUrl: overrides.webhookUrl ?? null,
     retryOf,
+    idempotencyId,
     lines: lines.length,
     lanes: Math.min(overrides.maxConcurrency ?? MAX_CONCURRENCY.default, lines.length),
     maxCostUsd: overrides.maxBatchCostUsd ?? null,

@@ -16,6 +16,7 @@ const aBatch = (overrides: Partial<Batch> = {}): Batch => ({
   options: {},
   webhookUrl: null,
   retryOf: null,
+  idempotencyId: null,
   lines: LINES,
   blocks: [
     { first: 0, chunks: 1 },

@@ -23,6 +23,7 @@ export function aBatch({
       options: {},
       webhookUrl: null,
       retryOf: null,
+      idempotencyId: null,
       lines: all.length,
       lanes: Math.min(MAX_CONCURRENCY.default, all.length),
       maxCostUsd: null,

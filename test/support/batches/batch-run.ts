@@ -110,6 +110,7 @@ export class BatchRun {
       options: options.options ?? {},
       webhookUrl: null,
       retryOf: null,
+      idempotencyId: null,
       lines: lines.length,
       lanes: Math.min(options.lanes, lines.length),
       maxCostUsd,
