@@ -461,8 +461,8 @@ export interface ScheduleStore {
   get(params: ScheduleId): Promise<Schedule | null>
   /** Those of an agent, by name. A page can be short: inputs may be large. */
   list(params: { organizationId: string; agentId: string } & PageRequest): Promise<Page<Schedule>>
-  /** False if it does not exist. */
-  delete(params: ScheduleId): Promise<boolean>
+  /** False if it does not exist. `onlyDeclared`: not one that a client has taken over. */
+  delete(params: ScheduleId & { onlyDeclared?: true }): Promise<boolean>
 }
 
 /** Data sent to executions. */

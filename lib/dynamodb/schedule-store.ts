@@ -5,6 +5,7 @@ import type { ScheduleStore } from '../core/ports.ts'
 import { MAX_SCHEDULES, type Schedule } from '../core/schedule.ts'
 import { isOwnedBy } from './agent-item.ts'
 import { withoutNulls } from './executions/execution-item.ts'
+import { allOf } from './table/expressions.ts'
 import {
   type Key,
   SCHEDULE_PREFIX,
@@ -68,14 +69,15 @@ export function scheduleStore(table: Table): ScheduleStore {
       return { items: page.map(fromItem), next: hasMore && last ? { order: String(last.name) } : null }
     },
 
-    async delete({ organizationId, agentId, name }) {
+    async delete({ organizationId, agentId, name, onlyDeclared }) {
       const item = await read(agentId, name)
-      if (item?.organizationId !== organizationId) return false
+      if (item?.organizationId !== organizationId || (onlyDeclared && !item.isDeclared)) return false
       await table.update(schedulesKey(agentId), {
         exclude: { names: new Set([name]) },
         condition: { expression: 'contains(#names, :name)', names: ['names'], values: { name } },
       })
-      await table.delete(scheduleKey(agentId, name), isOwnedBy(organizationId))
+      const condition = allOf(isOwnedBy(organizationId), onlyDeclared ? IS_DECLARED : null)
+      await table.delete(scheduleKey(agentId, name), condition)
       return true
     },
   }
@@ -86,6 +88,12 @@ const isStill = ({ revision: read }: Pick<Schedule, 'revision'>): Condition => (
   names: ['revision'],
   values: { read },
 })
+
+const IS_DECLARED: Condition = {
+  expression: '#isDeclared = :true',
+  names: ['isDeclared'],
+  values: { true: true },
+}
 
 /** Also if it was added by a request whose response was lost. */
 const mayAdd = (name: string): Condition => ({

@@ -54,7 +54,7 @@ async function synchronize(stores: Stores, agent: Agent, until: number): Promise
   for (const schedule of found.values()) {
     if (!schedule.isDeclared || names.has(schedule.name)) continue
     assertClaimed()
-    await schedules.delete(schedule)
+    await schedules.delete({ ...schedule, onlyDeclared: true })
   }
   for (const each of declared) {
     assertClaimed()

@@ -54,6 +54,21 @@ describe('syncSchedules', () => {
     expect(await agent.schedules()).toEqual(others)
   })
 
+  it('does not delete what a client takes over meanwhile', async () => {
+    const agent = declaringAgent(table)
+    await agent.publish({ taken: '@daily', gone: '@daily' })
+    await agent.sync()
+    await agent.publish({})
+    const { schedules } = agent.stores
+    const list: typeof schedules.list = async (params) => {
+      const page = await schedules.list(params)
+      await agent.put('taken', { cron: '7 7 * * *' })
+      return page
+    }
+    await agent.sync({ ...agent.stores, schedules: { ...schedules, list } })
+    expect(await agent.schedules()).toEqual({ taken: '7 7 * * *?' })
+  })
+
   it('costs an agent without schedules nothing', async () => {
     const agent = declaringAgent(table)
     const writes: unknown[] = []
