@@ -315,7 +315,9 @@ export interface ExecutionStore extends LearningStore {
     stale: StaleExecution
     until: number
     now: number | null
-  }): Promise<(Pick<Execution, 'attempts' | 'sharesWorker'> & { isLine?: true }) | null>
+  }): Promise<
+    (Pick<Execution, 'attempts' | 'attemptsSinceProgress' | 'sharesWorker'> & { isLine?: true }) | null
+  >
 }
 
 /** An entry of the sweeper's index. */
@@ -371,6 +373,8 @@ export type QueuedExecution = {
   wakes?: boolean
   /** It executes a line of a batch, which comes behind other runs. */
   isLine?: boolean
+  /** It has lost workers in a row, and may be what killed them. */
+  isSuspect?: boolean
 }
 
 export interface RunQueue {

@@ -11,6 +11,9 @@ type Sweep = Endings & {
   times: LeaseTimes
 }
 
+/** Of one attempt that is lost, any run of the same process may be the cause. */
+const SUSPECT_ATTEMPTS = 2
+
 type Result = 'ended' | 'enqueued' | 'ignored'
 
 /**
@@ -46,9 +49,10 @@ async function sweepOne({ times, ...stores }: Sweep, stale: StaleExecution): Pro
   const until = nextSweep(times, Date.parse(createdAt), now)
   const postponed = await executions.postpone({ stale, until, now })
   if (!postponed) return 'ignored'
-  const isLine = postponed.isLine && { isLine: true }
+  const { isLine = false, attemptsSinceProgress } = postponed
+  const isSuspect = attemptsSinceProgress >= SUSPECT_ATTEMPTS
   const sharesWorker = sharesNextWorker(postponed)
-  await queue.send({ executionId: id, organizationId, tenantId, sharesWorker, ...isLine })
+  await queue.send({ executionId: id, organizationId, tenantId, sharesWorker, isLine, isSuspect })
   return 'enqueued'
 }
 

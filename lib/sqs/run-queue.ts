@@ -24,7 +24,10 @@ import {
 } from './send-message.ts'
 
 /** Told apart by their ids. */
-export type RunMessage = (Ids & { wakes?: true; isLine?: true }) | FeedMessage | FiringMessage
+export type RunMessage =
+  | (Ids & { wakes?: true; isLine?: true; isSuspect?: true })
+  | FeedMessage
+  | FiringMessage
 
 /** Calls the listener after each message that this process sends: the local service starts its runner then. */
 export const onRunEnqueued = (listener: () => void): (() => void) => onSent('runs', listener)
@@ -94,8 +97,14 @@ type Delayed = QueueMessage & { delayMs?: number }
 
 function toMessage({ delayMs, ...message }: Delayed): OutgoingMessage {
   if (!('executionId' in message)) return { body: message, group: runGroupOf(message), delayMs }
-  const { executionId, organizationId, tenantId, wakes, isLine } = message
-  const body: RunMessage = { executionId, organizationId, ...(wakes && { wakes }), ...(isLine && { isLine }) }
+  const { executionId, organizationId, tenantId, wakes, isLine, isSuspect } = message
+  const body: RunMessage = {
+    executionId,
+    organizationId,
+    ...(wakes && { wakes }),
+    ...(isLine && { isLine }),
+    ...(isSuspect && { isSuspect }),
+  }
   const group = isLine ? runGroupOf(body) : messageGroupId(organizationId, tenantId)
   return { body, group, delayMs }
 }
@@ -131,8 +140,13 @@ export function parseRunMessage(body: string): RunMessage {
   if (isId(organizationId) && isId(agentId) && typeof schedule === 'string' && isCount(at))
     return { organizationId, agentId, schedule, at }
   const { members, ...ids } = parseMessage(body, 'run')
-  const { wakes, isLine } = members
-  return { ...ids, ...(wakes === true && { wakes }), ...(isLine === true && { isLine }) }
+  const { wakes, isLine, isSuspect } = members
+  return {
+    ...ids,
+    ...(wakes === true && { wakes }),
+    ...(isLine === true && { isLine }),
+    ...(isSuspect === true && { isSuspect }),
+  }
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0

@@ -12,13 +12,16 @@ type Organization<T> = { waiting: T[]; running: number }
  */
 export class FairQueue<T> {
   private readonly slots: number
+  private readonly limits: Record<string, number>
   /** Those with items, by id. The one that was served last is at the end. */
   private readonly organizations = new Map<string, Organization<T>>()
   waiting = 0
   running = 0
 
-  constructor(slots: number) {
+  /** @param limits of items in process, by id */
+  constructor(slots: number, limits: Record<string, number> = {}) {
     this.slots = slots
+    this.limits = limits
   }
 
   add(organizationId: string, item: T): void {
@@ -32,7 +35,9 @@ export class FairQueue<T> {
   next(): { item: T; end: () => void } | undefined {
     const max = (this.slots - this.running) * MAX_SHARE
     const [first] = [...this.organizations]
-      .filter(([, { waiting, running }]) => waiting.length > 0 && running < max)
+      .filter(([id, { waiting, running }]) => {
+        return waiting.length > 0 && running < Math.min(max, this.limits[id] ?? max)
+      })
       .sort(([, a], [, b]) => a.running - b.running)
     if (!first) return undefined
     const [id, organization] = first

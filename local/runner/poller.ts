@@ -22,6 +22,8 @@ type Options = {
   identify?: (body: string) => { id: string; group: string }
 }
 
+/** Runs of which each may be what kills this process: one at a time, so that the others end. */
+const SUSPECTS = 'suspects'
 const RECEIVE_SECONDS = 20
 const MAX_MESSAGES = 10
 const DELAY_AFTER_ERROR_MS = 500
@@ -53,7 +55,7 @@ export function startPoller({
   })
   const stopping = new AbortController()
   const inProcess = new Set<Promise<void>>()
-  const queue = new FairQueue<Message>(concurrency)
+  const queue = new FairQueue<Message>(concurrency, { [SUSPECTS]: 1 })
   /** What the messages of the queue are about: the sweeper sends another one for what waits for long. */
   const held = new Set<string>()
   const unfinished = new Set<Message>()
@@ -191,7 +193,7 @@ export function startPoller({
 const identifyRun = (body: string) => {
   const message = parseRunMessage(body)
   const id = 'executionId' in message ? message.executionId : JSON.stringify(message)
-  return { id, group: runGroupOf(message) }
+  return { id, group: 'isSuspect' in message ? SUSPECTS : runGroupOf(message) }
 }
 
 /** A message as Lambda's event source mapping passes it to a function. */

@@ -18,10 +18,23 @@ const aStaleExecution = (): StaleExecution => ({
 
 describe('sweep', () => {
   it.each([
-    [{ attempts: 0, sharesWorker: true }, true],
-    [{ attempts: 0, sharesWorker: false }, false],
-    [{ attempts: 1, sharesWorker: true }, false],
-  ])('sends a run with %j to a shared worker: %j', async (postponed, sharesWorker) => {
+    [
+      { attempts: 0, attemptsSinceProgress: 0, sharesWorker: true },
+      { sharesWorker: true, isSuspect: false },
+    ],
+    [
+      { attempts: 0, attemptsSinceProgress: 0, sharesWorker: false },
+      { sharesWorker: false, isSuspect: false },
+    ],
+    [
+      { attempts: 3, attemptsSinceProgress: 1, sharesWorker: true },
+      { sharesWorker: false, isSuspect: false },
+    ],
+    [
+      { attempts: 2, attemptsSinceProgress: 2, sharesWorker: true },
+      { sharesWorker: false, isSuspect: true },
+    ],
+  ])('sends a run with %j as %j', async (postponed, message) => {
     const sent: QueuedExecution[] = []
     const executions = {
       listStale: async () => [aStaleExecution()],
@@ -34,7 +47,7 @@ describe('sweep', () => {
     const steps = { close: async () => null, getProgress: async () => null, read: async () => [] }
     const queue = { send: async (message: QueuedExecution) => void sent.push(message) }
     await sweep({ executions, steps, queue, system, times: leaseTimes() })
-    expect(sent).toMatchObject([{ sharesWorker }])
+    expect(sent).toMatchObject([message])
   })
 
   it('fails when the queue rejects messages, after it has swept the other executions', async () => {
@@ -47,7 +60,7 @@ describe('sweep', () => {
     }
     const executions = {
       listStale: async () => stale,
-      postpone: async () => ({ attempts: 0, sharesWorker: false }),
+      postpone: async () => ({ attempts: 0, attemptsSinceProgress: 0, sharesWorker: false }),
       end: async () => null,
       getSummary: async () => null,
       listOpenChildren: async () => [],

@@ -143,7 +143,7 @@ describe('a message of the run queue', () => {
     }
     const executions = {
       listStale: async () => [stale],
-      postpone: async () => ({ attempts: 0, sharesWorker: false }),
+      postpone: async () => ({ attempts: 0, attemptsSinceProgress: 0, sharesWorker: false }),
       end: async () => null,
       getSummary: async () => null,
       listOpenChildren: async () => [],

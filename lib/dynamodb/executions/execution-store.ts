@@ -218,8 +218,8 @@ export function executionStore(table: Table): ExecutionStore {
     async postpone({ stale, ...times }) {
       const item = await apply(stale.id, transitions.postpone(stale.openUntil, times))
       if (!item) return null
-      const { attempts, sharesWorker, batch } = toSummary(item as ExecutionItem)
-      return { attempts, sharesWorker, ...(batch && { isLine: true }) }
+      const { attempts, attemptsSinceProgress, sharesWorker, batch } = toSummary(item as ExecutionItem)
+      return { attempts, attemptsSinceProgress, sharesWorker, ...(batch && { isLine: true }) }
     },
   }
 }

@@ -250,6 +250,7 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
       if (!stale) throw new Error('not listed')
       expect(await store.postpone({ stale, until: NOW, now: 3_000 })).toEqual({
         attempts: 1,
+        attemptsSinceProgress: 1,
         sharesWorker: true,
       })
       expect(await store.postpone({ stale, until: NOW, now: 3_000 })).toBeNull()

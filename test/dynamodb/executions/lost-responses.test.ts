@@ -147,6 +147,8 @@ describe.each(EMULATORS)('a repeated write whose first response was lost, on %s'
       organizationId: execution.organizationId,
       tenantId: null,
       sharesWorker: false,
+      isLine: false,
+      isSuspect: false,
     })
   })
 

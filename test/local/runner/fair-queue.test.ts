@@ -34,6 +34,18 @@ describe('FairQueue', () => {
     expect(queue.next()).toBeUndefined()
   })
 
+  it('starts no more items of a limited organization than its limit, and others beside them', () => {
+    const queue = new FairQueue<string>(40, { limited: 1 })
+    for (let i = 0; i < 3; i++) queue.add('limited', 'limited')
+    queue.add('other', 'other')
+    const [first, second] = [queue.next(), queue.next()]
+    expect([first?.item, second?.item].sort()).toEqual(['limited', 'other'])
+    expect(queue.next()).toBeUndefined()
+    for (const each of [first, second]) if (each?.item === 'limited') each.end()
+    expect(queue.next()?.item).toBe('limited')
+    expect(queue.next()).toBeUndefined()
+  })
+
   it('starts every item once, those of an organization in their order, and never more than there are slots', () => {
     const script = fc.array(fc.oneof(fc.constantFrom('a', 'b', 'c', 'next'), fc.record({ end: fc.nat() })))
     fc.assert(

@@ -140,8 +140,8 @@ const OPERATIONS: Operations = {
   postpone(state, { stale, ...times }) {
     const next = applyIfPermitted(state, transitions.postpone(stale.openUntil, times))
     if (!next?.execution) return [state, null]
-    const { attempts, sharesWorker } = next.execution
-    return [next, { attempts, sharesWorker }]
+    const { attempts, attemptsSinceProgress, sharesWorker } = next.execution
+    return [next, { attempts, attemptsSinceProgress, sharesWorker }]
   },
   append(state, { owner, step, progress }) {
     const existing = state.steps.find((other) => other.step.number === step.number)
