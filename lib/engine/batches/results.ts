@@ -10,18 +10,19 @@ type Stores = {
 }
 
 /**
- * The results of a batch in the order of its lines, from this line on, open ones included. It reads what it is asked
- * for: at most one block of lines, a hundred executions and one large output are in memory.
+ * The results of a batch in the order of its lines, from this line on and before another, open ones included. It reads
+ * what it is asked for: at most one block of lines, a hundred executions and one large output are in memory.
  */
 export async function* readResults(
   { batches, executions }: Stores,
   batch: Batch,
   from = 0,
+  to = batch.lines,
 ): AsyncGenerator<LineResult> {
   const { organizationId } = batch
-  for (let block = blockOf(batch, from), line = from; line < batch.lines; block++) {
+  for (let block = blockOf(batch, from), line = from; line < to; block++) {
     const first = batch.blocks[block]?.first ?? 0
-    const lines = (await batches.readBlock({ batch, block })).slice(line - first)
+    const lines = (await batches.readBlock({ batch, block })).slice(line - first, to - first)
     const ids = lines.map((_, index) => lineExecutionId(batch, line + index))
     let index = 0
     for await (const result of executions.readResults({ organizationId, ids })) {
@@ -46,13 +47,11 @@ export async function readResultPage(
   const from = Number(after?.order ?? 0)
   const items: LineResult[] = []
   let bytes = 0
-  if (from < batch.lines)
-    for await (const result of readResults(stores, batch, from)) {
-      bytes += Buffer.byteLength(JSON.stringify(result))
-      if (bytes > MAX_ESCAPED_PAGE_BYTES && items.length > 0) break
-      items.push(result)
-      if (items.length === limit) break
-    }
+  for await (const result of readResults(stores, batch, from, Math.min(from + limit, batch.lines))) {
+    bytes += Buffer.byteLength(JSON.stringify(result))
+    if (bytes > MAX_ESCAPED_PAGE_BYTES && items.length > 0) break
+    items.push(result)
+  }
   const line = from + items.length
   return { items, next: line < batch.lines ? { order: String(line) } : null }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Batch, type LineResult, lineExecutionId, NO_TOTALS } from '../../../lib/core/batch.ts'
+import { encodeCursor, type ListPosition } from '../../../lib/core/cursor.ts'
 import type { ExecutionResult } from '../../../lib/core/execution.ts'
 import { readResultPage, readResults } from '../../../lib/engine/batches/results.ts'
 
@@ -38,11 +39,14 @@ const aBatch = (overrides: Partial<Batch> = {}): Batch => ({
 /** Stores of a batch that record what is read. `outputOf`: of the lines that have an execution. */
 function storesOf(batch: Batch, outputOf: (line: number) => object | null = (line) => ({ line })) {
   const read: string[] = []
+  const asked: number[] = []
   const lineOf = new Map(
     Array.from({ length: batch.lines }, (_, line) => [lineExecutionId(batch, line), line]),
   )
   return {
     read,
+    /** Executions that each request of the store reads at once. */
+    asked,
     batches: {
       async readBlock({ block }: { block: number }) {
         read.push(`block ${block}`)
@@ -56,6 +60,7 @@ function storesOf(batch: Batch, outputOf: (line: number) => object | null = (lin
     },
     executions: {
       async *readResults({ ids }: { ids: string[] }) {
+        asked.push(ids.length)
         for (const id of ids) {
           const line = lineOf.get(id) ?? Number.NaN
           read.push(`execution ${line}`)
@@ -113,6 +118,14 @@ describe('readResults', () => {
 })
 
 describe('readResultPage', () => {
+  it('asks for no execution that is not on it', async () => {
+    const batch = aBatch()
+    const stores = storesOf(batch)
+    const { next } = await readResultPage(stores, batch, { limit: 7 })
+    await readResultPage(stores, batch, { limit: 120, cursor: encodeCursor(next as ListPosition) })
+    expect(stores.asked).toEqual([7, 93, 1, 26])
+  })
+
   it('ends a page with the last result that fits a response, and begins the next with the following one', async () => {
     const batch = aBatch()
     const stores = storesOf(batch, (line) => ({ text: 'x'.repeat(line === 3 ? 4_000_000 : 1_000_000) }))
