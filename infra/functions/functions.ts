@@ -157,6 +157,9 @@ const DEADLINES: Partial<Record<FunctionName, typeof SYNC_DEADLINE_MS | typeof M
   'serve-mcp': MCP_DEADLINE_MS,
 }
 
+/** Functions that start runs: those of requests, lines of batches and firings of schedules. */
+const STARTING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'manage-schedules']
+
 /** Functions that accept a URL for the events of what they start. */
 const WEBHOOK_URL_FUNCTIONS: FunctionName[] = ['run-agent', 'manage-batches']
 
@@ -225,8 +228,10 @@ function createEnvironment(
       [variables.LARGE_BODY_MB_PER_MINUTE]: String(settings.largeBodyMbPerMinute),
     }),
     ...(ofOrganization !== undefined && { [variables.ORGANIZATION_CONCURRENCY]: String(ofOrganization) }),
-    ...(deadlines && {
+    ...(STARTING_FUNCTIONS.includes(name) && {
       [variables.MAX_OPEN_EXECUTIONS]: String(settings.maxOpenExecutions),
+    }),
+    ...(deadlines && {
       [variables.SYNC_DEADLINE_SECONDS]: String(
         deadlines[responseStreaming ? 'streamed' : 'buffered'] / 1000,
       ),

@@ -188,14 +188,25 @@ describe('executionRetentionDays', () => {
   })
 })
 
+const functionsWith = (of: typeof defaults, variable: string) =>
+  FUNCTION_NAMES.filter(
+    (name) =>
+      variable in findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables,
+  )
+
+describe('maxOpenExecutions', () => {
+  it('is a variable of the functions that start runs, also those of batches and schedules', () => {
+    expect(functionsWith(defaults, 'MAX_OPEN_EXECUTIONS').sort()).toEqual([
+      'manage-schedules',
+      'process-execution',
+      'run-agent',
+      'serve-mcp',
+    ])
+  })
+})
+
 describe('maxWaitDays and maxSuspendedExecutions', () => {
   it('are variables of the functions that run agents, and the first one of all if executions expire', () => {
-    const functionsWith = (of: typeof defaults, variable: string) =>
-      FUNCTION_NAMES.filter(
-        (name) =>
-          variable in
-          findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables,
-      )
     const runAgents = FUNCTION_NAMES.filter((name) => AGENT_FUNCTIONS.includes(name))
     for (const variable of ['MAX_WAIT_DAYS', 'MAX_SUSPENDED_EXECUTIONS'])
       expect(functionsWith(defaults, variable)).toEqual(runAgents)
