@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { Batch, Lane, LineInput } from '../../core/batch.ts'
+import { BATCH_DEADLINE_MS, type Batch, type Lane, type LineInput } from '../../core/batch.ts'
 import { MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN } from '../../core/limits.ts'
 import type { BatchStore, FeedQueue, RunQueue } from '../../core/ports.ts'
-import { MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
+import { EXECUTION_RETENTION_DAYS, MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
 import type { Engine } from '../engine.ts'
 import { type Admit, admission } from '../submit/admission.ts'
 
@@ -17,11 +17,19 @@ const BATCH_TTL_MS = 1_000
 const MAX_BATCHES = 1_000
 const MAX_LANES = 10_000
 
+const DAY_MS = 86_400_000
+const MAX_DAYS = BATCH_DEADLINE_MS / DAY_MS
+
 /** An engine that starts the lines of batches. */
 export type BatchEngine = Omit<Engine, 'queue'> & {
   batches: BatchStore
   queue: RunQueue & Pick<FeedQueue, 'feed'>
   admit: Admit
+  /**
+   * How long after its acceptance lines of a batch start. Not longer than executions are kept: the execution of a line
+   * that another lane has taken would be missing, and the line would start again.
+   */
+  deadlineMs: number
   blocks: ReturnType<typeof openBlocks>
   recent: LRUCache<string, Batch>
   /** All lanes of a batch as they were a moment ago, for those that look for lines of others. */
@@ -32,10 +40,11 @@ export type BatchEngine = Omit<Engine, 'queue'> & {
 
 /** With the limits of the environment. */
 export const openBatchEngine = (
-  parts: Omit<BatchEngine, 'admit' | 'blocks' | 'recent' | 'listed' | 'lanes'>,
+  parts: Omit<BatchEngine, 'admit' | 'deadlineMs' | 'blocks' | 'recent' | 'listed' | 'lanes'>,
 ): BatchEngine => ({
   ...parts,
   admit: admission(parts, Math.ceil(readInteger(MAX_OPEN_EXECUTIONS, DEFAULT_MAX_OPEN) * SHARE)),
+  deadlineMs: Math.min(readInteger(EXECUTION_RETENTION_DAYS, MAX_DAYS), MAX_DAYS) * DAY_MS,
   blocks: openBlocks(parts.batches),
   recent: new LRUCache({ max: MAX_BATCHES, ttl: BATCH_TTL_MS }),
   listed: new LRUCache({

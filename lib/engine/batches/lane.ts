@@ -1,4 +1,4 @@
-import { BATCH_DEADLINE_MS, type Batch, type Lane, lineExecutionId, sumTotals } from '../../core/batch.ts'
+import { type Batch, type Lane, lineExecutionId, sumTotals } from '../../core/batch.ts'
 import { TooManyRequests } from '../../core/errors.ts'
 import { CANCELLED, type ExecutionError, type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import { endExecution } from '../end-execution.ts'
@@ -101,10 +101,13 @@ async function stopAtLimit(engine: BatchEngine, batch: Batch): Promise<Batch> {
   return { ...batch, stopped: error }
 }
 
-async function findExcess({ batches, system }: BatchEngine, batch: Batch): Promise<ExecutionError | null> {
+async function findExcess(
+  { batches, deadlineMs, system }: BatchEngine,
+  batch: Batch,
+): Promise<ExecutionError | null> {
   const { createdAt, maxCostUsd } = batch
-  if (Date.parse(createdAt) + BATCH_DEADLINE_MS <= system.now()) {
-    const message = `The line had not started ${BATCH_DEADLINE_MS / 86_400_000} days after the batch was accepted.`
+  if (Date.parse(createdAt) + deadlineMs <= system.now()) {
+    const message = `The line had not started ${deadlineMs / 3_600_000} hours after the batch was accepted.`
     return { code: 'DeadlineExceeded', message }
   }
   if (maxCostUsd === null) return null

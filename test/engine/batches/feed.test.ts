@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { lineExecutionId } from '../../../lib/core/batch.ts'
 import { failure, newExecution } from '../../../lib/core/execution.ts'
+import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
@@ -73,6 +74,23 @@ describe('feedBatch', () => {
     expect(started.length).toBe(24)
     run.hung.clear()
     expect(await run.findProblems()).toEqual([])
+  })
+
+  it('starts no line again whose execution has expired', async () => {
+    process.env.EXECUTION_RETENTION_DAYS = '1'
+    try {
+      const run = await aBatch({ lines: 6, lanes: 2 })
+      run.hung.add(1)
+      await run.drain()
+      run.pass(25 * 3_600_000)
+      for (const line of [0, 2, 3, 4, 5]) await table.delete(executionKey(lineExecutionId(run.batch, line)))
+      run.hung.clear()
+      expect(await run.settle()).toBe(true)
+      expect(await codesOf(run)).toEqual([null, 'SUCCESS', null, null, null, null])
+      expect((await run.stored())?.totals).toMatchObject({ succeeded: 6, failed: 0 })
+    } finally {
+      delete process.env.EXECUTION_RETENTION_DAYS
+    }
   })
 
   it('records a line that cannot be prepared as failed, and goes on', async () => {
