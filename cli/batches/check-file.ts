@@ -21,6 +21,8 @@ export async function* readInputs(
   onLine: (line: number) => void = () => undefined,
 ): AsyncGenerator<LineInput, void, undefined> {
   const violations: Violation[] = []
+  // A batch cannot know the names of another one.
+  const firstLines = new Map<string, number>()
   let isNamed: boolean | undefined
   let after = 0
   for await (const each of readTextLines(source)) {
@@ -28,7 +30,7 @@ export async function* readInputs(
     if ('value' in parsed) isNamed ??= !isPlain(parsed.value)
     const received = isNamed || 'problem' in parsed ? parsed : named(parsed)
     try {
-      const [line] = await checkLines([received])
+      const [line] = await checkLines([received], undefined, isNamed ? firstLines : undefined)
       if (line && violations.length === 0) {
         onLine(each.line)
         yield line

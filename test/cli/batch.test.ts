@@ -120,6 +120,16 @@ describe('batch', () => {
     )
   })
 
+  it('starts nothing if two lines have one name, which can be in different batches', async () => {
+    cli.write({ 'twice.ndjson': `${line('a')}\n${line('b')}${line('a')}` })
+    const { code, stderr, requests } = await run(['batch', 'echo', 'twice.ndjson'], [me])
+    expect([code, stderr, requests.length]).toEqual([
+      1,
+      'Line 4: /customId repeats that of line 1: each must be unique.\ntwice.ndjson has 1 bad line.\n',
+      1,
+    ])
+  })
+
   it('reads a pipe once, such as <(…) of a shell', async () => {
     const pipe = join(cli.folder, 'pipe')
     execFileSync('mkfifo', [pipe])

@@ -23,15 +23,19 @@ const MEMBERS = ['customId', 'input']
 /**
  * The inputs of a batch, all of them or none.
  * @param checkInput violations of the schema, if it is enforced
+ * @param firstLines by name, also those of earlier calls that belong to these
  * @throws ServiceError `InputSchemaMismatch` with the first hundred lines that are wrong, or if there is no line;
  * PayloadTooLarge if there are too many
  */
-export async function checkLines(received: ReceivedLine[], checkInput?: CheckInput): Promise<LineInput[]> {
+export async function checkLines(
+  received: ReceivedLine[],
+  checkInput?: CheckInput,
+  firstLines = new Map<string, number>(),
+): Promise<LineInput[]> {
   assertSomeLines(received.length)
   assertMaxLines(received.length)
   const lines: LineInput[] = []
   const violations: Violation[] = []
-  const firstLines = new Map<string, number>()
   for (const each of received) {
     if (checkInput && lines.length % LINES_AT_ONCE === 0) await setImmediate()
     const problems = 'problem' in each ? [toProblem('', each.problem)] : findProblems(each.value)
