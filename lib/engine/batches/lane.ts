@@ -42,7 +42,7 @@ export async function feedLane(
     const key = { organizationId: batch.organizationId, id: lineExecutionId(batch, line) }
     let execution = known === undefined ? await executions.getSummary(key) : known
     if (!execution) {
-      if (!current.stopped) current = await stopAtLimit(engine, current)
+      if (!current.stopped) current = await stopAtLimit(engine, current, key)
       const started = current.stopped
         ? await refuseLine(engine, key)
         : await startLine(engine, current, { line, lane: number }).catch(unlessRefused)
@@ -89,10 +89,11 @@ async function cancelLine(
 }
 
 /** Whether a further line may start. Whoever has written a lane sees what all lanes have spent before. */
-async function stopAtLimit(engine: BatchEngine, batch: Batch): Promise<Batch> {
-  const { batches, queue, recent } = engine
+async function stopAtLimit(engine: BatchEngine, batch: Batch, key: Key): Promise<Batch> {
+  const { batches, executions, queue, recent } = engine
   const error = await findExcess(engine, batch)
-  if (!error) return batch
+  // Nothing is left out yet if another lane has started the line: it may have been the last one.
+  if (!error || (await executions.getStatus(key))) return batch
   const { id: batchId, organizationId } = batch
   const isFirst = await batches.stop({ batch, error, status: 'IN_PROGRESS' })
   recent.delete(batchId)

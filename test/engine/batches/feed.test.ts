@@ -155,6 +155,15 @@ describe('the cost limit of a batch', () => {
     expect(batch?.totals?.costUsd).toBeLessThanOrEqual(0.8)
   })
 
+  it('does not stop a batch whose lines have all been started', async () => {
+    const run = await aBatch({ lines: 24, lanes: 3, maxCostUsd: 2.35, outcomeOf: () => success(0.1) })
+    run.hung.add(1)
+    await run.drain()
+    run.hung.clear()
+    expect(await run.findProblems()).toEqual([])
+    expect(await run.stored()).toMatchObject({ stopped: null, totals: { succeeded: 24, costUsd: 2.4 } })
+  })
+
   it('counts what cancelled and failed lines have cost, too', async () => {
     const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0.5 }
     const outcomeOf = () => ({
