@@ -40,12 +40,18 @@ export async function startWithExecutions(
   return { service, organizations: await Promise.all(ready) }
 }
 
-async function publishAgent(workspace: Workspace, table: Table, organizationId: string) {
+/** A new organization with one agent, and a token. */
+export async function publishAgent(
+  workspace: Workspace,
+  table: Table,
+  organizationId: string,
+  agent: Omit<Parameters<typeof publish>[2], 'organizationId'> = NO_OP,
+) {
   const createdAt = new Date().toISOString()
-  await organizationStore(table).create({ organization: { id: organizationId, name: 'Listing', createdAt } })
+  await organizationStore(table).create({ organization: { id: organizationId, name: 'Bench', createdAt } })
   const creator = { organizationId, name: 'bench', createdBy: organizationId }
   const { token, text } = newToken({ system, ...creator, lifetimeMs: null })
   await tokenStore(table).create({ token })
-  const { agentId } = await publish(workspace, table, { ...NO_OP, organizationId })
+  const { agentId } = await publish(workspace, table, { ...agent, organizationId })
   return { agentId, token: text }
 }

@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import { interleave, toRatio, toSpread } from '../harness/rounds.ts'
+import { system } from '../../lib/system.ts'
+import { publishAgent } from '../harness/organizations.ts'
+import { interleave, percentile, toRatio, toSpread } from '../harness/rounds.ts'
 import { publish, type Service, startService } from '../harness/service.ts'
 import { formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
 
 /** As many as the local runner executes of one organization. */
 const CONCURRENCY = 32
-const FULL = { rounds: 5, lines: 640 }
-const QUICK = { rounds: 3, lines: 160 }
+const FULL = { rounds: 5, lines: 640, runs: 100 }
+const QUICK = { rounds: 3, lines: 160, runs: 20 }
+/** Of the batch beside which another organization runs agents: more than there are slots. */
+const BESIDE = { lines: 10_000, maxConcurrency: 50 }
 const POLL_MS = 100
 
 const WAITING = {
@@ -34,7 +38,7 @@ const PATH = `/v1/agents/${WAITING.slug}`
 
 /** A batch, and the same runs submitted by a client that has as many in flight as the batch has open. */
 export async function lines({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
-  const { rounds, lines: count } = quick ? QUICK : FULL
+  const { rounds, lines: count, runs } = quick ? QUICK : FULL
   const service = await startService(workspace)
   await publish(workspace, service.table, WAITING)
   log('warm-up')
@@ -46,54 +50,105 @@ export async function lines({ workspace, quick, log }: SuiteContext): Promise<Su
     { name: 'batch' as const, measure: () => measureBatch(service, count) },
   ]
   const seconds = await interleave(contenders, rounds)
+  log(`${runs} runs of another organization, ${rounds} rounds without a batch and beside one`)
+  const { token } = await publishAgent(workspace, service.table, system.newId(), WAITING)
+  const p95 = await interleave(
+    [
+      { name: 'alone' as const, measure: () => measureOther(service, token, runs) },
+      {
+        name: 'beside' as const,
+        measure: () => besideBatch(service, () => measureOther(service, token, runs)),
+      },
+    ],
+    rounds,
+  )
   return {
-    figures: { lineTime: toRatio(seconds.batch, seconds.client) },
+    figures: {
+      lineTime: toRatio(seconds.batch, seconds.client),
+      besideBatch: toRatio(p95.beside, p95.alone),
+    },
     details: {
-      title: `${count} runs of an agent that waits for 200 ms, ${CONCURRENCY} at a time`,
-      rows: contenders.map(({ name }) => ({
-        'submitted by': name,
-        seconds: formatSpread(toSpread(seconds[name])),
-      })),
+      title: `${count} runs of an agent that waits for 200 ms, ${CONCURRENCY} at a time, and p95 of ${runs} synchronous runs of another organization`,
+      rows: [
+        ...contenders.map(({ name }) => ({
+          measured: `${name}, s`,
+          spread: formatSpread(toSpread(seconds[name])),
+        })),
+        ...(['alone', 'beside'] as const).map((name) => ({
+          measured: `p95 ${name} a batch, ms`,
+          spread: formatSpread(toSpread(p95[name])),
+        })),
+      ],
     },
   }
 }
 
+/** Synchronous runs, one after the other. Returns the p95 of their latency in milliseconds. */
+async function measureOther(service: Service, token: string, runs: number): Promise<number> {
+  const latencies: number[] = []
+  for (let number = 0; number < runs; number++) {
+    const startedAt = performance.now()
+    await service.request('POST', `${PATH}/executions`, { status: 200, body: { number }, token })
+    latencies.push(performance.now() - startedAt)
+  }
+  return percentile(latencies, 0.95)
+}
+
+/** Measures while a batch runs, which is cancelled then. */
+async function besideBatch(service: Service, measure: () => Promise<number>): Promise<number> {
+  const batch = await startBatch(service, BESIDE.lines, BESIDE.maxConcurrency)
+  const result = await measure()
+  const { status } = await readBatch(service, batch.id)
+  if (status !== 'IN_PROGRESS') throw new Error(`The batch was ${status} at the end of the measurement.`)
+  await service.request('POST', `/v1/batches/${batch.id}/cancel`, { status: 202 })
+  await untilEnded(service, batch.id)
+  return result
+}
+
 /** Asynchronous runs, each of which the client waits for. Returns seconds. */
 async function measureClient(service: Service, count: number): Promise<number> {
-  const run = async (_: unknown, number: number) => {
-    const accepted = await service.request('POST', `${PATH}/executions?execMode=async`, {
-      status: 202,
-      body: { number },
-    })
-    const { id } = JSON.parse(accepted.body) as { id: string }
-    for (let status = 'IN_PROGRESS'; status === 'IN_PROGRESS'; ) {
-      const headers = { prefer: 'wait=25' }
-      const { body } = await service.request('GET', `/v1/agent_executions/${id}`, { status: 200, headers })
-      status = (JSON.parse(body) as { status: string }).status
-      if (status === 'ERROR') throw new Error(body)
-    }
-  }
   const startedAt = performance.now()
-  await pLimit(CONCURRENCY).map(Array.from({ length: count }), run)
+  await pLimit(CONCURRENCY).map(Array.from({ length: count }), (_, number) => runAsync(service, number))
   return (performance.now() - startedAt) / 1000
+}
+
+async function runAsync(service: Service, number: number): Promise<void> {
+  const path = `${PATH}/executions?execMode=async`
+  const accepted = await service.request('POST', path, { status: 202, body: { number } })
+  const { id } = JSON.parse(accepted.body) as { id: string }
+  for (let status = 'IN_PROGRESS'; status === 'IN_PROGRESS'; ) {
+    const options = { status: 200, headers: { prefer: 'wait=25' } }
+    const { body } = await service.request('GET', `/v1/agent_executions/${id}`, options)
+    status = (JSON.parse(body) as { status: string }).status
+    if (status === 'ERROR') throw new Error(body)
+  }
 }
 
 type Batch = { id: string; status: string; counts: { SUCCESS: number }; endedAt: string }
 
 /** Returns seconds until the last line has ended, and the batch with it. */
 async function measureBatch(service: Service, count: number): Promise<number> {
-  const body = Array.from({ length: count }, (_, number) => ({ customId: String(number), input: { number } }))
   const startedAt = Date.now()
-  const accepted = await service.request('POST', `${PATH}/batches?maxConcurrency=${CONCURRENCY}`, {
-    status: 202,
-    body,
-  })
-  let batch = JSON.parse(accepted.body) as Batch
-  while (batch.status !== 'ENDED') {
-    await sleep(POLL_MS)
-    const read = await service.request('GET', `/v1/batches/${batch.id}`, { status: 200 })
-    batch = JSON.parse(read.body) as Batch
-  }
+  const { id } = await startBatch(service, count, CONCURRENCY)
+  const batch = await untilEnded(service, id)
   if (batch.counts.SUCCESS !== count) throw new Error(JSON.stringify(batch))
   return (Date.parse(batch.endedAt) - startedAt) / 1000
+}
+
+async function startBatch(service: Service, count: number, maxConcurrency: number): Promise<Batch> {
+  const body = Array.from({ length: count }, (_, number) => ({ customId: String(number), input: { number } }))
+  const path = `${PATH}/batches?maxConcurrency=${maxConcurrency}`
+  return JSON.parse((await service.request('POST', path, { status: 202, body })).body) as Batch
+}
+
+async function readBatch(service: Service, id: string): Promise<Batch> {
+  return JSON.parse((await service.request('GET', `/v1/batches/${id}`, { status: 200 })).body) as Batch
+}
+
+async function untilEnded(service: Service, id: string): Promise<Batch> {
+  for (;;) {
+    const batch = await readBatch(service, id)
+    if (batch.status === 'ENDED') return batch
+    await sleep(POLL_MS)
+  }
 }
