@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import { batchStore } from '../../lib/dynamodb/batch-store.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import { seededRandom } from '../support/data/random.ts'
 import { type ApiClient, type ApiResponse, getNextLink } from '../support/service/client.ts'
 import { type Cluster, startCluster } from './cluster.ts'
+import { type BatchLoad, type BatchObservation, planBatches, startBatches } from './load/batch-load.ts'
 import { startHangUps } from './load/hang-ups.ts'
 import { isChild } from './load/model-runs.ts'
 import type { Observation } from './load/run-client.ts'
@@ -15,6 +17,7 @@ import { startKiller } from './processes/killer.ts'
 import { batchProblems, INVALID_MESSAGE } from './processes/queue-settings.ts'
 import { figuresOf, type Report } from './report.ts'
 import { findRemains } from './verify/find-remains.ts'
+import { verifyBatches } from './verify/verify-batches.ts'
 import { missingDeliveries, verifyDeliveries } from './verify/verify-deliveries.ts'
 import { type Evidence, verifyRuns } from './verify/verify-runs.ts'
 
@@ -40,6 +43,9 @@ const PROGRESS_MS = 5_000
 /** Between two messages that cannot be processed. */
 const MESSAGE_MS = 700
 const CHECK_MS = 500
+/** Of each batch, for an asynchronous run. */
+const LINES_PER_RUN = 1 / 4
+const MIN_LINES = 20
 
 /** Default of `settleMs`. */
 export const settleMsFor = (leaseSeconds: number) => (10 * leaseSeconds + 15) * 1000
@@ -58,13 +64,20 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
   let progress: NodeJS.Timeout | undefined
   try {
     const load = startLoad(cluster, runs, options.signal)
+    const lines = Math.max(Math.ceil(options.asyncRuns * LINES_PER_RUN), MIN_LINES)
+    const batches = startBatches(
+      cluster,
+      planBatches({ ...options, lines, log: cluster.log }),
+      options.signal,
+    )
     progress = setInterval(() => options.onProgress?.(load.progress()), PROGRESS_MS)
     const hangUps = await withFaults(cluster, load, options)
     const settlingAt = performance.now()
-    const observations = await settle(load, options.settleMs)
+    const [observations, batchObservations] = await settle(load, batches, options.settleMs)
     await watch.stop()
     await Promise.all(cluster.services.map((service) => service.ready()))
     await waitForOthers(cluster, options.settleMs)
+    await waitForDeletions(cluster, batchObservations, options.settleMs)
     const settledAt = performance.now()
     const evidence = await collectEvidence(cluster, observations)
     const { receivers } = cluster
@@ -79,12 +92,18 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
       problems: [
         ...watch.problems,
         ...load.problems,
+        ...batches.problems,
         ...verifyRuns(evidence),
+        ...verifyBatches(batchObservations, evidence.records),
         ...verifyDeliveries({ ...evidence, receivers, output }),
         ...(await clusterProblems(cluster)),
-        ...(await findRemains(cluster, observations)),
+        ...(await findRemains(cluster, observations, batchObservations)),
       ],
-      figures: figuresOf(cluster, evidence, { clientErrors: load.errors, hangUps, seconds }),
+      figures: [
+        ...figuresOf(cluster, evidence, { clientErrors: load.errors, hangUps, seconds }),
+        ['lines of batches that ended', batches.progress()],
+        ['batches deleted', batchObservations.filter(({ isDeleted }) => isDeleted).length],
+      ],
     }
   } finally {
     clearInterval(progress)
@@ -139,6 +158,21 @@ async function waitForOthers({ clients }: Cluster, limitMs: number): Promise<voi
   }
 }
 
+/** Batches whose deletion was accepted are deleted by messages. */
+async function waitForDeletions(
+  { table, organizationId }: Cluster,
+  batches: BatchObservation[],
+  limitMs: number,
+): Promise<void> {
+  const endsAt = performance.now() + limitMs
+  const store = batchStore(table)
+  for (const { id, isDeleted } of batches) {
+    if (!isDeleted || id === null) continue
+    while (performance.now() < endsAt && (await store.getHidden({ organizationId, id })))
+      await sleep(CHECK_MS)
+  }
+}
+
 /** Waits for as long as receivers get what they have missed, whose next attempts are minutes away by now. */
 async function waitForDeliveries(
   evidence: Parameters<typeof missingDeliveries>[0],
@@ -157,17 +191,26 @@ async function waitForDeliveries(
 }
 
 /** Waits for as long as runs keep becoming final, however many are left and however slow the machine. */
-async function settle(load: RunLoad, settleMs: number): Promise<Observation[]> {
+async function settle(
+  load: RunLoad,
+  batches: BatchLoad,
+  settleMs: number,
+): Promise<[Observation[], BatchObservation[]]> {
   let seen = -1
   let limit: NodeJS.Timeout | undefined
+  const abort = () => {
+    load.abort()
+    batches.abort()
+  }
   const check = setInterval(() => {
-    if (load.finals() === seen) return
-    seen = load.finals()
+    const ended = load.finals() + batches.progress()
+    if (ended === seen) return
+    seen = ended
     clearTimeout(limit)
-    limit = setTimeout(load.abort, settleMs)
+    limit = setTimeout(abort, settleMs)
   }, CHECK_MS)
   try {
-    return await load.done
+    return await Promise.all([load.done, batches.done])
   } finally {
     clearInterval(check)
     clearTimeout(limit)

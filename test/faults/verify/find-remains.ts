@@ -5,16 +5,18 @@ import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { scanTable } from '../../support/tables/scan-table.ts'
 import type { Cluster } from '../cluster.ts'
+import type { BatchObservation } from '../load/batch-load.ts'
 import type { Observation } from '../load/run-client.ts'
 
 const MINUTE_MS = 60_000
 /** After a deletion or a crash, nothing of a deleted or unrecorded execution is stored after this time. */
 const MAX_CLEANUP_MINUTES = 20
 
-/** Runs the cleanups of the next 20 minutes, and reports what is left of deleted and unrecorded executions. */
+/** Runs the cleanups of the next 20 minutes, and reports what is left of deleted and unrecorded executions and batches. */
 export async function findRemains(
   { table, endpoint }: Cluster,
   observations: Observation[],
+  batches: BatchObservation[],
 ): Promise<string[]> {
   const executions = executionStore(table)
   const startedAt = Date.now()
@@ -26,16 +28,16 @@ export async function findRemains(
   const recorded = new Set(items.filter(({ sk }) => sk === 'RECORD').map(({ pk }) => pk))
   const unrecorded = items.filter(({ pk }) => String(pk).startsWith('EXEC#') && !recorded.has(pk))
   const deleted = observations.filter(({ isDeleted }) => isDeleted)
-  const names = new Map(
-    deleted.flatMap(({ run, executionId }) => [
-      [run.marker, run],
-      [executionId, run],
-    ]),
-  )
+  const names = new Set([
+    ...deleted.flatMap(({ run, executionId }) => [run.marker, executionId]),
+    ...batches
+      .filter(({ isDeleted }) => isDeleted)
+      .flatMap(({ id, batch }) => [id, batch.marker, ...batch.lines.map(({ customId }) => customId)]),
+  ])
   const remaining = items.filter((item) => wordsOf(item).some((word) => names.has(word)))
   return [
     ...unrecorded.map(({ pk, sk }) => `${pk} ${sk} has no record.`),
-    ...remaining.map(({ pk, sk }) => `${pk} ${sk} is left of a deleted execution.`),
+    ...remaining.map(({ pk, sk }) => `${pk} ${sk} is left of a deleted execution or batch.`),
   ]
 }
 
