@@ -8,12 +8,12 @@ import type { Functions, ServiceFunction } from '../functions/functions.ts'
 import { AUTHORIZER_ERRORS, READ_LATENCY, RUN_OVERHEAD, START_DELAY, THROTTLED_REQUESTS } from './metrics.ts'
 
 /**
- * The operations that only read, except the health check, which is called by monitors and not by clients, and streams,
- * which take as long as their execution.
+ * The operations that only read, except the health check, which is called by monitors and not by clients, and streams
+ * of events and of results, which take as long as their execution or their reader.
  */
 export const READ_OPERATIONS = operationNames.filter((name) => {
   const { method, public: isPublic, responses } = getOperation(name)
-  return method === 'GET' && !isPublic && !responses[200]?.events
+  return method === 'GET' && !isPublic && !responses[200]?.events && !responses[200]?.lines
 })
 
 /** API Gateway logs "-" for a field without a value: the response is then the one of the function. */

@@ -187,6 +187,10 @@ describe('the metric filters', () => {
       'list-webhooks',
       'get-webhook',
       'list-deliveries',
+      'list-schedules',
+      'get-schedule',
+      'list-batches',
+      'list-batch-executions',
     ])
     expect(groups).toEqual(
       [...new Set(READ_OPERATIONS.map(functionOf))].map((name) =>
