@@ -31,6 +31,8 @@ const toTemplate = (path: string) =>
     .replace('/webhooks/unknown', '/webhooks/{webhookId}')
     .replace('/deliveries/unknown', '/deliveries/{deliveryId}')
     .replace(/[0-9a-f-]{36}/, '{executionId}')
+    .replace('/batches/unknown', '/batches/{batchId}')
+    .replace('/schedules/smoke.test', '/schedules/{scheduleName}')
     .replace('/smoke.test', '/{name}')
     .replace('/unknown', '/{approvalId}')
     .replace('/guessed', '/{mac}') ?? ''
