@@ -30,8 +30,8 @@ export default defineConfig(({ mode }) => {
       env: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
       // Files share a worker's modules: loading them once per file took a third of the time.
       isolate: false,
-      // Many tests wait for a process or a lease, so two workers more than processors keep them busy.
-      maxWorkers: availableParallelism() + 2,
+      // Many tests wait for a process or a lease, so one worker more than processors keeps them busy.
+      maxWorkers: availableParallelism() + 1,
       expect: { poll: { timeout: 20_000 } },
       testTimeout: 60_000,
       hookTimeout: 60_000,
