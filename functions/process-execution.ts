@@ -23,8 +23,8 @@ const parts = { ...stores, queue, system, times, ...openWaitLimits({ ...stores, 
 const engine: typeof parts & Engine = {
   ...parts,
   async afterLine(ended) {
-    const { afterLine } = await loadFeeder()
-    await afterLine(await openBatches(), ended)
+    const { afterLine, batches } = await openFeeder()
+    await afterLine(batches, ended)
   },
 }
 let batchEngine: BatchEngine | undefined
@@ -68,17 +68,15 @@ export function handler(
 }
 
 /** What runs of clients do not need is loaded by the first message that does. */
-const loadFeeder = () => import('../lib/engine/batches/feed.ts')
-
-async function openBatches(): Promise<BatchEngine> {
+async function openFeeder() {
   const { openBatchEngine } = await import('../lib/engine/batches/batch-engine.ts')
   batchEngine ??= openBatchEngine(parts)
-  return batchEngine
+  return { ...(await import('../lib/engine/batches/feed.ts')), batches: batchEngine }
 }
 
 async function feed(message: FeedMessage): Promise<void> {
-  const { feedBatch } = await loadFeeder()
-  await feedBatch(await openBatches(), message)
+  const { feedBatch, batches } = await openFeeder()
+  await feedBatch(batches, message)
 }
 
 async function fire(message: FiringMessage): Promise<void> {

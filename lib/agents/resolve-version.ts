@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Agent, Version } from '../core/agent.ts'
-import { VersionNotFound } from '../core/errors.ts'
+import { AgentArchived, type ServiceError, VersionNotFound, VersionRetired } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
 import { agentIdFrom } from '../core/ids.ts'
 import type { AgentStore, VersionId } from '../core/ports.ts'
@@ -48,6 +48,12 @@ export async function resolveVersion(
   if (!version) throw new VersionNotFound()
   const retired = agent?.retired ?? cached?.retired ?? {}
   return { version, isArchived, isRetired: retired[version.id] !== undefined }
+}
+
+/** Why a version accepts no new runs; null if it does. */
+export function refusalOf({ isArchived, isRetired }: ResolvedVersion): ServiceError | null {
+  if (isArchived) return new AgentArchived()
+  return isRetired ? new VersionRetired('run') : null
 }
 
 async function cacheCurrentVersion(version: Version, retired: Agent['retired']): Promise<void> {

@@ -1,3 +1,5 @@
+import { namePattern } from './ids.ts'
+
 /**
  * `read`: GET routes. `run`: start and cancel executions, send signals, and give feedback. `review`: give feedback that
  * runs learn from. `approve`: decide on approvals. `manage`: everything else.
@@ -15,8 +17,7 @@ export type TokenLimits = {
   rate: number | null
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: `\p{Cc}` is unknown to many clients that read OpenAPI.
-export const TENANT_ID = /^[^\u0000-\u001f\u007f-\u009f]{1,128}$/u
+export const TENANT_ID = /* @__PURE__ */ namePattern(128)
 
 export const UNLIMITED: TokenLimits = { scopes: null, agents: null, tenantId: null, rate: null }
 

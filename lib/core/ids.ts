@@ -32,6 +32,13 @@ export function firstIdAt(ms: number): string {
 /** A text that sorts after every UUIDv7 from the millisecond of this one, and before all later ones. */
 export const lastIdWith = (id: string): string => `${id.slice(0, 13)}-ffff-ffff-ffffffffffff`
 
+/**
+ * A name that a client chooses freely: 1 to `max` characters without control characters. Ranges, because `\\p{Cc}` is
+ * unknown to many clients that read OpenAPI.
+ */
+export const namePattern = (max: number): RegExp =>
+  new RegExp(`^[^\\u0000-\\u001f\\u007f-\\u009f]{1,${max}}$`, 'u')
+
 /** Lowercase words joined by hyphens, at most 64 characters. Never a UUID, because a path accepts either. */
 export const isSlug = (text: string): boolean =>
   text.length <= MAX_SLUG_LENGTH && SLUG.test(text) && !UUID.test(text)

@@ -86,6 +86,13 @@ export type Firing = {
   code: string | null
 }
 
+/** What became of the time `at` (milliseconds since the epoch). */
+export const toFiring = (
+  at: number,
+  status: Firing['status'],
+  { executionId = null, code = null }: Partial<Pick<Firing, 'executionId' | 'code'>> = {},
+): Firing => ({ scheduledFor: new Date(at).toISOString(), status, executionId, code })
+
 /** The execution of a firing: the same id whoever starts it. */
 export const firingExecutionId = (
   { agentId, name }: Pick<Schedule, 'agentId' | 'name'>,

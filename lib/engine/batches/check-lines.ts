@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { assertMaxLines, type LineInput, MAX_BATCH_LINES, type ReceivedLine } from '../../core/batch.ts'
 import { ServiceError, type Violation } from '../../core/errors.ts'
+import { namePattern } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import { jsonTypeOf, toJsonPointer, truncate, withArticle } from '../../schema/message-text.ts'
@@ -16,8 +17,7 @@ const PROBLEMS_OF_LINE = 3
 const LINES_AT_ONCE = 100
 
 const MAX_CUSTOM_ID = 100
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as in `parameter-types.ts`
-const CUSTOM_ID = /^[^\u0000-\u001f\u007f-\u009f]{1,100}$/u
+const CUSTOM_ID = namePattern(MAX_CUSTOM_ID)
 const MEMBERS = ['customId', 'input']
 
 /**

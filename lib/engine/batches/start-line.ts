@@ -5,8 +5,7 @@ import { type Execution, type ExecutionError, failedExecution } from '../../core
 import { DEADLINE_MS, MAX_AGENT_STEPS } from '../../core/limits.ts'
 import { describeCause, logger } from '../../logger.ts'
 import { unexpectedError } from '../checkpoints/stop-reason.ts'
-import { queuedOf } from '../engine.ts'
-import { record } from '../submit/accept.ts'
+import { enqueue, record } from '../submit/accept.ts'
 import { buildRunRequest, type RunRequest } from '../submit/run-request.ts'
 import type { BatchEngine } from './batch-engine.ts'
 
@@ -73,8 +72,3 @@ const optionsOf = ({ options: { maxAgentSteps, model, useDynamicLearning } }: Ba
   model: model ?? null,
   useDynamicLearning: useDynamicLearning ?? false,
 })
-
-/** Best effort: the sweeper enqueues what could not be sent. */
-async function enqueue({ queue }: BatchEngine, execution: Execution) {
-  await queue.send(queuedOf(execution)).catch(() => undefined)
-}

@@ -1,16 +1,14 @@
 import { checkCron } from '../../agents/cron.ts'
-import { resolveVersion } from '../../agents/resolve-version.ts'
-import type { Version } from '../../core/agent.ts'
+import { refusalOf, resolveVersion } from '../../agents/resolve-version.ts'
 import {
-  AgentArchived,
   InputSchemaMismatch,
   InvalidModelOverride,
   InvalidQueryParameter,
   VersionNotFound,
-  VersionRetired,
   type Violation,
 } from '../../core/errors.ts'
 import type { AgentStore } from '../../core/ports.ts'
+import type { Schedule } from '../../core/schedule.ts'
 import { inputValidatorOf } from '../compiled-schemas.ts'
 import { buildRunRequest, type RunRequest } from '../submit/run-request.ts'
 import type { ScheduleDefinition } from './define-schedule.ts'
@@ -30,31 +28,29 @@ export async function checkSchedule(
   if (problems.length > 0)
     throw new InputSchemaMismatch(problems.map(({ path, message }) => ({ path, message: `/${message}` })))
   if (!definition.enabled) return
-  const { versionId } = definition
-  const reference = { store, organizationId, idOrSlug: agentId, versionId: versionId ?? undefined }
-  const { version, isArchived, isRetired } = await resolveVersion(reference).catch((error: unknown) => {
-    if (!(error instanceof VersionNotFound) || versionId === null) throw error
-    const message =
-      '/version must be the ID of a version of this agent, or null for the current one of the time.'
-    throw new InputSchemaMismatch([{ path: '/version', message }])
-  })
-  if (isArchived) throw new AgentArchived()
-  if (isRetired) throw new VersionRetired('run')
   try {
-    await toScheduledRun(version, definition)
+    await toScheduledRun(store, { organizationId, agentId, ...definition })
   } catch (error) {
-    throw inBody(error)
+    throw inBody(error, definition)
   }
 }
 
+type Scheduled = Pick<Schedule, 'organizationId' | 'agentId'> &
+  Pick<ScheduleDefinition, 'versionId' | 'input' | 'tenantId' | 'options'>
+
 /**
  * The run of a schedule. Nobody reads the answer: an input that does not match after its adaptation is an error.
- * @throws what `buildRunRequest` throws
+ * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired, and what `buildRunRequest` throws
  */
 export async function toScheduledRun(
-  version: Version,
-  { input, tenantId, options }: Pick<ScheduleDefinition, 'input' | 'tenantId' | 'options'>,
+  store: AgentStore,
+  { organizationId, agentId: idOrSlug, versionId, input, tenantId, options }: Scheduled,
 ): Promise<RunRequest> {
+  const reference = { store, organizationId, idOrSlug, versionId: versionId ?? undefined }
+  const resolved = await resolveVersion(reference)
+  const refusal = refusalOf(resolved)
+  if (refusal) throw refusal
+  const { version } = resolved
   const request = await buildRunRequest(version, input, { ...options, tenantId: tenantId ?? undefined })
   const violations = inputValidatorOf(version)(request.adaptedInput)
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
@@ -62,7 +58,12 @@ export async function toScheduledRun(
 }
 
 /** What is wrong with a run, as what is wrong with the body of a schedule. */
-function inBody(error: unknown): unknown {
+function inBody(error: unknown, { versionId }: ScheduleDefinition): unknown {
+  if (error instanceof VersionNotFound && versionId !== null) {
+    const message =
+      '/version must be the ID of a version of this agent, or null for the current one of the time.'
+    return new InputSchemaMismatch([{ path: '/version', message }])
+  }
   if (error instanceof InputSchemaMismatch)
     return new InputSchemaMismatch((error.errors ?? []).map((violation) => under('/input', violation)))
   if (error instanceof InvalidModelOverride)

@@ -7,6 +7,7 @@ import {
   firingExecutionId,
   MAX_FIRINGS,
   type Schedule,
+  toFiring,
 } from '../../core/schedule.ts'
 import { MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
 import type { Engine } from '../engine.ts'
@@ -76,16 +77,9 @@ async function toMissed(
   const idOf = (at: number) => firingExecutionId(schedule, at)
   const existing = await executions.findExisting({ ids: times.map(idOf), orRefused: true })
   return times.map((at) =>
-    existing.has(idOf(at)) ? toFiring(at, 'STARTED', idOf(at)) : toFiring(at, 'MISSED'),
+    existing.has(idOf(at)) ? toFiring(at, 'STARTED', { executionId: idOf(at) }) : toFiring(at, 'MISSED'),
   )
 }
-
-const toFiring = (at: number, status: Firing['status'], executionId: string | null = null): Firing => ({
-  scheduledFor: new Date(at).toISOString(),
-  status,
-  executionId,
-  code: null,
-})
 
 async function fire(
   engine: ScheduleEngine,

@@ -1,6 +1,4 @@
 import { idempotencyKeyOf } from '../../access/permissions.ts'
-import { resolveVersion } from '../../agents/resolve-version.ts'
-import { AgentArchived, VersionRetired } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import { type SubmitEngine, submitAsync } from '../submit/accept.ts'
@@ -10,8 +8,7 @@ import { getSchedule, type ScheduleReference, type ScheduleStores } from './sche
 /**
  * Starts an execution of a schedule now, also of one that is not enabled. It is not one of its firings: none is skipped
  * because of it.
- * @throws AgentNotFound, ScheduleNotFound, VersionNotFound, AgentArchived, VersionRetired, TooManyRequests,
- * IdempotencyKeyReused, and what `toScheduledRun` throws
+ * @throws AgentNotFound, ScheduleNotFound, TooManyRequests, IdempotencyKeyReused, and what `toScheduledRun` throws
  */
 export async function runSchedule(
   engine: SubmitEngine & ScheduleStores,
@@ -19,16 +16,8 @@ export async function runSchedule(
 ): Promise<Execution> {
   const { access } = reference
   const schedule = await getSchedule(engine, reference)
-  const { organizationId, agentId: idOrSlug, name, versionId } = schedule
-  const { version, isArchived, isRetired } = await resolveVersion({
-    store: engine.agents,
-    organizationId,
-    idOrSlug,
-    versionId: versionId ?? undefined,
-  })
-  if (isArchived) throw new AgentArchived()
-  if (isRetired) throw new VersionRetired('run')
-  const request = await toScheduledRun(version, schedule)
+  const { name } = schedule
+  const request = await toScheduledRun(engine.agents, schedule)
   return submitAsync(engine, {
     ...request,
     tokenId: access.tokenId || null,

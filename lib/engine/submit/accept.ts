@@ -59,7 +59,7 @@ export async function submitAsync(engine: SubmitEngine, request: RunRequest): Pr
 }
 
 /** Best effort: the sweeper enqueues what could not be sent. */
-export async function enqueue({ queue }: SubmitEngine, execution: Execution, delayMs = 0) {
+export async function enqueue({ queue }: Pick<Engine, 'queue'>, execution: Execution, delayMs = 0) {
   const delay = delayMs > 0 && { delayMs }
   await queue.send({ ...queuedOf(execution), ...delay }).catch(() => undefined)
 }

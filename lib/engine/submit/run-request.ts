@@ -1,16 +1,9 @@
 import { hasScope, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../../access/permissions.ts'
-import { resolveVersion } from '../../agents/resolve-version.ts'
+import { refusalOf, resolveVersion } from '../../agents/resolve-version.ts'
 import type { Access } from '../../core/access.ts'
 import { stepLimitsOf, type Version } from '../../core/agent.ts'
 import { toBudget, toOptions } from '../../core/budget.ts'
-import {
-  AgentArchived,
-  AgentNotFound,
-  Forbidden,
-  InputSchemaMismatch,
-  type ServiceError,
-  VersionRetired,
-} from '../../core/errors.ts'
+import { AgentNotFound, Forbidden, InputSchemaMismatch, type ServiceError } from '../../core/errors.ts'
 import type { BatchLine, Execution, InputAdaptation, RunOptions, ScheduledRun } from '../../core/execution.ts'
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
@@ -92,12 +85,12 @@ export async function resolveTarget<Overrides extends Target['overrides']>({
   const overrides = { ...call.overrides, tenantId: resolveTenant(access, call.overrides.tenantId) }
   const { organizationId } = access
   const reference = { store: agents, organizationId, idOrSlug, versionId: overrides.version }
-  const { version, isArchived, isRetired } = await resolveVersion(reference)
+  const resolved = await resolveVersion(reference)
+  const { version } = resolved
   if (version.status === 'DRAFT') assertMayRunDraft(access)
   const { webhookUrl } = overrides
   if (webhookUrl !== undefined) await checkWebhookUrl(webhooks, organizationId, webhookUrl)
-  const refusal = isArchived ? new AgentArchived() : isRetired ? new VersionRetired('run') : null
-  return { version, overrides, refusal }
+  return { version, overrides, refusal: refusalOf(resolved) }
 }
 
 /** @throws Forbidden */
