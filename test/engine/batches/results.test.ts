@@ -3,38 +3,16 @@ import { type Batch, type LineResult, lineExecutionId, NO_TOTALS } from '../../.
 import { encodeCursor, type ListPosition } from '../../../lib/core/cursor.ts'
 import type { ExecutionResult } from '../../../lib/core/execution.ts'
 import { readResultPage, readResults } from '../../../lib/engine/batches/results.ts'
+import { aBatch } from '../../support/batches/a-batch.ts'
 
 const LINES = 250
 
-const aBatch = (overrides: Partial<Batch> = {}): Batch => ({
-  id: '01a212e5-7d86-76af-8485-0e5f200da4f0',
-  organizationId: 'org',
-  agentId: 'agent',
-  versionId: 'version',
-  isDraft: false,
-  tenantId: null,
-  tokenId: null,
-  options: {},
-  webhookUrl: null,
-  retryOf: null,
-  idempotencyId: null,
-  lines: LINES,
-  blocks: [
-    { first: 0, chunks: 1 },
-    { first: 100, chunks: 1 },
-    { first: 101, chunks: 1 },
-    { first: 201, chunks: 1 },
-  ],
-  lanes: 1,
-  maxCostUsd: null,
-  status: 'IN_PROGRESS',
-  stopped: null,
-  createdAt: '2026-11-25T12:00:00.000Z',
-  endedAt: null,
-  totals: null,
-  openUntil: null,
-  ...overrides,
-})
+const BLOCKS = [0, 100, 101, 201].map((first) => ({ first, chunks: 1 }))
+
+const batchOf = (overrides: Partial<Batch> = {}): Batch => {
+  const { lines = LINES, blocks = BLOCKS, ...others } = overrides
+  return { ...aBatch({ lines, lanes: 1, ...others }).batch, blocks }
+}
 
 /** Stores of a batch that record what is read. `outputOf`: of the lines that have an execution. */
 function storesOf(batch: Batch, outputOf: (line: number) => object | null = (line) => ({ line })) {
@@ -80,7 +58,7 @@ async function collect(results: AsyncIterable<LineResult>): Promise<LineResult[]
 
 describe('readResults', () => {
   it('yields a result for each line, in order, also from the middle of a block', async () => {
-    const batch = aBatch()
+    const batch = batchOf()
     for (const from of [0, 1, 99, 100, 101, 150, 249]) {
       const results = await collect(readResults(storesOf(batch), batch, from))
       const expected = Array.from({ length: LINES - from }, (_, index) => from + index)
@@ -91,7 +69,7 @@ describe('readResults', () => {
   })
 
   it('reads nothing before it is asked for, and nothing after its reader has gone', async () => {
-    const batch = aBatch()
+    const batch = batchOf()
     const stores = storesOf(batch)
     const results = readResults(stores, batch)
     expect(stores.read).toEqual([])
@@ -109,7 +87,7 @@ describe('readResults', () => {
     ['was not started', { stopped, status: 'ENDED', totals: NO_TOTALS }, 'ERROR', 'BudgetExceeded'],
     ['was deleted', { status: 'ENDED', totals: NO_TOTALS }, 'ERROR', 'ExecutionNotFound'],
   ])('says of a line without an execution that it %s', async (_, state, status, code) => {
-    const batch = aBatch(state)
+    const batch = batchOf(state)
     const stores = storesOf(batch, () => null)
     const { value } = await readResults(stores, batch).next()
     expect(value).toMatchObject({ customId: '0', executionId: null, status, output: null })
@@ -119,7 +97,7 @@ describe('readResults', () => {
 
 describe('readResultPage', () => {
   it('asks for no execution that is not on it', async () => {
-    const batch = aBatch()
+    const batch = batchOf()
     const stores = storesOf(batch)
     const { next } = await readResultPage(stores, batch, { limit: 7 })
     await readResultPage(stores, batch, { limit: 120, cursor: encodeCursor(next as ListPosition) })
@@ -127,7 +105,7 @@ describe('readResultPage', () => {
   })
 
   it('ends a page with the last result that fits a response, and begins the next with the following one', async () => {
-    const batch = aBatch()
+    const batch = batchOf()
     const stores = storesOf(batch, (line) => ({ text: 'x'.repeat(line === 3 ? 4_000_000 : 1_000_000) }))
     const sizes = []
     for (let cursor: string | undefined; ; ) {
@@ -141,7 +119,7 @@ describe('readResultPage', () => {
   })
 
   it('is empty beyond the last line', async () => {
-    const batch = aBatch()
+    const batch = batchOf()
     const cursor = Buffer.from(`1${LINES}`).toString('base64url')
     expect(await readResultPage(storesOf(batch), batch, { cursor })).toEqual({ items: [], next: null })
   })
