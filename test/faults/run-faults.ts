@@ -102,6 +102,10 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
       figures: [
         ...figuresOf(cluster, evidence, { clientErrors: load.errors, hangUps, seconds }),
         ['lines of batches that ended', batches.progress()],
+        ...Object.entries(batches.errors).map(([error, count]): [string, number] => [
+          `client errors of batches: ${error}`,
+          count,
+        ]),
         ['batches deleted', batchObservations.filter(({ isDeleted }) => isDeleted).length],
       ],
     }

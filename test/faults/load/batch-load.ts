@@ -4,7 +4,7 @@ import { seededRandom } from '../../support/data/random.ts'
 import type { ApiClient, ApiResponse } from '../../support/service/client.ts'
 import type { Cluster } from '../cluster.ts'
 import { codeRun } from './planned-run.ts'
-import { RETRYABLE } from './run-client.ts'
+import { withRetry } from './run-client.ts'
 
 export type PlannedBatch = {
   marker: string
@@ -31,7 +31,6 @@ export type BatchObservation = {
 
 export type BatchLoad = ReturnType<typeof startBatches>
 
-const RETRY_MS = 250
 const POLL_MS = 500
 
 /** Batches of the code agent. The first one is deleted as soon as it has ended. */
@@ -61,12 +60,22 @@ export function startBatches({ clients }: Cluster, planned: PlannedBatch[], sign
   const aborting = new AbortController()
   const aborted = signal ? AbortSignal.any([signal, aborting.signal]) : aborting.signal
   const problems: string[] = []
+  const errors: Record<string, number> = {}
   const ended = new Map<string, number>()
-  const sendUntil = (send: (call: ApiClient) => Promise<ApiResponse>, expected: number[]) =>
-    withRetry({ clients, aborted, problems }, send, expected)
 
-  async function run(batch: PlannedBatch): Promise<BatchObservation> {
+  async function run(batch: PlannedBatch, index: number): Promise<BatchObservation> {
     const { marker, slug, lines } = batch
+    const retrying = {
+      run: { index, marker },
+      clients,
+      count: (error: string) => {
+        errors[error] = (errors[error] ?? 0) + 1
+      },
+      reportProblem: (problem: string) => problems.push(problem),
+      signal: aborted,
+    }
+    const sendUntil = (send: (call: ApiClient) => Promise<ApiResponse>, expected: number[]) =>
+      withRetry(retrying, send, expected)
     const observed: BatchObservation = { batch, id: null, final: null, results: [], isDeleted: false }
     const body = lines.map(({ customId, input }) => ({ customId, input }))
     const options = { body, headers: { 'Idempotency-Key': marker } }
@@ -93,28 +102,9 @@ export function startBatches({ clients }: Cluster, planned: PlannedBatch[], sign
 
   return {
     problems,
+    errors,
     done: Promise.all(planned.map(run)),
     progress: () => [...ended.values()].reduce((sum, count) => sum + count, 0),
     abort: () => aborting.abort(),
   }
-}
-
-type Retrying = { clients: ApiClient[]; aborted: AbortSignal; problems: string[] }
-
-/** The first response that is expected; null when the signal aborts first, or for a problem. */
-async function withRetry(
-  { clients, aborted, problems }: Retrying,
-  send: (call: ApiClient) => Promise<ApiResponse>,
-  expected: number[],
-): Promise<ApiResponse | null> {
-  for (let tries = 0; !aborted.aborted; tries++) {
-    const response = await send(clients[tries % clients.length] as ApiClient).catch(() => null)
-    if (response && expected.includes(response.status)) return response
-    if (response && !RETRYABLE.includes(response.json?.code)) {
-      problems.push(`A batch got HTTP ${response.status}: ${response.text}`)
-      return null
-    }
-    await sleep(RETRY_MS)
-  }
-  return null
 }

@@ -21,20 +21,24 @@ export type Observation = {
   events: EventLog | null
 }
 
-type Params = {
-  run: PlannedRun
+type Retrying = {
+  run: Pick<PlannedRun, 'index' | 'marker'>
   /** One client per service: a failed request is retried on the next. */
   clients: ApiClient[]
-  /** The same for streams of events. */
-  streams: { urls: string[]; token: string }
   /** Counts failed requests by error code. */
   count: (error: string) => void
   /** Reports a response that no client should ever get. */
   reportProblem: (problem: string) => void
-  onAccepted: (executionId: string | null) => void
   signal: AbortSignal
   /** Error codes after which a request is sent again. */
   retryable?: ErrorCode[]
+}
+
+type Params = Retrying & {
+  run: PlannedRun
+  /** The same for streams of events. */
+  streams: { urls: string[]; token: string }
+  onAccepted: (executionId: string | null) => void
   /** Between two polls. */
   pollMs?: number
 }
@@ -144,8 +148,8 @@ async function deleteRun(params: Params, observed: Observation, path: string): P
 }
 
 /** The first response that needs no retry; null when the signal aborts first or the response is a problem. */
-async function withRetry(
-  params: Params,
+export async function withRetry(
+  params: Retrying,
   send: (call: ApiClient) => Promise<ApiResponse>,
   expected = [200, 202],
 ): Promise<ApiResponse | null> {
