@@ -116,9 +116,13 @@ function toMessage({ delayMs, ...message }: Delayed): OutgoingMessage {
 export function runGroupOf(message: RunMessage): string {
   const { organizationId } = message
   if ('batchId' in message) return `${organizationId}.feed`
-  if ('schedule' in message) return `${organizationId}.schedules`
+  if ('schedule' in message) return `${organizationId}${FIRINGS}`
   return message.isLine ? `${organizationId}.batch` : organizationId
 }
+
+/** Firings take milliseconds, and their time has come: on one machine, they do not wait for runs. */
+export const isFiringGroup = (group: string): boolean => group.endsWith(FIRINGS)
+const FIRINGS = '.schedules'
 
 /** Of a queue, which is the last part of its URL, too. */
 const nameOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1)

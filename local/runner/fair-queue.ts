@@ -4,24 +4,36 @@
  */
 const MAX_SHARE = 4
 
+/** The share of the slots that urgent items may take from others. */
+const MAX_URGENT = 4 / 5
+
 type Organization<T> = { waiting: T[]; running: number }
+
+type Options = {
+  /** Of items in process, by organization. */
+  limits?: Record<string, number>
+  /** What it has in process is short, and starts first. */
+  isUrgent?: (organizationId: string) => boolean
+}
 
 /**
  * Decides which item a free slot is for: the next one of the organization with the fewest in process. No organization
- * occupies all slots, however many items it has.
+ * occupies all slots, however many items it has. Urgent items do not wait for others, which keep a share of the slots.
  */
 export class FairQueue<T> {
   private readonly slots: number
   private readonly limits: Record<string, number>
+  private readonly isUrgent: (organizationId: string) => boolean
   /** Those with items, by id. The one that was served last is at the end. */
   private readonly organizations = new Map<string, Organization<T>>()
   waiting = 0
   running = 0
+  private urgent = 0
 
-  /** @param limits of items in process, by id */
-  constructor(slots: number, limits: Record<string, number> = {}) {
+  constructor(slots: number, { limits = {}, isUrgent = () => false }: Options = {}) {
     this.slots = slots
     this.limits = limits
+    this.isUrgent = isUrgent
   }
 
   add(organizationId: string, item: T): void {
@@ -34,25 +46,32 @@ export class FairQueue<T> {
   /** Occupies a slot until `end` is called. Undefined if nothing may start now. */
   next(): { item: T; end: () => void } | undefined {
     const max = (this.slots - this.running) * MAX_SHARE
-    const [first] = [...this.organizations]
-      .filter(([id, { waiting, running }]) => {
-        return waiting.length > 0 && running < Math.min(max, this.limits[id] ?? max)
-      })
-      .sort(([, a], [, b]) => a.running - b.running)
+    let first: { id: string; organization: Organization<T>; rank: number } | undefined
+    for (const [id, organization] of this.organizations) {
+      const { waiting, running } = organization
+      if (waiting.length === 0 || running >= Math.min(max, this.limits[id] ?? max)) continue
+      const isFirst = this.isUrgent(id) && this.urgent < this.slots * MAX_URGENT
+      const rank = isFirst ? running - this.slots : running
+      if (!first || rank < first.rank) first = { id, organization, rank }
+    }
     if (!first) return undefined
-    const [id, organization] = first
+    const { id, organization } = first
     const item = organization.waiting.shift() as T
     this.waiting--
-    this.running++
-    organization.running++
+    this.change(id, organization, 1)
     this.organizations.delete(id)
     this.organizations.set(id, organization)
     return { item, end: () => this.end(id, organization) }
   }
 
   private end(id: string, organization: Organization<T>): void {
-    this.running--
-    organization.running--
+    this.change(id, organization, -1)
     if (organization.running === 0 && organization.waiting.length === 0) this.organizations.delete(id)
+  }
+
+  private change(id: string, organization: Organization<T>, by: 1 | -1): void {
+    this.running += by
+    organization.running += by
+    if (this.isUrgent(id)) this.urgent += by
   }
 }

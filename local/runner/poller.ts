@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { clientConfig, createRequestHandler, socketPathOf } from '../../lib/aws-sdk.ts'
-import { parseRunMessage, runGroupOf } from '../../lib/sqs/run-queue.ts'
+import { isFiringGroup, parseRunMessage, runGroupOf } from '../../lib/sqs/run-queue.ts'
 import { createDeleter } from './deleter.ts'
 import { FairQueue } from './fair-queue.ts'
 
@@ -55,7 +55,10 @@ export function startPoller({
   })
   const stopping = new AbortController()
   const inProcess = new Set<Promise<void>>()
-  const queue = new FairQueue<Message>(concurrency, { [SUSPECTS]: 1 })
+  const queue = new FairQueue<Message>(concurrency, {
+    limits: { [SUSPECTS]: 1 },
+    isUrgent: isFiringGroup,
+  })
   /** What the messages of the queue are about: the sweeper sends another one for what waits for long. */
   const held = new Set<string>()
   const unfinished = new Set<Message>()

@@ -35,7 +35,7 @@ describe('FairQueue', () => {
   })
 
   it('starts no more items of a limited organization than its limit, and others beside them', () => {
-    const queue = new FairQueue<string>(40, { limited: 1 })
+    const queue = new FairQueue<string>(40, { limits: { limited: 1 } })
     for (let i = 0; i < 3; i++) queue.add('limited', 'limited')
     queue.add('other', 'other')
     const [first, second] = [queue.next(), queue.next()]
@@ -44,6 +44,31 @@ describe('FairQueue', () => {
     for (const each of [first, second]) if (each?.item === 'limited') each.end()
     expect(queue.next()?.item).toBe('limited')
     expect(queue.next()).toBeUndefined()
+  })
+
+  it('starts urgent items first, as soon as a slot is free, and keeps a fifth of the slots for others', () => {
+    const queue = new FairQueue<string>(40, { isUrgent: (id) => id.startsWith('urgent') })
+    for (let id = 0; id < 50; id++) {
+      for (let i = 0; i < 4; i++) queue.add(`run ${id}`, 'run')
+      for (let i = 0; i < 4; i++) queue.add(`urgent ${id}`, 'urgent')
+    }
+    const running: NonNullable<ReturnType<typeof queue.next>>[] = []
+    const start = () => {
+      for (let next = queue.next(); next; next = queue.next()) running.push(next)
+    }
+    start()
+    const countUrgent = () => running.filter(({ item }) => item === 'urgent').length
+    expect(countUrgent()).toBeGreaterThanOrEqual(32)
+    expect(countUrgent()).toBeLessThanOrEqual(36)
+    for (let round = 0; round < 100; round++) {
+      const index = running.findIndex(({ item }) => item === 'urgent')
+      running.splice(index, 1)[0]?.end()
+      start()
+      expect(countUrgent()).toBeGreaterThanOrEqual(32)
+    }
+    expect(running).toHaveLength(40)
+    // Each of the others keeps its slots until they end.
+    expect(countUrgent()).toBe(32)
   })
 
   it('starts every item once, those of an organization in their order, and never more than there are slots', () => {
