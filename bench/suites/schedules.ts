@@ -11,7 +11,7 @@ import { publish, startService } from '../harness/service.ts'
 import { formatNumber, type SuiteContext, type SuiteResult } from '../report.ts'
 
 const FULL = { organizations: 100, schedules: 100 }
-const QUICK = { organizations: 10, schedules: 50 }
+const QUICK = { organizations: 30, schedules: 100 }
 const CONCURRENCY = 32
 /** What storing a schedule may take. */
 const SETUP_MS = 15

@@ -48,6 +48,15 @@ export async function startDynoxideProcess(
     waiting.delete(message?.id ?? -1)
   })
 
+  /** Each write wakes dynoxide: what this turn of the event loop sends is one. */
+  const writeLine = (line: string): void => {
+    if (child.stdin.writableCorked === 0) {
+      child.stdin.cork()
+      setImmediate(() => child.stdin.uncork())
+    }
+    child.stdin.write(line)
+  }
+
   let lastId = 0
   const toLine = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
   const request = (method: string, params: object): Promise<Message> =>
@@ -57,7 +66,7 @@ export async function startDynoxideProcess(
       const line = toLine({ id, method, params })
       if (hasUnpairedSurrogate(line)) return resolve(UNREADABLE)
       waiting.set(id, { resolve, reject })
-      child.stdin.write(line)
+      writeLine(line)
     })
 
   const clientInfo = { name: 'agent-execution-service', version: '1' }

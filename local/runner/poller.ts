@@ -26,6 +26,8 @@ type Options = {
 const SUSPECTS = 'suspects'
 const RECEIVE_SECONDS = 20
 const MAX_MESSAGES = 10
+/** Requests at the same time while there are more messages than one of them receives. */
+const RECEIVERS = 4
 const DELAY_AFTER_ERROR_MS = 500
 /** While fewer than a batch may start, a busy poller waits this long for more of its messages to end. */
 const LINGER_MS = 10
@@ -62,6 +64,7 @@ export function startPoller({
   /** What the messages of the queue are about: the sweeper sends another one for what waits for long. */
   const held = new Set<string>()
   const unfinished = new Set<Message>()
+  const hiding = new Set<Promise<void>>()
   const deleter = createDeleter({ client, queueUrl, onError })
   let onEnd = () => {}
 
@@ -85,13 +88,13 @@ export function startPoller({
     }
   }
 
-  const receive = async (): Promise<Message[]> => {
+  const receive = async (WaitTimeSeconds: number): Promise<Message[]> => {
     try {
       const { Messages = [] } = await client.send(
         new ReceiveMessageCommand({
           QueueUrl: queueUrl,
           MaxNumberOfMessages: MAX_MESSAGES,
-          WaitTimeSeconds: RECEIVE_SECONDS,
+          WaitTimeSeconds,
           MessageSystemAttributeNames: ['All'],
         }),
         { abortSignal: stopping.signal },
@@ -105,29 +108,32 @@ export function startPoller({
     }
   }
 
-  /** At most `MAX_MESSAGES`. */
+  /** Waits for the first message, unless there must be more than those that were received last. */
+  const receiveNext = async (last: Message[]): Promise<Message[]> => {
+    if (last.length === 0 || last.length % MAX_MESSAGES > 0) return receive(RECEIVE_SECONDS)
+    return (await Promise.all(Array.from({ length: RECEIVERS }, () => receive(0)))).flat()
+  }
+
   const changeVisibility = async (messages: Message[], VisibilityTimeout: number): Promise<void> => {
-    const Entries = messages.map(({ ReceiptHandle }, index) => ({
-      Id: String(index),
-      ReceiptHandle,
-      VisibilityTimeout,
-    }))
-    if (Entries.length === 0) return
-    await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries })).catch(onError)
+    const requests: Promise<unknown>[] = []
+    for (let start = 0; start < messages.length; start += MAX_MESSAGES) {
+      const batch = messages.slice(start, start + MAX_MESSAGES)
+      const Entries = batch.map(({ ReceiptHandle }, index) => ({
+        Id: String(index),
+        ReceiptHandle,
+        VisibilityTimeout,
+      }))
+      const command = new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries })
+      requests.push(client.send(command).catch(onError))
+    }
+    await Promise.all(requests)
   }
 
   /** Hides messages that may not start yet, until they may. */
-  const hide = (messages: Message[]): Promise<void> =>
-    changeVisibility(
-      messages.filter((message) => held.has(idOf(message))),
-      HELD_SECONDS,
-    )
-
-  const release = async (messages: Message[]): Promise<void> => {
-    const batches: Promise<void>[] = []
-    for (let start = 0; start < messages.length; start += MAX_MESSAGES)
-      batches.push(changeVisibility(messages.slice(start, start + MAX_MESSAGES), 0))
-    await Promise.all(batches)
+  const hide = (messages: Message[]): void => {
+    const waiting = messages.filter((message) => held.has(idOf(message)))
+    const request = changeVisibility(waiting, HELD_SECONDS).finally(() => hiding.delete(request))
+    hiding.add(request)
   }
 
   const enqueue = (message: Message): void => {
@@ -166,12 +172,13 @@ export function startPoller({
   }
 
   const loop = (async () => {
+    let messages: Message[] = []
     while (!stopping.signal.aborted) {
       await onceBelowMax()
-      const messages = await receive()
+      messages = await receiveNext(messages)
       for (const message of messages) enqueue(message)
       startRuns()
-      await hide(messages)
+      hide(messages)
       const isBusy = queue.running > concurrency - MAX_MESSAGES && queue.running > 0
       if (isBusy && messages.length < MAX_MESSAGES) await sleep(LINGER_MS)
     }
@@ -186,9 +193,10 @@ export function startPoller({
       stopping.abort()
       onEnd()
       await loop
+      await Promise.all(hiding)
       const ended = Promise.all(inProcess)
       await (maxMs === undefined ? ended : Promise.race([ended, sleep(maxMs)]))
-      await Promise.all([deleter.flush(), maxMs === undefined ? undefined : release([...unfinished])])
+      await Promise.all([deleter.flush(), maxMs === undefined ? undefined : changeVisibility([...unfinished], 0)])
     },
   }
 }

@@ -51,11 +51,11 @@ export async function fireSchedule(engine: ScheduleEngine, message: FiringMessag
   const now = system.now()
   // The clocks of two machines differ.
   if (now < expectedAt) return queue.fire({ ...message, delayMs: expectedAt - now })
-  const [latest = due, ...missed] = lastTimes(schedule.cron, schedule.timezone, {
-    first: due,
-    last: now,
-    count: MAX_FIRINGS,
-  })
+  const { cron, timezone } = schedule
+  const [following] = nextTimes(cron, timezone, due)
+  const isLate = following !== undefined && following <= now
+  const times = isLate ? lastTimes(cron, timezone, { first: due, last: now, count: MAX_FIRINGS }) : [due]
+  const [latest = due, ...missed] = times
   // A process may have started the one that was due first, however many were due since.
   const earlier = [latest, ...missed].includes(due) ? missed : [...missed, due]
   const firings = await toMissed(engine, schedule, earlier)
@@ -64,7 +64,8 @@ export async function fireSchedule(engine: ScheduleEngine, message: FiringMessag
     lateMs: now - (latest === due ? expectedAt : latest),
   })
   if (firing === 'wait') return wait(engine, schedule, { at: latest, firings, now })
-  await moveOn(engine, schedule, { firings: [firing, ...firings], now })
+  const next = isLate ? nextTimes(cron, timezone, now)[0] : following
+  await moveOn(engine, schedule, { firings: [firing, ...firings], next })
 }
 
 /** Firings that are not started any more, unless a process has started one and died before it could say so. */
@@ -115,12 +116,11 @@ async function wait(
 async function moveOn(
   engine: ScheduleEngine,
   fired: Schedule,
-  { firings, now }: { firings: Firing[]; now: number },
+  { firings, next }: { firings: Firing[]; next: number | undefined },
 ): Promise<void> {
   const { schedules } = engine
-  const [next = null] = nextTimes(fired.cron, fired.timezone, now)
-  const openUntil = next === null ? null : await setTimer(engine, fired, next)
-  const nextRunAt = next === null ? null : new Date(next).toISOString()
+  const openUntil = next === undefined ? null : await setTimer(engine, fired, next)
+  const nextRunAt = next === undefined ? null : new Date(next).toISOString()
   for (let read: Schedule | null = fired; read; read = await schedules.get(fired)) {
     const isDue = read.nextRunAt === fired.nextRunAt
     const schedule = withFirings(read, firings)
