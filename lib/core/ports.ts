@@ -20,6 +20,8 @@ import type { LearningStore } from './learning.ts'
 import type { Delivery, Subject, Webhook, WebhookSecret } from './notification.ts'
 import type { Schedule } from './schedule.ts'
 import type { Release, Renewal, Suspend } from './transitions.ts'
+import type { UsageEntry, UsageInterval, UsageRow } from './usage.ts'
+import type { LimitSubject, Spent, StoredLimits } from './usage-limits.ts'
 import type { Signal } from './wait.ts'
 
 /** The clock (milliseconds since the epoch) and the id generator (UUIDv7). Passed in, so that tests control both. */
@@ -610,6 +612,74 @@ export type DeliveryMessage = {
   organizationId: string
   destinationId?: string
   revision?: number
+}
+
+/** Totals of what executions have used, by minute, hour and day. They are replaced, never incremented. */
+export interface UsageStore {
+  /**
+   * The entries of final executions from `from` on and before `before` (milliseconds since the epoch), page by page.
+   * Those of deleted executions stay until they have been counted.
+   */
+  readEntries(params: { from: number; before: number }): AsyncGenerator<UsageEntry[]>
+  /**
+   * Replaces the totals of an organization in an interval, unless they were computed from what was read later.
+   * `readAt`: when reading began. `start`, `readAt`: milliseconds since the epoch.
+   */
+  put(params: { organizationId: string; rows: UsageRow[]; readAt: number } & UsageSlot): Promise<void>
+  /** The totals of an organization in all intervals that begin from `from` on and before `to`, in order. */
+  read(params: {
+    organizationId: string
+    interval: UsageInterval
+    from: number
+    to: number
+  }): AsyncGenerator<{ start: number; rows: UsageRow[] }>
+  /** All organizations with totals in the intervals of this size that the hour or the day consists of. */
+  listOrganizations(params: { interval: 'minute' | 'hour'; from: number; to: number }): Promise<string[]>
+  /** Up to where totals are complete, in milliseconds since the epoch; null at the beginning. */
+  getPosition(): Promise<UsagePosition | null>
+  /** Moves it forward. */
+  setPosition(params: { position: UsagePosition }): Promise<void>
+}
+
+export type UsageSlot = { interval: UsageInterval; start: number }
+
+/** The end of the last minute, hour and day whose totals are final, in milliseconds since the epoch. */
+export type UsagePosition = Record<UsageInterval, number>
+
+/** Limits of tenants and agents, and what has been used of them. */
+export interface LimitStore {
+  /** Whether the organization has limits: one small read. */
+  hasAny(params: { organizationId: string }): Promise<boolean>
+  get(params: { organizationId: string; subject: LimitSubject }): Promise<StoredLimits | null>
+  /** By the id of the subject. */
+  list(
+    params: { organizationId: string; kind: LimitSubject['kind'] } & PageRequest,
+  ): Promise<Page<StoredLimits & { subject: LimitSubject }>>
+  put(params: { organizationId: string; subject: LimitSubject; limits: StoredLimits }): Promise<void>
+  /** False if there are none. */
+  delete(params: { organizationId: string; subject: LimitSubject }): Promise<boolean>
+  /** Counts a run of the subject in a minute (since the epoch). Returns their number so far. */
+  countRun(params: { organizationId: string; subject: LimitSubject; minute: number }): Promise<number>
+  /**
+   * Takes one of `max` slots for an execution, unless it has one. False if all are taken. A slot whose execution has
+   * ended, or was never recorded, is free: no crash can occupy one for good, and never are there more.
+   */
+  takeSlot(params: {
+    organizationId: string
+    subject: LimitSubject
+    max: number
+    executionId: string
+    now: number
+  }): Promise<boolean>
+  releaseSlot(params: { organizationId: string; subject: LimitSubject; executionId: string }): Promise<void>
+  /** Adds to what the subject has spent in the day and the month of this time (milliseconds since the epoch). */
+  addSpent(params: {
+    organizationId: string
+    subject: LimitSubject
+    at: number
+    costUsd: number
+  }): Promise<void>
+  getSpent(params: { organizationId: string; subject: LimitSubject; at: number }): Promise<Spent>
 }
 
 export interface DeliveryQueue {

@@ -4,9 +4,6 @@
  */
 const MAX_SHARE = 4
 
-/** The share of the slots that urgent items may take from others. */
-const MAX_URGENT = 4 / 5
-
 type Organization<T> = { waiting: T[]; running: number }
 
 type Options = {
@@ -18,7 +15,7 @@ type Options = {
 
 /**
  * Decides which item a free slot is for: the next one of the organization with the fewest in process. No organization
- * occupies all slots, however many items it has. Urgent items do not wait for others, which keep a share of the slots.
+ * occupies all slots, however many items it has. Urgent items do not wait for others, which keep one slot.
  */
 export class FairQueue<T> {
   private readonly slots: number
@@ -50,7 +47,7 @@ export class FairQueue<T> {
     for (const [id, organization] of this.organizations) {
       const { waiting, running } = organization
       if (waiting.length === 0 || running >= Math.min(max, this.limits[id] ?? max)) continue
-      const isFirst = this.isUrgent(id) && this.urgent < this.slots * MAX_URGENT
+      const isFirst = this.isUrgent(id) && this.urgent < this.slots - 1
       const rank = isFirst ? running - this.slots : running
       if (!first || rank < first.rank) first = { id, organization, rank }
     }

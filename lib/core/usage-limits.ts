@@ -1,0 +1,46 @@
+/** Whose executions are limited: those of a tenant, or of an agent. `id`: the tenant's, or the agent's UUID. */
+export type LimitSubject = { kind: 'tenant' | 'agent'; id: string }
+
+/** What a client sets. Null: no limit. */
+export type UsageLimits = {
+  /** Executions that are in progress; suspended ones do not count. */
+  maxOpenExecutions: number | null
+  /** Runs that are accepted in a minute of the clock. */
+  maxRunsPerMinute: number | null
+  /** In US dollars, per calendar day and month in UTC. */
+  maxCostUsd: { day: number | null; month: number | null }
+  /** The share of a cost limit at which `limit.warning` is sent. */
+  warnAt: number | null
+  /** Asynchronous runs above `maxOpenExecutions` wait for their turn instead of being refused. */
+  queueWhenFull: boolean
+}
+
+/** ISO 8601 */
+export type StoredLimits = UsageLimits & { updatedAt: string }
+
+export type CostPeriod = 'day' | 'month'
+
+/** What was spent in the current day and month, in US dollars. */
+export type Spent = Record<CostPeriod, number>
+
+/** The day and the month of a time, in UTC: 2026-11-25 and 2026-11. */
+export function periodsOf(at: number): Record<CostPeriod, string> {
+  const iso = new Date(at).toISOString()
+  return { day: iso.slice(0, 10), month: iso.slice(0, 7) }
+}
+
+/** When the period that contains this time ends, in milliseconds since the epoch. */
+export function endOfPeriod(period: CostPeriod, at: number): number {
+  const date = new Date(at)
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
+  return period === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)
+}
+
+/** The period whose cost limit is used up, the one that ends later if both are; null without one. */
+export function exceededPeriod(
+  { maxCostUsd: { day, month } }: Pick<UsageLimits, 'maxCostUsd'>,
+  spent: Spent,
+): CostPeriod | null {
+  if (month !== null && spent.month >= month) return 'month'
+  return day !== null && spent.day >= day ? 'day' : null
+}

@@ -1,0 +1,147 @@
+import { type Execution, totalUsage, type Usage } from './execution.ts'
+
+/** What usage can be grouped by. */
+export const USAGE_DIMENSIONS = ['tenant', 'agent', 'version', 'model', 'token'] as const
+export type UsageDimension = (typeof USAGE_DIMENSIONS)[number]
+
+/** The members of a row that say what it is about, by dimension. */
+export const DIMENSION_FIELDS = {
+  tenant: 'tenantId',
+  agent: 'agentId',
+  version: 'versionId',
+  model: 'model',
+  token: 'tokenId',
+} as const satisfies Record<UsageDimension, keyof UsageKey>
+
+/** Totals are kept for each combination. Null: the executions had none. */
+export type UsageKey = {
+  tenantId: string | null
+  agentId: string
+  versionId: string
+  model: string | null
+  tokenId: string | null
+}
+
+/** What one final execution adds to the totals: the entry of the index that its last write puts. */
+export type UsageEntry = UsageKey & {
+  organizationId: string
+  /** Null if it succeeded. */
+  errorCode: string | null
+  cached: boolean
+  /** Of its own model responses. */
+  usage: Usage
+  /** Of the agents that it called, which have entries of their own. */
+  childUsage: Usage | null
+  /** From its first claim to its end, without the time that it was suspended. */
+  runTimeMs: number
+}
+
+/** Costs are integers, in billionths of a dollar: sums of them are exact. */
+export type UsageTotals = {
+  runs: number
+  cacheHits: number
+  /** Failed executions by code. */
+  errors: Record<string, number>
+  inputTokens: number
+  outputTokens: number
+  cachedInputTokens: number
+  cacheWriteTokens: number
+  reasoningTokens: number
+  webSearches: number
+  costNanoUsd: number
+  childCostNanoUsd: number
+  /** Executions that used a model without a known price: the cost lacks them. */
+  unpricedRuns: number
+  runTimeMs: number
+}
+
+export type UsageRow = UsageKey & UsageTotals
+
+/** The parts of time that totals are kept for. They begin in UTC. */
+export type UsageInterval = 'minute' | 'hour' | 'day'
+export const INTERVAL_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
+
+/** The start of the interval, in milliseconds since the epoch. */
+export const startOf = (interval: UsageInterval, at: number): number => at - (at % INTERVAL_MS[interval])
+
+const NO_TOTALS: UsageTotals = {
+  runs: 0,
+  cacheHits: 0,
+  errors: {},
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  webSearches: 0,
+  costNanoUsd: 0,
+  childCostNanoUsd: 0,
+  unpricedRuns: 0,
+  runTimeMs: 0,
+}
+
+type Ended = Pick<
+  Execution,
+  'steps' | 'usage' | 'lostSteps' | 'lostUsage' | 'startedAt' | 'finishedAt' | 'waitedMs'
+>
+
+/** What the run itself has used, and for how long it ran. */
+export const measuresOf = (ended: Ended): Pick<UsageEntry, 'usage' | 'runTimeMs'> => ({
+  usage: totalUsage(ended),
+  runTimeMs:
+    ended.startedAt && ended.finishedAt
+      ? Math.max(Date.parse(ended.finishedAt) - Date.parse(ended.startedAt) - ended.waitedMs, 0)
+      : 0,
+})
+
+const toNano = ({ costUsd = 0 }: Usage): number => Math.round(costUsd * 1e9)
+
+/** A row of one execution. */
+export function toUsageRow(entry: UsageEntry): UsageRow {
+  const { tenantId, agentId, versionId, model, tokenId, errorCode, cached, usage, childUsage } = entry
+  const { costUsd, estimated: _, ...tokens } = usage
+  const isUnpriced = !cached && usage.inputTokens + usage.outputTokens > 0 && costUsd === undefined
+  return {
+    ...{ tenantId, agentId, versionId, model, tokenId },
+    ...NO_TOTALS,
+    runs: 1,
+    cacheHits: cached ? 1 : 0,
+    errors: errorCode === null ? {} : { [errorCode]: 1 },
+    ...tokens,
+    costNanoUsd: toNano(usage),
+    childCostNanoUsd: childUsage ? toNano(childUsage) : 0,
+    unpricedRuns: isUnpriced ? 1 : 0,
+    runTimeMs: entry.runTimeMs,
+  }
+}
+
+/** The sums of rows that agree in these dimensions. The other members of their keys are null. */
+export function sumUsage<Key extends Partial<UsageKey>>(
+  rows: Iterable<UsageRow>,
+  dimensions: readonly UsageDimension[] = USAGE_DIMENSIONS,
+): (Key & UsageTotals)[] {
+  const fields = dimensions.map((dimension) => DIMENSION_FIELDS[dimension])
+  const sums = new Map<string, Key & UsageTotals>()
+  for (const row of rows) {
+    const values = fields.map((field) => row[field])
+    const id = JSON.stringify(values)
+    const sum = sums.get(id)
+    if (sum) addTotals(sum, row)
+    else {
+      const key = Object.fromEntries(fields.map((field, index) => [field, values[index]])) as Key
+      sums.set(id, { ...key, ...structuredClone(NO_TOTALS) })
+      addTotals(sums.get(id) as UsageTotals, row)
+    }
+  }
+  return [...sums.values()]
+}
+
+const COUNTS = Object.keys(NO_TOTALS).filter((name) => name !== 'errors') as Exclude<
+  keyof UsageTotals,
+  'errors'
+>[]
+
+function addTotals(sum: UsageTotals, added: UsageTotals): void {
+  for (const name of COUNTS) sum[name] += added[name]
+  for (const [code, count] of Object.entries(added.errors)) sum.errors[code] = (sum.errors[code] ?? 0) + count
+}
