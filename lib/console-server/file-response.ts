@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { chooseEncoding } from '../http/accept-encoding.ts'
 import { getHeader, type HttpResponse, isStreaming, type ServiceEvent } from '../http/event.ts'
+import { chooseEncoding } from '../http/negotiation.ts'
 import { type ConsoleFile, ENCODINGS, type Encoding } from './console-files.ts'
 
 /**

@@ -7,7 +7,7 @@ export type ListPosition = { order: string }
 
 const VERSION = '1'
 /** What cursors consist of. */
-export const CURSOR = /^[A-Za-z0-9_-]{1,200}$/
+export const CURSOR = /^[A-Za-z0-9_-]{1,2000}$/
 
 /** An opaque cursor for a position. Only `decodeCursor` interprets it. */
 export function encodeCursor(position: ListPosition): string {
@@ -36,6 +36,8 @@ export const BY_DELIVERY = new RegExp(`^${UUID}#\\d{7}$`)
 /** Schedules: the name. */
 export const BY_NAME = SCHEDULE_NAME
 export const BY_NUMBER = /^[1-9]\d{0,4}$/
+/** Usage: the interval, what it is grouped by, and the values of the group as a JSON array. */
+export const BY_USAGE = /^(\d{4}-\d\d-\d\dT[\d:.]{12}Z)#([a-z,]*)#(\[.*\])$/s
 /** Lines of a batch: the first one that was not on the page. */
 export const BY_LINE = BY_NUMBER
 

@@ -33,6 +33,9 @@ export const PAGE_SIZE = { min: 1, max: 100, default: 50 } as const
 /** Results of a batch on one page. */
 export const RESULT_PAGE_SIZE = { min: 1, max: 1_000, default: 1_000 } as const
 
+/** Rows of usage on one page. */
+export const USAGE_PAGE_SIZE = { min: 1, max: 1_000, default: 1_000 } as const
+
 /** Retired versions of an agent, whose item lists them: 70 kB of the 400 kB that an item can have. */
 export const MAX_RETIRED_VERSIONS = 1_000
 

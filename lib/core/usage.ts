@@ -22,6 +22,9 @@ export type UsageKey = {
   tokenId: string | null
 }
 
+/** In place of an organization: the totals of all organizations, one row for each interval. */
+export const DEPLOYMENT = '*'
+
 /** What one final execution adds to the totals: the entry of the index that its last write puts. */
 export type UsageEntry = UsageKey & {
   organizationId: string
@@ -60,6 +63,16 @@ export type UsageRow = UsageKey & UsageTotals
 /** The parts of time that totals are kept for. They begin in UTC. */
 export type UsageInterval = 'minute' | 'hour' | 'day'
 export const INTERVAL_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
+
+/**
+ * How long totals are kept, how many of them a request may read at most, and how many it reads by default, in
+ * milliseconds.
+ */
+export const USAGE_RANGES = {
+  minute: { keptMs: 2 * INTERVAL_MS.day, maxMs: 3 * INTERVAL_MS.hour, defaultMs: INTERVAL_MS.hour },
+  hour: { keptMs: 100 * INTERVAL_MS.day, maxMs: 31 * INTERVAL_MS.day, defaultMs: INTERVAL_MS.day },
+  day: { keptMs: 800 * INTERVAL_MS.day, maxMs: 800 * INTERVAL_MS.day, defaultMs: INTERVAL_MS.day },
+} as const satisfies Record<UsageInterval, object>
 
 /** The start of the interval, in milliseconds since the epoch. */
 export const startOf = (interval: UsageInterval, at: number): number => at - (at % INTERVAL_MS[interval])
@@ -115,25 +128,42 @@ export function toUsageRow(entry: UsageEntry): UsageRow {
   }
 }
 
-/** The sums of rows that agree in these dimensions. The other members of their keys are null. */
+/** The sums of rows that agree in these dimensions. */
 export function sumUsage<Key extends Partial<UsageKey>>(
   rows: Iterable<UsageRow>,
-  dimensions: readonly UsageDimension[] = USAGE_DIMENSIONS,
+  dimensions?: readonly UsageDimension[],
 ): (Key & UsageTotals)[] {
-  const fields = dimensions.map((dimension) => DIMENSION_FIELDS[dimension])
-  const sums = new Map<string, Key & UsageTotals>()
-  for (const row of rows) {
-    const values = fields.map((field) => row[field])
-    const id = JSON.stringify(values)
-    const sum = sums.get(id)
-    if (sum) addTotals(sum, row)
-    else {
-      const key = Object.fromEntries(fields.map((field, index) => [field, values[index]])) as Key
-      sums.set(id, { ...key, ...structuredClone(NO_TOTALS) })
-      addTotals(sums.get(id) as UsageTotals, row)
+  const sums = new UsageSums<Key>(dimensions)
+  sums.add(rows)
+  return sums.rows
+}
+
+/** Adds up rows that arrive one after the other. The sums have the members that they are grouped by. */
+export class UsageSums<Key extends Partial<UsageKey> = Partial<UsageKey>> {
+  private readonly sums = new Map<string, Key & UsageTotals>()
+  private readonly fields: (keyof UsageKey)[]
+
+  constructor(dimensions: readonly UsageDimension[] = USAGE_DIMENSIONS) {
+    this.fields = dimensions.map((dimension) => DIMENSION_FIELDS[dimension])
+  }
+
+  get rows(): (Key & UsageTotals)[] {
+    return [...this.sums.values()]
+  }
+
+  add(rows: Iterable<UsageRow>): void {
+    for (const row of rows) {
+      const values = this.fields.map((field) => row[field])
+      const id = JSON.stringify(values)
+      let sum = this.sums.get(id)
+      if (!sum) {
+        const key = Object.fromEntries(this.fields.map((field, index) => [field, values[index]])) as Key
+        sum = { ...key, ...NO_TOTALS, errors: {} }
+        this.sums.set(id, sum)
+      }
+      addTotals(sum, row)
     }
   }
-  return [...sums.values()]
 }
 
 const COUNTS = Object.keys(NO_TOTALS).filter((name) => name !== 'errors') as Exclude<

@@ -3,18 +3,18 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { MiddlewareObj, Request } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import { chooseEncoding } from './accept-encoding.ts'
 import { addVary, getHeader, type ServiceEvent } from './event.ts'
+import { chooseEncoding } from './negotiation.ts'
 
 /** Characters of a body. Smaller ones fit one packet of a network anyway. */
 export const MIN_COMPRESSED_LENGTH = 1_024
 
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/
+const COMPRESSIBLE_TYPE = /^(?:application\/(?:[\w.-]+\+)?json|text\/csv)\b/
 
 const compress = promisify(gzip)
 
 /**
- * Compresses JSON for clients that accept it. For streamed responses: API Gateway sends these as they are
+ * Compresses JSON and CSV for clients that accept it. For streamed responses: API Gateway sends these as they are
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html). To be used first, so that
  * it sees the response as all other middlewares have left it.
  */
@@ -36,5 +36,5 @@ export function compression(): MiddlewareObj<ServiceEvent, APIGatewayProxyResult
 /** Not streams of events, files that are compressed already, or responses to HEAD, which have no body. */
 function isCompressible({ body, headers = {} }: APIGatewayProxyResult): boolean {
   if (typeof body !== 'string' || body.length < MIN_COMPRESSED_LENGTH) return false
-  return JSON_TYPE.test(String(headers['Content-Type'])) && headers['Content-Encoding'] === undefined
+  return COMPRESSIBLE_TYPE.test(String(headers['Content-Type'])) && headers['Content-Encoding'] === undefined
 }

@@ -1,0 +1,184 @@
+import { resolveTenant, visibilityOf } from '../../access/permissions.ts'
+import { findAgentId } from '../../agents/resolve-agent.ts'
+import type { Access } from '../../core/access.ts'
+import { BY_USAGE, type ListPosition, type PageQuery, parsePage } from '../../core/cursor.ts'
+import { InvalidCursor, InvalidQueryParameter } from '../../core/errors.ts'
+import { tryParseJson } from '../../core/json/json.ts'
+import { USAGE_PAGE_SIZE } from '../../core/limits.ts'
+import type { AgentStore, Page, System, UsageStore } from '../../core/ports.ts'
+import {
+  DIMENSION_FIELDS,
+  INTERVAL_MS,
+  startOf,
+  USAGE_RANGES,
+  type UsageDimension,
+  type UsageInterval,
+  type UsageKey,
+  type UsageRow,
+  UsageSums,
+  type UsageTotals,
+} from '../../core/usage.ts'
+
+/** What a request asks for. `from` and `to`: RFC 3339. */
+export type UsageQuery = PageQuery & {
+  groupBy?: UsageDimension[] | undefined
+  interval?: UsageInterval | undefined
+  from?: string | undefined
+  to?: string | undefined
+  tenantId?: string | undefined
+  /** ID or slug. */
+  agentId?: string | undefined
+}
+
+/** The totals of a group in an interval. `start`: milliseconds since the epoch. */
+export type GroupUsage = Partial<UsageKey> & UsageTotals & { start: number }
+
+type Range = { interval: UsageInterval; from: number; to: number }
+
+export type UsageStores = { usage: Pick<UsageStore, 'read' | 'getPosition'>; system: Pick<System, 'now'> }
+
+/**
+ * A page of what a token may see of the usage of its organization, by interval and group. `groupBy`, `range`: what the
+ * request asks for, with the defaults and the rounding: those of the following pages.
+ * @throws AgentNotFound, Forbidden for another tenant than that of the token, InvalidCursor, InvalidQueryParameter
+ */
+export async function readUsage(
+  { agents, usage, system }: UsageStores & { agents: AgentStore },
+  { access, query }: { access: Access; query: UsageQuery },
+): Promise<{ page: Page<GroupUsage>; groupBy: UsageDimension[]; range: Range }> {
+  const { groupBy = [], limit = USAGE_PAGE_SIZE.default, cursor } = query
+  const range = parseRange(query, system.now())
+  const after = parsePosition({ cursor }, groupBy, range.interval)
+  const isVisible = await toFilter(agents, access, query)
+  const items: GroupUsage[] = []
+  const rest = { ...range, from: Math.max(range.from, after?.start ?? 0) }
+  const parts = readTotals({ usage, system }, { organizationId: access.organizationId, ...rest })
+  for await (const { start, rows } of sumIntervals(parts, { ...range, groupBy, isVisible })) {
+    const ordered = rows.toSorted((a, b) => compareGroups(valuesOf(groupBy, a), valuesOf(groupBy, b)))
+    for (const row of ordered) {
+      if (after?.start === start && compareGroups(valuesOf(groupBy, row), after.values) <= 0) continue
+      if (items.length === limit) return { page: { items, next: toPosition(items, groupBy) }, groupBy, range }
+      items.push({ start, ...row })
+    }
+  }
+  return { page: { items, next: null }, groupBy, range }
+}
+
+/**
+ * Rounded outwards to whole intervals, and not beyond the current one.
+ * @throws InvalidQueryParameter
+ */
+function parseRange({ interval = 'hour', from, to }: UsageQuery, now: number): Range {
+  const { keptMs, maxMs, defaultMs } = USAGE_RANGES[interval]
+  const end = Math.min(to === undefined ? now : Date.parse(to), now)
+  const begin = from === undefined ? end - defaultMs : Date.parse(from)
+  const path = from === undefined && to !== undefined ? 'to' : 'from'
+  const reject = (message: string) => new InvalidQueryParameter([{ path, message }])
+  if (from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to))
+    throw reject('from must be before to.')
+  if (begin < now - keptMs)
+    throw reject(`${path} must be within the last ${describe(keptMs)} with interval=${interval}.`)
+  if (end - begin > maxMs)
+    throw reject(`from must be at most ${describe(maxMs)} before to with interval=${interval}.`)
+  const after = startOf(interval, end + INTERVAL_MS[interval] - 1)
+  return { interval, from: startOf(interval, begin), to: after }
+}
+
+function describe(ms: number): string {
+  const days = ms / INTERVAL_MS.day
+  return days >= 1 ? `${days} days` : `${ms / INTERVAL_MS.hour} hours`
+}
+
+/** Which rows a request selects, of those that its token may see. */
+async function toFilter(agents: AgentStore, access: Access, { tenantId, agentId }: UsageQuery) {
+  const tenant = resolveTenant(access, tenantId)
+  const agent = await findAgentId(agents, access, agentId)
+  const agentIds = agent === null ? visibilityOf(access).agentIds : [agent]
+  return (row: UsageRow) =>
+    (tenant === undefined || row.tenantId === tenant) && (agentIds?.includes(row.agentId) ?? true)
+}
+
+/** The totals that are kept for shorter intervals, from the longest on. */
+const PARTS = { day: ['day', 'hour', 'minute'], hour: ['hour', 'minute'], minute: ['minute'] } as const
+
+/**
+ * Totals in the order of their times, in parts that are as long as an interval or shorter: the intervals whose totals
+ * are final, then what there is of the others.
+ */
+export async function* readTotals(
+  { usage, system }: UsageStores,
+  { organizationId, interval, from, to }: Range & { organizationId: string },
+): ReturnType<UsageStore['read']> {
+  const position = await usage.getPosition()
+  let begin = from
+  for (const part of PARTS[interval]) {
+    begin = Math.max(begin, system.now() - USAGE_RANGES[part].keptMs)
+    const end = part === 'minute' ? to : Math.min(position?.[part] ?? 0, to)
+    if (begin >= end) continue
+    yield* usage.read({ organizationId, interval: part, from: startOf(part, begin), to: end })
+    begin = end
+  }
+}
+
+/** Adds up the parts of each interval, and leaves out those without rows. */
+async function* sumIntervals(
+  parts: ReturnType<UsageStore['read']>,
+  {
+    interval,
+    groupBy,
+    isVisible,
+  }: { interval: UsageInterval; groupBy: UsageDimension[]; isVisible: (row: UsageRow) => boolean },
+) {
+  let sums = new UsageSums(groupBy)
+  let start = 0
+  for await (const part of parts) {
+    const begin = startOf(interval, part.start)
+    if (begin !== start) {
+      yield { start, rows: sums.rows }
+      sums = new UsageSums(groupBy)
+      start = begin
+    }
+    sums.add(part.rows.filter(isVisible))
+  }
+  yield { start, rows: sums.rows }
+}
+
+type Values = (string | null)[]
+
+const valuesOf = (groupBy: UsageDimension[], row: Partial<UsageKey>): Values =>
+  groupBy.map((dimension) => row[DIMENSION_FIELDS[dimension]] ?? null)
+
+/** In the order of the dimensions; groups without a value first. */
+function compareGroups(a: Values, b: Values): number {
+  const index = a.findIndex((value, i) => value !== b[i])
+  const [left = null, right = null] = [a[index], b[index]]
+  if (left === right) return 0
+  return left === null || (right !== null && left < right) ? -1 : 1
+}
+
+/** Where the page ends. A cursor of another list is none of this one. */
+function toPosition(items: GroupUsage[], groupBy: UsageDimension[]): ListPosition | null {
+  const last = items.at(-1)
+  if (!last) return null
+  const values = JSON.stringify(valuesOf(groupBy, last))
+  return { order: `${new Date(last.start).toISOString()}#${groupBy}#${values}` }
+}
+
+/** @throws InvalidCursor */
+function parsePosition(page: PageQuery, groupBy: UsageDimension[], interval: UsageInterval) {
+  const { after } = parsePage(page, BY_USAGE)
+  if (!after) return null
+  const [, time = '', dimensions, json = ''] = BY_USAGE.exec(after.order) ?? []
+  const start = Date.parse(time)
+  const values = parseValues(json)
+  if (start !== startOf(interval, start) || dimensions !== `${groupBy}` || values?.length !== groupBy.length)
+    throw new InvalidCursor()
+  return { start, values }
+}
+
+function parseValues(json: string): Values | undefined {
+  const values = tryParseJson(json)
+  const isValues =
+    Array.isArray(values) && values.every((value) => value === null || typeof value === 'string')
+  return isValues ? values : undefined
+}
