@@ -1,4 +1,4 @@
-import type { Execution, ExecutionSummary } from './execution.ts'
+import type { Execution } from './execution.ts'
 import type { Wait } from './wait.ts'
 
 /** Events of executions: what a webhook gets that selects no types. */
@@ -9,12 +9,12 @@ export const EXECUTION_EVENT_TYPES = [
   'execution.waiting',
 ] as const
 /** What destinations can be told. */
-export const EVENT_TYPES = [...EXECUTION_EVENT_TYPES, 'batch.ended'] as const
+export const EVENT_TYPES = [...EXECUTION_EVENT_TYPES, 'batch.ended', 'limit.warning'] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 /** What an event is about. Its deliveries are stored beside its record, and deleted with it. */
 export type Subject = { kind: (typeof SUBJECT_KINDS)[number]; id: string }
-export const SUBJECT_KINDS = ['execution', 'batch'] as const
+export const SUBJECT_KINDS = ['execution', 'batch', 'limit'] as const
 
 export const isSubjectKind = (kind: unknown): kind is Subject['kind'] =>
   SUBJECT_KINDS.includes(kind as Subject['kind'])
@@ -106,17 +106,24 @@ export type DeliveryResult = {
   isGone: boolean
 }
 
-/** What selects the events of a webhook. */
+/** What webhooks select the events of a subject by. Null: it has none. */
+export type Selectable = {
+  agentId: string | null
+  tenantId: string | null
+  source: Execution['source'] | null
+}
+
+/** What selects the events of a webhook. Sources select among executions alone. */
 export function selects(
   { enabled, types, agentIds, tenantIds, sources }: Webhook,
-  { agentId, tenantId, source }: Pick<ExecutionSummary, 'agentId' | 'tenantId' | 'source'>,
+  { agentId, tenantId, source }: Selectable,
   type: EventType,
 ): boolean {
   return (
     enabled &&
     types.includes(type) &&
-    (agentIds?.includes(agentId) ?? true) &&
+    (agentIds === null || (agentId !== null && agentIds.includes(agentId))) &&
     (tenantIds === null || (tenantId !== null && tenantIds.includes(tenantId))) &&
-    (sources?.includes(source) ?? true)
+    (sources === null || source === null || sources.includes(source))
   )
 }

@@ -21,7 +21,7 @@ import type { Delivery, Subject, Webhook, WebhookSecret } from './notification.t
 import type { Schedule } from './schedule.ts'
 import type { Release, Renewal, Suspend } from './transitions.ts'
 import type { UsageEntry, UsageInterval, UsageRow } from './usage.ts'
-import type { LimitSubject, Spent, StoredLimits } from './usage-limits.ts'
+import type { LimitSubject, LimitWarning, Spent, StoredLimits } from './usage-limits.ts'
 import type { Signal } from './wait.ts'
 
 /** The clock (milliseconds since the epoch) and the id generator (UUIDv7). Passed in, so that tests control both. */
@@ -650,37 +650,39 @@ export type UsagePosition = Record<UsageInterval, number>
 export interface LimitStore {
   /** Whether the organization has limits: one small read. */
   hasAny(params: { organizationId: string }): Promise<boolean>
-  get(params: { organizationId: string; subject: LimitSubject }): Promise<StoredLimits | null>
+  get(params: SubjectKey): Promise<StoredLimits | null>
   /** By the id of the subject. */
   list(
     params: { organizationId: string; kind: LimitSubject['kind'] } & PageRequest,
   ): Promise<Page<StoredLimits & { subject: LimitSubject }>>
-  put(params: { organizationId: string; subject: LimitSubject; limits: StoredLimits }): Promise<void>
+  put(params: SubjectKey & { limits: StoredLimits }): Promise<void>
   /** False if there are none. */
-  delete(params: { organizationId: string; subject: LimitSubject }): Promise<boolean>
+  delete(params: SubjectKey): Promise<boolean>
   /** Counts a run of the subject in a minute (since the epoch). Returns their number so far. */
-  countRun(params: { organizationId: string; subject: LimitSubject; minute: number }): Promise<number>
+  countRun(params: SubjectKey & { minute: number }): Promise<number>
   /**
    * Takes one of `max` slots for an execution, unless it has one. False if all are taken. A slot whose execution has
-   * ended, or was never recorded, is free: no crash can occupy one for good, and never are there more.
+   * ended, or was not recorded within 10 minutes, is free: no crash can occupy one for good, and never are there more
+   * than `max`. Above a `max` that was lowered, they are as many as before until enough of them are released.
    */
-  takeSlot(params: {
-    organizationId: string
-    subject: LimitSubject
-    max: number
-    executionId: string
-    now: number
-  }): Promise<boolean>
-  releaseSlot(params: { organizationId: string; subject: LimitSubject; executionId: string }): Promise<void>
-  /** Adds to what the subject has spent in the day and the month of this time (milliseconds since the epoch). */
-  addSpent(params: {
-    organizationId: string
-    subject: LimitSubject
-    at: number
-    costUsd: number
-  }): Promise<void>
-  getSpent(params: { organizationId: string; subject: LimitSubject; at: number }): Promise<Spent>
+  takeSlot(params: SubjectKey & { max: number; executionId: string; now: number }): Promise<boolean>
+  /** Does nothing if the execution has none. */
+  releaseSlot(params: SubjectKey & { executionId: string }): Promise<void>
+  /** Slots that are taken, also by executions that have ended and could not release them. */
+  countSlots(params: SubjectKey): Promise<number>
+  /**
+   * Adds to what the subject has spent in the day and the month of this time (milliseconds since the epoch). A request
+   * whose response was lost may count twice.
+   */
+  addSpent(params: SubjectKey & { at: number; costUsd: number }): Promise<void>
+  getSpent(params: SubjectKey & { at: number }): Promise<Spent>
+  /** Keeps a warning and enters it into the outbox. False if one with its id is kept. */
+  putWarning(params: { warning: LimitWarning }): Promise<boolean>
+  getWarning(params: { organizationId: string; id: string }): Promise<LimitWarning | null>
 }
+
+/** A tenant or an agent of an organization. */
+export type SubjectKey = { organizationId: string; subject: LimitSubject }
 
 export interface DeliveryQueue {
   /** `delayMs`: 15 minutes at most. @throws Unavailable */

@@ -23,6 +23,30 @@ export type CostPeriod = 'day' | 'month'
 /** What was spent in the current day and month, in US dollars. */
 export type Spent = Record<CostPeriod, number>
 
+/** What was read of a subject: `spent` in the periods of this time (milliseconds since the epoch). */
+export type Spending = {
+  organizationId: string
+  subject: LimitSubject
+  limits: Pick<UsageLimits, 'maxCostUsd' | 'warnAt'>
+  spent: Spent
+  at: number
+}
+
+/** A cost limit of a subject is about to be used up. */
+export type LimitWarning = {
+  /** A UUID that derives from the others: there is one for each subject, period and value of the limit. */
+  id: string
+  organizationId: string
+  subject: LimitSubject
+  period: CostPeriod
+  limitUsd: number
+  /** What was spent when the warning was written. */
+  spentUsd: number
+  warnAt: number
+  /** ISO 8601 */
+  at: string
+}
+
 /** The day and the month of a time, in UTC: 2026-11-25 and 2026-11. */
 export function periodsOf(at: number): Record<CostPeriod, string> {
   const iso = new Date(at).toISOString()

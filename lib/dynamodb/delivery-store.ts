@@ -1,3 +1,4 @@
+import { firstIdAt } from '../core/ids.ts'
 import { type Delivery, EVENT_BUS } from '../core/notification.ts'
 import type { DeliveryStore, OutboxEntry } from '../core/ports.ts'
 import {
@@ -137,6 +138,10 @@ const toDelivery = (item: Item): Delivery =>
     ...Object.fromEntries(NULLABLE.map((name) => [name, item[name] ?? null])),
   }) as Delivery
 
+/** The time in the id of a warning is the start of its period. */
+const orderOf = ({ subject: { kind, id }, occurredAt }: Delivery): string =>
+  kind === 'limit' ? firstIdAt(Date.parse(occurredAt)) + id.slice(13) : id
+
 function toItem(delivery: Delivery, dueAt: number | null): Item {
   const { subject, organizationId, revision, destinationId } = delivery
   const { kind, id } = subject
@@ -148,7 +153,7 @@ function toItem(delivery: Delivery, dueAt: number | null): Item {
     // The deliveries to the event bus have no list: it belongs to no organization.
     ...(destinationId !== EVENT_BUS && {
       ownerShard: deliveriesShard(organizationId, destinationId, shardOf(id, LIST_SHARDS)),
-      listOrder: `${id}#${String(revision).padStart(7, '0')}`,
+      listOrder: `${orderOf(delivery)}#${String(revision).padStart(7, '0')}`,
     }),
     ...(dueAt !== null && {
       openShard: timerShard(shardOf(id, TIMER_SHARDS)),

@@ -5,6 +5,7 @@ import { deliveryStore } from './delivery-store.ts'
 import { executionStore } from './executions/execution-store.ts'
 import { signalStore } from './executions/signal-store.ts'
 import { stepStore } from './executions/step-store.ts'
+import { limitStore } from './limit-store.ts'
 import { cacheStore, idempotencyStore } from './reservation-stores.ts'
 import { scheduleStore } from './schedule-store.ts'
 import { openTable, type Table } from './table/table.ts'
@@ -26,6 +27,7 @@ export const openStores = (table: Table = openTable()) => ({
   deliveries: deliveryStore(table),
   cache: cacheStore(table),
   idempotency: idempotencyStore(table),
+  limits: limitStore(table),
   organizations: organizationStore(table),
   rates: rateStore(table),
   schedules: scheduleStore(table),

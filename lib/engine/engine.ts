@@ -11,6 +11,7 @@ import type {
   System,
 } from '../core/ports.ts'
 import type { Step, StepStore } from '../core/step.ts'
+import type { Spending } from '../core/usage-limits.ts'
 import {
   type Environment,
   LEASE_SECONDS,
@@ -41,6 +42,11 @@ export type Engine = {
   openTools?: typeof openTools
   /** Starts the delivery of an execution's events; nobody is told by default. */
   announce?: (execution: Pick<Execution, 'id' | 'organizationId'>) => Promise<void>
+  /**
+   * Tells destinations of each cost limit of a subject that is used up to its `warnAt`; nobody is told by default. To
+   * be called with whatever was read of its spending: the first call that finds so much makes the event. Never throws.
+   */
+  warnAtLimit?: (spending: Spending) => Promise<void>
   /** Starts the next line of a batch when this one has ended; by default, a message or the timer does. */
   afterLine?: (ended: ExecutionSummary) => Promise<void>
   /** Tests shorten these. */

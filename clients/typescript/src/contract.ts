@@ -164,6 +164,7 @@ export type CreatedWebhook = {
     | 'execution.cancelled'
     | 'execution.waiting'
     | 'batch.ended'
+    | 'limit.warning'
   )[]
   /** IDs of agents. Null: all of them. */
   agents: string[] | null
@@ -812,6 +813,7 @@ export type Webhook = {
     | 'execution.cancelled'
     | 'execution.waiting'
     | 'batch.ended'
+    | 'limit.warning'
   )[]
   /** IDs of agents. Null: all of them. */
   agents: string[] | null
@@ -838,6 +840,7 @@ export type WebhookBody = {
     | 'execution.cancelled'
     | 'execution.waiting'
     | 'batch.ended'
+    | 'limit.warning'
   )[]
   /** Only events of these agents (slugs or IDs). Null: of all agents. */
   agents?: string[] | null
@@ -861,6 +864,7 @@ export type WebhookChanges = {
     | 'execution.cancelled'
     | 'execution.waiting'
     | 'batch.ended'
+    | 'limit.warning'
   )[]
   /** Only events of these agents (slugs or IDs). Null: of all agents. */
   agents?: string[] | null

@@ -1,5 +1,6 @@
-import type { Subject } from '../../core/notification.ts'
+import { SUBJECT_KINDS, type Subject } from '../../core/notification.ts'
 import type { DeliveryId } from '../../core/ports.ts'
+import type { LimitSubject } from '../../core/usage-limits.ts'
 
 /** Key builders. Prefixes appear nowhere else. */
 export type Key = { pk: string; sk: string }
@@ -23,6 +24,7 @@ export const TOKEN_ID_PREFIX = 'TOKEN-ID#'
 export const RATE_PREFIX = 'RATE#'
 export const DESTINATIONS_PREFIX = 'DESTINATIONS#'
 export const SECRET_PREFIX = 'SECRET#'
+export const LIMITS_PREFIX = 'LIMITS#'
 
 export const organizationKey = (id: string): Key => ({ pk: `${ORGANIZATION_PREFIX}${id}`, sk: 'ORG' })
 
@@ -42,6 +44,10 @@ export const largeBodiesKey = (organizationId: string, minute: number): Key =>
 export const occupancyKey = (organizationId: string, name: string, window: number): Key =>
   counterKey(`${organizationId}#OPEN#${name}#${window}`)
 
+/** The runs of a tenant or an agent with limits in a minute. */
+export const limitedRunsKey = (organizationId: string, subject: LimitSubject, minute: number): Key =>
+  counterKey(`${organizationId}#RUNS#${minute}#${nameOf(subject)}`)
+
 const counterKey = (name: string): Key => ({ pk: `${RATE_PREFIX}${name}`, sk: 'RATE' })
 
 const inDestinations = (organizationId: string, sk: string): Key => ({
@@ -58,6 +64,31 @@ export const webhookSecretKey = (organizationId: string, id: string): Key => ({
   pk: `${SECRET_PREFIX}${organizationId}`,
   sk: `${WEBHOOK_PREFIX}${id}`,
 })
+
+/** A tenant's id may contain any printable character: it comes last. */
+const nameOf = ({ kind, id }: LimitSubject): string => `${limitsPrefix(kind)}${id}`
+export const limitsPrefix = (kind: LimitSubject['kind']): string => `${kind.toUpperCase()}#`
+export const limitsKey = (organizationId: string, subject: LimitSubject): Key => ({
+  pk: `${LIMITS_PREFIX}${organizationId}`,
+  sk: nameOf(subject),
+})
+/** The slots that executions of a tenant or an agent have taken, some in each item. */
+export const slotsKey = (organizationId: string, subject: LimitSubject, number: number): Key => ({
+  pk: `SLOTS#${organizationId}#${nameOf(subject)}`,
+  sk: padded(number),
+})
+/** The number of the item. */
+export const slotsNumberOf = ({ sk }: Key): number => Number(sk)
+/** What a tenant or an agent with limits has spent in a month. Each response of a model adds to one of the shards. */
+export const SPENT_SHARDS = 8
+export const spentKey = (
+  organizationId: string,
+  subject: LimitSubject,
+  month: string,
+  shard: number,
+): Key => ({ pk: `SPENT#${organizationId}#${shard}#${nameOf(subject)}`, sk: month })
+/** What destinations are told of a cost limit. */
+export const warningKey = (id: string): Key => inSubject({ kind: 'limit', id }, 'WARNING')
 
 const inAgent = (id: string, sk: string): Key => ({ pk: `${AGENT_PREFIX}${id}`, sk })
 export const agentKey = (id: string): Key => inAgent(id, 'AGENT')
@@ -104,11 +135,11 @@ export const batchIdOf = ({ pk, sk }: Key): string | null =>
   sk === 'BATCH' ? pk.slice(BATCH_PREFIX.length) : null
 
 /** Of the partitions with the records of what has events. */
-const SUBJECT_PREFIXES = { execution: 'EXEC#', batch: BATCH_PREFIX } as const
+const SUBJECT_PREFIXES = { execution: 'EXEC#', batch: BATCH_PREFIX, limit: 'LIMIT#' } as const
 const inSubject = ({ kind, id }: Subject, sk: string): Key => ({ pk: `${SUBJECT_PREFIXES[kind]}${id}`, sk })
 /** Whose record or delivery it is. */
 export function subjectOf(pk: string): Subject {
-  const kind = pk.startsWith(SUBJECT_PREFIXES.batch) ? 'batch' : 'execution'
+  const kind = SUBJECT_KINDS.find((kind) => pk.startsWith(SUBJECT_PREFIXES[kind])) ?? 'execution'
   return { kind, id: pk.slice(SUBJECT_PREFIXES[kind].length) }
 }
 
@@ -157,6 +188,9 @@ export function deliveryIdOf({ pk, sk }: Key): DeliveryId | null {
   const [, revision, destinationId = ''] = sk.startsWith(DELIVERY_PREFIX) ? sk.split('#') : []
   return revision === undefined ? null : { subject: subjectOf(pk), revision: Number(revision), destinationId }
 }
+/** Of a warning; null for other items. */
+export const warningIdOf = ({ pk }: Key): string | null =>
+  pk.startsWith(SUBJECT_PREFIXES.limit) ? pk.slice(SUBJECT_PREFIXES.limit.length) : null
 /** Says that all events of a subject that has ended have deliveries. */
 export const handledKey = (subject: Subject): Key => inSubject(subject, 'HANDLED')
 /** Up to where the sweeper has read the outbox. */

@@ -8,6 +8,7 @@ import {
   isOfExecution,
   type Key,
   ownerBatchIdOf,
+  warningIdOf,
 } from './keys.ts'
 import { TABLE } from './schema.ts'
 
@@ -19,11 +20,14 @@ const DAY_MS = 86_400_000
  */
 const SLACK_MS = 7 * DAY_MS
 
+/** The time in the id of a warning is the start of its period. */
+const MAX_PERIOD_MS = 31 * DAY_MS
+
 export type Retention = {
   /** When a copy of an execution's result expires, in milliseconds since the epoch: not after its record; or null. */
   expiryOf(executionId: string): number | null
   /**
-   * The time-to-live attribute of an item of an execution or a batch. A record has none until it has ended: it can wait
+   * The time-to-live attribute of an item of an execution, a batch or a warning. A record has none until it has ended: it can wait
    * for long.
    * Other items are not written again then: they expire after the latest possible end. Empty if it is no such item.
    */
@@ -40,6 +44,8 @@ export function retention(environment: Environment): Retention {
     expiryOf,
     timeToLiveOf(item) {
       const key = item as Key
+      const warningId = warningIdOf(key)
+      if (warningId !== null) return timeToLive(expiryOf(warningId) + MAX_PERIOD_MS + SLACK_MS)
       const id = isOfExecution(key) ? executionIdOf(key.pk) : ownerBatchIdOf(key)
       if (id === null) return {}
       if (!isExecutionRecord(key) && batchIdOf(key) === null)

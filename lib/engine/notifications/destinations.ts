@@ -1,6 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { ExecutionSummary } from '../../core/execution.ts'
-import { DEFAULT_WEBHOOK, EVENT_BUS, type EventType, selects, type Webhook } from '../../core/notification.ts'
+import {
+  DEFAULT_WEBHOOK,
+  EVENT_BUS,
+  type EventType,
+  type Selectable,
+  selects,
+  type Webhook,
+} from '../../core/notification.ts'
 import type { WebhookStore } from '../../core/ports.ts'
 import { type Environment, EVENT_BUS as EVENT_BUS_VARIABLE } from '../../environment.ts'
 
@@ -8,10 +15,8 @@ import { type Environment, EVENT_BUS as EVENT_BUS_VARIABLE } from '../../environ
 export type Destination = { id: string; webhook: Webhook | null; url: string | null }
 
 /** What decides who wants the events of a subject. */
-export type Addressed = Pick<
-  ExecutionSummary,
-  'organizationId' | 'agentId' | 'tenantId' | 'source' | 'webhookUrl' | 'parentExecutionId' | 'isDraft'
->
+export type Addressed = Selectable &
+  Pick<ExecutionSummary, 'organizationId' | 'webhookUrl' | 'parentExecutionId' | 'isDraft'>
 
 /** New webhooks take effect within this time. */
 const CACHED_MS = 30_000

@@ -7,6 +7,7 @@ import type {
   DeliveryQueue,
   DeliveryStore,
   ExecutionStore,
+  LimitStore,
   SignalStore,
   System,
   WebhookStore,
@@ -21,6 +22,7 @@ import { eventSender } from './send-event.ts'
 export type DeliveryEngine = {
   executions: Pick<ExecutionStore, 'clearEvents' | 'getLimited' | 'getStatus' | 'getSummary'>
   batches: Pick<BatchStore, 'get'>
+  limits: Pick<LimitStore, 'getWarning'>
   signals: Pick<SignalStore, 'list'>
   steps: Pick<StepStore, 'hasResult' | 'read'>
   deliveries: Pick<DeliveryStore, 'delete' | 'deleteOf' | 'get' | 'list' | 'listOf' | 'put' | 'setHandled'>

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { CANCELLED, type ExecutionError, isFinal } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { EventType } from '../../core/notification.ts'
@@ -7,6 +8,7 @@ import type {
   DeliveryMessage,
   DeliveryQueue,
   ExecutionStore,
+  LimitStore,
   System,
   WebhookStore,
 } from '../../core/ports.ts'
@@ -14,21 +16,28 @@ import { toWaitingFor, type Wait } from '../../core/wait.ts'
 import { type Engine, isoNow, readTimes } from '../engine.ts'
 import { type Addressed, type Destinations, openDestinations } from './destinations.ts'
 import { addressedOf } from './subjects/batch-events.ts'
+import { writeWarnings } from './warn-at-limit.ts'
 
 type Parts = { queue: DeliveryQueue; system: System; times?: LeaseTimes; destinations?: Destinations }
 
 /**
  * Stores whose writes that end or suspend an execution, or end a batch, also mark it for delivery, if a destination
  * wants to be told. Whatever crashes after such a write, the sweeper finds the mark. Children that an execution has
- * started, and runs and batches of drafts, are not marked, and without destinations nothing is.
+ * started, and runs and batches of drafts, are not marked, and without destinations nothing is. Warnings of cost limits
+ * are records of their own, which are marked when they are written.
  */
 export function withOutbox<
-  S extends { executions: ExecutionStore; batches: BatchStore; webhooks: WebhookStore },
+  S extends {
+    executions: ExecutionStore
+    batches: BatchStore
+    limits: Pick<LimitStore, 'putWarning'>
+    webhooks: WebhookStore
+  },
 >(
   stores: S,
   { queue, system, times = readTimes(), destinations = openDestinations(stores.webhooks) }: Parts,
-): S & { announce: NonNullable<Engine['announce']> } {
-  const { executions, batches } = stores
+): S & Required<Pick<Engine, 'announce' | 'warnAtLimit'>> {
+  const { executions, batches, limits } = stores
   /** Best effort: the sweeper repeats it. */
   const send = async (message: DeliveryMessage) => {
     const sending = queue.send(message).catch(() => undefined)
@@ -42,9 +51,13 @@ export function withOutbox<
       (found) => found?.length !== 0,
       () => true,
     )
+  const written = new LRUCache<string, true>({ max: MAX_WARNINGS })
   return {
     ...stores,
     announce,
+
+    warnAtLimit: (spending) =>
+      writeWarnings({ limits, system, isWanted, send, written }, spending).catch(() => undefined),
 
     batches: {
       ...batches,
@@ -116,6 +129,9 @@ export function withOutbox<
     },
   }
 }
+
+/** Warnings that a process knows to be written. */
+const MAX_WARNINGS = 10_000
 
 /** How long the end of a run waits for the webhooks, or for its message to be sent: a caller may wait for it. */
 const MAX_PAUSE_MS = 1_000

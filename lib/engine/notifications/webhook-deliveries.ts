@@ -1,9 +1,11 @@
 import { mayUseAgent } from '../../access/permissions.ts'
+import type { Access } from '../../core/access.ts'
 import { BY_DELIVERY, type PageQuery, parsePage } from '../../core/cursor.ts'
 import { DeliveryNotFound } from '../../core/errors.ts'
 import { type Delivery, type DeliveryResult, parseEventId } from '../../core/notification.ts'
 import type { DeliveryStore, Page, WebhookStore } from '../../core/ports.ts'
 import { redeliver, sendTest } from './deliver.ts'
+import type { Addressed } from './destinations.ts'
 import type { DeliveryEngine } from './open-delivery-engine.ts'
 import { readSubject } from './subjects/read-subject.ts'
 import { getWebhook, resolveDestination, type WebhookReference } from './webhooks.ts'
@@ -37,12 +39,16 @@ export async function redeliverEvent(
   const event = parseEventId(deliveryId)
   const subject = event && (await readSubject(engine, { ...event, organizationId }))
   const delivery =
-    subject && mayUseAgent(access, subject.addressed.agentId)
+    subject && maySee(access, subject.addressed)
       ? await redeliver(engine, { organizationId, destinationId, eventId: deliveryId })
       : null
   if (!delivery) throw new DeliveryNotFound()
   return delivery
 }
+
+/** What has no agent belongs to all of them. */
+const maySee = (access: Access, { agentId }: Addressed): boolean =>
+  agentId === null ? access.agents === null : mayUseAgent(access, agentId)
 
 /** @throws WebhookNotFound */
 export async function testWebhook(

@@ -3,10 +3,12 @@ import type { DeliveryEngine } from '../open-delivery-engine.ts'
 import { readBatchEvents } from './batch-events.ts'
 import type { EventSubject, ReadSubject } from './event-subject.ts'
 import { readExecutionEvents } from './execution-events.ts'
+import { readLimitEvents } from './limit-events.ts'
 
 const READERS: Record<Subject['kind'], ReadSubject> = {
   execution: readExecutionEvents,
   batch: readBatchEvents,
+  limit: readLimitEvents,
 }
 
 /** Null if it is deleted, or of another organization. @throws Unavailable */
