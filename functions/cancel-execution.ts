@@ -7,11 +7,14 @@ import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const { executions, rates, steps } = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
+const { executions, limits, rates, steps } = withOutbox(openMeasuredStores(), {
+  queue: openDeliveryQueue(),
+  system,
+})
 const queue = openRunQueue()
 
 async function cancel(request: Request<'cancel-execution'>) {
-  const execution = await cancelExecution({ executions, steps, queue, system }, request)
+  const execution = await cancelExecution({ executions, limits, steps, queue, system }, request)
   return toChangeResponse(execution, request.access)
 }
 

@@ -8,8 +8,8 @@ import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const { executions, steps } = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
-const engine = { executions, steps, queue: openRunQueue(), system }
+const { executions, limits, steps } = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
+const engine = { executions, limits, steps, queue: openRunQueue(), system }
 
 /** Ends the executions whose messages exceeded maxReceiveCount and were moved to the dead-letter queue. */
 export function handler(event: SQSEvent): Promise<SQSBatchResponse> {

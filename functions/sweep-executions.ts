@@ -14,7 +14,7 @@ import { system } from '../lib/system.ts'
 const queue = openRunQueue()
 const deliveryQueue = openDeliveryQueue()
 const stores = withOutbox(openMeasuredStores(), { queue: deliveryQueue, system })
-const { executions, steps, deliveries } = stores
+const { executions, limits, steps, deliveries } = stores
 const memory = newOutboxMemory()
 const times = readTimes()
 const sent = newSentTimers()
@@ -30,7 +30,7 @@ export async function handler(): Promise<void> {
   timers.catch(() => undefined)
   const outbox = sweepOutbox({ deliveries, queue: deliveryQueue, system, times, memory })
   outbox.catch(() => undefined)
-  const result = await sweep({ executions, steps, queue, system, times })
+  const result = await sweep({ executions, limits, steps, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('executions swept', result)
   await cleaned
   await timers

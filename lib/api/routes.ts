@@ -280,6 +280,7 @@ export const operations = {
       'VersionRetired',
       'InputSchemaMismatch',
       'IdempotencyKeyReused',
+      'LimitExceeded',
       'ExecutionFailed',
       'ExecutionStillRunning',
     ],
@@ -576,6 +577,7 @@ export const operations = {
       'VersionRetired',
       'InputSchemaMismatch',
       'IdempotencyKeyReused',
+      'LimitExceeded',
     ],
   },
   'start-batch': {

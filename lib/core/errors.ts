@@ -5,6 +5,7 @@ import {
   OPEN_RETRY_AFTER_SECONDS,
   SIGNAL_RECOUNT_MS,
 } from './limits.ts'
+import { describeReached, type ReachedLimit } from './usage-limits.ts'
 
 /**
  * One violation in a request. `path` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter or header.
@@ -48,6 +49,7 @@ export const ERRORS = {
   InvalidAgent: { status: 422, title: 'Invalid agent' },
   IdempotencyKeyReused: { status: 422, title: 'Idempotency key reused with a different request' },
   TooManyRequests: { status: 429, title: 'Too many requests' },
+  LimitExceeded: { status: 429, title: 'Limit exceeded' },
   ExecutionFailed: { status: 500, title: 'Execution failed' },
   InternalError: { status: 500, title: 'Internal error' },
   Unavailable: { status: 503, title: 'Service temporarily unavailable' },
@@ -324,6 +326,20 @@ export class TooManyRequests extends ServiceError {
       `Your organization has reached its limit of ${maxOpenExecutions} executions in progress. Retry when some have finished.`,
       { headers: { 'Retry-After': '5' } },
     )
+  }
+}
+
+/** A limit of the run's tenant or agent permits no further run for now. */
+export class LimitExceeded extends ServiceError {
+  readonly reached: ReachedLimit
+
+  constructor(reached: ReachedLimit, retryAfterSeconds: number) {
+    const { subject, limit, max } = reached
+    super('LimitExceeded', `${describeReached(reached)} Retry in ${retryAfterSeconds} s.`, {
+      members: { [`${subject.kind}Id`]: subject.id, limit, max },
+      headers: { 'Retry-After': String(retryAfterSeconds) },
+    })
+    this.reached = reached
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Violation } from './errors.ts'
 import type { JsonObject } from './json/json.ts'
 import { leaseTimes } from './lease-times.ts'
+import type { LimitSubject } from './usage-limits.ts'
 import type { Suspension, Wait } from './wait.ts'
 
 export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
@@ -84,6 +85,8 @@ export type Execution = {
   tokenId: string | null
   /** The execution whose tool call started this one; null for an API request. */
   parentExecutionId: string | null
+  /** Whose limit of open executions it counts towards: it may hold a slot of each. */
+  limits: LimitSubject[]
   /** Whether its version was a draft when it was accepted. */
   isDraft: boolean
   /** Where its events go, beside the webhooks of the organization; null without one. */
@@ -218,6 +221,7 @@ export type NewExecution = Pick<
       | 'webhookUrl'
       | 'batch'
       | 'schedule'
+      | 'limits'
     >
   > & {
     now: number
@@ -245,6 +249,7 @@ export function newExecution(params: NewExecution): Execution {
     webhookUrl: null,
     batch: null,
     schedule: null,
+    limits: [],
     ...given,
     source: parent ? 'AGENT' : given.batch ? 'BATCH' : given.schedule ? 'SCHEDULE' : 'API',
     parentExecutionId: parent?.executionId ?? null,
@@ -290,6 +295,22 @@ export function cachedExecution(
   const execution = newExecution({ ...params, lease: null })
   const times = { startedAt: execution.createdAt, finishedAt: execution.createdAt, openUntil: null }
   return { ...execution, ...times, status: 'SUCCESS', output, cached: true, cachedExecutionId }
+}
+
+/**
+ * An accepted execution that waits for its turn, because one of its limits permits no more. It is not in progress, and
+ * its deadline does not begin before.
+ */
+export function queuedExecution(params: Omit<NewExecution, 'lease'>, maxWaitMs: number): Execution {
+  const execution = newExecution({ ...params, lease: null })
+  const { createdAt: since } = execution
+  const until = params.now + maxWaitMs
+  const waits: Wait[] = [{ kind: 'limit', name: 'maxOpenExecutions', since, until: null }]
+  return {
+    ...execution,
+    suspension: { at: params.now, until, waits },
+    deadlineAt: until + params.deadlineMs,
+  }
 }
 
 /** An execution that is final at creation because it cannot be run. */

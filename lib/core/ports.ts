@@ -658,14 +658,19 @@ export interface LimitStore {
   put(params: SubjectKey & { limits: StoredLimits }): Promise<void>
   /** False if there are none. */
   delete(params: SubjectKey): Promise<boolean>
-  /** Counts a run of the subject in a minute (since the epoch). Returns their number so far. */
-  countRun(params: SubjectKey & { minute: number }): Promise<number>
+  /**
+   * Counts a run of the subject in a minute (since the epoch). Returns their number so far. `runs`: 1 by default; -1
+   * takes one back.
+   */
+  countRun(params: SubjectKey & { minute: number; runs?: number }): Promise<number>
   /**
    * Takes one of `max` slots for an execution, unless it has one. False if all are taken. A slot whose execution has
    * ended, or was not recorded within 10 minutes, is free: no crash can occupy one for good, and never are there more
    * than `max`. Above a `max` that was lowered, they are as many as before until enough of them are released.
    */
   takeSlot(params: SubjectKey & { max: number; executionId: string; now: number }): Promise<boolean>
+  /** Whether an execution has a slot: the takers find out whether it has ended. */
+  hasSlot(params: SubjectKey & { executionId: string }): Promise<boolean>
   /** Does nothing if the execution has none. */
   releaseSlot(params: SubjectKey & { executionId: string }): Promise<void>
   /** Slots that are taken, also by executions that have ended and could not release them. */
@@ -683,6 +688,21 @@ export interface LimitStore {
 
 /** A tenant or an agent of an organization. */
 export type SubjectKey = { organizationId: string; subject: LimitSubject }
+
+/** What the message says that starts it. `createdAt`: of the execution, in ISO 8601. */
+export type QueuedRun = QueuedExecution & { createdAt: string }
+
+/** Executions that wait for a slot of a subject, in the order in which they were accepted. */
+export interface SlotQueue {
+  /** Again does nothing. */
+  enterQueue(params: { subject: LimitSubject; run: QueuedRun }): Promise<void>
+  /** The first ones. */
+  listQueue(params: SubjectKey & { limit: number }): Promise<QueuedRun[]>
+  leaveQueue(params: {
+    subject: LimitSubject
+    run: Pick<QueuedRun, 'organizationId' | 'executionId' | 'createdAt'>
+  }): Promise<void>
+}
 
 export interface DeliveryQueue {
   /** `delayMs`: 15 minutes at most. @throws Unavailable */

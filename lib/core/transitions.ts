@@ -149,9 +149,17 @@ export function suspend(owner: string, { progress, ...params }: Suspend): Transi
   return { guard: { owner }, set }
 }
 
-/** Takes the lease of a suspended execution, whose deadline continues where it stopped. */
+/**
+ * Takes the lease of a suspended execution, whose deadline continues where it stopped. The time before its start, which
+ * it was queued for, is no part of the run.
+ */
 export function wake(
-  { suspension, waitedMs, deadlineAt }: Pick<SuspendedExecution, 'suspension' | 'waitedMs' | 'deadlineAt'>,
+  {
+    suspension,
+    startedAt,
+    waitedMs,
+    deadlineAt,
+  }: Pick<SuspendedExecution, 'suspension' | 'startedAt' | 'waitedMs' | 'deadlineAt'>,
   { lease, openUntil, now }: { lease: Lease; openUntil: number; now: number },
 ): Transition {
   return {
@@ -160,11 +168,12 @@ export function wake(
       lease,
       suspension: null,
       // At least 1, whatever the clocks say: it tells that the run has waited.
-      waitedMs: waitedMs + Math.max(now - suspension.at, 1),
+      waitedMs: startedAt === null ? waitedMs : waitedMs + Math.max(now - suspension.at, 1),
       openUntil,
       deadlineAt: now + Math.max(deadlineAt - suspension.until, 0),
     },
     add: { attempts: 1, attemptsSinceProgress: 1 },
+    ...(startedAt === null && { claimedAt: new Date(now).toISOString() }),
   }
 }
 

@@ -20,6 +20,11 @@ export type StoredLimits = UsageLimits & { updatedAt: string }
 
 export type CostPeriod = 'day' | 'month'
 
+export type LimitName = 'maxOpenExecutions' | 'maxRunsPerMinute' | `maxCostUsd.${CostPeriod}`
+
+/** A limit that permits no more. */
+export type ReachedLimit = { subject: LimitSubject; limit: LimitName; max: number }
+
 /** What was spent in the current day and month, in US dollars. */
 export type Spent = Record<CostPeriod, number>
 
@@ -67,4 +72,17 @@ export function exceededPeriod(
 ): CostPeriod | null {
   if (month !== null && spent.month >= month) return 'month'
   return day !== null && spent.day >= day ? 'day' : null
+}
+
+/** A sentence that says which limit of whom is reached. */
+export function describeReached({ subject: { kind, id }, limit, max }: ReachedLimit): string {
+  const owner = `The ${kind} ${id}`
+  switch (limit) {
+    case 'maxOpenExecutions':
+      return `${owner} has as many executions in progress as it may have: ${max} (maxOpenExecutions).`
+    case 'maxRunsPerMinute':
+      return `${owner} has started as many runs in this minute as it may: ${max} (maxRunsPerMinute).`
+    default:
+      return `${owner} has used up its limit of ${max} US dollars per ${limit.slice('maxCostUsd.'.length)} (${limit}).`
+  }
 }

@@ -29,6 +29,10 @@ export type Suspension = {
   waits: Wait[]
 }
 
+/** Whether an execution waits for its turn: it has not begun. */
+export const isQueued = ({ waits }: Pick<Suspension, 'waits'>): boolean =>
+  waits.some(({ kind }) => kind === 'limit')
+
 /** A wait that is shorter than the longest delay of a message needs no sweep. */
 export const hasOwnMessage = ({ at, until }: Pick<Suspension, 'at' | 'until'>): boolean =>
   until - at < MAX_QUEUE_DELAY_MS

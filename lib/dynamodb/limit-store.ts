@@ -129,10 +129,10 @@ export function limitStore(table: Table): LimitStore {
       return true
     },
 
-    async countRun({ organizationId, subject, minute }) {
+    async countRun({ organizationId, subject, minute, runs = 1 }) {
       const item = await table.update(limitedRunsKey(organizationId, subject, minute), {
         set: timeToLive((minute + 1) * INTERVAL_MS.minute + COUNTER_KEPT_MS),
-        add: { runs: 1 },
+        add: { runs },
       })
       return Number(item?.runs)
     },
@@ -166,6 +166,10 @@ export function limitStore(table: Table): LimitStore {
         if (isTaken) return true
       }
       return false
+    },
+
+    async hasSlot({ executionId, ...key }) {
+      return (await readSlots(key)).some((slot) => slot.executionId === executionId)
     },
 
     async releaseSlot({ executionId, ...key }) {

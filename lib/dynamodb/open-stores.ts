@@ -8,6 +8,7 @@ import { stepStore } from './executions/step-store.ts'
 import { limitStore } from './limit-store.ts'
 import { cacheStore, idempotencyStore } from './reservation-stores.ts'
 import { scheduleStore } from './schedule-store.ts'
+import { slotQueue } from './slot-queue.ts'
 import { openTable, type Table } from './table/table.ts'
 import { timerStore } from './timer-store.ts'
 import { webhookStore } from './webhook-store.ts'
@@ -27,7 +28,7 @@ export const openStores = (table: Table = openTable()) => ({
   deliveries: deliveryStore(table),
   cache: cacheStore(table),
   idempotency: idempotencyStore(table),
-  limits: limitStore(table),
+  limits: { ...limitStore(table), ...slotQueue(table) },
   organizations: organizationStore(table),
   rates: rateStore(table),
   schedules: scheduleStore(table),

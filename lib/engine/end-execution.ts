@@ -9,9 +9,10 @@ import {
   type LostStep,
   type Progress,
 } from '../core/execution.ts'
-import type { ExecutionStore, FeedQueue, RunQueue, System } from '../core/ports.ts'
+import type { ExecutionStore, FeedQueue, LimitStore, RunQueue, SlotQueue, System } from '../core/ports.ts'
 import { type StepStore, stillLost } from '../core/step.ts'
 import { isoNow, queuedOf } from './engine.ts'
+import { releaseSlots } from './queued-runs.ts'
 import { emitCompleted } from './wait-for-completion.ts'
 
 type Key = { organizationId: string; id: string }
@@ -21,6 +22,8 @@ export type Endings = {
   steps: Pick<StepStore, 'close' | 'getProgress' | 'read'>
   /** Unless it is given, the next sweep resumes a parent, and the timer of a batch starts its next line. */
   queue?: RunQueue & Partial<Pick<FeedQueue, 'feed'>>
+  /** Without them, no slots are released: takers find out that their executions have ended. */
+  limits?: LimitStore & SlotQueue
   /** Starts the next line of a batch in this process. */
   afterLine?: (ended: ExecutionSummary) => Promise<void>
   system: System
@@ -73,6 +76,9 @@ export const hasOpenChildren = async ({ executions }: Pick<Endings, 'executions'
 
 /** What follows from the end of an execution, at once. Best effort: until it is done, the sweeper repeats it. */
 export async function afterEnd(stores: Endings, ended: ExecutionSummary): Promise<void> {
+  const { limits } = stores
+  if (ended.limits.length > 0 && limits)
+    await releaseSlots({ ...stores, limits }, ended).catch(() => undefined)
   if (ended.openUntil !== null) await settle(stores, ended).catch(() => undefined)
   if (ended.batch) await startNextLine(stores, ended, ended.batch).catch(() => undefined)
 }

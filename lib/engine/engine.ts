@@ -5,9 +5,11 @@ import type {
   AgentStore,
   CacheStore,
   ExecutionStore,
+  LimitStore,
   QueuedExecution,
   RunQueue,
   SignalStore,
+  SlotQueue,
   System,
 } from '../core/ports.ts'
 import type { Step, StepStore } from '../core/step.ts'
@@ -30,6 +32,8 @@ export type Engine = {
   signals: SignalStore
   cache: CacheStore
   queue: RunQueue
+  /** Those of tenants and agents; none by default. */
+  limits?: LimitStore & SlotQueue
   system: System
   /** Names models, API keys and secrets; `process.env` by default. */
   environment?: Environment

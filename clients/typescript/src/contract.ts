@@ -914,6 +914,7 @@ export type ErrorCode =
   | 'InvalidAgent'
   | 'IdempotencyKeyReused'
   | 'TooManyRequests'
+  | 'LimitExceeded'
   | 'ExecutionFailed'
   | 'InternalError'
   | 'Unavailable'

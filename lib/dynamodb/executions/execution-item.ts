@@ -53,6 +53,7 @@ const PLAIN_FIELDS = {
   schedule: null,
   tokenId: null,
   parentExecutionId: null,
+  limits: [],
   isDraft: false,
   webhookUrl: null,
   callers: [],

@@ -79,6 +79,14 @@ export const slotsKey = (organizationId: string, subject: LimitSubject, number: 
 })
 /** The number of the item. */
 export const slotsNumberOf = ({ sk }: Key): number => Number(sk)
+/** An execution that waits for a slot, by the time of its acceptance. */
+export const queuedRunKey = (
+  subject: LimitSubject,
+  run: { organizationId: string; createdAt: string; executionId: string },
+): Key => ({
+  pk: `QUEUED#${run.organizationId}#${nameOf(subject)}`,
+  sk: `${run.createdAt}#${run.executionId}`,
+})
 /** What a tenant or an agent with limits has spent in a month. Each response of a model adds to one of the shards. */
 export const SPENT_SHARDS = 8
 export const spentKey = (

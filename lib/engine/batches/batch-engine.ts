@@ -3,6 +3,7 @@ import { BATCH_DEADLINE_MS, type Batch, type Lane, type LineInput } from '../../
 import { MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN } from '../../core/limits.ts'
 import type { BatchStore, FeedQueue, RunQueue } from '../../core/ports.ts'
 import { EXECUTION_RETENTION_DAYS, MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
+import type { Endings } from '../end-execution.ts'
 import type { Engine } from '../engine.ts'
 import { type Admit, admission } from '../submit/admission.ts'
 
@@ -37,6 +38,15 @@ export type BatchEngine = Omit<Engine, 'queue'> & {
   /** Lanes as this process has written them, by batch and number. Another one may have written them since. */
   lanes: LRUCache<string, Lane>
 }
+
+/** To end a line, after which the next one does not follow by itself. */
+export const endingsOf = ({ executions, limits, queue, steps, system }: BatchEngine): Endings => ({
+  executions,
+  steps,
+  system,
+  ...(limits && { limits }),
+  queue: { send: (message) => queue.send(message) },
+})
 
 /** With the limits of the environment. */
 export const openBatchEngine = (

@@ -4,7 +4,7 @@ import { CANCELLED } from '../../core/execution.ts'
 import type { FeedMessage } from '../../core/ports.ts'
 import { endExecution } from '../end-execution.ts'
 import { timesOf } from '../engine.ts'
-import type { BatchEngine } from './batch-engine.ts'
+import { type BatchEngine, endingsOf } from './batch-engine.ts'
 
 /** Executions that one request looks for, and deletions at the same time. */
 const SLICE = 100
@@ -37,12 +37,10 @@ export async function deleteHidden(
   await batches.remove({ batch })
 }
 
-async function deleteLine(
-  { executions, steps, system }: BatchEngine,
-  key: { organizationId: string; id: string },
-) {
+async function deleteLine(engine: BatchEngine, key: { organizationId: string; id: string }) {
+  const { executions, system } = engine
   const remove = () => executions.delete({ ...key, now: system.now() })
   if ((await remove()) !== 'open') return
-  await endExecution({ executions, steps, system }, { ...key, error: CANCELLED })
+  await endExecution(endingsOf(engine), { ...key, error: CANCELLED })
   await remove()
 }

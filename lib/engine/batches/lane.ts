@@ -1,15 +1,15 @@
 import { type Batch, type Lane, lineExecutionId, sumTotals } from '../../core/batch.ts'
-import { TooManyRequests } from '../../core/errors.ts'
+import { LimitExceeded, TooManyRequests } from '../../core/errors.ts'
 import { CANCELLED, type ExecutionError, type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import { endExecution } from '../end-execution.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
-import { type BatchEngine, readOpenBatch } from './batch-engine.ts'
+import { type BatchEngine, endingsOf, readOpenBatch } from './batch-engine.ts'
 import { nextOf } from './next-line.ts'
 import { startLine } from './start-line.ts'
 
 /**
  * What a lane is after it was looked at. `open`: its line runs; `ended`: it has none left; `refused`: the organization
- * has too many open executions; `unfinished`: the time was up.
+ * has too many open executions, or a limit of its tenant or agent is reached; `unfinished`: the time was up.
  */
 export type Fed = 'open' | 'ended' | 'refused' | 'unfinished'
 
@@ -67,7 +67,7 @@ export async function feedLane(
 }
 
 function unlessRefused(error: unknown): 'refused' {
-  if (error instanceof TooManyRequests) return 'refused'
+  if (error instanceof TooManyRequests || error instanceof LimitExceeded) return 'refused'
   throw error
 }
 
@@ -78,12 +78,10 @@ async function refuseLine({ executions, system }: BatchEngine, key: Key): Promis
   return (await executions.refuse({ ...key, now: system.now() })) ? null : executions.getSummary(key)
 }
 
-/** What follows from its end is up to the caller. */
-async function cancelLine(
-  { executions, steps, system }: BatchEngine,
-  key: Key,
-): Promise<ExecutionSummary | null> {
-  const ended = await endExecution({ executions, steps, system }, { ...key, error: CANCELLED })
+/** The next line is up to the caller. */
+async function cancelLine(engine: BatchEngine, key: Key): Promise<ExecutionSummary | null> {
+  const { executions } = engine
+  const ended = await endExecution(endingsOf(engine), { ...key, error: CANCELLED })
   if (ended) emitCompleted(key.id)
   return ended ?? executions.getSummary(key)
 }

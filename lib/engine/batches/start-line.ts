@@ -12,7 +12,7 @@ import type { BatchEngine } from './batch-engine.ts'
 /**
  * Records the execution of a line, unless it is recorded, and enqueues it. It is final at once if its result is cached,
  * and if it cannot be run. Null if the batch was stopped before.
- * @throws TooManyRequests, Unavailable
+ * @throws TooManyRequests, LimitExceeded, Unavailable
  */
 export async function startLine(
   engine: BatchEngine,

@@ -5,6 +5,7 @@ import { type Model, ModelError, type ModelRequest, type ModelResponse } from '.
 import type { System } from '../../core/ports.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import type { RunBudget } from './run-budget.ts'
+import type { RunLimits } from './run-limits.ts'
 
 export type RetryLimits = {
   system: System
@@ -16,6 +17,8 @@ export type RetryLimits = {
   journal: Pick<Journal, 'addLostResponse'>
   /** Null for a run without a limit. */
   budget: Pick<RunBudget, 'limit'> | null
+  /** Those of its tenant and its agent; null without any. */
+  limits: RunLimits | null
 }
 
 /** With an alternative. Without one, only the time is limited. */
@@ -34,13 +37,19 @@ const MAX_DELAY_SHARE = 1 / 6
 export function respondWithRetry(
   model: Model,
   request: ModelRequest,
-  { system, times, endsAt, hasAlternative, journal, budget }: RetryLimits,
+  { system, times, endsAt, hasAlternative, journal, budget, limits }: RetryLimits,
 ): Promise<ModelResponse> {
   const { signal } = request
   const { retryDelayMs, retryWindowMs, backoffMs } = times
   const maxWaitMs = hasAlternative ? backoffMs : retryWindowMs
   let giveUpAt: number | undefined
-  return pRetry(async () => model.respond(budget ? budget.limit(request, model) : request), {
+  const respond = async () => {
+    await limits?.check()
+    const response = await model.respond(budget ? budget.limit(request, model) : request)
+    await limits?.add(response.usage)
+    return response
+  }
+  return pRetry(respond, {
     retries: hasAlternative ? MAX_RETRIES : Number.POSITIVE_INFINITY,
     minTimeout: retryDelayMs,
     maxTimeout: retryWindowMs * MAX_DELAY_SHARE,
@@ -48,7 +57,9 @@ export function respondWithRetry(
     randomize: true,
     signal,
     onFailedAttempt: async ({ error }) => {
-      if (error instanceof ModelError && error.usage) await journal.addLostResponse(error.usage)
+      if (!(error instanceof ModelError) || !error.usage) return
+      await limits?.add(error.usage)
+      await journal.addLostResponse(error.usage)
     },
     shouldRetry: async ({ error, retryDelay }) => {
       if (!(error instanceof ModelError) || !error.isTransient) return false

@@ -67,7 +67,7 @@ export class RunBudget {
     const inputTokens = estimateInputTokens(request)
     const allowed = allowOutput(this.budget, this.spentWith(recorded), { inputTokens, costOf })
     if (typeof allowed === 'number') return { ...request, maxOutputTokens: allowed }
-    throw new BudgetExceeded({ ...allowed, step: recorded.length })
+    throw new BudgetExceeded(allowed)
   }
 
   /**

@@ -16,6 +16,7 @@ import { FallbackModels } from './fallback-models.ts'
 import { takeFiles } from './input-files.ts'
 import { RunBudget } from './run-budget.ts'
 import type { RunAttempt } from './run-child.ts'
+import { openRunLimits } from './run-limits.ts'
 import { runStepLoop } from './step-loop.ts'
 import { subAgents } from './sub-agents.ts'
 
@@ -77,6 +78,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       tools,
       journal,
       budget,
+      limits: openRunLimits(engine, execution),
       examples: await examplesOf({ ...params, execution }),
       checkOutput: outputValidatorOf(version),
       system: engine.system,

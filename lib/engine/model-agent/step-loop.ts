@@ -42,6 +42,7 @@ import {
 import { History } from './history/history.ts'
 import { respondWithRetry } from './respond-with-retry.ts'
 import { BudgetExceeded, type RunBudget } from './run-budget.ts'
+import type { RunLimits } from './run-limits.ts'
 
 type Params = {
   /** Its input describes the files. */
@@ -54,6 +55,8 @@ type Params = {
   journal: Journal
   /** Null for a run without a limit. */
   budget: Pick<RunBudget, 'limit'> | null
+  /** Those of its tenant and its agent; null without any. */
+  limits: RunLimits | null
   /** Shown to the model; empty without dynamic learning. */
   examples: Example[]
   checkOutput: Validator
@@ -108,7 +111,7 @@ export async function runStepLoop(given: Params): Promise<Outcome> {
       await journal.append(await nextStep(params, history, steps.length + 1))
       fallbacks.reset()
     } catch (error) {
-      if (error instanceof BudgetExceeded) return fail(error.error)
+      if (error instanceof BudgetExceeded) return fail({ ...error.error, step: steps.length })
       if (!(error instanceof ModelError)) throw error
       const next = error.isTransient ? await fallbacks.next() : null
       if (next) {

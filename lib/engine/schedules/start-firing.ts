@@ -1,4 +1,4 @@
-import { ServiceError, TooManyRequests, Unavailable } from '../../core/errors.ts'
+import { LimitExceeded, ServiceError, TooManyRequests, Unavailable } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
 import { type Firing, firingExecutionId, type Schedule, toFiring } from '../../core/schedule.ts'
 import { describeCause, logger } from '../../logger.ts'
@@ -26,10 +26,13 @@ export async function startFiring(
     // A process may have recorded it, and died before it could say so.
     const existing = await engine.executions.findExisting({ ids: [executionId], orRefused: true })
     if (existing.size > 0) return started
-    if (error instanceof TooManyRequests) return 'wait'
+    if (error instanceof TooManyRequests || isFull(error)) return 'wait'
     return toFiring(at, 'FAILED', { code: codeOf(error, schedule) })
   }
 }
+
+const isFull = (error: unknown): boolean =>
+  error instanceof LimitExceeded && error.reached.limit === 'maxOpenExecutions'
 
 /** Also if another process recorded it, which may have died before it sent the message. */
 const mayNotBeSent = ({ status, attempts, lease }: Execution): boolean =>

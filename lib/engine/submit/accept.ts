@@ -1,11 +1,13 @@
+import { type Admitted, admitLimited } from '../../access/limits.ts'
 import { sharesWorker } from '../../core/agent.ts'
-import { Unavailable } from '../../core/errors.ts'
+import { LimitExceeded, TooManyRequests, Unavailable } from '../../core/errors.ts'
 import {
   cachedExecution,
   type Execution,
   type Lease,
   type NewExecution,
   newExecution,
+  queuedExecution,
 } from '../../core/execution.ts'
 import { timeOfId } from '../../core/ids.ts'
 import * as limits from '../../core/limits.ts'
@@ -18,7 +20,8 @@ import {
   SYNC_DEADLINE_SECONDS,
 } from '../../environment.ts'
 import { type Engine, queuedOf, readTimes, timesOf } from '../engine.ts'
-import { openWaitLimits } from '../waiting/suspend.ts'
+import { joinQueue } from '../queued-runs.ts'
+import { maxWaitMsOf, openWaitLimits } from '../waiting/suspend.ts'
 import { type Admit, admission } from './admission.ts'
 import { type Reserved, reserveId } from './reserve-id.ts'
 import type { RunRequest } from './run-request.ts'
@@ -58,16 +61,25 @@ export async function submitAsync(engine: SubmitEngine, request: RunRequest): Pr
   return execution
 }
 
-/** Best effort: the sweeper enqueues what could not be sent. */
-export async function enqueue({ queue }: Pick<Engine, 'queue'>, execution: Execution, delayMs = 0) {
+/** Best effort: the sweeper enqueues what could not be sent, and the timer what waits for its turn. */
+export async function enqueue(
+  engine: Pick<Engine, 'executions' | 'limits' | 'queue' | 'system'>,
+  execution: Execution,
+  delayMs = 0,
+) {
+  const { limits, queue } = engine
   const delay = delayMs > 0 && { delayMs }
-  await queue.send({ ...queuedOf(execution), ...delay }).catch(() => undefined)
+  const sending =
+    execution.suspension && limits
+      ? joinQueue({ ...engine, limits }, execution)
+      : queue.send({ ...queuedOf(execution), ...delay })
+  await sending.catch(() => undefined)
 }
 
 /**
  * Records an execution, unless the request's idempotency key is bound to one. Concurrent requests with the same key all
  * use the id that was reserved first; one of them creates the record.
- * @throws IdempotencyKeyReused, TooManyRequests, and the refusal of the request
+ * @throws IdempotencyKeyReused, TooManyRequests, LimitExceeded, and the refusal of the request
  */
 export async function accept(engine: SubmitEngine, request: RunRequest, lease: Lease | null) {
   const { executions } = engine
@@ -84,9 +96,9 @@ export async function accept(engine: SubmitEngine, request: RunRequest, lease: L
 }
 
 /**
- * Records an execution, or finds the one with its id; null if that was deleted. A cache hit is final at once. `isNew`:
- * it has to be run.
- * @throws TooManyRequests
+ * Records an execution, or finds the one with its id; null if that was deleted. A cache hit is final at once, and counts
+ * towards no limit. `isNew`: it has to be enqueued, or run.
+ * @throws TooManyRequests, LimitExceeded
  */
 export async function record(
   engine: Engine & Pick<SubmitEngine, 'admit'>,
@@ -97,13 +109,50 @@ export async function record(
   const { executions } = engine
   const cached = await recordCacheHit(engine, request, ids)
   if (cached) return { execution: cached, isNew: false }
-  const execution = newExecution({ ...newExecutionParams(engine, request, ids), lease })
-  if (await engine.admit(execution.organizationId, () => executions.create({ execution })))
-    return { execution, isNew: true }
+  const params = newExecutionParams(engine, request, ids)
+  const isShared = ids.isBound || ids.idempotencyId !== null
+  let admitted: Admitted | null
+  try {
+    admitted = await admitToLimits(engine, params, { isShared, mayQueue: lease === null })
+  } catch (error) {
+    const existing = isShared && error instanceof LimitExceeded ? await executions.get(params) : null
+    if (!existing) throw error
+    return { execution: existing, isNew: false }
+  }
+  const limited = admitted ? { ...params, limits: admitted.subjects } : params
+  const execution = admitted?.full
+    ? queuedExecution(limited, maxWaitMsOf(engine))
+    : newExecution({ ...limited, lease })
+  const create = () => executions.create({ execution })
+  // One that is queued is not in progress.
+  const creating = admitted?.full ? create() : engine.admit(execution.organizationId, create)
+  const isCreated = await creating.catch(async (error: unknown) => {
+    if (error instanceof TooManyRequests) await admitted?.withdraw()
+    throw error
+  })
+  if (isCreated) return { execution, isNew: true }
   const stored = await executions.get(execution)
   // Our own record if the response to the first write was lost: nobody else has this new id.
-  const isOwn = lease ? stored?.lease?.owner === lease.owner : !ids.isBound && ids.idempotencyId === null
+  const isOwn = lease ? stored?.lease?.owner === lease.owner : !isShared
+  if (!isOwn) await admitted?.withdraw()
   return stored && { execution: stored, isNew: isOwn }
+}
+
+/**
+ * Counts a run towards the limits of its tenant and its agent.
+ * @throws LimitExceeded, also if the organization can have no further execution that waits
+ */
+async function admitToLimits(
+  { executions, limits, maySuspend, system }: Engine,
+  params: Omit<NewExecution, 'lease'>,
+  { isShared, mayQueue }: { isShared: boolean; mayQueue: boolean },
+): Promise<Admitted | null> {
+  if (!limits) return null
+  const isRecorded = async () => isShared && (await executions.getStatus(params)) === 'IN_PROGRESS'
+  const admitted = await admitLimited(limits, { ...params, mayQueue }, { now: system.now, isRecorded })
+  if (!admitted?.full || !maySuspend || (await maySuspend(params.organizationId))) return admitted
+  await admitted.withdraw()
+  throw admitted.full
 }
 
 const reserve = async (engine: SubmitEngine, { executionId, version, idempotency }: RunRequest) =>

@@ -16,7 +16,7 @@ import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'
 import { type Environment, MAX_SUSPENDED_EXECUTIONS, MAX_WAIT_DAYS, readInteger } from '../../environment.ts'
 import { endExecution, hasFinalParent } from '../end-execution.ts'
 import { type Engine, queuedOf, timesOf } from '../engine.ts'
-import { hasArrived } from './wake.ts'
+import { hasArrived, waitLimitExceeded } from './wake.ts'
 
 const DAY_MS = 86_400_000
 
@@ -33,7 +33,8 @@ export async function suspend(
   waits: Wait[],
   recorded: Recorded,
 ): Promise<Suspension | 'lost' | ExecutionError> {
-  const { executions, cache, system, maxWaitMs = WAIT_DAYS.default * DAY_MS } = engine
+  const { executions, cache, system } = engine
+  const maxWaitMs = maxWaitMsOf(engine)
   const at = system.now()
   const lastAt = at + maxWaitMs - execution.waitedMs
   const ends = waits.flatMap(({ until }) => (until === null ? [] : [Date.parse(until)]))
@@ -58,6 +59,9 @@ export async function suspend(
   }
   return suspension
 }
+
+export const maxWaitMsOf = ({ maxWaitMs = WAIT_DAYS.default * DAY_MS }: Pick<Engine, 'maxWaitMs'>): number =>
+  maxWaitMs
 
 /** When the timer looks at what is due at `until`: after a message of its own must have been lost, if it has one. */
 export const timerOf = (
@@ -88,11 +92,6 @@ export async function afterSuspension(
   if (await hasArrived(engine, { ...execution, suspension })) await send(0)
   else if (hasOwnMessage(suspension)) await send(Math.max(suspension.until - engine.system.now(), 0))
 }
-
-const waitLimitExceeded = (maxWaitMs: number): ExecutionError => ({
-  code: 'WaitLimitExceeded',
-  message: `The run would wait longer than the setting maxWaitDays allows: ${maxWaitMs / DAY_MS}.`,
-})
 
 const TOO_MANY_SUSPENDED: ExecutionError = {
   code: 'WaitLimitExceeded',

@@ -1,15 +1,20 @@
 import type {
   Execution,
+  ExecutionError,
   ExecutionSummary,
   Lease,
   LeasedExecution,
   SuspendedExecution,
 } from '../../core/execution.ts'
+import { nextSweep } from '../../core/lease-times.ts'
 import { MAX_QUEUE_DELAY_MS, SYNC_DEADLINE_MS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import type { RecordedStep } from '../../core/step.ts'
-import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'
+import { hasOwnMessage, isQueued, type Suspension, type Wait } from '../../core/wait.ts'
+import { endAbandoned } from '../end-execution.ts'
 import { type Engine, queuedOf, timesOf } from '../engine.ts'
+import { listedOf } from '../maintenance.ts'
+import { hasTurn } from '../queued-runs.ts'
 
 /** A message may be delivered this much before its time: the clocks of machines differ. */
 export const EARLY_MS = 2_000
@@ -27,7 +32,9 @@ export async function wake(
   const { executions, system } = engine
   const execution = await executions.getSuspended({ id })
   if (!execution) return 'closed'
-  if (!(await hasArrived(engine, execution))) {
+  if (isQueued(execution.suspension)) {
+    if (!(await mayBegin(engine, execution))) return 'closed'
+  } else if (!(await hasArrived(engine, execution))) {
     const remainingMs = execution.suspension.until - system.now()
     if (execution.pendingEvents.length > 0) await repeatEvents(engine, execution, remainingMs)
     return remainingMs <= EARLY_MS ? { retryInMs: Math.max(remainingMs, 0) } : 'closed'
@@ -36,6 +43,31 @@ export async function wake(
   const openUntil = now + timesOf(engine).graceMs
   return (await executions.wake({ execution, lease, openUntil, now })) ?? 'held'
 }
+
+/** Whether it is the turn of a queued execution. Otherwise its timer looks again, or its time is over. */
+async function mayBegin(engine: Engine, execution: SuspendedExecution): Promise<boolean> {
+  const { executions, limits, system } = engine
+  const { suspension, openUntil } = execution
+  const now = system.now()
+  if (suspension.until <= now) {
+    const guard = openUntil === null ? {} : listedOf({ ...execution, openUntil })
+    await endAbandoned(engine, execution, waitLimitExceeded(suspension.until - suspension.at), guard)
+    return false
+  }
+  if (!limits || (await hasTurn({ ...engine, limits }, execution))) return true
+  if (openUntil !== null && openUntil <= now + EARLY_MS) {
+    const until = nextSweep(timesOf(engine), Date.parse(execution.createdAt), now)
+    await executions.postpone({ stale: { ...execution, openUntil }, until, now: null })
+  }
+  return false
+}
+
+const DAY_MS = 86_400_000
+
+export const waitLimitExceeded = (maxWaitMs: number): ExecutionError => ({
+  code: 'WaitLimitExceeded',
+  message: `The run would wait longer than the setting maxWaitDays allows: ${maxWaitMs / DAY_MS}.`,
+})
 
 /**
  * The message about these events may have been lost. Until they are delivered, the timer does not look at the execution

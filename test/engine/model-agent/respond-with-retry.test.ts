@@ -27,7 +27,15 @@ async function outage({
     times.push(system.now() - startedAt)
     throw new ModelError('HTTP 529', { isTransient, retryAfterMs: retryAfterMs ?? null })
   }
-  const limits = { system, times: TIMES, endsAt: startedAt + leftMs, hasAlternative, journal, budget: null }
+  const limits = {
+    system,
+    times: TIMES,
+    endsAt: startedAt + leftMs,
+    hasAlternative,
+    journal,
+    budget: null,
+    limits: null,
+  }
   const responding = respondWithRetry({ respond } as unknown as Model, request, limits)
   await expect(responding).rejects.toThrow(ModelError)
   return { requests: times.length, lastAt: times.at(-1) ?? 0 }

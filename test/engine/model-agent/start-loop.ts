@@ -46,6 +46,7 @@ export async function startLoop(setup: LoopSetup) {
     tools: { declarations: [], call: ({ id }) => call(id) },
     journal,
     budget: null,
+    limits: null,
     examples: [],
     checkOutput: outputValidatorOf(version),
     system,

@@ -1,0 +1,172 @@
+import { LRUCache } from 'lru-cache'
+import { LimitExceeded } from '../core/errors.ts'
+import type { LimitStore, SlotQueue, SubjectKey, System } from '../core/ports.ts'
+import {
+  type CostPeriod,
+  endOfPeriod,
+  exceededPeriod,
+  type LimitSubject,
+  type ReachedLimit,
+  type Spent,
+  type StoredLimits,
+} from '../core/usage-limits.ts'
+
+/** How long a process may not know that an organization has its first limits. */
+const FLAG_TTL_MS = 30_000
+const MAX_ORGANIZATIONS = 10_000
+/** How long it may apply limits as they were. */
+const LIMITS_TTL_MS = 10_000
+const MAX_SUBJECTS = 10_000
+
+const MINUTE_MS = 60_000
+
+/** `Retry-After` at the limit of open executions, in seconds. */
+const OPEN_RETRY_SECONDS = 5
+
+type Reading = SubjectKey & { store: Pick<LimitStore, 'hasAny' | 'get'> }
+
+const flags = new LRUCache<string, boolean, Pick<Reading, 'store' | 'organizationId'>>({
+  max: MAX_ORGANIZATIONS,
+  ttl: FLAG_TTL_MS,
+  fetchMethod: (_id, _stale, { context: { store, organizationId } }) => store.hasAny({ organizationId }),
+})
+
+const known = new LRUCache<string, { limits: StoredLimits | null }, Reading>({
+  max: MAX_SUBJECTS,
+  ttl: LIMITS_TTL_MS,
+  fetchMethod: async (_id, _stale, { context: { store, ...key } }) => ({ limits: await store.get(key) }),
+})
+
+const idOf = (organizationId: string, { kind, id }: LimitSubject): string => `${organizationId}#${kind}#${id}`
+
+/** To be called when this process changes limits, so that its runs see it at once. */
+export function forgetLimits(organizationId: string, subject: LimitSubject): void {
+  flags.delete(organizationId)
+  known.delete(idOf(organizationId, subject))
+}
+
+/** A tenant or an agent that has limits. */
+export type Limited = { subject: LimitSubject; limits: StoredLimits }
+
+type Owners = { organizationId: string; tenantId: string | null; agentId: string }
+
+/**
+ * What limits the runs of an agent for a tenant. An organization without any limits costs one read in 30 s.
+ * @throws Unavailable
+ */
+export async function limitsOf(store: Reading['store'], owners: Owners): Promise<Limited[]> {
+  const { organizationId, tenantId, agentId } = owners
+  if (!(await flags.fetch(organizationId, { context: { store, organizationId } }))) return []
+  const subjects: LimitSubject[] = [
+    ...(tenantId === null ? [] : [{ kind: 'tenant' as const, id: tenantId }]),
+    { kind: 'agent', id: agentId },
+  ]
+  const read = await Promise.all(
+    subjects.map(async (subject) => {
+      const context = { store, organizationId, subject }
+      return { subject, limits: (await known.fetch(idOf(organizationId, subject), { context }))?.limits }
+    }),
+  )
+  return read.filter((each): each is Limited => !!each.limits)
+}
+
+/** The cost limit of a subject that is used up; null if there is none. */
+export function findUsedUp({ subject, limits }: Limited, spent: Spent): UsedUp | null {
+  const period = exceededPeriod(limits, spent)
+  const max = period && limits.maxCostUsd[period]
+  return period && max !== null ? { subject, limit: `maxCostUsd.${period}`, max, period } : null
+}
+
+type UsedUp = ReachedLimit & { period: CostPeriod }
+
+export const hasCostLimit = ({ limits: { maxCostUsd } }: Limited): boolean =>
+  maxCostUsd.day !== null || maxCostUsd.month !== null
+
+export type LimitStores = LimitStore & SlotQueue
+
+type Run = Owners & {
+  id: string
+  /** Nobody waits for its output: it can wait for its turn. */
+  mayQueue: boolean
+}
+
+export type Admitted = {
+  /** Whose open executions the run counts towards. */
+  subjects: LimitSubject[]
+  /** Why it has to wait for its turn; null if it has not. */
+  full: LimitExceeded | null
+  /** This process has not recorded the run. Its slots are those of another process that has. */
+  withdraw(): Promise<void>
+}
+
+/**
+ * Counts a run that is about to be recorded towards all limits of its tenant and its agent. Null if there are none.
+ * @param isRecorded whether another process has recorded it, and it is in progress
+ * @throws LimitExceeded, Unavailable
+ */
+export async function admitLimited(
+  store: LimitStores,
+  run: Run,
+  { now, isRecorded }: Pick<System, 'now'> & { isRecorded: () => Promise<boolean> },
+): Promise<Admitted | null> {
+  const limited = await limitsOf(store, run)
+  if (limited.length === 0) return null
+  const { organizationId, id: executionId } = run
+  const counted: (() => Promise<unknown>)[] = []
+  const taken: LimitSubject[] = []
+  const admitted: Admitted = {
+    subjects: limited.flatMap(({ subject, limits }) => (limits.maxOpenExecutions === null ? [] : subject)),
+    full: null,
+    async withdraw() {
+      const isKept = taken.length === 0 || (await isRecorded().catch(() => true))
+      const releases = isKept
+        ? []
+        : taken.map((subject) => () => store.releaseSlot({ organizationId, subject, executionId }))
+      await Promise.all([...counted, ...releases].map((undo) => undo().catch(() => undefined)))
+    },
+  }
+  await Promise.all(limited.map((each) => assertNotUsedUp(store, organizationId, each, now())))
+  try {
+    for (const { subject, limits } of limited) {
+      const { maxRunsPerMinute: max } = limits
+      if (max === null) continue
+      const minute = Math.floor(now() / MINUTE_MS)
+      const count = (runs: number) => store.countRun({ organizationId, subject, minute, runs })
+      const runs = await count(1)
+      counted.push(() => count(-1))
+      if (runs > max)
+        throw new LimitExceeded(
+          { subject, limit: 'maxRunsPerMinute', max },
+          secondsTo((minute + 1) * MINUTE_MS, now()),
+        )
+    }
+    for (const { subject, limits } of limited) {
+      const { maxOpenExecutions: max, queueWhenFull } = limits
+      // Its turn of one comes after that of the other.
+      if (max === null || admitted.full) continue
+      const slot = { organizationId, subject }
+      const isBehind = queueWhenFull && (await store.listQueue({ ...slot, limit: 1 })).length > 0
+      if (!isBehind && (await store.takeSlot({ ...slot, max, executionId, now: now() }))) {
+        taken.push(subject)
+        continue
+      }
+      const full = new LimitExceeded({ subject, limit: 'maxOpenExecutions', max }, OPEN_RETRY_SECONDS)
+      if (!queueWhenFull || !run.mayQueue) throw full
+      admitted.full = full
+    }
+  } catch (error) {
+    await admitted.withdraw()
+    throw error
+  }
+  return admitted
+}
+
+/** @throws LimitExceeded */
+async function assertNotUsedUp(store: LimitStores, organizationId: string, limited: Limited, now: number) {
+  if (!hasCostLimit(limited)) return
+  const { subject } = limited
+  const usedUp = findUsedUp(limited, await store.getSpent({ organizationId, subject, at: now }))
+  if (usedUp) throw new LimitExceeded(usedUp, secondsTo(endOfPeriod(usedUp.period, now), now))
+}
+
+const secondsTo = (time: number, now: number): number => Math.max(Math.ceil((time - now) / 1000), 1)

@@ -1,0 +1,63 @@
+import pRetry from 'p-retry'
+import { findUsedUp, hasCostLimit, type Limited, limitsOf } from '../../access/limits.ts'
+import type { Execution, Usage } from '../../core/execution.ts'
+import { describeReached } from '../../core/usage-limits.ts'
+import { describeCause, logger } from '../../logger.ts'
+import type { Engine } from '../engine.ts'
+import { BudgetExceeded } from './run-budget.ts'
+
+const RETRIES = { retries: 3, minTimeout: 100, maxTimeout: 1_000, randomize: true }
+
+/** The cost limits of a run's tenant and agent. Agents that it calls spend for the tenant, and for themselves. */
+export type RunLimits = {
+  /** To be called before each model request, retries included. @throws BudgetExceeded, Unavailable */
+  check(): Promise<void>
+  /** What a response has cost, also of one that cannot be used. Never throws: the response must not be lost. */
+  add(usage: Usage): Promise<void>
+}
+
+/** Null where there are no limits. An organization without any costs one cached read. */
+export function openRunLimits(
+  { limits: store, system, warnAtLimit }: Pick<Engine, 'limits' | 'system' | 'warnAtLimit'>,
+  execution: Pick<Execution, 'id' | 'organizationId' | 'tenantId' | 'agentId'>,
+): RunLimits | null {
+  if (!store) return null
+  const { organizationId, id: executionId } = execution
+  /** Best effort: each response repeats it. */
+  async function warn({ subject, limits }: Limited, at: number): Promise<void> {
+    if (!store || !warnAtLimit || limits.warnAt === null) return
+    const spent = await store.getSpent({ organizationId, subject, at }).catch(() => null)
+    if (spent) await warnAtLimit({ organizationId, subject, limits, spent, at })
+  }
+  const findLimited = async () => (await limitsOf(store, execution)).filter(hasCostLimit)
+  return {
+    async check() {
+      const at = system.now()
+      const checks = (await findLimited()).map(async (limited) => {
+        const { subject } = limited
+        const usedUp = findUsedUp(limited, await store.getSpent({ organizationId, subject, at }))
+        if (!usedUp) return
+        const { limit, max } = usedUp
+        const details = { [`${subject.kind}Id`]: subject.id, limit, max }
+        throw new BudgetExceeded({ code: 'BudgetExceeded', message: describeReached(usedUp), ...details })
+      })
+      await Promise.all(checks)
+    },
+
+    async add({ costUsd = 0 }) {
+      if (costUsd === 0) return
+      const at = system.now()
+      const spend = async (limited: Limited) => {
+        const { subject } = limited
+        await pRetry(() => store.addSpent({ organizationId, subject, at, costUsd }), RETRIES)
+        await warn(limited, at)
+      }
+      try {
+        await Promise.all((await pRetry(findLimited, RETRIES)).map(spend))
+      } catch (error) {
+        const cause = describeCause(error)
+        logger.error('spending not counted', { executionId, organizationId, costUsd, cause })
+      }
+    },
+  }
+}

@@ -1,0 +1,271 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { LimitExceeded, TooManyRequests } from '../../../lib/core/errors.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
+import { DEADLINE_MS } from '../../../lib/core/limits.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { LimitedService } from '../../support/limits/limited-service.ts'
+
+const TABLE_NAME = `limits-${system.newId()}`
+const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+beforeAll(() => provisionTable(inject('dynamodb'), TABLE_NAME))
+
+const isRefused = (result: Execution | LimitExceeded): result is LimitExceeded =>
+  result instanceof LimitExceeded
+const limitOf = (result: Execution | LimitExceeded) => (isRefused(result) ? result.reached.limit : 'accepted')
+
+describe('maxOpenExecutions', () => {
+  it('refuses what is above it until a run ends', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), { maxOpenExecutions: 2 })
+    const [first] = [await service.submit(), await service.submit({ isSync: true })]
+    await service.deliver()
+    const refused = await service.trySubmit({})
+    expect(refused).toMatchObject({
+      status: 429,
+      code: 'LimitExceeded',
+      headers: { 'Retry-After': '5' },
+      members: { tenantId: 'acme', limit: 'maxOpenExecutions', max: 2 },
+      message:
+        'The tenant acme has as many executions in progress as it may have: 2 (maxOpenExecutions). Retry in 5 s.',
+    })
+    expect(limitOf(await service.trySubmit({ tenantId: 'other' }))).toBe('accepted')
+    expect(limitOf(await service.trySubmit({ tenantId: null }))).toBe('accepted')
+    await service.end(first?.id ?? '')
+    expect(limitOf(await service.trySubmit({}))).toBe('accepted')
+    expect(limitOf(await service.trySubmit({}))).toBe('maxOpenExecutions')
+  })
+
+  it('is that of the agent, too, and keeps no slot of the tenant for a run that the agent has none for', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), { maxOpenExecutions: 2 })
+    await service.limit(service.agent(), { maxOpenExecutions: 1 })
+    await service.submit()
+    const refused = await service.trySubmit({ key: 'a' })
+    expect(refused).toMatchObject({ members: { agentId: service.agentId, max: 1 } })
+    expect(await service.slots(service.tenant())).toBe(1)
+    expect(limitOf(await service.trySubmit({ agentId: system.newId() }))).toBe('accepted')
+  })
+
+  it('counts the repetition of a request once, and answers it at the limit', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), { maxOpenExecutions: 1, maxRunsPerMinute: 1 })
+    const runs = await Promise.all([1, 2, 3].map(() => service.trySubmit({ key: 'once' })))
+    const accepted = runs.filter((run) => !isRefused(run)) as Execution[]
+    expect(new Set(accepted.map(({ id }) => id)).size).toBe(1)
+    expect(await service.submit({ key: 'once' })).toMatchObject({ id: accepted[0]?.id })
+    expect(await service.slots(service.tenant())).toBe(1)
+    expect(limitOf(await service.trySubmit({ key: 'another' }))).toBe('maxRunsPerMinute')
+  })
+
+  it('needs no slot for a cached result', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), { maxOpenExecutions: 1, maxRunsPerMinute: 1 })
+    const { id: executionId } = await service.submit()
+    const key = system.newId()
+    await service.stores.cache.reserve({ key, executionId, replaces: null, now: Date.now() })
+    await service.stores.cache.store({ key, executionId, output: { answer: 'Kept.' }, expiresAt: null })
+    const cached = await service.submit({ cacheKey: key })
+    expect(cached).toMatchObject({ cached: true, limits: [] })
+    expect(await service.slots(service.tenant())).toBe(1)
+  })
+
+  it('gives its slot back if the organization has too many open executions', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), { maxOpenExecutions: 1, maxRunsPerMinute: 1 })
+    const full = async () => {
+      throw new TooManyRequests(1_000)
+    }
+    await expect(service.submit({}, { ...service.engine(), admit: full })).rejects.toThrow(TooManyRequests)
+    expect(await service.slots(service.tenant())).toBe(0)
+    expect(limitOf(await service.trySubmit({}))).toBe('accepted')
+  })
+})
+
+describe('maxRunsPerMinute', () => {
+  it('begins again with each minute of the clock', async () => {
+    const service = new LimitedService(table)
+    service.pass(60_000 - (service.system.now() % 60_000) + 100)
+    await service.limit(service.tenant(), { maxRunsPerMinute: 2 })
+    await service.submit()
+    service.pass(20_000)
+    await service.submit()
+    const refused = await service.trySubmit({})
+    expect(refused).toMatchObject({ members: { limit: 'maxRunsPerMinute', max: 2 } })
+    const retryAfter = Number((refused as LimitExceeded).headers['Retry-After'])
+    expect(retryAfter).toBeGreaterThan(30)
+    expect(retryAfter).toBeLessThanOrEqual(40)
+    service.pass(retryAfter * 1_000)
+    expect(limitOf(await service.trySubmit({}))).toBe('accepted')
+  })
+
+  it('does not count what another limit refuses', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), { maxRunsPerMinute: 2 })
+    await service.limit(service.agent(), { maxOpenExecutions: 1 })
+    await service.submit()
+    await service.trySubmit({})
+    await service.trySubmit({})
+    expect(limitOf(await service.trySubmit({ agentId: system.newId() }))).toBe('accepted')
+    expect(limitOf(await service.trySubmit({ agentId: system.newId() }))).toBe('maxRunsPerMinute')
+  })
+})
+
+describe('maxCostUsd', () => {
+  it('refuses runs until the period ends', async () => {
+    const service = new LimitedService(table)
+    const { organizationId } = service
+    const subject = service.tenant()
+    await service.limit(subject, { maxCostUsd: { day: 1, month: 5 } })
+    const spend = (costUsd: number) =>
+      service.stores.limits.addSpent({ organizationId, subject, at: service.system.now(), costUsd })
+    await spend(0.999_999_999)
+    await service.submit()
+    await spend(0.000_000_001)
+    const refused = await service.trySubmit({})
+    expect(refused).toMatchObject({
+      members: { tenantId: 'acme', limit: 'maxCostUsd.day', max: 1 },
+      message: expect.stringContaining('has used up its limit of 1 US dollars per day (maxCostUsd.day).'),
+    })
+    const seconds = Number((refused as LimitExceeded).headers['Retry-After'])
+    service.pass(seconds * 1_000)
+    expect((service.system.now() / 1_000) % 86_400).toBeLessThan(60)
+    expect(limitOf(await service.trySubmit({}))).not.toBe('maxCostUsd.day')
+  })
+})
+
+describe('queueWhenFull', () => {
+  const limits = { maxOpenExecutions: 1, queueWhenFull: true }
+
+  it('lets asynchronous runs wait for their turn, in the order of acceptance', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), limits)
+    const ids: string[] = []
+    for (let i = 0; i < 5; i++) {
+      ids.push((await service.submit()).id)
+      service.pass(1)
+    }
+    await service.deliver()
+    expect(service.started).toEqual(ids.slice(0, 1))
+    expect(await service.queued(service.tenant())).toEqual(ids.slice(1))
+    for (const id of ids) {
+      await service.end(id)
+      await service.deliver()
+    }
+    expect(service.started).toEqual(ids)
+    expect(await service.queued(service.tenant())).toEqual([])
+    expect(await service.slots(service.tenant())).toBe(0)
+  })
+
+  it('shows what a run waits for, whose time and deadline begin with its start', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), limits)
+    const [first, second] = [await service.submit(), await service.submit()]
+    expect(await service.read(second.id)).toMatchObject({
+      status: 'IN_PROGRESS',
+      startedAt: null,
+      suspension: {
+        waits: [{ kind: 'limit', name: 'maxOpenExecutions', since: second.createdAt, until: null }],
+      },
+    })
+    await service.deliver()
+    service.pass(3 * DEADLINE_MS)
+    await service.end(first.id)
+    await service.deliver()
+    const { startedAt, deadlineAt, waitedMs, attempts, suspension } = await service.read(second.id)
+    expect({ waitedMs, attempts, suspension }).toEqual({ waitedMs: 0, attempts: 1, suspension: null })
+    expect(Date.parse(startedAt ?? '') - Date.parse(second.createdAt)).toBeGreaterThanOrEqual(3 * DEADLINE_MS)
+    expect(deadlineAt - Date.parse(startedAt ?? '')).toBeGreaterThan(DEADLINE_MS - 60_000)
+  })
+
+  it('refuses a synchronous run, and lets none overtake those that wait', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), limits)
+    const [first, second] = [await service.submit(), await service.submit()]
+    expect(limitOf(await service.trySubmit({ isSync: true }))).toBe('maxOpenExecutions')
+    await service.deliver()
+    const { organizationId } = service
+    // As if the worker had died before it started the next one.
+    await service.stores.limits.releaseSlot({
+      organizationId,
+      subject: service.tenant(),
+      executionId: first.id,
+    })
+    expect(limitOf(await service.trySubmit({ isSync: true }))).toBe('maxOpenExecutions')
+    await service.submit()
+    await service.deliver()
+    expect(service.started).toEqual([first.id, second.id])
+  })
+
+  it('lets a cancelled run leave the queue', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), limits)
+    const [first, second, third] = [await service.submit(), await service.submit(), await service.submit()]
+    await service.cancel(second.id)
+    expect(await service.queued(service.tenant())).toEqual([third.id])
+    expect(await service.read(second.id)).toMatchObject({ error: { code: 'Cancelled' }, startedAt: null })
+    await service.deliver()
+    await service.end(first.id)
+    await service.deliver()
+    expect(service.started).toEqual([first.id, third.id])
+    expect(await service.slots(service.tenant())).toBe(1)
+  })
+
+  it('lets a run wait for its tenant first, then for its agent', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), limits)
+    await service.limit(service.agent(), limits)
+    const others = await service.submit({ tenantId: 'other' })
+    const own = await service.submit({ agentId: system.newId() })
+    const both = await service.submit()
+    await service.deliver()
+    await service.end(own.id)
+    await service.deliver()
+    expect(await service.queued(service.agent())).toEqual([both.id])
+    expect(service.started).not.toContain(both.id)
+    await service.end(others.id)
+    await service.deliver()
+    expect(service.started).toContain(both.id)
+    expect([await service.slots(service.tenant()), await service.slots(service.agent())]).toEqual([1, 1])
+  })
+
+  it('starts all that wait when the limit is taken away, and further ones when it is raised', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), limits)
+    const ids: string[] = []
+    for (let i = 0; i < 6; i++) ids.push((await service.submit()).id)
+    await service.deliver()
+    await service.limit(service.tenant(), { ...limits, maxOpenExecutions: 3 })
+    service.pass(120_000)
+    await service.sweep()
+    await service.deliver()
+    expect(service.started).toHaveLength(3)
+    await service.stores.limits.delete({ organizationId: service.organizationId, subject: service.tenant() })
+    service.pass(600_000)
+    await service.sweep()
+    await service.deliver()
+    expect(new Set(service.started)).toEqual(new Set(ids))
+  })
+
+  it('refuses a run if the organization may have no further execution that waits', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), limits)
+    await service.submit()
+    const engine = { ...service.engine(), maySuspend: async () => false }
+    expect(limitOf(await service.trySubmit({}, engine))).toBe('maxOpenExecutions')
+  })
+
+  it('ends a run that has waited for as long as it may', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), limits)
+    await service.submit()
+    const waiting = await service.submit()
+    await service.deliver()
+    service.pass(30 * 86_400_000)
+    await service.sweep()
+    await service.deliver()
+    expect(await service.read(waiting.id)).toMatchObject({ error: { code: 'WaitLimitExceeded' } })
+    expect(await service.queued(service.tenant())).toEqual([])
+  })
+})

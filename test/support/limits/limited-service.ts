@@ -1,0 +1,217 @@
+import { UNLIMITED } from '../../../lib/core/access.ts'
+import type { Version } from '../../../lib/core/agent.ts'
+import { LimitExceeded } from '../../../lib/core/errors.ts'
+import {
+  type Execution,
+  isFinal,
+  type Lease,
+  type LeasedExecution,
+  NO_USAGE,
+} from '../../../lib/core/execution.ts'
+import { hashJson } from '../../../lib/core/json/hash-json.ts'
+import type { Json } from '../../../lib/core/json/json.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import type { DelayedExecution, QueueMessage } from '../../../lib/core/ports.ts'
+import type { LimitSubject, UsageLimits } from '../../../lib/core/usage-limits.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import { afterEnd } from '../../../lib/engine/end-execution.ts'
+import { cancelExecution } from '../../../lib/engine/executions/change-execution.ts'
+import { sweep } from '../../../lib/engine/maintenance.ts'
+import { accept, enqueue, type SubmitEngine } from '../../../lib/engine/submit/accept.ts'
+import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { wake } from '../../../lib/engine/waiting/wake.ts'
+import { system } from '../../../lib/system.ts'
+import { NO_DELIVERIES } from '../engine/engine-on.ts'
+import { runOptions } from '../engine/executions.ts'
+
+export const NO_LIMITS: UsageLimits = {
+  maxOpenExecutions: null,
+  maxRunsPerMinute: null,
+  maxCostUsd: { day: null, month: null },
+  warnAt: null,
+  queueWhenFull: false,
+}
+
+const TIMES = leaseTimes()
+const YEAR_MS = 365 * 86_400_000
+
+export type Submission = {
+  tenantId?: string | null
+  agentId?: string
+  isSync?: boolean
+  /** An idempotency key. */
+  key?: string
+  /** The key of a cache entry. */
+  cacheKey?: string
+}
+
+/**
+ * An organization with limits. What accepts, runs and ends executions is the service's own; agents, models and time are
+ * up to the test.
+ */
+export class LimitedService {
+  readonly organizationId = system.newId()
+  readonly agentId = system.newId()
+  readonly stores: ReturnType<typeof openStores>
+  messages: DelayedExecution[] = []
+  /** In the order in which workers took their leases. */
+  readonly started: string[] = []
+  readonly running = new Map<string, LeasedExecution>()
+  private readonly table: Table
+  private offsetMs = 0
+  private readonly sent = newSentTimers()
+
+  constructor(table: Table) {
+    this.table = table
+    this.stores = openStores(table)
+  }
+
+  readonly system = { newId: system.newId, now: () => Date.now() + this.offsetMs }
+
+  pass(ms: number): void {
+    this.offsetMs += ms
+  }
+
+  /** Other organizations of the table have tests of their own. */
+  private keep(messages: (QueueMessage & { delayMs?: number })[]): void {
+    const own = messages.filter(({ organizationId }) => organizationId === this.organizationId)
+    this.messages.push(...(own as DelayedExecution[]))
+  }
+
+  readonly queue = {
+    send: async (message: DelayedExecution) => this.keep([message]),
+    sendBatch: async (messages: (QueueMessage & { delayMs?: number })[]) => this.keep(messages),
+  }
+
+  tenant = (id = 'acme'): LimitSubject => ({ kind: 'tenant', id })
+  agent = (id = this.agentId): LimitSubject => ({ kind: 'agent', id })
+
+  limit(subject: LimitSubject, limits: Partial<UsageLimits>): Promise<void> {
+    const stored = { ...NO_LIMITS, ...limits, updatedAt: new Date().toISOString() }
+    return this.stores.limits.put({ organizationId: this.organizationId, subject, limits: stored })
+  }
+
+  /** The engine of a process. */
+  engine(table: Table = this.table): SubmitEngine {
+    return {
+      ...openStores(table),
+      queue: this.queue,
+      system: this.system,
+      times: TIMES,
+      admit: (_id, record) => record(),
+      syncDeadlineMs: 1_000,
+    }
+  }
+
+  /** Accepts a run as `submitAsync` and `submitSync` do. */
+  async submit(
+    { tenantId = 'acme', agentId = this.agentId, isSync = false, key, cacheKey }: Submission = {},
+    engine = this.engine(),
+  ): Promise<Execution> {
+    const { organizationId } = this
+    const ids = { id: agentId, agentId, organizationId }
+    const version = { ...ids, status: 'PUBLISHED', code: true, tools: [] as Json[] } as Version
+    const lease = isSync ? this.lease() : null
+    const cache = cacheKey === undefined ? null : { key: cacheKey, ttlSeconds: null }
+    const idempotency = key === undefined ? null : { key, requestHash: hashJson(key) }
+    const request = { version, input: {}, tenantId, options: runOptions(), cache, idempotency }
+    const { execution, isNew } = await accept(engine, request, lease)
+    if (isNew && lease) this.begin(execution as LeasedExecution)
+    else if (isNew) await enqueue(engine, execution)
+    return execution
+  }
+
+  /** The same, or the limit that is reached. */
+  trySubmit(submission: Submission, engine?: SubmitEngine): Promise<Execution | LimitExceeded> {
+    return this.submit(submission, engine).catch((error: unknown) => {
+      if (error instanceof LimitExceeded) return error
+      throw error
+    })
+  }
+
+  /** Of a worker that never dies. */
+  private lease = (): Lease => ({ owner: system.newId(), expiresAt: this.system.now() + YEAR_MS })
+
+  private begin(execution: LeasedExecution): void {
+    this.started.push(execution.id)
+    this.running.set(execution.id, execution)
+  }
+
+  /** Receives all messages, those that are sent meanwhile included. Runs begin, and go on until the test ends them. */
+  async deliver(engine = this.engine()): Promise<void> {
+    for (let next = this.messages.shift(); next; next = this.messages.shift())
+      await this.receive(next, engine)
+  }
+
+  async receive({ executionId: id }: DelayedExecution, engine = this.engine()): Promise<void> {
+    const lease = this.lease()
+    const claimed = await engine.executions.claim({ id, lease, now: this.system.now() })
+    const taken = claimed === 'suspended' ? await wake(engine, id, lease) : claimed
+    if (typeof taken !== 'string' && 'lease' in taken) this.begin(taken)
+  }
+
+  /** The worker of a run ends it. */
+  async end(id: string, engine = this.engine()): Promise<void> {
+    const execution = this.running.get(id)
+    if (!execution) return
+    this.running.delete(id)
+    const output = { answer: 'Done.' }
+    const outcome = { status: 'SUCCESS' as const, output, steps: 0, usage: NO_USAGE, model: null }
+    const finishedAt = new Date(this.system.now()).toISOString()
+    const finished = await engine.executions.finish({ execution, outcome, finishedAt })
+    if (finished) await afterEnd(engine, finished)
+  }
+
+  async cancel(id: string, engine = this.engine()): Promise<void> {
+    const access = { ...UNLIMITED, organizationId: this.organizationId, tokenId: this.organizationId }
+    await cancelExecution(engine, { access, executionId: id })
+    this.running.delete(id)
+  }
+
+  /** What the sweeper does every minute. */
+  async sweep(): Promise<void> {
+    const { stores, queue, system, sent } = this
+    const params = { ...stores, queue, system, times: TIMES }
+    await sweep(params)
+    await sweepTimers({ ...params, ...NO_DELIVERIES, sent })
+  }
+
+  async read(id: string): Promise<Execution> {
+    const execution = await this.stores.executions.get({ organizationId: this.organizationId, id })
+    if (!execution) throw new Error(`The execution ${id} does not exist.`)
+    return execution
+  }
+
+  /** Lets everything that was accepted run and end, however long it takes. Returns the ids of what is left. */
+  async settle(ids: string[]): Promise<string[]> {
+    let left = ids
+    for (let i = 0; i < 40 && left.length > 0; i++) {
+      await this.sweep()
+      await this.deliver()
+      for (const id of [...this.running.keys()]) {
+        await this.end(id)
+        await this.deliver()
+      }
+      const executions = await Promise.all(
+        left.map((id) => this.stores.executions.get({ organizationId: this.organizationId, id })),
+      )
+      left = executions.flatMap((execution) => (execution && !isFinal(execution) ? execution.id : []))
+      if (left.length > 0) this.pass(5 * 60_000)
+    }
+    return left
+  }
+
+  slots(subject: LimitSubject): Promise<number> {
+    return this.stores.limits.countSlots({ organizationId: this.organizationId, subject })
+  }
+
+  async queued(subject: LimitSubject): Promise<string[]> {
+    const runs = await this.stores.limits.listQueue({
+      organizationId: this.organizationId,
+      subject,
+      limit: 100,
+    })
+    return runs.map(({ executionId }) => executionId)
+  }
+}
