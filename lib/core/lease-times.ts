@@ -60,7 +60,7 @@ export function backoffMs({ backoffMs: first }: LeaseTimes, { failures, retryAft
 }
 
 /** Upper bound of the sweep interval of a queued execution, in grace periods: its message may have been lost. */
-const MAX_GRACE = 5
+export const MAX_GRACE = 5
 
 /** When the sweeper checks a queued execution again: the older it is, the later. A backlog must not multiply. */
 export function nextSweep({ graceMs }: LeaseTimes, createdAt: number, now: number): number {

@@ -2,20 +2,17 @@ import { isJsonObject, type JsonObject } from '../core/json/json.ts'
 import { isSubjectKind, type Subject } from '../core/notification.ts'
 import type { DeliveryMessage, DeliveryQueue } from '../core/ports.ts'
 import { DELIVERY_QUEUE_URL, type Environment, requireEnv } from '../environment.ts'
-import { isId, onSent, openSqs, parseMembers, sendMessage } from './send-message.ts'
+import { isId, onSent, openSender, parseMembers } from './send-message.ts'
 
 /** Calls the listener after each message that this process sends: the local service starts its deliveries then. */
 export const onDeliveryEnqueued = (listener: () => void): (() => void) => onSent('deliveries', listener)
 
 /** The queue of events on their way to destinations. A message that it does not accept is logged and counted. */
 export function openDeliveryQueue(environment: Environment = process.env): DeliveryQueue {
-  const QueueUrl = requireEnv(DELIVERY_QUEUE_URL, environment)
-  const client = openSqs(environment)
+  const send = openSender('deliveries', requireEnv(DELIVERY_QUEUE_URL, environment), environment)
   return {
-    send({ delayMs, ...delivery }) {
-      const message = { body: toBody(delivery), group: deliveryGroupOf(delivery), delayMs }
-      return sendMessage(client, { queue: 'deliveries', QueueUrl, message, environment })
-    },
+    send: ({ delayMs, ...delivery }) =>
+      send({ body: toBody(delivery), group: deliveryGroupOf(delivery), delayMs }),
   }
 }
 

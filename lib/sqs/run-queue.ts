@@ -1,26 +1,18 @@
 import { hash } from 'node:crypto'
-import {
-  ChangeMessageVisibilityCommand,
-  DeleteMessageCommand,
-  SendMessageBatchCommand,
-} from '@aws-sdk/client-sqs'
+import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from '@aws-sdk/client-sqs'
 import type { SQSRecord } from 'aws-lambda'
 import { orUnavailable } from '../aws-sdk.ts'
-import { Unavailable } from '../core/errors.ts'
 import type { BatchQueue, FeedMessage, FeedQueue, FiringMessage, QueueMessage } from '../core/ports.ts'
 import { type Environment, MODEL_QUEUE_URL, QUEUE_URL, requireEnv } from '../environment.ts'
 import {
-  emitSent,
   type Ids,
   isId,
   type OutgoingMessage,
   onSent,
+  openSender,
   openSqs,
   parseMembers,
   parseMessage,
-  reportUnsent,
-  sendMessage,
-  toEntry,
 } from './send-message.ts'
 
 /** Told apart by their ids. */
@@ -40,30 +32,20 @@ export function openRunQueue(environment: Environment = process.env) {
   const queueUrl = requireEnv(QUEUE_URL, environment)
   const modelQueueUrl = environment[MODEL_QUEUE_URL] || queueUrl
   const client = openSqs(environment)
-
-  const sendTo = (QueueUrl: string, message: Delayed): Promise<void> =>
-    sendMessage(client, { queue: 'runs', QueueUrl, message: toMessage(message), environment })
+  const sendAlone = openSender('runs', queueUrl, environment)
+  const sendShared = modelQueueUrl === queueUrl ? sendAlone : openSender('runs', modelQueueUrl, environment)
 
   const send: BatchQueue['send'] = (execution) =>
-    sendTo(execution.sharesWorker ? modelQueueUrl : queueUrl, execution)
+    (execution.sharesWorker ? sendShared : sendAlone)(toMessage(execution))
 
   const sendBatch: BatchQueue['sendBatch'] = async (batch) => {
-    const messages = batch.map(toMessage)
-    const Entries = messages.map((message, index) => ({ Id: String(index), ...toEntry(message) }))
-    const command = new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries })
-    const { Successful = [], Failed = [] } = await client.send(command).catch((error: Error) => {
-      const { name: Code, message: Message } = error
-      return { Successful: [], Failed: Entries.map(({ Id }) => ({ Id, Code, Message })) }
-    })
-    if (Successful.length > 0) emitSent('runs')
-    for (const { Id, Code = 'Unknown', Message = '' } of Failed)
-      reportUnsent(messages[Number(Id)]?.body as RunMessage, { name: Code, message: Message }, environment)
-    const [first] = Failed
-    if (first) throw new Unavailable(new Error(`${first.Code}: ${first.Message}`))
+    const results = await Promise.allSettled(batch.map((message) => sendAlone(toMessage(message))))
+    const failed = results.find((result) => result.status === 'rejected')
+    if (failed) throw failed.reason
   }
 
-  const feed: FeedQueue['feed'] = (message) => sendTo(queueUrl, message)
-  const fire: FeedQueue['fire'] = (message) => sendTo(queueUrl, message)
+  const feed: FeedQueue['feed'] = (message) => sendAlone(toMessage(message))
+  const fire: FeedQueue['fire'] = (message) => sendAlone(toMessage(message))
 
   return {
     send,

@@ -1,10 +1,16 @@
 import { EventEmitter } from 'node:events'
-import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import {
+  type BatchResultErrorEntry,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs'
+import DataLoader from 'dataloader'
 import { clientConfig, isRetryable } from '../aws-sdk.ts'
 import { Unavailable } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json/json.ts'
-import { MAX_QUEUE_DELAY_MS } from '../core/limits.ts'
+import { MAX_QUEUE_BATCH, MAX_QUEUE_DELAY_MS } from '../core/limits.ts'
 import { type Environment, SQS_ENDPOINT } from '../environment.ts'
 import { logger } from '../logger.ts'
 import { countEnqueueFailure } from '../metrics.ts'
@@ -26,46 +32,69 @@ export function onSent(queue: QueueName, listener: () => void): () => void {
   return () => events.off(queue, listener)
 }
 
-export const emitSent = (queue: QueueName): boolean => events.emit(queue)
-
 export const openSqs = (environment: Environment): SQSClient =>
   new SQSClient(clientConfig(environment[SQS_ENDPOINT]))
 
 /** The delay is rounded up to seconds: a message that arrives early is in vain. */
-export const toEntry = ({ body, group, delayMs = 0 }: OutgoingMessage) => ({
+const toEntry = ({ body, group, delayMs = 0 }: OutgoingMessage) => ({
   MessageBody: JSON.stringify(body),
   MessageGroupId: group,
   DelaySeconds: Math.ceil(Math.min(delayMs, MAX_QUEUE_DELAY_MS) / 1000),
 })
 
-/** Logs and counts a message that SQS does not accept: most callers leave it to the sweeper. */
-export function reportUnsent(
-  body: Body,
-  { name, message }: { name: string; message: string },
-  environment: Environment,
-): void {
-  logger.error('message not sent', { ...body, cause: { name, message } })
-  countEnqueueFailure(body, environment)
-}
+/**
+ * What sends messages to a queue: those of the same turn of the event loop in one request, which costs as much as one
+ * message. A message that SQS does not accept is logged and counted: most callers leave it to the sweeper.
+ */
+export function openSender(queue: QueueName, QueueUrl: string, environment: Environment) {
+  const client = openSqs(environment)
 
-/** @throws Unavailable */
-export async function sendMessage(
-  client: SQSClient,
-  {
-    queue,
-    QueueUrl,
-    message,
-    environment,
-  }: { queue: QueueName; QueueUrl: string; message: OutgoingMessage; environment: Environment },
-): Promise<void> {
-  try {
+  const sendOne = async (message: OutgoingMessage): Promise<(Rejection | null)[]> => {
     await client.send(new SendMessageCommand({ QueueUrl, ...toEntry(message) }))
-    emitSent(queue)
-  } catch (error) {
-    reportUnsent(message.body, error as Error, environment)
-    throw isRetryable(error) ? new Unavailable(error) : error
+    return [null]
+  }
+
+  const sendSeveral = async (messages: readonly OutgoingMessage[]): Promise<(Rejection | null)[]> => {
+    const Entries = messages.map((message, index) => ({ Id: String(index), ...toEntry(message) }))
+    const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }))
+    const failed = new Map(Failed.map(({ Id, Code, Message }) => [Id, { Code, Message }]))
+    return Entries.map(({ Id }) => failed.get(Id) ?? null)
+  }
+
+  const load = async (messages: readonly OutgoingMessage[]): Promise<(null | Error)[]> => {
+    const [first] = messages as [OutgoingMessage]
+    const report = (error: { name: string; message: string }, { body }: OutgoingMessage) => {
+      logger.error('message not sent', { ...body, cause: { name: error.name, message: error.message } })
+      countEnqueueFailure(body, environment)
+    }
+    try {
+      const rejections = await (messages.length === 1 ? sendOne(first) : sendSeveral(messages))
+      if (rejections.includes(null)) events.emit(queue)
+      return messages.map((message, index) => {
+        const rejection = rejections[index]
+        if (!rejection) return null
+        const { Code: name = 'Unknown', Message = '' } = rejection
+        report({ name, message: Message }, message)
+        return new Unavailable(new Error(`${name}: ${Message}`))
+      })
+    } catch (error) {
+      for (const message of messages) report(error as Error, message)
+      return messages.map(() => (isRetryable(error) ? new Unavailable(error) : (error as Error)))
+    }
+  }
+
+  const loader = new DataLoader<OutgoingMessage, null>(load, {
+    cache: false,
+    maxBatchSize: MAX_QUEUE_BATCH,
+    batchScheduleFn: (send) => setImmediate(send),
+  })
+  /** @throws Unavailable */
+  return async (message: OutgoingMessage): Promise<void> => {
+    await loader.load(message)
   }
 }
+
+type Rejection = Pick<BatchResultErrorEntry, 'Code' | 'Message'>
 
 /** The ids and the other members of a message. @throws an Error when the body is not a message of this kind */
 export function parseMessage(body: string, kind: 'run' | 'delivery'): Ids & { members: JsonObject } {

@@ -252,13 +252,51 @@ describe('sendBatch', () => {
     const error = vi.spyOn(logger, 'error').mockReturnValue()
     for (const id of ids) failing.add(id)
     isRejecting = ids.length === 0
-    await expect(openRunQueue(environment).sendBatch(messages)).rejects.toThrow(Unavailable)
+    await expect(openRunQueue(environment).sendBatch(messages)).rejects.toThrow(
+      ids.length > 0 ? Unavailable : /key that is disabled/,
+    )
     const reported = error.mock.calls.map(([, details]) => (details as { executionId: string }).executionId)
     expect(reported).toEqual(
       messages
         .filter((_, index) => isRejecting || ids.includes(String(index)))
         .map((each) => each.executionId),
     )
+  })
+})
+
+describe('messages that are sent at the same time', () => {
+  afterEach(() => failing.clear())
+
+  it('are requests of at most ten, and each caller learns what became of its own', async () => {
+    vi.spyOn(logger, 'error').mockReturnValue()
+    failing.add('3')
+    const queue = openRunQueue(environment)
+    const ids = Array.from({ length: 25 }, () => system.newId())
+    const results = await Promise.allSettled(
+      ids.map((id) => queue.send({ executionId: id, organizationId, tenantId: null })),
+    )
+    expect(requests.map(({ body }) => body.Entries.length)).toEqual([10, 10, 5])
+    const sent = requests.flatMap(({ body }) =>
+      body.Entries.map((entry: { MessageBody: string }) => entry.MessageBody),
+    )
+    expect(sent.map((body) => JSON.parse(body).executionId)).toEqual(ids)
+    expect(results.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([
+      3, 13, 23,
+    ])
+  })
+
+  it('go to their own queues', async () => {
+    const MODEL_QUEUE_URL = 'http://queue.test/0/model-runs'
+    const queue = openRunQueue({ ...environment, MODEL_QUEUE_URL })
+    const message = { organizationId, tenantId: null }
+    const sending = [false, true, true].map((sharesWorker) =>
+      queue.send({ ...message, executionId: system.newId(), sharesWorker }),
+    )
+    await Promise.all(sending)
+    expect(requests.map(({ action, body }) => [action, body.QueueUrl]).sort()).toEqual([
+      ['SendMessage', environment.QUEUE_URL],
+      ['SendMessageBatch', MODEL_QUEUE_URL],
+    ])
   })
 })
 

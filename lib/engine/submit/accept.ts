@@ -10,6 +10,7 @@ import {
   queuedExecution,
 } from '../../core/execution.ts'
 import { timeOfId } from '../../core/ids.ts'
+import { MAX_GRACE } from '../../core/lease-times.ts'
 import * as limits from '../../core/limits.ts'
 import type { IdempotencyStore } from '../../core/ports.ts'
 import {
@@ -193,7 +194,8 @@ export function newExecutionParams(
     // The time in the id: lists compare `from` and `to` with it.
     now: isBound ? engine.system.now() : timeOfId(executionId),
     deadlineMs: limits.DEADLINE_MS,
-    graceMs: timesOf(engine).graceMs,
+    // The message of a firing sends it again if it must. Thousands may be due at the same minute.
+    graceMs: timesOf(engine).graceMs * (schedule ? MAX_GRACE : 1),
     cache,
     sharesWorker: sharesWorker(version),
     isDraft: version.status === 'DRAFT',

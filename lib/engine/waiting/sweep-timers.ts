@@ -48,7 +48,7 @@ export async function sweepTimers(params: Params): Promise<void> {
     const agents = all.filter((timer) => timer.kind === 'agent')
     const page = all.filter((timer) => timer.kind !== 'agent')
     const isOverdue = (timer: QueuedTimer) =>
-      timer.openUntil < now - 2 * times.graceMs || isTooLate(timer, now)
+      timer.openUntil < now - overdueMs(timer, times) || isTooLate(timer, now)
     const overdue = page.filter(isOverdue)
     const next = page.filter((timer) => !isOverdue(timer) && sent.get(idOf(timer)) !== timer.openUntil)
     const requests = [
@@ -65,6 +65,14 @@ export async function sweepTimers(params: Params): Promise<void> {
 }
 
 const idOf = ({ message }: QueuedTimer): string => JSON.stringify(message)
+
+/**
+ * How long after its time the message of a timer must have been lost. Many schedules can be due at the same minute:
+ * their messages wait in the queue, on one machine for longer than a short lease, and more of them would not help.
+ */
+const overdueMs = ({ kind }: QueuedTimer, { graceMs }: LeaseTimes): number =>
+  kind === 'schedule' ? Math.max(2 * graceMs, Math.min(5 * graceMs, MAX_LOST_MS)) : 2 * graceMs
+const MAX_LOST_MS = 120_000
 
 const isTooLate = (timer: QueuedTimer, now: number): boolean =>
   timer.kind === 'execution' && timer.stale.deadlineAt <= now
