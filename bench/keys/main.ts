@@ -36,6 +36,7 @@ const NAMES: Record<Resource, string> = {
   'executions-by-status': 'by status',
   'failed-executions-of-agent': 'failed',
   'lessons-of-agent': 'lessons',
+  'usage-entries': 'usage',
 }
 
 const program = new Command('npm run simulate --')

@@ -10,6 +10,7 @@ import {
   SECRET_PREFIX,
   TOKEN_ID_PREFIX,
   TOKEN_PREFIX,
+  USAGE_PREFIX,
 } from '../../lib/dynamodb/table/keys.ts'
 import type { IndexName } from '../../lib/dynamodb/table/schema.ts'
 import { type KeySetting, STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
@@ -155,13 +156,14 @@ export function getUpdatedPrefix(name: FunctionName): string | null {
   return operationsOf(name).some((each) => !getOperation(each).public) ? RATE_PREFIX : null
 }
 
-/** Of the partition keys of items that say who may do what, and what agents do. */
+/** Of the partition keys of items that say who may do what, what agents do, and what was used. */
 export const PROTECTED_PREFIXES = [
   ORGANIZATION_PREFIX,
   TOKEN_PREFIX,
   TOKEN_ID_PREFIX,
   AGENT_PREFIX,
   DESTINATIONS_PREFIX,
+  USAGE_PREFIX,
 ]
 
 function addStatement(role: Role, service: string, statement: PolicyStatementProps): void {

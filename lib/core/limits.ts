@@ -58,6 +58,13 @@ export const RETRY_BACKOFF_MS = 5_000
  */
 export const CLEANUP_DELAY_MS = 8 * 60 * 1000
 
+/**
+ * Delay until what has ended in a minute is counted for good. A write that ends an execution is sent within
+ * `MAX_ENDING_MS` of the time that it records, or not at all; AWS accepts it for 5 minutes.
+ */
+export const FOLD_DELAY_MS = 6 * 60 * 1000
+export const MAX_ENDING_MS = 40 * 1000
+
 /** Deadline of an execution, after which the sweeper ends it. */
 export const DEADLINE_MS = 24 * 60 * 60 * 1000
 

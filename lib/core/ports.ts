@@ -617,10 +617,14 @@ export type DeliveryMessage = {
 /** Totals of what executions have used, by minute, hour and day. They are replaced, never incremented. */
 export interface UsageStore {
   /**
-   * The entries of final executions from `from` on and before `before` (milliseconds since the epoch), page by page.
-   * Those of deleted executions stay until they have been counted.
+   * The entries of executions that became final from `from` on and before `before` (milliseconds since the epoch), page
+   * by page; those before `until` have been read then, and all after the last page. Entries of deleted executions stay
+   * until the position has passed them.
    */
-  readEntries(params: { from: number; before: number }): AsyncGenerator<UsageEntry[]>
+  readEntries(params: {
+    from: number
+    before: number
+  }): AsyncGenerator<{ entries: UsageEntry[]; until: number }>
   /**
    * Replaces the totals of an organization in an interval, unless they were computed from what was read later.
    * `readAt`: when reading began. `start`, `readAt`: milliseconds since the epoch.
@@ -633,11 +637,17 @@ export interface UsageStore {
     from: number
     to: number
   }): AsyncGenerator<{ start: number; rows: UsageRow[] }>
-  /** All organizations with totals in the intervals of this size that the hour or the day consists of. */
-  listOrganizations(params: { interval: 'minute' | 'hour'; from: number; to: number }): Promise<string[]>
+  /**
+   * The totals of all minutes of the hour, or of all hours of the day, that begins at `start`: those of one organization
+   * after the other.
+   */
+  readParts(params: {
+    start: number
+    interval: 'hour' | 'day'
+  }): AsyncGenerator<{ organizationId: string; rows: UsageRow[] }>
   /** Up to where totals are complete, in milliseconds since the epoch; null at the beginning. */
   getPosition(): Promise<UsagePosition | null>
-  /** Moves it forward. */
+  /** Moves it forward: what would move back a part of it is ignored. */
   setPosition(params: { position: UsagePosition }): Promise<void>
 }
 

@@ -28,6 +28,8 @@ export const DEPLOYMENT = '*'
 /** What one final execution adds to the totals: the entry of the index that its last write puts. */
 export type UsageEntry = UsageKey & {
   organizationId: string
+  /** When it became final, in milliseconds since the epoch. */
+  at: number
   /** Null if it succeeded. */
   errorCode: string | null
   cached: boolean
@@ -77,7 +79,7 @@ export const USAGE_RANGES = {
 /** The start of the interval, in milliseconds since the epoch. */
 export const startOf = (interval: UsageInterval, at: number): number => at - (at % INTERVAL_MS[interval])
 
-const NO_TOTALS: UsageTotals = {
+export const NO_TOTALS: UsageTotals = {
   runs: 0,
   cacheHits: 0,
   errors: {},
@@ -93,18 +95,12 @@ const NO_TOTALS: UsageTotals = {
   runTimeMs: 0,
 }
 
-type Ended = Pick<
-  Execution,
-  'steps' | 'usage' | 'lostSteps' | 'lostUsage' | 'startedAt' | 'finishedAt' | 'waitedMs'
->
+type Ended = Pick<Execution, 'steps' | 'usage' | 'lostSteps' | 'lostUsage' | 'startedAt' | 'waitedMs'>
 
-/** What the run itself has used, and for how long it ran. */
-export const measuresOf = (ended: Ended): Pick<UsageEntry, 'usage' | 'runTimeMs'> => ({
+/** What the run itself has used, and for how long it ran, if it ended at this time. */
+export const measuresOf = (ended: Ended, at: number): Pick<UsageEntry, 'usage' | 'runTimeMs'> => ({
   usage: totalUsage(ended),
-  runTimeMs:
-    ended.startedAt && ended.finishedAt
-      ? Math.max(Date.parse(ended.finishedAt) - Date.parse(ended.startedAt) - ended.waitedMs, 0)
-      : 0,
+  runTimeMs: ended.startedAt ? Math.max(at - Date.parse(ended.startedAt) - ended.waitedMs, 0) : 0,
 })
 
 const toNano = ({ costUsd = 0 }: Usage): number => Math.round(costUsd * 1e9)

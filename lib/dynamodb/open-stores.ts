@@ -11,6 +11,7 @@ import { scheduleStore } from './schedule-store.ts'
 import { slotQueue } from './slot-queue.ts'
 import { openTable, type Table } from './table/table.ts'
 import { timerStore } from './timer-store.ts'
+import { usageStore } from './usage-store.ts'
 import { webhookStore } from './webhook-store.ts'
 
 export type Stores = ReturnType<typeof openStores>
@@ -34,5 +35,6 @@ export const openStores = (table: Table = openTable()) => ({
   schedules: scheduleStore(table),
   timers: timerStore(table),
   tokens: tokenStore(table),
+  usage: usageStore(table),
   webhooks: webhookStore(table),
 })

@@ -1,3 +1,4 @@
+import { CANCELLED } from '../../core/execution.ts'
 import { CLEANUP_DELAY_MS } from '../../core/limits.ts'
 import type { Cleanup, ExecutionStore } from '../../core/ports.ts'
 import { belongsTo } from '../reservation-stores.ts'
@@ -17,16 +18,37 @@ import {
   payloadPrefix,
 } from '../table/keys.ts'
 import { cleanupAttributes } from '../table/payload.ts'
-import { type Condition, type Item, NOT_EXISTS, queryPages, type Table } from '../table/table.ts'
+import { USAGE_ATTRIBUTES } from '../table/schema.ts'
+import { type Condition, type Item, NOT_EXISTS, pick, queryPages, type Table } from '../table/table.ts'
 import { type ExecutionItem, refersTo } from './execution-item.ts'
 import { listDueItems } from './open-executions.ts'
+import { stepStore } from './step-store.ts'
 
-/** What remains of a deleted execution until a last check: no content, but what is needed to find the rest. */
-type Tombstone = Pick<ExecutionItem, 'organizationId' | 'parentExecutionId' | 'cache' | 'idempotencyId'> & {
+/** No content, but what is needed to find the rest of the execution, and to count it. */
+const KEPT_ATTRIBUTES = [
+  'organizationId',
+  'parentExecutionId',
+  'cache',
+  'idempotencyId',
+  'usageShard',
+  'usageAt',
+  ...USAGE_ATTRIBUTES,
+] as const satisfies (keyof ExecutionItem)[]
+
+/** What remains of a deleted execution until a last check. */
+type Tombstone = Pick<ExecutionItem, (typeof KEPT_ATTRIBUTES)[number]> & {
   deleted: true
   openUntil: number
   /** Everything was deleted once; only late writers can have added something. */
   purged?: true
+}
+
+/** How deletions see to it that what was deleted is counted. */
+export type Accounting = {
+  /** Ends an open execution, so that it has an entry in the usage index. */
+  end: ExecutionStore['end']
+  /** Whether the usage of what became final at this time (milliseconds since the epoch) has been added up. */
+  isCounted: (at: number) => Promise<boolean>
 }
 
 /**
@@ -36,6 +58,7 @@ type Tombstone = Pick<ExecutionItem, 'organizationId' | 'parentExecutionId' | 'c
 export async function deleteExecution(
   table: Table,
   { organizationId, id, now }: Parameters<ExecutionStore['delete']>[0],
+  accounting: Accounting,
 ): ReturnType<ExecutionStore['delete']> {
   const record = await table.get(executionKey(id), { consistent: true })
   if (record?.organizationId !== organizationId || record.purged) return 'missing'
@@ -46,7 +69,7 @@ export async function deleteExecution(
     (!record.deleted && (await putTombstone(table, id, record, now, isFinalRecord))) ||
     // Deleted at the same time, or the response to the write was lost.
     (await table.get(executionKey(id), { consistent: true }))
-  if (tombstone?.deleted) await completeDeletion(table, id, tombstone, now)
+  if (tombstone?.deleted) await completeDeletion(table, id, tombstone, now, accounting)
   return 'deleted'
 }
 
@@ -65,11 +88,12 @@ const PARALLEL_CHILDREN = 4
 async function deleteChildren(
   table: Table,
   { ids, ...params }: { ids: string[]; organizationId: string; now: number },
+  accounting: Accounting,
 ): Promise<void> {
   const waiting = [...ids]
   const deleteInTurn = async () => {
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift())
-      await deleteChild(table, { id, ...params })
+      await deleteChild(table, { id, ...params }, accounting)
   }
   await Promise.all(Array.from({ length: PARALLEL_CHILDREN }, deleteInTurn))
 }
@@ -77,28 +101,43 @@ async function deleteChildren(
 async function deleteChild(
   table: Table,
   { id, organizationId, now }: { id: string; organizationId: string; now: number },
+  accounting: Accounting,
 ): Promise<void> {
   for (;;) {
     const record = await table.get(executionKey(id), { consistent: true })
     if (record?.purged) return
-    const condition = record ? isStored : NOT_EXISTS
+    if (record?.status === 'IN_PROGRESS') {
+      await endOpen(table, record as Item & ExecutionItem, now, accounting)
+      continue
+    }
+    const condition = record ? isFinalRecord : NOT_EXISTS
     const tombstone = record?.deleted
       ? record
       : await putTombstone(table, id, record ?? { organizationId }, now, condition)
     // Null if it was created or deleted since it was read.
-    if (tombstone) return completeDeletion(table, id, tombstone, now)
+    if (tombstone) return completeDeletion(table, id, tombstone, now, accounting)
   }
+}
+
+async function endOpen(
+  table: Table,
+  { id, organizationId }: ExecutionItem,
+  now: number,
+  { end }: Accounting,
+) {
+  const progress = await stepStore(table).close({ executionId: id })
+  await end({ organizationId, id, error: CANCELLED, finishedAt: new Date(now).toISOString(), progress })
 }
 
 /** Null if the condition failed. */
 async function putTombstone(
   table: Table,
   id: string,
-  { organizationId, parentExecutionId, cache, idempotencyId }: Partial<ExecutionItem>,
+  record: Partial<ExecutionItem>,
   now: number,
   condition: Condition,
 ): Promise<Item | null> {
-  const kept = { organizationId, parentExecutionId, cache, idempotencyId }
+  const kept = pick(record, KEPT_ATTRIBUTES)
   const tombstone = { ...executionKey(id), ...kept, deleted: true, ...cleanupAttributes(id, now) }
   return (await table.put(tombstone, condition)) ? tombstone : null
 }
@@ -107,8 +146,14 @@ async function putTombstone(
  * Deletes what belongs to a deleted execution, its children included, except for its tombstone. That stays for a second
  * check, because a worker may have been about to write.
  */
-async function completeDeletion(table: Table, id: string, tombstone: Item, now: number): Promise<void> {
-  const { organizationId, parentExecutionId, cache, idempotencyId, purged, openUntil } =
+async function completeDeletion(
+  table: Table,
+  id: string,
+  tombstone: Item,
+  now: number,
+  accounting: Accounting,
+): Promise<void> {
+  const { organizationId, parentExecutionId, cache, idempotencyId, purged, openUntil, usageAt } =
     tombstone as Tombstone
   if (cache) await table.delete(cacheKey(cache.key), belongsTo(id))
   if (idempotencyId) await table.delete(idempotencyKey(idempotencyId), belongsTo(id))
@@ -116,11 +161,16 @@ async function completeDeletion(table: Table, id: string, tombstone: Item, now: 
   // The end of the journal refuses steps of a worker that has not noticed yet.
   const isIncluded = ({ sk, isEnd }: Item) => sk !== executionKey(id).sk && !isEnd
   const deleted = await deleteItems(table, { pk: executionKey(id).pk }, isIncluded, (keys) =>
-    deleteChildren(table, { ids: keys.flatMap((key) => childIdOf(key) ?? []), organizationId, now }),
+    deleteChildren(
+      table,
+      { ids: keys.flatMap((key) => childIdOf(key) ?? []), organizationId, now },
+      accounting,
+    ),
   )
   const condition = isDue(openUntil)
-  if (purged && deleted === 0) {
-    if (openUntil > now) return
+  const isPurged = purged && deleted === 0
+  if (isPurged && openUntil > now) return
+  if (isPurged && (usageAt === undefined || (await accounting.isCounted(usageAt)))) {
     await deleteItems(table, { pk: executionKey(id).pk }, ({ isEnd }) => isEnd === true)
     await table.delete(executionKey(id), condition)
     return
@@ -152,15 +202,16 @@ export async function cleanUp(
   table: Table,
   { executionId: id, item, dueAt: due }: Cleanup,
   now: number,
+  accounting: Accounting,
 ): Promise<void> {
   const key = executionKey(id)
   const record = await table.get(key, { consistent: true })
-  if (record?.deleted) return completeDeletion(table, id, record, now)
+  if (record?.deleted) return completeDeletion(table, id, record, now, accounting)
   const check: Key = { pk: key.pk, sk: item }
   if (isExecutionRecord(check)) return
   if (!record) {
     const tombstone = await putTombstone(table, id, {}, now, NOT_EXISTS)
-    if (tombstone) await completeDeletion(table, id, tombstone, now)
+    if (tombstone) await completeDeletion(table, id, tombstone, now, accounting)
     return
   }
   const name = payloadNameOf(check)

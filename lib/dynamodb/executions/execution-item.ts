@@ -31,6 +31,8 @@ import {
   TIMER_SHARDS,
   tenantShard,
   timerShard,
+  USAGE_SHARDS,
+  usageShard,
 } from '../table/keys.ts'
 import { loadPayload, type StoredPayload, storePayload } from '../table/payload.ts'
 import { orCorrupt, readText, type StoredText, toStoredText } from '../table/stored-text.ts'
@@ -125,6 +127,11 @@ export type ExecutionItem = Pick<ExecutionSummary, RequiredField> & {
   lessonOrder?: string
   /** Counts changes of a final record. */
   revision?: number
+  /** The index keys of a final execution, by which it is counted. */
+  usageShard?: string
+  usageAt?: number
+  /** That of `error`: what the index shows of it. */
+  errorCode?: string
   /** Only in the tombstone of a deleted execution. */
   deleted?: true
 }
@@ -229,6 +236,21 @@ export function openKeys(execution: Pick<Execution, 'id' | 'organizationId' | 's
 export const outboxKeys = ({ id, finishedAt }: { id: string; finishedAt: string }): Item => ({
   openShard: outboxShard(shardOf(id, OUTBOX_SHARDS)),
   openUntil: Date.parse(finishedAt),
+})
+
+/** What enters a final execution into the usage index. */
+export const usageKeys = ({
+  id,
+  finishedAt,
+  error,
+}: {
+  id: string
+  finishedAt: string
+  error: ExecutionError | null
+}): Item => ({
+  usageShard: usageShard(shardOf(id, USAGE_SHARDS)),
+  usageAt: Date.parse(finishedAt),
+  errorCode: error?.code,
 })
 
 /** The key under which the lists of an organization show an open or failed execution. */

@@ -1,4 +1,5 @@
 import type { SuspendedExecution } from '../../core/execution.ts'
+import { MAX_ENDING_MS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import * as transitions from '../../core/transitions.ts'
 import type { Change, Condition } from '../table/expressions.ts'
@@ -7,7 +8,8 @@ import { payloadBytes, storePayload } from '../table/payload.ts'
 import { TABLE } from '../table/schema.ts'
 import { toStoredText } from '../table/stored-text.ts'
 import { type Item, NOT_EXISTS, type Table } from '../table/table.ts'
-import { cleanUp, deleteExecution, listCleanups, refuse } from './cleanup.ts'
+import { usageProgress } from '../usage-store.ts'
+import { type Accounting, cleanUp, deleteExecution, listCleanups, refuse } from './cleanup.ts'
 import {
   type ExecutionItem,
   loadExecution,
@@ -20,6 +22,7 @@ import {
   storeError,
   toItem,
   toSummary,
+  usageKeys,
   withoutNulls,
 } from './execution-item.ts'
 import { executionLists } from './execution-lists.ts'
@@ -30,10 +33,16 @@ import { executionReaders } from './read-executions.ts'
 /** Executions. Each is an item collection: the record, the chunks of large payloads, the steps. */
 export function executionStore(table: Table): ExecutionStore {
   /** The updated item, or null if the guard failed, as it does when the SDK repeats a write that was executed. */
-  const apply = (id: string, transition: transitions.Transition, attributes: Item = {}) => {
+  const apply = (
+    id: string,
+    transition: transitions.Transition,
+    attributes: Item = {},
+    { sendBefore }: Pick<Change, 'sendBefore'> = {},
+  ) => {
     const { set, remove = [], ...change } = toChange(transition)
     return table.update(executionKey(id), {
       ...change,
+      sendBefore,
       set: { ...set, ...attributes },
       remove: remove.filter((name) => !(name in attributes)),
       condition: toCondition(transition.guard),
@@ -47,16 +56,22 @@ export function executionStore(table: Table): ExecutionStore {
     return item?.organizationId === organizationId && !item.deleted ? (item as ExecutionItem) : null
   }
 
-  return {
+  const store: ExecutionStore = {
     ...learningStore(table),
     ...openExecutions(table),
 
     async create({ execution, isMarked }) {
-      const { id, parentExecutionId, finishedAt } = execution
+      const { id, parentExecutionId, finishedAt, error } = execution
+      const sendBefore = endOfWrite()
       // Written first, so that a deletion of the parent finds whatever is created.
       if (parentExecutionId !== null) await table.put(childKey(parentExecutionId, id))
       const item = await toItem(table, execution)
-      return table.put({ ...item, ...(isMarked && finishedAt && outboxKeys({ id, finishedAt })) }, NOT_EXISTS)
+      if (!finishedAt) return table.put(item, NOT_EXISTS)
+      const keys = {
+        ...usageKeys({ id, finishedAt, error }),
+        ...(isMarked && outboxKeys({ id, finishedAt })),
+      }
+      return table.put({ ...item, ...keys }, NOT_EXISTS, sendBefore)
     },
 
     async get({ organizationId, id }) {
@@ -152,6 +167,7 @@ export function executionStore(table: Table): ExecutionStore {
       const { outcome, finishedAt, staysListed } = params
       const { id } = execution
       const { owner } = execution.lease
+      const sendBefore = endOfWrite()
       const writtenAt = Date.parse(finishedAt)
       const target = { executionId: id, holder: executionKey(id), writer: `output-${owner}`, writtenAt }
       const attributes =
@@ -159,8 +175,17 @@ export function executionStore(table: Table): ExecutionStore {
           ? { output: await storePayload(table, target, outcome.output) }
           : { statusShard: statusKey(execution, 'ERROR') }
       const transition = transitions.finish(owner, params)
-      const keys = isMarked && !staysListed && outboxKeys({ id, finishedAt })
-      const updated = await apply(id, transition, { ...attributes, ...keys, finishedBy: owner })
+      const { error = null } = transition.set
+      const keys = {
+        ...usageKeys({ id, finishedAt, error }),
+        ...(isMarked && !staysListed && outboxKeys({ id, finishedAt })),
+      }
+      const updated = await apply(
+        id,
+        transition,
+        { ...attributes, ...keys, finishedBy: owner },
+        { sendBefore },
+      )
       const item = updated ?? (await readRecord(table, id))
       if (item?.finishedBy !== owner) return null
       // Recorded since the claim.
@@ -173,11 +198,17 @@ export function executionStore(table: Table): ExecutionStore {
 
     async end({ organizationId, id, execution: _, unleasedAt, listed, isMarked, ...ending }) {
       const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }), ...listed }
-      const { staysListed, finishedAt } = ending
+      const { staysListed, finishedAt, error } = ending
+      const sendBefore = endOfWrite()
       const open = staysListed && openKeys({ organizationId, id, suspension: null })
       const marks = isMarked && !staysListed && outboxKeys({ id, finishedAt })
-      const keys = { ...open, ...marks, statusShard: statusKey({ organizationId, id }, 'ERROR') }
-      const item = await apply(id, transitions.end(guard, ending), keys)
+      const keys = {
+        ...open,
+        ...marks,
+        ...usageKeys({ id, finishedAt, error }),
+        statusShard: statusKey({ organizationId, id }, 'ERROR'),
+      }
+      const item = await apply(id, transitions.end(guard, ending), keys, { sendBefore })
       return item && loadExecution(table, item)
     },
 
@@ -194,7 +225,7 @@ export function executionStore(table: Table): ExecutionStore {
 
     listOpenChildren: (params) => listOpenChildren(table, params),
 
-    delete: (params) => deleteExecution(table, params),
+    delete: (params) => deleteExecution(table, params, accounting),
 
     refuse: (params) => refuse(table, params),
 
@@ -206,7 +237,7 @@ export function executionStore(table: Table): ExecutionStore {
 
     listCleanups: (params) => listCleanups(table, params),
 
-    cleanUp: ({ cleanup, now }) => cleanUp(table, cleanup, now),
+    cleanUp: ({ cleanup, now }) => cleanUp(table, cleanup, now, accounting),
 
     async resume({ execution, ...times }) {
       const { id, createdAt } = execution
@@ -222,7 +253,12 @@ export function executionStore(table: Table): ExecutionStore {
       return { attempts, attemptsSinceProgress, sharesWorker, ...(batch && { isLine: true }) }
     },
   }
+  const accounting: Accounting = { end: store.end, isCounted: usageProgress(table) }
+  return store
 }
+
+/** The time that a write records as the end of an execution is that of its call. */
+const endOfWrite = () => Date.now() + MAX_ENDING_MS
 
 const FOUND_ATTRIBUTES = [...SUMMARY_ATTRIBUTES, 'deleted']
 

@@ -19,6 +19,8 @@ export type Change = {
   include?: Record<string, Set<string>>
   exclude?: Record<string, Set<string>>
   condition?: Condition | undefined
+  /** Of the write and its retries: later, it fails with `Unavailable`. Milliseconds since the epoch. */
+  sendBefore?: number | undefined
 }
 
 /** The expression parameters of a DynamoDB request. */

@@ -1,5 +1,6 @@
 import { SUBJECT_KINDS, type Subject } from '../../core/notification.ts'
 import type { DeliveryId } from '../../core/ports.ts'
+import { startOf, type UsageInterval } from '../../core/usage.ts'
 import type { LimitSubject } from '../../core/usage-limits.ts'
 
 /** Key builders. Prefixes appear nowhere else. */
@@ -15,6 +16,7 @@ export const OPEN_SHARDS = 64
 export const CLEANUP_SHARDS = 8
 export const TIMER_SHARDS = 16
 export const OUTBOX_SHARDS = 16
+export const USAGE_SHARDS = 16
 
 /** Also in the policies that let functions write only some items, or all except some. */
 export const ORGANIZATION_PREFIX = 'ORG#'
@@ -25,6 +27,7 @@ export const RATE_PREFIX = 'RATE#'
 export const DESTINATIONS_PREFIX = 'DESTINATIONS#'
 export const SECRET_PREFIX = 'SECRET#'
 export const LIMITS_PREFIX = 'LIMITS#'
+export const USAGE_PREFIX = 'USAGE#'
 
 export const organizationKey = (id: string): Key => ({ pk: `${ORGANIZATION_PREFIX}${id}`, sk: 'ORG' })
 
@@ -203,6 +206,34 @@ export const warningIdOf = ({ pk }: Key): string | null =>
 export const handledKey = (subject: Subject): Key => inSubject(subject, 'HANDLED')
 /** Up to where the sweeper has read the outbox. */
 export const OUTBOX_POSITION: Key = { pk: 'OUTBOX', sk: 'POSITION' }
+/** Final executions, by the time at which they became final. */
+export const usageShard = (shard: number): string => `${USAGE_PREFIX}${shard}`
+/**
+ * The partition with the totals of an organization in an interval. All minutes of an hour, and all hours of a day, are
+ * in one of each shard: they are read for all organizations, too.
+ */
+export function usagePartition(interval: UsageInterval, organizationId: string, start: number): string {
+  if (interval === 'day') return `${USAGE_PREFIX}DAY#${organizationId}`
+  return usagePartsPartition(interval, start, shardOf(organizationId, USAGE_SHARDS))
+}
+export const usagePartsPartition = (interval: 'minute' | 'hour', start: number, shard: number): string =>
+  `${USAGE_PREFIX}${interval.toUpperCase()}#${toIso(startOf(interval === 'minute' ? 'hour' : 'day', start))}#${shard}`
+/** The totals of an organization in an interval. */
+export const usageKey = (interval: UsageInterval, organizationId: string, start: number): Key => ({
+  pk: usagePartition(interval, organizationId, start),
+  sk: usageOrder(organizationId, start),
+})
+export const usageOrder = (organizationId: string, start: number): string =>
+  `${organizationId}#${toIso(start)}`
+export const usageOwnerOf = ({ sk }: Key): string => sk.slice(0, sk.lastIndexOf('#'))
+/** A part of totals that are too large for one item. `write`: a UUID of their own. */
+export const usageChunkKey = (write: string, chunk: number): Key => ({
+  pk: `${USAGE_PREFIX}CHUNKS#${write}`,
+  sk: padded(chunk),
+})
+/** Up to where totals are complete. */
+export const USAGE_POSITION: Key = { pk: `${USAGE_PREFIX}POSITION`, sk: 'POSITION' }
+const toIso = (ms: number): string => new Date(ms).toISOString()
 export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
 /** Whether the item is an execution's record, step or chunk. */
 export const isOfExecution = ({ pk }: Key): boolean => pk.startsWith('EXEC#')

@@ -1,4 +1,4 @@
-import { LIST_SHARDS, OPEN_SHARDS, STATUS_SHARDS } from './keys.ts'
+import { LIST_SHARDS, OPEN_SHARDS, STATUS_SHARDS, USAGE_SHARDS } from './keys.ts'
 
 /**
  * The table that the stack and the local service create. Indexes are named after the question that they answer; the
@@ -18,6 +18,7 @@ export type IndexName =
   | 'failed-executions-of-agent'
   | 'open-executions'
   | 'lessons-of-agent'
+  | 'usage-entries'
 
 export type Index = {
   partitionKey: { name: string; type: 'S' }
@@ -27,6 +28,25 @@ export type Index = {
   /** Attributes projected beside the keys: what filters and searches need, no payload, nothing that a run changes. */
   projection: string[]
 }
+
+/** Of a final execution: what its entry of the usage index shows. */
+export const USAGE_ATTRIBUTES = [
+  'organizationId',
+  'agentId',
+  'versionId',
+  'tenantId',
+  'tokenId',
+  'model',
+  'errorCode',
+  'cached',
+  'steps',
+  'usage',
+  'lostSteps',
+  'lostUsage',
+  'childUsage',
+  'startedAt',
+  'waitedMs',
+] as const
 
 /** An index whose entries are listed by `listOrder`. */
 const listIndex = (partitionKey: string, projection: string[], shards = LIST_SHARDS): Index => ({
@@ -53,5 +73,11 @@ export const INDEXES: Record<IndexName, Index> = {
     sortKey: { name: 'lessonOrder', type: 'S' },
     shards: 1,
     projection: ['id', 'lesson', 'versionId'],
+  },
+  'usage-entries': {
+    partitionKey: { name: 'usageShard', type: 'S' },
+    sortKey: { name: 'usageAt', type: 'N' },
+    shards: USAGE_SHARDS,
+    projection: [...USAGE_ATTRIBUTES],
   },
 }

@@ -57,11 +57,11 @@ export function openTable(environment: Environment = process.env) {
       return Item ?? null
     },
 
-    /** False when the condition failed. */
-    async put(item: Item, condition?: Condition): Promise<boolean> {
+    /** False when the condition failed. `sendBefore`: see `Change`. */
+    async put(item: Item, condition?: Condition, sendBefore?: number): Promise<boolean> {
       const stored = { ...item, ...timeToLiveOf(item) }
       const command = new PutCommand({ TableName: name, Item: stored, ...expressions({ condition }) })
-      return (await ifConditionHolds(send(command))) !== null
+      return (await ifConditionHolds(send(sentBefore(sendBefore, command)))) !== null
     },
 
     /** The updated item, or null when the condition failed. */
@@ -69,7 +69,7 @@ export function openTable(environment: Environment = process.env) {
       const set = { ...change.set, ...timeToLiveOf({ ...change.set, ...key }) }
       const update = expressions({ ...change, set })
       const command = new UpdateCommand({ TableName: name, Key: key, ReturnValues: 'ALL_NEW', ...update })
-      const output = await ifConditionHolds(send(command))
+      const output = await ifConditionHolds(send(sentBefore(change.sendBefore, command)))
       return output && (output.Attributes ?? {})
     },
 
@@ -139,6 +139,18 @@ export function openTable(environment: Environment = process.env) {
       await send(new GetCommand({ TableName: name, Key: { pk: 'PING', sk: 'PING' } }))
     },
   }
+}
+
+/** Checked before each attempt is signed: AWS rejects a request that arrives more than 5 minutes later. */
+function sentBefore<C extends PutCommand | UpdateCommand>(time: number | undefined, command: C): C {
+  if (time === undefined) return command
+  const check = (next: (args: unknown) => Promise<unknown>) => async (args: unknown) => {
+    if (Date.now() < time) return next(args)
+    throw new Unavailable(new Error('The write could not be sent in time.'))
+  }
+  const position = { relation: 'after', toMiddleware: 'retryMiddleware' } as const
+  command.middlewareStack.addRelativeTo(check as never, { name: 'sentBefore', ...position, override: true })
+  return command
 }
 
 /** Without `attributes`, all of them are read. */

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Execution, NO_USAGE } from '../../../lib/core/execution.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { USAGE_POSITION } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { system } from '../../../lib/system.ts'
@@ -10,7 +11,7 @@ import { provisionTable } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { anExecution, leased } from '../../support/engine/executions.ts'
 import { Died, dyingTable, START } from '../../support/lifecycle/deletion.ts'
-import { scheduledTable } from '../../support/lifecycle/tables.ts'
+import { scheduledTable, setCounted } from '../../support/lifecycle/tables.ts'
 import { EMULATORS, shareOf } from '../../support/tables/emulators.ts'
 import { scanTable } from '../../support/tables/scan-table.ts'
 
@@ -26,7 +27,8 @@ describe.each(EMULATORS)('the deletion of an execution with children on %s', (em
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
   const { executions, steps } = openStores(table)
-  const scan = () => scanTable(inject(emulator), name)
+  const scan = async () =>
+    (await scanTable(inject(emulator), name)).filter(({ pk }) => pk !== USAGE_POSITION.pk)
 
   const lease = { owner: 'worker', expiresAt: START + 60_000 }
   const newRun = (caller?: Execution) =>
@@ -67,15 +69,18 @@ describe.each(EMULATORS)('the deletion of an execution with children on %s', (em
   }
 
   const sweep = async () => {
-    for (const minute of [1, 10, 20, 30])
-      await runCleanups({ executions, system: { ...system, now: () => START + minute * 60_000 } })
+    for (const minute of [1, 10, 20, 30]) {
+      const now = START + minute * 60_000
+      await setCounted(table, now)
+      await runCleanups({ executions, system: { ...system, now: () => now } })
+    }
   }
 
   it('deletes them, and theirs, whether they are final or open, before it returns', async () => {
     const { parent, children, open, openBelow } = await aTree()
     expect(await executions.delete({ ...parent, now: START })).toBe('deleted')
     for (const execution of [parent, ...children]) expect(await executions.get(execution)).toBeNull()
-    expect((await scan()).filter(({ deleted }) => !deleted)).toEqual([])
+    expect((await scan()).filter(({ deleted, isEnd }) => !deleted && !isEnd)).toEqual([])
     for (const execution of [open, openBelow]) {
       expect(await executions.claim({ id: execution.id, lease, now: lease.expiresAt + 1 })).toBe('closed')
       expect(await executions.renew({ id: execution.id, lease })).toBe(false)

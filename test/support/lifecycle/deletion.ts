@@ -7,6 +7,7 @@ import type { Item, Table } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution, leased } from '../engine/executions.ts'
+import { setCounted } from './tables.ts'
 
 export const START = 1_800_000_000_000
 const MINUTE_MS = 60_000
@@ -84,7 +85,9 @@ export class DeletionScenario {
     const { id, organizationId } = this.execution
     await executions.end({ organizationId, id, error: CANCELLED, finishedAt: iso(from) })
     for (let minute = from; minute <= to; minute++) {
-      await runCleanups({ executions, system: { ...system, now: () => START + minute * MINUTE_MS } })
+      const now = START + minute * MINUTE_MS
+      await setCounted(this.table, now)
+      await runCleanups({ executions, system: { ...system, now: () => now } })
     }
   }
 

@@ -1,9 +1,11 @@
 import type { Scheduler } from 'fast-check'
 import type { Execution } from '../../../lib/core/execution.ts'
+import { FOLD_DELAY_MS } from '../../../lib/core/limits.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import type { Item, Table } from '../../../lib/dynamodb/table/table.ts'
+import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
 import type { Port } from './reference-model.ts'
 
 /** The stores, restricted to one execution: stale executions of other tests are not listed. */
@@ -23,6 +25,10 @@ export async function readItems(table: Table, { id }: Execution): Promise<Map<un
   })
   return new Map(items.map((item) => [item.sk, item]))
 }
+
+/** Says that the usage of all executions is counted that a sweep at this time would count. */
+export const setCounted = (table: Table, now: number): Promise<void> =>
+  usageStore(table).setPosition({ position: { minute: now - FOLD_DELAY_MS, hour: 0, day: 0 } })
 
 /** A table whose requests run one at a time, in the order that the scheduler chooses. */
 export function scheduledTable(table: Table, scheduler: Scheduler): Table {

@@ -26,6 +26,7 @@ import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
 import { aBatch } from '../batches/a-batch.ts'
 import { anExecution } from '../engine/executions.ts'
+import { setCounted } from '../lifecycle/tables.ts'
 import { type Fault, FaultyWorker } from '../waiting/faulty-worker.ts'
 import { aWebhook } from './a-webhook.ts'
 import { BROKEN, OK } from './an-outbox.ts'
@@ -361,6 +362,7 @@ export class FaultyOutbox {
     await executions.delete({ ...this.execution, now })
     for (let i = 0; i < 4; i++) {
       now += 15 * MINUTE_MS
+      await setCounted(this.table, now)
       await runCleanups({ executions, system: clock })
     }
   }

@@ -31,6 +31,7 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { NO_DELIVERIES } from '../engine/engine-on.ts'
 import { executionOf, leased } from '../engine/executions.ts'
+import { setCounted } from '../lifecycle/tables.ts'
 import { type Fault, FaultyWorker } from './faulty-worker.ts'
 import type { Scenario } from './scenarios.ts'
 
@@ -336,6 +337,7 @@ export class WaitingRun {
     const { executions } = openStores(this.indexTable)
     for (let i = 0; i < 4; i++) {
       this.pass(15 * MINUTE_MS)
+      await setCounted(this.indexTable, this.now)
       await runCleanups({ executions, system: this.system })
     }
     return [...(await this.items()).keys()]

@@ -1,0 +1,348 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { CANCELLED, cachedExecution, type Execution, failedExecution } from '../../lib/core/execution.ts'
+import type { UsagePosition } from '../../lib/core/ports.ts'
+import { INTERVAL_MS, NO_TOTALS, type UsageEntry, type UsageRow } from '../../lib/core/usage.ts'
+import { openStores } from '../../lib/dynamodb/open-stores.ts'
+import { openTable } from '../../lib/dynamodb/table/table.ts'
+import { system } from '../../lib/system.ts'
+import { provisionTable } from '../../local/emulators/provision.ts'
+import { anExecution, leased, NO_PROGRESS, runOptions } from '../support/engine/executions.ts'
+import { EMULATORS, race } from '../support/tables/emulators.ts'
+import { scanTable } from '../support/tables/scan-table.ts'
+
+/** The beginning of a day. */
+const DAY = Date.parse('2026-11-25T00:00:00Z')
+const HOUR = DAY + 10 * INTERVAL_MS.hour
+const iso = (at: number) => new Date(at).toISOString()
+const { minute, hour } = INTERVAL_MS
+
+const aRow = (overrides: Partial<UsageRow> = {}): UsageRow => ({
+  tenantId: null,
+  agentId: 'agent',
+  versionId: 'version',
+  model: null,
+  tokenId: null,
+  ...NO_TOTALS,
+  runs: 1,
+  ...overrides,
+})
+
+/** Rows of which no two have much in common: they hardly compress. */
+const manyRows = (count: number, runs = 1) =>
+  Array.from({ length: count }, (_, index) =>
+    aRow({ tenantId: `${index}-${system.newId()}`, agentId: system.newId(), runs, inputTokens: index }),
+  )
+
+describe.each(EMULATORS)('usageStore on %s', (emulator) => {
+  const name = `usage-${system.newId()}`
+  beforeAll(() => provisionTable(inject(emulator), name))
+  const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
+  const { usage, executions, steps } = openStores(table)
+
+  async function inTurn(writes: Parameters<typeof table.writeMany>[0]) {
+    for (let first = 0; first < writes.length; first += 500)
+      await table.writeMany(writes.slice(first, first + 500))
+  }
+
+  async function entriesOf({ organizationId }: Execution, from = 0, before = DAY * 2) {
+    const found: UsageEntry[] = []
+    for await (const { entries } of usage.readEntries({ from, before })) found.push(...entries)
+    return found.filter((entry) => entry.organizationId === organizationId)
+  }
+
+  async function read(
+    params: Pick<Parameters<typeof usage.read>[0], 'organizationId' | 'interval' | 'from' | 'to'>,
+  ) {
+    const found = []
+    for await (const totals of usage.read(params)) found.push(totals)
+    return found
+  }
+
+  async function open(overrides: Parameters<typeof anExecution>[0] = {}) {
+    const execution = anExecution({ now: DAY, lease: { owner: 'me', expiresAt: DAY }, ...overrides })
+    await executions.create({ execution })
+    return leased(execution, 'me')
+  }
+
+  const usageOf = (inputTokens: number, costUsd?: number) => ({
+    inputTokens,
+    outputTokens: 1,
+    ...(costUsd !== undefined && { costUsd }),
+  })
+
+  describe('readEntries', () => {
+    it('has an execution from its end on, with what it used', async () => {
+      const execution = await open({ tenantId: 'acme', tokenId: 'token' })
+      expect(await entriesOf(execution)).toEqual([])
+      const outcome = {
+        status: 'SUCCESS' as const,
+        output: {},
+        steps: 2,
+        usage: usageOf(10, 0.5),
+        childUsage: usageOf(7, 0.25),
+        model: 'openai/gpt-5',
+        lostUsage: usageOf(3, 0.125),
+      }
+      await executions.finish({ execution, outcome, finishedAt: iso(DAY + 1_500) })
+      const { organizationId, agentId, versionId } = execution
+      expect(await entriesOf(execution)).toEqual([
+        {
+          ...{
+            organizationId,
+            agentId,
+            versionId,
+            tenantId: 'acme',
+            tokenId: 'token',
+            model: 'openai/gpt-5',
+          },
+          ...{ at: DAY + 1_500, errorCode: null, cached: false, runTimeMs: 1_500 },
+          usage: { inputTokens: 13, outputTokens: 2, costUsd: 0.625 },
+          childUsage: usageOf(7, 0.25),
+        },
+      ])
+    })
+
+    it('has one that ended in an error, whoever ended it, and whatever follows from its end', async () => {
+      const failed = await open()
+      const error = { code: 'AgentFailed', message: 'It failed.' }
+      const finishedAt = iso(DAY + 5)
+      await executions.finish({ execution: failed, outcome: { status: 'ERROR', error }, finishedAt })
+      expect(await entriesOf(failed)).toMatchObject([{ errorCode: 'AgentFailed', at: DAY + 5 }])
+      for (const staysListed of [true, false]) {
+        const { id, organizationId } = await open()
+        const progress = { steps: 1, usage: usageOf(4), model: 'm' }
+        const ended = await executions.end({
+          ...{ organizationId, id, error: CANCELLED, finishedAt, progress, staysListed },
+        })
+        const entry = { errorCode: 'Cancelled', at: DAY + 5, usage: usageOf(4), model: 'm' }
+        expect(await entriesOf(ended as Execution)).toMatchObject([entry])
+      }
+    })
+
+    it('has one that is final at creation', async () => {
+      const { input: _, ...params } = anExecution({ now: DAY })
+      const given = { ...params, input: {}, options: runOptions(), now: DAY, deadlineMs: 1 }
+      const cached = cachedExecution({ ...given, id: system.newId() }, system.newId(), {})
+      const refused = failedExecution({ ...given, id: system.newId() }, CANCELLED)
+      for (const execution of [cached, refused]) await executions.create({ execution })
+      const entries = await entriesOf(cached)
+      expect(entries).toHaveLength(2)
+      expect(entries).toContainEqual(expect.objectContaining({ cached: true, errorCode: null, runTimeMs: 0 }))
+      expect(entries).toContainEqual(expect.objectContaining({ cached: false, errorCode: 'Cancelled' }))
+    })
+
+    it('reads from `from` on and before `before`', async () => {
+      const execution = await open()
+      await executions.finish({
+        execution,
+        outcome: { status: 'SUCCESS', output: {}, ...NO_PROGRESS },
+        finishedAt: iso(HOUR),
+      })
+      expect(await entriesOf(execution, HOUR, HOUR + 1)).toHaveLength(1)
+      expect(await entriesOf(execution, HOUR + 1, HOUR + minute)).toEqual([])
+      expect(await entriesOf(execution, HOUR - minute, HOUR)).toEqual([])
+      expect(await entriesOf(execution, HOUR, HOUR)).toEqual([])
+    })
+
+    it('says up to where it has read', async () => {
+      const items = Array.from({ length: 4_000 }, (_, index) => ({
+        pk: `EXEC#${system.newId()}`,
+        sk: 'RECORD',
+        usageShard: `USAGE#${index % 2}`,
+        usageAt: DAY * 1.5 + index,
+        organizationId: 'many',
+        steps: 0,
+        cached: false,
+        // Large enough for several pages.
+        usage: { inputTokens: 0, outputTokens: 0 },
+        model: 'm'.repeat(700),
+      }))
+      await inTurn(items.map((put) => ({ put })))
+      const found = []
+      let pages = 0
+      let passed = 0
+      for await (const { entries, until } of usage.readEntries({ from: DAY * 1.5, before: DAY * 2 })) {
+        pages++
+        // What was passed does not come again.
+        expect(Math.min(...entries.map(({ at }) => at))).toBeGreaterThanOrEqual(passed)
+        passed = until
+        found.push(...entries)
+      }
+      expect(found).toHaveLength(items.length)
+      expect(pages).toBeGreaterThan(2)
+      await inTurn(items.map(({ pk, sk }) => ({ delete: { pk, sk } })))
+    })
+  })
+
+  describe('a deletion', () => {
+    const POSITION = { minute: 0, hour: 0, day: 0 }
+    const sweep = async (at: number) => {
+      for (const cleanup of await executions.listCleanups({ now: at, limit: 100 }))
+        await executions.cleanUp({ cleanup, now: at })
+    }
+    const rest = async ({ id }: Execution) =>
+      (await scanTable(inject(emulator), name)).filter(({ pk }) => pk === `EXEC#${id}`)
+
+    it('leaves the entry until the position has passed it', async () => {
+      const execution = await open({ tenantId: 'acme' })
+      const outcome = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS, steps: 1, usage: usageOf(9) }
+      await executions.finish({ execution, outcome, finishedAt: iso(HOUR) })
+      const [entry] = await entriesOf(execution)
+      expect(await executions.delete({ ...execution, now: HOUR })).toBe('deleted')
+      expect(await executions.get(execution)).toBeNull()
+      expect(await entriesOf(execution)).toEqual([entry])
+      // At the last millisecond of what was counted, and not so.
+      for (const position of [HOUR - minute, HOUR]) {
+        await usage.setPosition({ position: { ...POSITION, minute: position } })
+        for (const hours of [1, 2, 3]) await sweep(HOUR + hours * hour)
+        expect(await entriesOf(execution)).toEqual([entry])
+      }
+      await usage.setPosition({ position: { ...POSITION, minute: HOUR + minute } })
+      await sweep(HOUR + 4 * hour)
+      expect(await entriesOf(execution)).toEqual([])
+      expect(await rest(execution)).toEqual([])
+    })
+
+    it('counts the agents that it called and that were open as cancelled', async () => {
+      const parent = await open()
+      const child = await open({
+        organizationId: parent.organizationId,
+        parent: { executionId: parent.id, callers: [] },
+      })
+      const progress = { steps: 1, usage: usageOf(20), model: 'm' }
+      const times = { startedAt: iso(DAY), finishedAt: iso(DAY) }
+      const step = { number: 1, kind: 'CODE' as const, name: 'step', value: {}, ...times }
+      await steps.append({ executionId: child.id, owner: 'me', step, progress })
+      await executions.finish({
+        execution: parent,
+        outcome: { status: 'SUCCESS', output: {}, ...NO_PROGRESS },
+        finishedAt: iso(HOUR),
+      })
+      await executions.delete({ ...parent, now: HOUR + 7 })
+      expect(await executions.get(child)).toBeNull()
+      const entries = await entriesOf(parent)
+      expect(entries).toHaveLength(2)
+      const entry = { agentId: child.agentId, errorCode: 'Cancelled', at: HOUR + 7, usage: usageOf(20) }
+      expect(entries).toContainEqual(expect.objectContaining(entry))
+    })
+
+    it('of an id that was never used has no entry', async () => {
+      const execution = anExecution()
+      await executions.refuse({ ...execution, now: HOUR })
+      expect(await entriesOf(execution)).toEqual([])
+    })
+  })
+
+  describe('put and read', () => {
+    const rowsOf = async (organizationId: string) =>
+      (await read({ organizationId, interval: 'hour', from: HOUR, to: HOUR + hour })).flatMap(
+        ({ rows }) => rows,
+      )
+    const put = (organizationId: string, rows: UsageRow[], readAt: number) =>
+      usage.put({ organizationId, interval: 'hour', start: HOUR, rows, readAt })
+
+    it('returns the totals in the order of their intervals, of this organization and size alone', async () => {
+      const organizationId = system.newId()
+      const other = system.newId()
+      const rows = [aRow({ tenantId: 'acme', errors: { AgentFailed: 2 }, costNanoUsd: 5 })]
+      const starts = { minute: HOUR + 58 * minute, hour: DAY + 23 * hour, day: DAY }
+      for (const interval of ['minute', 'hour', 'day'] as const) {
+        const size = INTERVAL_MS[interval]
+        const start = starts[interval]
+        for (const part of [4, 3, 2, 1, 0])
+          await usage.put({ organizationId, interval, start: start + part * size, rows, readAt: 1 })
+        await usage.put({ organizationId: other, interval, start, rows, readAt: 1 })
+        const params = { organizationId, interval, from: start + size, to: start + 4 * size }
+        expect(await read(params)).toEqual([1, 2, 3].map((part) => ({ start: start + part * size, rows })))
+      }
+      expect(await read({ organizationId, interval: 'day', from: DAY, to: DAY })).toEqual([])
+    })
+
+    it('replaces rows, also by fewer ones', async () => {
+      const organizationId = system.newId()
+      const many = manyRows(20_000)
+      await put(organizationId, many, 1)
+      expect(await rowsOf(organizationId)).toEqual(many)
+      const fewer = manyRows(9_000, 2)
+      await put(organizationId, fewer, 2)
+      expect(await rowsOf(organizationId)).toEqual(fewer)
+      await put(organizationId, [aRow({ runs: 3 })], 3)
+      expect(await rowsOf(organizationId)).toEqual([aRow({ runs: 3 })])
+    })
+
+    it('keeps what was read later', async () => {
+      const organizationId = system.newId()
+      const late = manyRows(9_000, 2)
+      await put(organizationId, late, 2_000)
+      for (const rows of [[aRow()], manyRows(9_000)]) await put(organizationId, rows, 1_999)
+      expect(await rowsOf(organizationId)).toEqual(late)
+    })
+
+    it('keeps the latest of writes at the same time', async () => {
+      const organizationId = system.newId()
+      await race((racer) => put(organizationId, [aRow({ runs: racer + 1 })], racer))
+      expect(await rowsOf(organizationId)).toEqual([aRow({ runs: 32 })])
+    })
+
+    it('stores 100,000 rows', async () => {
+      const organizationId = system.newId()
+      const rows = manyRows(100_000)
+      await put(organizationId, rows, 1)
+      const stored = await rowsOf(organizationId)
+      expect(stored).toHaveLength(rows.length)
+      expect(stored.at(-1)).toEqual(rows.at(-1))
+    })
+
+    it('keeps any text of a client', async () => {
+      const organizationId = system.newId()
+      const rows = ['#', '~', '\u{10ffff}', '__proto__', '"\\'].map((tenantId) => aRow({ tenantId }))
+      await put(organizationId, rows, 1)
+      expect(await rowsOf(organizationId)).toEqual(rows)
+    })
+  })
+
+  describe('readParts', () => {
+    it('returns what an hour or a day consists of, one organization after the other', async () => {
+      const start = DAY + 400 * INTERVAL_MS.day
+      const organizations = Array.from({ length: 40 }, () => system.newId())
+      const sizes = { hour: 'minute', day: 'hour' } as const
+      for (const [whole, interval] of Object.entries(sizes) as ['hour' | 'day', 'minute' | 'hour'][]) {
+        const parts = [0, 1, INTERVAL_MS[whole] / INTERVAL_MS[interval] - 1, -1, INTERVAL_MS[whole]]
+        for (const organizationId of organizations)
+          for (const part of parts) {
+            const at = start + part * INTERVAL_MS[interval]
+            await usage.put({
+              organizationId,
+              interval,
+              start: at,
+              rows: [aRow({ runs: part + 2 })],
+              readAt: 1,
+            })
+          }
+        const found: [string, number][] = []
+        for await (const { organizationId, rows } of usage.readParts({ start, interval: whole }))
+          found.push([organizationId, rows[0]?.runs ?? 0])
+        const changes = found.filter(([id], index) => id !== found[index - 1]?.[0])
+        expect(changes.map(([id]) => id).sort()).toEqual([...organizations].sort())
+        const last = INTERVAL_MS[whole] / INTERVAL_MS[interval] + 1
+        expect(found.filter(([id]) => id === organizations[0]).map(([, runs]) => runs)).toEqual([2, 3, last])
+      }
+    })
+  })
+
+  describe('the position', () => {
+    it('only moves forward', async () => {
+      // Beyond the other tests.
+      const start = DAY + 1_000 * INTERVAL_MS.day
+      const at = (ms: number): UsagePosition => ({ minute: start + ms, hour: start, day: start })
+      await usage.setPosition({ position: at(10) })
+      await usage.setPosition({ position: at(9) })
+      expect(await usage.getPosition()).toEqual(at(10))
+      // Another sweeper was faster with the minutes.
+      await usage.setPosition({ position: { ...at(9), hour: start + hour } })
+      expect(await usage.getPosition()).toEqual(at(10))
+      await usage.setPosition({ position: { ...at(10), hour: start + hour } })
+      expect(await usage.getPosition()).toEqual({ ...at(10), hour: start + hour })
+    })
+  })
+})
