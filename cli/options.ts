@@ -58,7 +58,8 @@ export const parseAs =
   (text: string): z.output<(typeof batchParameters.shape)[Name]> =>
     parseWith(batchParameters.shape[name], text) as z.output<(typeof batchParameters.shape)[Name]>
 
-function parseWith<Schema extends z.ZodMiniType>(schema: Schema, text: string): z.output<Schema> {
+/** @throws InvalidArgumentError */
+export function parseWith<Schema extends z.ZodMiniType>(schema: Schema, text: string): z.output<Schema> {
   const { data, error } = schema.safeParse(text)
   if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)
   return data

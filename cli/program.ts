@@ -20,6 +20,7 @@ import { addTableCommand } from './commands/table.ts'
 import { addCheckCommand, addTestCommand } from './commands/test.ts'
 import { addTokensCommand } from './commands/tokens.ts'
 import { addTypesCommand } from './commands/types.ts'
+import { addUsageCommand } from './commands/usage.ts'
 import {
   addDeleteVersionCommand,
   addPromoteCommand,
@@ -84,6 +85,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addBatchesCommand(program)
   addApprovalsCommands(program)
   addSchedulesCommand(program)
+  addUsageCommand(program)
   addTypesCommand(program)
   addWebhooksCommand(program)
   addTokensCommand(program)

@@ -4,9 +4,10 @@ import { runCleanups, sweep } from '../lib/engine/maintenance.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../lib/engine/notifications/sweep-outbox.ts'
 import { syncAgent } from '../lib/engine/schedules/sync-schedules.ts'
+import { openDailyCost } from '../lib/engine/usage/daily-cost.ts'
 import { newSentTimers, sweepTimers } from '../lib/engine/waiting/sweep-timers.ts'
 import { logger } from '../lib/logger.ts'
-import { recordOutboxAge } from '../lib/metrics.ts'
+import { recordDailyCost, recordOutboxAge } from '../lib/metrics.ts'
 import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
@@ -18,6 +19,7 @@ const { executions, limits, steps, deliveries } = stores
 const memory = newOutboxMemory()
 const times = readTimes()
 const sent = newSentTimers()
+const readDailyCost = openDailyCost(stores)
 const sync = (agent: { organizationId: string; agentId: string }) =>
   syncAgent({ ...stores, queue, system, times }, agent)
 
@@ -30,9 +32,12 @@ export async function handler(): Promise<void> {
   timers.catch(() => undefined)
   const outbox = sweepOutbox({ deliveries, queue: deliveryQueue, system, times, memory })
   outbox.catch(() => undefined)
+  const cost = recordDailyCost(readDailyCost)
+  cost.catch(() => undefined)
   const result = await sweep({ executions, limits, steps, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('executions swept', result)
   await cleaned
   await timers
+  await cost
   recordOutboxAge((await outbox) / 1000)
 }

@@ -27,6 +27,10 @@ export const REPEATED_ATTEMPTS = 'RepeatedAttempts'
 /** Of the oldest event that is not handled, published by sweeps that find one. Without dimensions. */
 export const OUTBOX_AGE = 'OutboxAgeSeconds'
 
+/** US dollars: what runs cost in the last 24 full hours, and on an average day of the week before. No dimensions. */
+export const DAILY_COST = 'DailyCostUsd'
+export const USUAL_DAILY_COST = 'UsualDailyCostUsd'
+
 /** The member of the line of an execution from which a metric filter of the stack derives its metric. */
 export const START_DELAY_MS = 'startDelayMs'
 
@@ -85,6 +89,17 @@ export function recordOutboxAge(seconds: number, environment?: Environment): voi
   if (seconds > 0) publishValue(OUTBOX_AGE, 'Seconds', seconds, {}, environment)
 }
 
+/** Records what a day costs; reads it only if the environment has a `METRICS_NAMESPACE`. */
+export async function recordDailyCost(
+  read: () => Promise<{ lastDay: number; usual: number } | null>,
+  environment: Environment = process.env,
+): Promise<void> {
+  const cost = environment[METRICS_NAMESPACE] ? await read() : null
+  if (!cost) return
+  publishValue(DAILY_COST, 'None', cost.lastDay, {}, environment)
+  publishValue(USUAL_DAILY_COST, 'None', cost.usual, {}, environment)
+}
+
 function countAttempts(execution: Execution, environment: Environment): void {
   const { id: executionId, organizationId, attemptsSinceProgress, outages, lostSteps } = execution
   const attempts = Math.max(attemptsSinceProgress + outages, lostSteps.length + 1)
@@ -98,7 +113,7 @@ const count = (name: string, metadata: Record<string, string>, environment?: Env
 /** Publishes a metric without dimensions, if the environment has a `METRICS_NAMESPACE`. */
 function publishValue(
   name: string,
-  unit: 'Count' | 'Seconds',
+  unit: 'Count' | 'Seconds' | 'None',
   value: number,
   metadata: Record<string, string>,
   environment: Environment = process.env,

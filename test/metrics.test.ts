@@ -6,11 +6,14 @@ import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { runInProcess } from '../lib/engine/submit/submit.ts'
 import {
   countServerError,
+  DAILY_COST,
   measured,
   OUTBOX_AGE,
+  recordDailyCost,
   recordOutboxAge,
   SERVER_ERRORS,
   UNITS,
+  USUAL_DAILY_COST,
 } from '../lib/metrics.ts'
 import { system } from '../lib/system.ts'
 import { EMF_SCHEMA } from './support/data/emf-schema.ts'
@@ -241,6 +244,23 @@ describe('recordOutboxAge', () => {
       { Namespace: NAMESPACE, Dimensions: [[]], Metrics: [{ Name: OUTBOX_AGE, Unit: 'Seconds' }] },
     ])
     expect(document.OutboxAgeSeconds).toBe(61)
+  })
+})
+
+describe('recordDailyCost', () => {
+  it('publishes what a day costs, also nothing, and what it usually does', async () => {
+    await recordDailyCost(async () => ({ lastDay: 0, usual: 12.5 }), METRICS_ON)
+    await recordDailyCost(async () => null, METRICS_ON)
+    expect(documents().map(({ _aws, ...members }) => members)).toEqual([
+      { [DAILY_COST]: 0 },
+      { [USUAL_DAILY_COST]: 12.5 },
+    ])
+    for (const document of documents()) expect(isEmf(document), JSON.stringify(isEmf.errors)).toBe(true)
+  })
+
+  it('reads nothing without metrics', async () => {
+    await recordDailyCost(() => Promise.reject(new Error('It was read.')), {})
+    expect(documents()).toEqual([])
   })
 })
 

@@ -86,6 +86,8 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'give-feedback': { timeoutSeconds: 29, memoryMb: 512 },
   // Reads all signals of an execution where it counts or lists them.
   'send-signal': { timeoutSeconds: 29, memoryMb: 512 },
+  // Adds up MAX_USAGE_ROWS, and the rest of an interval.
+  'read-usage': { timeoutSeconds: 29, memoryMb: 1024 },
   // Checks bodies of 6 MB, and follows batches up to EVENT_STREAM_MS.
   'manage-batches': { timeoutSeconds: 900, memoryMb: 1024 },
   // Waits up to 20 s for the answer of a receiver.

@@ -113,6 +113,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     indexes: ['owned-by-organization'],
     queue: ['SendMessage'],
   },
+  'read-usage': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
   },

@@ -207,6 +207,13 @@ function listAlarms({
       threshold: 20,
     },
     {
+      name: 'CostGrowth',
+      description: (percent) =>
+        `In 24 hours, runs cost more than ${percent / 100} times as much as on an average day of the week before.`,
+      metric: metrics.costGrowth,
+      threshold: 200,
+    },
+    {
       name: 'SweepFailures',
       description: 'Sweeps fail. Executions whose worker dies can hang.',
       metric: functions['sweep-executions'].function.metricErrors(sum),

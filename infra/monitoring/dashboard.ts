@@ -50,7 +50,12 @@ export function createDashboard(
   }
 }
 
-const executionGraphs = ({ executionMetric, latencyMetric }: ServiceMetrics): Graph[][] => [
+const executionGraphs = ({
+  executionMetric,
+  latencyMetric,
+  dailyCost,
+  usualDailyCost,
+}: ServiceMetrics): Graph[][] => [
   [
     [
       'Executions by outcome',
@@ -79,6 +84,7 @@ const executionGraphs = ({ executionMetric, latencyMetric }: ServiceMetrics): Gr
         executionMetric('OutputTokens', { statistic: 'Sum', label: 'output' }),
       ],
     ],
+    ['Cost of a day (US$)', [dailyCost, usualDailyCost]],
     [
       'Cache hit ratio of executions with useCache (%)',
       [

@@ -8,12 +8,14 @@ import type { Functions, ServiceFunction } from '../functions/functions.ts'
 import { AUTHORIZER_ERRORS, READ_LATENCY, RUN_OVERHEAD, START_DELAY, THROTTLED_REQUESTS } from './metrics.ts'
 
 /**
- * The operations that only read, except the health check, which is called by monitors and not by clients, and streams
- * of events and of results, which take as long as their execution or their reader.
+ * The operations that only read, except the health check, which is called by monitors and not by clients, streams of
+ * events and of results, which take as long as their execution or their reader, and reports, which take as long as what
+ * they add up.
  */
 export const READ_OPERATIONS = operationNames.filter((name) => {
   const { method, public: isPublic, responses } = getOperation(name)
-  return method === 'GET' && !isPublic && !responses[200]?.events && !responses[200]?.lines
+  const { events, lines, csv } = responses[200] ?? {}
+  return method === 'GET' && !isPublic && !events && !lines && !csv
 })
 
 /** API Gateway logs "-" for a field without a value: the response is then the one of the function. */

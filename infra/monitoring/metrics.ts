@@ -4,7 +4,15 @@ import { type IMetric, MathExpression, Metric, type MetricProps } from 'aws-cdk-
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { INDEXES } from '../../lib/dynamodb/table/schema.ts'
-import { OUTBOX_AGE, type OUTCOMES, REPEATED_ATTEMPTS, SERVER_ERRORS, type UNITS } from '../../lib/metrics.ts'
+import {
+  DAILY_COST,
+  OUTBOX_AGE,
+  type OUTCOMES,
+  REPEATED_ATTEMPTS,
+  SERVER_ERRORS,
+  type UNITS,
+  USUAL_DAILY_COST,
+} from '../../lib/metrics.ts'
 import type { ServiceFunction } from '../functions/functions.ts'
 import type { Queues } from '../storage.ts'
 
@@ -25,6 +33,9 @@ type OutcomeOptions = MetricOptions & { outcome?: (typeof OUTCOMES)[number] }
 /** With fewer in the period, a single error of an API with little traffic would be a high rate. */
 const MIN_SERVER_ERRORS = 3
 
+/** In US dollars. What costs less on an average day counts as this much, so that a few runs raise no alarm. */
+const MIN_USUAL_COST = 10
+
 /**
  * The metrics that a service emits or derives from its logs.
  * @param namespace the name of the service, `METRICS_NAMESPACE` of its functions
@@ -37,6 +48,11 @@ export function serviceMetrics(namespace: string) {
   const countMetric = (metricName: string, label?: string) =>
     createMetric(metricName, { statistic: 'Sum', ...(label && { label }) })
 
+  const dailyCost = createMetric(DAILY_COST, { statistic: 'Maximum', label: 'last 24 hours' })
+  const usualDailyCost = createMetric(USUAL_DAILY_COST, {
+    statistic: 'Maximum',
+    label: 'average day of the week before',
+  })
   return {
     countMetric,
     /** A metric that `lib/metrics.ts` emits for completed executions. */
@@ -47,6 +63,15 @@ export function serviceMetrics(namespace: string) {
       label: 'attempts of a run without progress, maximum',
     }),
     outboxAge: createMetric(OUTBOX_AGE, { statistic: 'Maximum', label: 'oldest event not handled (s)' }),
+    dailyCost,
+    usualDailyCost,
+    /** What the last 24 hours cost, in percent of an average day of the week before. */
+    costGrowth: new MathExpression({
+      expression: `100 * cost / IF(usual > ${MIN_USUAL_COST}, usual, ${MIN_USUAL_COST})`,
+      label: 'Cost of the last 24 hours, percent of the usual one',
+      period: PERIOD,
+      usingMetrics: { cost: dailyCost, usual: usualDailyCost },
+    }),
     /** One in a hundred takes longer than this, in milliseconds. */
     latencyMetric: (metricName: string, what: string) =>
       createMetric(metricName, { statistic: 'p99', label: `${what} p99 (ms)` }),

@@ -17,6 +17,7 @@ const PARAMETERS: ParametersType[] = [
   { name: 'BatchFilters', operation: 'list-batches', without: ['limit', 'cursor'] },
   { name: 'ExecutionParameters', operation: 'get-execution', without: [] },
   { name: 'ExecutionFilters', operation: 'list-executions', without: ['limit', 'cursor', 'fields'] },
+  { name: 'UsageParameters', operation: 'get-usage', without: ['cursor'] },
   { name: 'AgentFilters', operation: 'list-agents', without: ['limit', 'cursor'] },
 ]
 

@@ -99,10 +99,11 @@ function describeToken(scope: Scope | Scope[] | 'any', allTenants = false): stri
 
 function toResponses({ responses }: Operation) {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, { description, body, events, lines }]) => {
+    Object.entries(responses).map(([status, { description, body, events, lines, csv }]) => {
       const content = {
         ...(body && { [lines ? LINES_TYPE : 'application/json']: { schema: getSchema(body) } }),
         ...(events && { 'text/event-stream': { schema: sentEvent } }),
+        ...(csv && { 'text/csv': { schema: z.string() } }),
       }
       return [status, { description, ...(Object.keys(content).length > 0 && { content }) }]
     }),

@@ -25,6 +25,15 @@ export function oneOf<const Value extends string>(values: readonly Value[]) {
   return z.enum(values, { error: `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}` })
 }
 
+/** Some of the values, separated by commas, each at most once. */
+export function listOf<const Value extends string>(values: readonly Value[]) {
+  const error = `must be a list of ${values.slice(0, -1).join(', ')} and ${values.at(-1)}, separated by commas, each at most once`
+  const toItems = (text: string) => (text === '' ? [] : text.split(','))
+  const isUnique = (items: string[]) => new Set(items).size === items.length
+  const items = z.array(z.enum(values, { error })).check(z.refine(isUnique, { error }))
+  return z.optional(z.pipe(z.transform(toItems), items))
+}
+
 export function flag() {
   const toBoolean = (text: string) => (text === 'true' ? true : text === 'false' ? false : text)
   return z.optional(z.pipe(z.transform(toBoolean), z.boolean({ error: 'must be true or false' })))

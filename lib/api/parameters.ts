@@ -10,8 +10,20 @@ import {
   MAX_WEBHOOK_URL,
   PAGE_SIZE,
   RESULT_PAGE_SIZE,
+  USAGE_PAGE_SIZE,
 } from '../core/limits.ts'
-import { dateTime, decimal, describe, flag, integer, oneOf, parameters, tenantId } from './parameter-types.ts'
+import { USAGE_DIMENSIONS } from '../core/usage.ts'
+import {
+  dateTime,
+  decimal,
+  describe,
+  flag,
+  integer,
+  listOf,
+  oneOf,
+  parameters,
+  tenantId,
+} from './parameter-types.ts'
 
 const WEBHOOK_URL = { format: 'uri', minLength: 1, maxLength: MAX_WEBHOOK_URL }
 
@@ -193,6 +205,30 @@ export const approvalPageParameters = /* @__PURE__ */ parameters(() => ({
   tenantId: describe(tenantId(), 'Return only approvals of executions of this tenant.'),
 }))
 
+export const usageParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  groupBy: describe(
+    listOf(USAGE_DIMENSIONS),
+    'What the rows of an interval are grouped by, separated by commas. By default, an interval has one row.',
+    { uniqueItems: true, param: { style: 'form', explode: false } },
+  ),
+  interval: describe(
+    z.optional(oneOf(['minute', 'hour', 'day'])),
+    'How long the intervals are: `hour` by default. A request can read 3 hours of the last 2 days by minute, 31 days of the last 100 days by hour, and 800 days by day.',
+  ),
+  from: describe(
+    dateTime(),
+    'Return only intervals that end after this time (RFC 3339). By default, 24 hours before `to`; by minute, 1 hour.',
+    { format: 'date-time' },
+  ),
+  to: describe(dateTime(), 'Return only intervals that begin before this time (RFC 3339). Default: now.', {
+    format: 'date-time',
+  }),
+  tenantId: describe(tenantId(), 'Return only the usage of this tenant.'),
+  agentId: describe(agentName(), 'Return only the usage of this agent (ID or slug).', { minLength: 1 }),
+  limit: describe(integer(USAGE_PAGE_SIZE), 'The maximum number of rows to return.'),
+}))
+
 export const executionParameters = /* @__PURE__ */ parameters(() => ({
   adaptedInput: describe(
     flag(),
@@ -246,6 +282,7 @@ export const parameterSchemas = {
   approvalPageParameters,
   executionPageParameters,
   executionParameters,
+  usageParameters,
   eventHeaders,
   runHeaders,
   signalHeaders,

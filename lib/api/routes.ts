@@ -38,9 +38,12 @@ export type Operation = {
   bodyLines?: true
   /**
    * By status. The body is null if the response has none; `events`: it can be server-sent events; `lines`: it consists
-   * of lines of JSON, each of them such a body.
+   * of lines of JSON, each of them such a body; `csv`: it can be comma-separated values.
    */
-  responses: Record<number, { description: string; body: ResponseBody | null; events?: true; lines?: true }>
+  responses: Record<
+    number,
+    { description: string; body: ResponseBody | null; events?: true; lines?: true; csv?: true }
+  >
   /** Errors beyond those of every operation. With a status if it is not the usual one of the code. */
   errors?: (ErrorCode | { code: ErrorCode; status: number })[]
   /** Rejects tokens that are bound to a tenant: what the operation shows or changes belongs to all tenants. */
@@ -701,6 +704,23 @@ export const operations = {
     scope: 'manage',
     responses: { 204: { description: 'Deleted', body: null } },
     errors: ['BatchNotFound', 'BatchInProgress'],
+  },
+  'get-usage': {
+    family: 'read-usage',
+    ...reading,
+    path: '/v1/usage',
+    summary: 'Get what the runs that have ended used and cost, by interval and group',
+    query: 'usageParameters',
+    responses: {
+      200: {
+        description:
+          'Rows by interval, oldest first, then by group; comma-separated values with a header (RFC 4180) if `Accept` prefers `text/csv`. Intervals without runs have no row. Runs are in it at most two minutes after their end.',
+        body: ['UsageRow'],
+        csv: true,
+      },
+    },
+    errors: ['AgentNotFound'],
+    streams: true,
   },
   'serve-console': {
     method: 'GET',

@@ -36,8 +36,8 @@ export const BY_DELIVERY = new RegExp(`^${UUID}#\\d{7}$`)
 /** Schedules: the name. */
 export const BY_NAME = SCHEDULE_NAME
 export const BY_NUMBER = /^[1-9]\d{0,4}$/
-/** Usage: the interval, what it is grouped by, and the values of the group as a JSON array. */
-export const BY_USAGE = /^(\d{4}-\d\d-\d\dT[\d:.]{12}Z)#([a-z,]*)#(\[.*\])$/s
+/** Usage: the interval, what it is grouped by, and the group as a JSON array; null if none of it was on the page. */
+export const BY_USAGE = /^(\d{4}-\d\d-\d\dT[\d:.]{12}Z)#([a-z,]*)#(\[.*\]|null)$/s
 /** Lines of a batch: the first one that was not on the page. */
 export const BY_LINE = BY_NUMBER
 

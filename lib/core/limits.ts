@@ -36,6 +36,9 @@ export const RESULT_PAGE_SIZE = { min: 1, max: 1_000, default: 1_000 } as const
 /** Rows of usage on one page. */
 export const USAGE_PAGE_SIZE = { min: 1, max: 1_000, default: 1_000 } as const
 
+/** Totals that a request adds up: the page then ends with their interval. About 3 s of a processor. */
+export const MAX_USAGE_ROWS = 500_000
+
 /** Retired versions of an agent, whose item lists them: 70 kB of the 400 kB that an item can have. */
 export const MAX_RETIRED_VERSIONS = 1_000
 

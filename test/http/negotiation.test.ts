@@ -67,4 +67,9 @@ describe('chooseMediaType', () => {
   ])('%j: %s', (header, expected) => {
     expect(chooseMediaType(header, ['application/json', 'text/csv'])).toBe(expected)
   })
+
+  it('reads a long header in time that grows with its length', () => {
+    const header = `${'text/csv;q='.repeat(2_000)}${' ;'.repeat(4_000)}${',text/csv'.repeat(2_000)}`
+    expect(chooseMediaType(header, ['application/json', 'text/csv'])).toBe('application/json')
+  })
 })

@@ -26,6 +26,7 @@ import type {
   RunOptions,
   SignalOptions,
   StartBatchOptions,
+  UsageOptions,
   WaitOptions,
 } from './options.ts'
 import type {
@@ -56,6 +57,7 @@ import type {
   Step,
   SucceededExecution,
   TestResult,
+  UsageRow,
   Version,
   VersionDetails,
   Webhook,
@@ -471,6 +473,11 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   redeliver(id: string, deliveryId: string, options: CallOptions = {}): Promise<Delivery> {
     const path = `${webhookPath(id)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`
     return this.caller.send({ method: 'POST', path }, options)
+  }
+
+  /** What runs used and cost, by interval, oldest first, then by group. The last 24 hours by hour by default. */
+  usage(options: UsageOptions = {}): AsyncGenerator<UsageRow, void, undefined> {
+    return this.caller.list('/v1/usage', options)
   }
 
   /** The organization and the limits of the token. */

@@ -659,6 +659,63 @@ export type Usage = {
   estimated?: true
 }
 
+export type UsageParameters = {
+  /**
+   * The maximum number of rows to return.
+   * @default 1000
+   */
+  limit?: number
+  /** What the rows of an interval are grouped by, separated by commas. By default, an interval has one row. */
+  groupBy?: ('tenant' | 'agent' | 'version' | 'model' | 'token')[]
+  /** How long the intervals are: `hour` by default. A request can read 3 hours of the last 2 days by minute, 31 days of the last 100 days by hour, and 800 days by day. */
+  interval?: 'minute' | 'hour' | 'day'
+  /** Return only intervals that end after this time (RFC 3339). By default, 24 hours before `to`; by minute, 1 hour. */
+  from?: string
+  /** Return only intervals that begin before this time (RFC 3339). Default: now. */
+  to?: string
+  /** Return only the usage of this tenant. */
+  tenantId?: string
+  /** Return only the usage of this agent (ID or slug). */
+  agentId?: string
+}
+
+export type UsageRow = {
+  /** When the interval begins, in UTC. */
+  start: string
+  /** Present if grouped by tenant. Null: runs without a tenant. */
+  tenantId?: string | null
+  /** Present if grouped by agent. */
+  agentId?: string
+  /** Present if grouped by version. */
+  versionId?: string
+  /** Present if grouped by model. Null: code agents. */
+  model?: string | null
+  /** Present if grouped by token. Null: runs that no token started, as of schedules in a document. */
+  tokenId?: string | null
+  /** Executions that ended, with those that agents started as tools. */
+  runs: number
+  /** Those that reused the result of an earlier one. */
+  cacheHits: number
+  /** Those that ended in ERROR, by error code. */
+  errors: { [key: string]: number }
+  /** Includes the cached and the cache write tokens. */
+  inputTokens: number
+  /** Includes the reasoning tokens. */
+  outputTokens: number
+  cachedInputTokens: number
+  cacheWriteTokens: number
+  reasoningTokens: number
+  webSearches: number
+  /** The price of their model responses in US dollars, without those of agents called as tools. */
+  costUsd: number
+  /** The price of the agents that they called as tools, which is also the `costUsd` of those. */
+  childCostUsd: number
+  /** Runs whose model has no price: `costUsd` lacks them. */
+  unpricedRuns: number
+  /** From the first start to the end, without the time that runs were suspended. */
+  runTimeMs: number
+}
+
 export type Version = {
   id: string
   /** The agent of this version. */

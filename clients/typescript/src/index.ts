@@ -16,6 +16,7 @@ export type {
   RunOptions,
   SignalOptions,
   StartBatchOptions,
+  UsageOptions,
   WaitOptions,
 } from './options.ts'
 export type {
@@ -50,6 +51,7 @@ export type {
   SucceededExecution,
   TestResult,
   ToolCall,
+  UsageRow,
   Version,
   VersionDetails,
   Violation,

@@ -97,4 +97,7 @@ export type BatchWaitOptions = CallOptions & {
  */
 export type BatchOptions = StartBatchOptions & BatchWaitOptions & { validateOnly?: boolean | undefined }
 
+/** Rows per request: 1 to 1,000, by default 1,000. Iteration reads all pages. */
+export type UsageOptions = CallOptions & Optional<contract.UsageParameters>
+
 export type BatchFilters = ListOptions & Optional<contract.BatchFilters>

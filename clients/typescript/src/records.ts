@@ -20,6 +20,7 @@ export type {
   Step,
   TestResult,
   Usage,
+  UsageRow,
   Version,
   VersionDetails,
   Wait,

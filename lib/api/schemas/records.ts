@@ -21,6 +21,7 @@ import {
   stepRecord,
 } from './execution-record.ts'
 import { scheduleRecord } from './schedule-record.ts'
+import { usageRowRecord } from './usage-record.ts'
 import {
   createdWebhookRecord,
   deliveryRecord,
@@ -142,6 +143,7 @@ const records = {
   SignalData: z.unknown().describe('Any JSON. At most 256,000 bytes.'),
   Step: stepRecord,
   TestResult: testResultRecord,
+  UsageRow: usageRowRecord,
   Version: versionRecord,
   VersionDetails: versionDetails,
   Webhook: webhookRecord,

@@ -4,7 +4,7 @@ import type { Access } from '../../core/access.ts'
 import { BY_USAGE, type ListPosition, type PageQuery, parsePage } from '../../core/cursor.ts'
 import { InvalidCursor, InvalidQueryParameter } from '../../core/errors.ts'
 import { tryParseJson } from '../../core/json/json.ts'
-import { USAGE_PAGE_SIZE } from '../../core/limits.ts'
+import { MAX_USAGE_ROWS, USAGE_PAGE_SIZE } from '../../core/limits.ts'
 import type { AgentStore, Page, System, UsageStore } from '../../core/ports.ts'
 import {
   DIMENSION_FIELDS,
@@ -38,13 +38,15 @@ type Range = { interval: UsageInterval; from: number; to: number }
 export type UsageStores = { usage: Pick<UsageStore, 'read' | 'getPosition'>; system: Pick<System, 'now'> }
 
 /**
- * A page of what a token may see of the usage of its organization, by interval and group. `groupBy`, `range`: what the
- * request asks for, with the defaults and the rounding: those of the following pages.
+ * A page of what a token may see of the usage of its organization, by interval and group. It can have fewer rows than
+ * `limit`, or none, although others follow. `groupBy`, `range`: what the request asks for, with the defaults and the
+ * rounding: those of the following pages.
  * @throws AgentNotFound, Forbidden for another tenant than that of the token, InvalidCursor, InvalidQueryParameter
  */
 export async function readUsage(
   { agents, usage, system }: UsageStores & { agents: AgentStore },
   { access, query }: { access: Access; query: UsageQuery },
+  { maxRows = MAX_USAGE_ROWS }: { maxRows?: number } = {},
 ): Promise<{ page: Page<GroupUsage>; groupBy: UsageDimension[]; range: Range }> {
   const { groupBy = [], limit = USAGE_PAGE_SIZE.default, cursor } = query
   const range = parseRange(query, system.now())
@@ -53,13 +55,21 @@ export async function readUsage(
   const items: GroupUsage[] = []
   const rest = { ...range, from: Math.max(range.from, after?.start ?? 0) }
   const parts = readTotals({ usage, system }, { organizationId: access.organizationId, ...rest })
-  for await (const { start, rows } of sumIntervals(parts, { ...range, groupBy, isVisible })) {
+  const intervals = sumIntervals(parts, { ...range, groupBy, isVisible })
+  for await (const { start, rows, read, following } of intervals) {
     const ordered = rows.toSorted((a, b) => compareGroups(valuesOf(groupBy, a), valuesOf(groupBy, b)))
     for (const row of ordered) {
-      if (after?.start === start && compareGroups(valuesOf(groupBy, row), after.values) <= 0) continue
-      if (items.length === limit) return { page: { items, next: toPosition(items, groupBy) }, groupBy, range }
+      const values = valuesOf(groupBy, row)
+      if (after?.start === start && after.values && compareGroups(values, after.values) <= 0) continue
+      const last = items.at(-1)
+      if (last && items.length === limit) {
+        const next = toPosition(last.start, groupBy, valuesOf(groupBy, last))
+        return { page: { items, next }, groupBy, range }
+      }
       items.push({ start, ...row })
     }
+    if (following !== null && read >= maxRows)
+      return { page: { items, next: toPosition(following, groupBy, null) }, groupBy, range }
   }
   return { page: { items, next: null }, groupBy, range }
 }
@@ -76,12 +86,13 @@ function parseRange({ interval = 'hour', from, to }: UsageQuery, now: number): R
   const reject = (message: string) => new InvalidQueryParameter([{ path, message }])
   if (from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to))
     throw reject('from must be before to.')
-  if (begin < now - keptMs)
+  const [first, last] = [startOf(interval, begin), startOf(interval, end - 1)]
+  // One interval more: the links to further pages have rounded times, and are followed later.
+  if (first < startOf(interval, now - keptMs) - INTERVAL_MS[interval])
     throw reject(`${path} must be within the last ${describe(keptMs)} with interval=${interval}.`)
-  if (end - begin > maxMs)
+  if (last - first > maxMs)
     throw reject(`from must be at most ${describe(maxMs)} before to with interval=${interval}.`)
-  const after = startOf(interval, end + INTERVAL_MS[interval] - 1)
-  return { interval, from: startOf(interval, begin), to: after }
+  return { interval, from: first, to: last + INTERVAL_MS[interval] }
 }
 
 function describe(ms: number): string {
@@ -120,7 +131,7 @@ export async function* readTotals(
   }
 }
 
-/** Adds up the parts of each interval, and leaves out those without rows. */
+/** Adds up the parts of each interval. `read`: rows so far. `following`: the start of the next one with parts. */
 async function* sumIntervals(
   parts: ReturnType<UsageStore['read']>,
   {
@@ -131,16 +142,18 @@ async function* sumIntervals(
 ) {
   let sums = new UsageSums(groupBy)
   let start = 0
+  let read = 0
   for await (const part of parts) {
     const begin = startOf(interval, part.start)
     if (begin !== start) {
-      yield { start, rows: sums.rows }
+      yield { start, rows: sums.rows, read, following: begin }
       sums = new UsageSums(groupBy)
       start = begin
     }
     sums.add(part.rows.filter(isVisible))
+    read += part.rows.length
   }
-  yield { start, rows: sums.rows }
+  yield { start, rows: sums.rows, read, following: null }
 }
 
 type Values = (string | null)[]
@@ -156,13 +169,10 @@ function compareGroups(a: Values, b: Values): number {
   return left === null || (right !== null && left < right) ? -1 : 1
 }
 
-/** Where the page ends. A cursor of another list is none of this one. */
-function toPosition(items: GroupUsage[], groupBy: UsageDimension[]): ListPosition | null {
-  const last = items.at(-1)
-  if (!last) return null
-  const values = JSON.stringify(valuesOf(groupBy, last))
-  return { order: `${new Date(last.start).toISOString()}#${groupBy}#${values}` }
-}
+/** After this group of an interval; null: at its beginning. A cursor of other groups is none of this list. */
+const toPosition = (start: number, groupBy: UsageDimension[], values: Values | null): ListPosition => ({
+  order: `${new Date(start).toISOString()}#${groupBy}#${JSON.stringify(values)}`,
+})
 
 /** @throws InvalidCursor */
 function parsePosition(page: PageQuery, groupBy: UsageDimension[], interval: UsageInterval) {
@@ -171,13 +181,15 @@ function parsePosition(page: PageQuery, groupBy: UsageDimension[], interval: Usa
   const [, time = '', dimensions, json = ''] = BY_USAGE.exec(after.order) ?? []
   const start = Date.parse(time)
   const values = parseValues(json)
-  if (start !== startOf(interval, start) || dimensions !== `${groupBy}` || values?.length !== groupBy.length)
+  const isOfList = start === startOf(interval, start) && dimensions === `${groupBy}`
+  if (!isOfList || values === undefined || (values && values.length !== groupBy.length))
     throw new InvalidCursor()
   return { start, values }
 }
 
-function parseValues(json: string): Values | undefined {
+function parseValues(json: string): Values | null | undefined {
   const values = tryParseJson(json)
+  if (values === null) return null
   const isValues =
     Array.isArray(values) && values.every((value) => value === null || typeof value === 'string')
   return isValues ? values : undefined

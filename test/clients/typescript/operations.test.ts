@@ -56,6 +56,7 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
   'put-schedule': (client) => client.setSchedule('wait', 'nightly', { cron: '@daily' }),
   'delete-schedule': (client) => client.deleteSchedule('wait', 'nightly'),
   'run-schedule': (client) => client.runSchedule('wait', 'nightly'),
+  'get-usage': (client) => client.usage().next(),
   'give-feedback': (client) => client.feedback(ID, { rating: 1 }),
 }
 

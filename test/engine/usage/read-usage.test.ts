@@ -28,16 +28,21 @@ const agents = { get: async ({ id }: { id: string }) => ({ id }) } as unknown as
 
 type Usage = ReturnType<typeof memoryUsage>
 
-const readPage = (usage: Usage, query: UsageQuery, access = ACCESS, now = NOW) =>
-  readUsage({ agents, usage, system: { now: () => now } }, { access, query })
+const readPage = (usage: Usage, query: UsageQuery, access = ACCESS, maxRows = 1_000_000, now = NOW) =>
+  readUsage({ agents, usage, system: { now: () => now } }, { access, query }, { maxRows })
 
 /** All pages, with the times of the first one. */
-async function readAll(usage: Usage, query: UsageQuery, access = ACCESS, now = NOW): Promise<GroupUsage[]> {
+async function readAll(
+  usage: Usage,
+  query: UsageQuery,
+  access = ACCESS,
+  maxRows = 1_000_000,
+): Promise<GroupUsage[]> {
   const items: GroupUsage[] = []
   let cursor: string | undefined
   let times: Pick<UsageQuery, 'from' | 'to'> = {}
   do {
-    const { page, range } = await readPage(usage, { ...query, ...times, cursor }, access, now)
+    const { page, range } = await readPage(usage, { ...query, ...times, cursor }, access, maxRows)
     items.push(...page.items)
     times = { from: iso(range.from), to: iso(range.to) }
     cursor = page.next ? encodeCursor(page.next) : undefined
@@ -90,9 +95,10 @@ describe('readUsage', () => {
       groupBy: fc.subarray([...USAGE_DIMENSIONS]).chain((dimensions) => fc.shuffledSubarray(dimensions)),
       range: fc.tuple(fc.nat(50 * HOUR), fc.nat(50 * HOUR)).filter(([a, b]) => a !== b),
       limit: fc.integer({ min: 1, max: 10 }),
+      maxRows: fc.integer({ min: 1, max: 20 }),
     })
     await fc.assert(
-      fc.asyncProperty(arbitrary, async ({ rows, lag, interval, groupBy, range, limit }) => {
+      fc.asyncProperty(arbitrary, async ({ rows, lag, interval, groupBy, range, limit, maxRows }) => {
         const minute = startOf('minute', NOW) - (6 + lag[0]) * MINUTE
         const hour = Math.min(startOf('hour', minute), startOf('hour', NOW) - lag[1] * HOUR)
         const position = {
@@ -118,7 +124,9 @@ describe('readUsage', () => {
             groupBy,
           ).map((row) => ({ start, ...row })),
         )
-        expect(await readAll(fold(timed, position, interval), query)).toEqual(sorted(expected, groupBy))
+        expect(await readAll(fold(timed, position, interval), query, ACCESS, maxRows)).toEqual(
+          sorted(expected, groupBy),
+        )
       }),
     )
   })
@@ -175,7 +183,7 @@ describe('readUsage', () => {
 
   it.each<[UsageQuery, string, string]>([
     [{ from: iso(NOW), to: iso(NOW) }, 'from', 'from must be before to.'],
-    [{ from: '2026-10-25T10:30:20Z' }, 'from', 'from must be at most 31 days before to with interval=hour.'],
+    [{ from: '2026-10-25T09:59:59Z' }, 'from', 'from must be at most 31 days before to with interval=hour.'],
     [
       { from: '2026-08-01T00:00:00Z', to: '2026-08-02T00:00:00Z' },
       'from',
@@ -183,12 +191,12 @@ describe('readUsage', () => {
     ],
     [{ to: '2020-01-01T00:00:00Z' }, 'to', 'to must be within the last 100 days with interval=hour.'],
     [
-      { interval: 'minute', from: '2026-11-25T07:30:20Z' },
+      { interval: 'minute', from: '2026-11-25T07:29:59Z' },
       'from',
       'from must be at most 3 hours before to with interval=minute.',
     ],
     [
-      { interval: 'minute', from: '2026-11-23T10:30:20Z', to: '2026-11-23T10:31:00Z' },
+      { interval: 'minute', from: '2026-11-23T10:28:59Z', to: '2026-11-23T10:31:00Z' },
       'from',
       'from must be within the last 2 days with interval=minute.',
     ],
@@ -207,10 +215,19 @@ describe('readUsage', () => {
 
   it.each<UsageQuery>([
     { from: '2026-10-25T10:30:20.500Z' },
+    { from: iso(NOW - 100 * DAY), to: iso(NOW - 99 * DAY) },
     { interval: 'minute', from: '2026-11-25T07:30:20.500Z' },
+    { interval: 'minute', from: iso(NOW - 2 * DAY), to: iso(NOW - 2 * DAY + HOUR) },
     { interval: 'day', from: iso(NOW - 800 * DAY) },
-  ])('accepts the longest range: %j', async (query) => {
-    expect((await readPage(memoryUsage(), query)).page).toEqual({ items: [], next: null })
+  ])('accepts the longest range, and the rounded times of its further pages: %j', async (query) => {
+    const { interval = 'hour' } = query
+    const { page, range } = await readPage(memoryUsage(), query)
+    expect(page).toEqual({ items: [], next: null })
+    const times = { from: iso(range.from), to: iso(range.to) }
+    for (const later of [0, INTERVAL_MS[interval]])
+      expect((await readPage(memoryUsage(), { ...query, ...times }, ACCESS, 1, NOW + later)).range).toEqual(
+        range,
+      )
   })
 
   describe('with groups of agents and tenants', () => {
@@ -302,6 +319,17 @@ describe('readUsage', () => {
       const { page: next } = await readPage(changing, { ...query, cursor })
       expect(next.items.map(({ tenantId }) => tenantId)).toEqual(['d', 'e'])
     })
+  })
+
+  it('ends a page, which may be empty, when it has added up many rows', async () => {
+    const usage = memoryUsage()
+    const hours = [4, 3, 2, 1].map((age) => startOf('hour', NOW) - age * HOUR)
+    const rows = Array.from({ length: 10 }, (_, index) => aUsageRow({ tenantId: `t${index}` }))
+    for (const start of hours) usage.put(ORGANIZATION, 'minute', start, rows)
+    const query: UsageQuery = { tenantId: 'none', groupBy: ['tenant'] }
+    const { page } = await readPage(usage, query, ACCESS, 15)
+    expect(page).toEqual({ items: [], next: { order: `${iso(hours[2] ?? 0)}#tenant#null` } })
+    expect(await readAll(usage, { ...query, tenantId: 't3' }, ACCESS, 15)).toHaveLength(4)
   })
 
   it('pages through 10,000 groups with the longest names', async () => {

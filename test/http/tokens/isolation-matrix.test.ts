@@ -68,6 +68,7 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'cancel-batch': [/*    */ 202, 403, 403, 403, 403, 202, 404, 404, 404],
   'retry-batch': [/*     */ 422, 403, 403, 403, 403, 422, 404, 404, 404],
   'delete-batch': [/*    */ 403, 403, 204, 403, 403, 204, 404, 404, 404],
+  'get-usage': [/*       */ 403, 200, 403, 403, 403, 200, 403, 200, 200],
   'give-feedback': [/*   */ 200, 403, 200, 200, 403, 200, 404, 404, 404],
 }
 
@@ -95,6 +96,8 @@ const REQUESTS: Partial<
   'decide-approval': { body: { decision: 'approve' } },
   'start-batch': { query: '?tenantId=acme', body: [{ customId: 'a', input: { text: 'x' } }] },
   'list-batches': { query: '?tenantId=acme' },
+  // What it shows to whom: test/http/usage.test.ts.
+  'get-usage': { query: '?tenantId=acme' },
   'create-webhook': { body: { url: 'https://receiver.example' } },
   'update-webhook': { body: { enabled: true } },
   'give-feedback': { body: { rating: 1 } },
@@ -234,6 +237,15 @@ const send = (client: ApiClient, route: Route, ids: Ids) => {
   return client(route.method, path + query, options)
 }
 
+/** Arrays without what the other lists are searched for. */
+const NOT_LISTS: OperationName[] = [
+  'list-steps',
+  'list-signals',
+  'list-schedules',
+  'list-batch-executions',
+  'get-usage',
+]
+
 /** The response without the request ID and the date. */
 const comparable = ({ status, text, json, headers }: ApiResponse) => [
   status,
@@ -281,9 +293,7 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
       })
       expect(comparable(response)).toEqual(comparable(missing))
     }
-    const isList =
-      Array.isArray(response.json) &&
-      !['list-steps', 'list-signals', 'list-schedules', 'list-batch-executions'].includes(route.operation)
+    const isList = Array.isArray(response.json) && !NOT_LISTS.includes(route.operation)
     if (isList) {
       const ids = response.json.flatMap((item: { id: string; executionId?: string }) => [
         item.id,

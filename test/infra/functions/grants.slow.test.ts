@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,12 +25,14 @@ import { agentIdOf } from '../../../lib/core/ids.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { CLEANUP_DELAY_MS, DEADLINE_MS, LEASE_MS } from '../../../lib/core/limits.ts'
 import type { Delivery } from '../../../lib/core/notification.ts'
+import { startOf } from '../../../lib/core/usage.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
 import { deliveryStore } from '../../../lib/dynamodb/delivery-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { scheduleStore } from '../../../lib/dynamodb/schedule-store.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
 import { webhookStore } from '../../../lib/dynamodb/webhook-store.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues, provisionTable, type Queues } from '../../../local/emulators/provision.ts'
@@ -40,6 +43,7 @@ import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import { startDynamoDB, startSqs } from '../../support/service/port-emulators.ts'
 import { sdkConfig } from '../../support/tables/sdk.ts'
+import { aUsageRow } from '../../support/usage/memory-usage.ts'
 import { toGatewayEvent } from '../gateway-event.ts'
 import { startCallRecorder } from './call-recorder.ts'
 
@@ -250,6 +254,18 @@ async function invokeAllFunctions() {
   await failToDeliver(await newestExecution(), webhookId)
   await manageWebhooks(webhookId)
   await manageBatches()
+  await readUsage()
+}
+
+/** Of so many groups that their totals are stored in chunks. */
+async function readUsage() {
+  const start = startOf('minute', Date.now())
+  const rows = Array.from({ length: 10_000 }, () => aUsageRow({ tokenId: randomUUID() }))
+  const slot = { organizationId, interval: 'minute', start } as const
+  await usageStore(table).put({ ...slot, rows, readAt: Date.now() })
+  const query = { groupBy: 'token', limit: '1' }
+  expect(await call('get-usage', 200, { query })).toMatchObject([{ runs: 1 }])
+  expect(await call('get-usage', 200, { query: { agentId: version.slug } })).toEqual([])
 }
 
 async function manageSchedules() {

@@ -50,6 +50,11 @@ const throttled = (kind: string, index: string, events: number) =>
     GlobalSecondaryIndexName: index,
   })
 
+const cost = (lastDay: number, usual: number) => [
+  aSample(SERVICE, 'DailyCostUsd', lastDay),
+  aSample(SERVICE, 'UsualDailyCostUsd', usual),
+]
+
 describe('the alarms', () => {
   it('are silent while only the sweeper runs', () => {
     expect(findAlarms([swept])).toEqual([])
@@ -116,6 +121,11 @@ describe('the alarms', () => {
     ),
     ['events that wait for 15 minutes', [aSample(SERVICE, 'OutboxAgeSeconds', 900)], []],
     ['events that wait for longer', [aSample(SERVICE, 'OutboxAgeSeconds', 901)], ['OutboxAge']],
+    ['a day that costs twice as much as usual', cost(200, 100), []],
+    ['a day that costs more', cost(201, 100), ['CostGrowth']],
+    ['the cost of a few runs after none', cost(20, 0), []],
+    ['the cost of many runs after none', cost(21, 0), ['CostGrowth']],
+    ['a day that costs less', cost(1, 100), []],
     ['throttling by Lambda', [aSample('AWS/Lambda', 'Throttles', 1)], ['FunctionThrottles']],
   ])('with %s', (_, samples, expected) => {
     expect(findAlarms([swept, ...samples])).toEqual(expected)

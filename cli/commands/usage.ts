@@ -1,0 +1,83 @@
+import { Option } from 'commander'
+import type { UsageOptions, UsageRow } from '../../clients/typescript/src/index.ts'
+import { usageParameters } from '../../lib/api/parameters.ts'
+import { toUsageCsv } from '../../lib/api/to-usage-record.ts'
+import { DIMENSION_FIELDS, USAGE_DIMENSIONS, type UsageDimension } from '../../lib/core/usage.ts'
+import type { CliCommand } from '../command.ts'
+import { UserError } from '../errors.ts'
+import { textTable } from '../format.ts'
+import { parseAs, parseWith } from '../options.ts'
+import { findSlugs, readAll, runOverHttp } from '../remote.ts'
+import { write } from '../terminal.ts'
+
+type Options = Pick<UsageOptions, 'from' | 'to' | 'interval'> & {
+  groupBy?: UsageDimension[]
+  tenant?: string
+  agent?: string
+  csv?: true
+}
+
+const { shape } = usageParameters
+
+/** Shows what runs used and cost. */
+export function addUsageCommand(program: CliCommand): void {
+  const command: CliCommand = program
+    .command('usage')
+    .description('Show what the runs that have ended used and cost.')
+    .option('--group-by <list>', `any of ${USAGE_DIMENSIONS.join(', ')}, separated by commas`, (text) =>
+      parseWith(shape.groupBy, text),
+    )
+    .option('--from <time>', 'date or time of the first interval (default: a day before --to)', parseTime)
+    .option('--to <time>', 'date or time of the end (default: now)', parseTime)
+    .addOption(
+      new Option('--interval <length>', 'length of the intervals (default: hour)').choices([
+        'minute',
+        'hour',
+        'day',
+      ]),
+    )
+    .option('--tenant <id>', 'only of this tenant', parseAs('tenantId'))
+    .option('--agent <slug>', 'only of the agent with this slug or ID')
+    .option('--csv', 'print comma-separated values')
+    .examples('usage --group-by agent', 'usage --group-by tenant --interval day --from 2026-11-01 --csv')
+  runOverHttp<Options>(
+    command,
+    { scope: 'read', action: 'read the usage' },
+    async (client, { groupBy = [], tenant: tenantId, agent: agentId, csv, json, from, to, interval }) => {
+      if (csv && json) throw new UserError('--csv cannot be combined with --json.')
+      const rows = await readAll(client.usage({ groupBy, from, to, interval, tenantId, agentId }))
+      if (json) return { json: rows, text: '' }
+      if (csv) {
+        await write(process.stdout, toUsageCsv(rows, groupBy))
+        return { json: rows, text: '' }
+      }
+      const slugs = await findSlugs(client, new Set(rows.flatMap((row) => row.agentId ?? [])))
+      const header = ['START', ...groupBy.map((dimension) => dimension.toUpperCase()), ...COLUMNS]
+      return { json: rows, text: textTable(header, rows.map(toCells(groupBy, slugs)), NO_RUNS) }
+    },
+  )
+}
+
+/** A date is its beginning in UTC. */
+const parseTime = (text: string): string | undefined =>
+  parseWith(shape.from, /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
+
+const COLUMNS = ['RUNS', 'FAILED', 'CACHED', 'TOKENS IN', 'TOKENS OUT', 'COST']
+const NO_RUNS = 'No run ended in this time.'
+
+const toCells = (groupBy: UsageDimension[], slugs: Map<string, string>) => (row: UsageRow) => [
+  row.start,
+  ...groupBy.map((dimension) => {
+    const value = row[DIMENSION_FIELDS[dimension]] ?? '-'
+    return dimension === 'agent' ? (slugs.get(value) ?? value) : value
+  }),
+  ...[row.runs, sumOf(row.errors), row.cacheHits, row.inputTokens, row.outputTokens].map(String),
+  formatCost(row),
+]
+
+const sumOf = (errors: Record<string, number>): number =>
+  Object.values(errors).reduce((sum, count) => sum + count, 0)
+
+/** `+`: and what has no price. */
+const formatCost = ({ costUsd, unpricedRuns }: UsageRow): string =>
+  `$${costUsd >= 1 ? costUsd.toFixed(2) : Number(costUsd.toPrecision(3))}${unpricedRuns > 0 ? '+' : ''}`
