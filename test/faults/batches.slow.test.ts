@@ -16,11 +16,13 @@ import { superviseService } from './processes/supervised-service.ts'
 /** `BATCH_LINES=10000` kills until the end of the batch, which takes minutes. */
 const LINES = Number(process.env.BATCH_LINES ?? 1_000)
 const MAX_KILLS = process.env.BATCH_LINES ? Number.POSITIVE_INFINITY : 12
+/** A lane whose runner was killed waits for a lease: the more lanes, the more of them go on. */
+const CONCURRENCY = Math.min(Math.max(LINES / 50, 32), 500)
 const LEASE_SECONDS = 5
 const KILL_EVERY_MS = 1_000
 /** Intervals that a kill waits for a line to end: a busy machine may need longer to start a process than one. */
 const MAX_PATIENCE = 8
-const LIMIT_MS = 120_000 + LINES * 120
+const LIMIT_MS = 120_000 + LINES * 180
 
 const stops: (() => unknown)[] = []
 afterAll(async () => {
@@ -94,6 +96,7 @@ async function killUntilEnded(services: Services, call: ApiClient, id: string): 
       break
     }
     if (kills < MAX_KILLS && (await services[kills % services.length]?.kill('runner'))) kills++
+    if (kills % 20 === 0) console.log(`${seen} of ${LINES} lines have ended; ${kills} kills`)
   }
 }
 
@@ -108,7 +111,9 @@ it(
       customId: `line-${number}`,
       input: { number },
     }))
-    const accepted = await call('POST', '/v1/agents/doubling/batches?maxConcurrency=32', { body: lines })
+    const accepted = await call('POST', `/v1/agents/doubling/batches?maxConcurrency=${CONCURRENCY}`, {
+      body: lines,
+    })
     expect(accepted.status, accepted.text).toBe(202)
     const { id } = accepted.json
     const startedAt = performance.now()
