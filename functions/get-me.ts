@@ -1,12 +1,20 @@
+import { readOwnLimits } from '../lib/access/manage-limits.ts'
+import { toOwnLimits } from '../lib/api/to-limits-record.ts'
 import { SCOPES } from '../lib/core/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { system } from '../lib/system.ts'
 
-const { rates } = openStores()
+const { rates, limits } = openStores()
 
 async function getMe({ access }: Request<'get-me'>) {
   const { organizationId, tokenId, scopes, agents, tenantId, rate } = access
-  return { status: 200, body: { organizationId, tokenId, scopes: scopes ?? SCOPES, agents, tenantId, rate } }
+  const own = await readOwnLimits({ limits, system }, access)
+  const body = {
+    ...{ organizationId, tokenId, scopes: scopes ?? SCOPES, agents, tenantId, rate },
+    limits: own && toOwnLimits(own.limits, own.use),
+  }
+  return { status: 200, body }
 }
 
 export const handler = endpoint('get-me', getMe, { rates })

@@ -5,6 +5,7 @@ import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import {
   AGENT_PREFIX,
   DESTINATIONS_PREFIX,
+  LIMITS_PREFIX,
   ORGANIZATION_PREFIX,
   RATE_PREFIX,
   SECRET_PREFIX,
@@ -49,7 +50,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'authorize-request': { table: ['GetItem'] },
   'check-health': { table: ['GetItem'] },
   'get-openapi-document': { table: [] },
-  'get-me': { table: [] },
+  'get-me': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'serve-console': { table: [] },
   'get-agent': { table: ['BatchGetItem', 'GetItem'], indexes: ['owned-by-organization'] },
   'list-agents': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
@@ -108,6 +109,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     queue: ['SendMessage'],
     deliveryQueue: ['SendMessage'],
   },
+  'manage-limits': { table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query'] },
   'manage-batches': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['owned-by-organization'],
@@ -164,6 +166,7 @@ export const PROTECTED_PREFIXES = [
   TOKEN_ID_PREFIX,
   AGENT_PREFIX,
   DESTINATIONS_PREFIX,
+  LIMITS_PREFIX,
   USAGE_PREFIX,
 ]
 
@@ -210,7 +213,7 @@ export function applyGrant(
       },
     })
   // The code of an agent can use the role of its function. It must not create tokens with it, replace other agents, nor
-  // have events sent to it. Only writes are denied: partition keys of indexes begin with the same prefixes.
+  // have events sent to it, nor lift limits. Only writes are denied: partition keys of indexes begin with the same prefixes.
   if (AGENT_FUNCTIONS.includes(name)) deny(WRITES, PROTECTED_PREFIXES)
   // Who knows the secret of a webhook can send it any event. Secrets are in no index.
   if (tableActions.length > 0 && !SECRET_FUNCTIONS.includes(name))

@@ -52,6 +52,15 @@ export function assertAllTenants({ tenantId }: Pick<Access, 'tenantId'>): void {
   throw new Forbidden('The token is bound to a tenant. What it requests belongs to all tenants.')
 }
 
+/**
+ * What belongs to no agent belongs to all of them.
+ * @throws Forbidden for a token that is limited to some
+ */
+export function assertAllAgents({ agents }: Pick<Access, 'agents'>): void {
+  if (agents === null) return
+  throw new Forbidden('The token is limited to agents. What it requests belongs to all agents.')
+}
+
 /** Tokens that are bound to a tenant share idempotency keys with tokens of this tenant only. */
 export function idempotencyKeyOf({ tenantId }: Pick<Access, 'tenantId'>, key: string | undefined) {
   return key === undefined || tenantId === null ? key : `${tenantId}\n${key}`

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
-import type { Scope } from '../core/access.ts'
+import { type Scope, TENANT_ID } from '../core/access.ts'
 import { ERRORS } from '../core/errors.ts'
 import { SCHEDULE_NAME } from '../core/schedule.ts'
 import { SIGNAL_NAME } from '../core/wait.ts'
@@ -18,6 +18,7 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
   mac: z.string().meta({ description: 'Proves that the execution has made the URL.' }),
   webhookId: z.string().meta({ description: 'The ID of the webhook.' }),
   deliveryId: z.string().meta({ description: 'The ID of the delivery.' }),
+  tenantId: z.string().regex(TENANT_ID).meta({ description: 'The ID of the tenant.' }),
   batchId: z.uuid().meta({ description: 'The ID of the batch.' }),
   approvalId: z.string().meta({ description: 'The ID of the approval.' }),
 }

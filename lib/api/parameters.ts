@@ -13,6 +13,7 @@ import {
   USAGE_PAGE_SIZE,
 } from '../core/limits.ts'
 import { USAGE_DIMENSIONS } from '../core/usage.ts'
+import { LIMITED } from '../core/usage-limits.ts'
 import {
   dateTime,
   decimal,
@@ -199,6 +200,11 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
   fields: fields(),
 }))
 
+export const limitsPageParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  kind: describe(z.optional(oneOf(LIMITED)), 'Return only limits of tenants, or only limits of agents.'),
+}))
+
 export const approvalPageParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
   agent: describe(agentName(), 'Return only approvals of this agent (ID or slug).', { minLength: 1 }),
@@ -280,6 +286,7 @@ export const parameterSchemas = {
   pageParameters,
   agentPageParameters,
   approvalPageParameters,
+  limitsPageParameters,
   executionPageParameters,
   executionParameters,
   usageParameters,

@@ -33,6 +33,8 @@ export const BY_RECEIPT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z#[0-9a-f-]{32,36}$/
 export const BY_APPROVAL = new RegExp(`^${UUID}(?:#[0-9a-f]{32})?$`)
 /** Deliveries: the execution and the revision. */
 export const BY_DELIVERY = new RegExp(`^${UUID}#\\d{7}$`)
+/** Limits: the kind and the id of what they are of. */
+export const BY_SUBJECT = /^(?:agent|tenant)#.{1,128}$/su
 /** Schedules: the name. */
 export const BY_NAME = SCHEDULE_NAME
 export const BY_NUMBER = /^[1-9]\d{0,4}$/

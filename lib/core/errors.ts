@@ -30,6 +30,7 @@ export const ERRORS = {
   DeliveryNotFound: { status: 404, title: 'Delivery not found' },
   BatchNotFound: { status: 404, title: 'Batch not found' },
   ScheduleNotFound: { status: 404, title: 'Schedule not found' },
+  LimitsNotFound: { status: 404, title: 'Limits not found' },
   RouteNotFound: { status: 404, title: 'Route not found' },
   MethodNotAllowed: { status: 405, title: 'Method not allowed' },
   ExecutionInProgress: { status: 409, title: 'Execution in progress' },
@@ -258,6 +259,11 @@ export class TooManySchedules extends ServiceError {
     super('TooManySchedules', `The agent has as many schedules as it may have: ${max}. Delete one first.`)
   }
 }
+
+export class LimitsNotFound extends withFixedDetail(
+  'LimitsNotFound',
+  'This tenant or agent has no limits. GET /v1/limits lists those that have some.',
+) {}
 
 export class RouteNotFound extends withFixedDetail(
   'RouteNotFound',

@@ -138,6 +138,10 @@ export const APPROVAL_TIMEOUT_SECONDS = { min: 1, max: 365 * 86_400, default: 7 
 /** Default limit of open executions per organization. */
 export const MAX_OPEN_EXECUTIONS = 1_000
 
+/** Limits of a tenant or an agent. Runs of a minute: one item counts them, at 1,000 writes per second at most. */
+export const TENANT_OPEN_EXECUTIONS = { min: 1, max: 10_000 } as const
+export const RUNS_PER_MINUTE = { min: 1, max: 60_000 } as const
+
 /** Bodies of requests above this size, in bytes, count towards the limit of their organization. */
 export const LARGE_BODY_BYTES = 256_000
 

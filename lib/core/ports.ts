@@ -661,9 +661,9 @@ export interface LimitStore {
   /** Whether the organization has limits: one small read. */
   hasAny(params: { organizationId: string }): Promise<boolean>
   get(params: SubjectKey): Promise<StoredLimits | null>
-  /** By the id of the subject. */
+  /** Those of agents, then those of tenants, each by id. `kind` null: both. */
   list(
-    params: { organizationId: string; kind: LimitSubject['kind'] } & PageRequest,
+    params: { organizationId: string; kind: LimitSubject['kind'] | null } & PageRequest,
   ): Promise<Page<StoredLimits & { subject: LimitSubject }>>
   put(params: SubjectKey & { limits: StoredLimits }): Promise<void>
   /** False if there are none. */

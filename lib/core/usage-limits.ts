@@ -1,5 +1,6 @@
+export const LIMITED = ['tenant', 'agent'] as const
 /** Whose executions are limited: those of a tenant, or of an agent. `id`: the tenant's, or the agent's UUID. */
-export type LimitSubject = { kind: 'tenant' | 'agent'; id: string }
+export type LimitSubject = { kind: (typeof LIMITED)[number]; id: string }
 
 /** What a client sets. Null: no limit. */
 export type UsageLimits = {
@@ -13,6 +14,14 @@ export type UsageLimits = {
   warnAt: number | null
   /** Asynchronous runs above `maxOpenExecutions` wait for their turn instead of being refused. */
   queueWhenFull: boolean
+}
+
+export const NO_LIMITS: UsageLimits = {
+  maxOpenExecutions: null,
+  maxRunsPerMinute: null,
+  maxCostUsd: { day: null, month: null },
+  warnAt: null,
+  queueWhenFull: false,
 }
 
 /** ISO 8601 */
@@ -84,5 +93,24 @@ export function describeReached({ subject: { kind, id }, limit, max }: ReachedLi
       return `${owner} has started as many runs in this minute as it may: ${max} (maxRunsPerMinute).`
     default:
       return `${owner} has used up its limit of ${max} US dollars per ${limit.slice('maxCostUsd.'.length)} (${limit}).`
+  }
+}
+
+/** What is used of limits. `openExecutions`: those that are counted by a limit. */
+export type LimitsUse = { spentUsd: Spent; openExecutions: number }
+
+/** Null: no limit. */
+export type LimitsLeft = { openExecutions: number | null; costUsd: Record<CostPeriod, number | null> }
+
+export function leftOf(
+  { maxOpenExecutions, maxCostUsd }: UsageLimits,
+  { spentUsd, openExecutions }: LimitsUse,
+): LimitsLeft {
+  // Of the difference of two costs, digits below a billionth of a dollar are errors of rounding.
+  const left = (max: number | null, used: number) =>
+    max === null ? null : Math.max(Math.round((max - used) * 1e9) / 1e9, 0)
+  return {
+    openExecutions: left(maxOpenExecutions, openExecutions),
+    costUsd: { day: left(maxCostUsd.day, spentUsd.day), month: left(maxCostUsd.month, spentUsd.month) },
   }
 }

@@ -1,11 +1,12 @@
 import type { LimitStore, Page, SubjectKey } from '../core/ports.ts'
 import { INTERVAL_MS } from '../core/usage.ts'
-import { type LimitWarning, periodsOf, type StoredLimits } from '../core/usage-limits.ts'
+import { type LimitSubject, type LimitWarning, periodsOf, type StoredLimits } from '../core/usage-limits.ts'
 import { withoutNulls } from './executions/execution-item.ts'
 import {
   executionIdOf,
   executionKey,
   type Key,
+  limitedOf,
   limitedRunsKey,
   limitsKey,
   limitsPrefix,
@@ -100,21 +101,21 @@ export function limitStore(table: Table): LimitStore {
     },
 
     async list({ organizationId, kind, limit, after }) {
-      const { pk, sk } = limitsKey(organizationId, { kind, id: after?.order ?? '' })
+      const { pk } = limitsKey(organizationId, { kind: 'tenant', id: '' })
+      const prefix = kind && limitsPrefix(kind)
       const { items } = await table.query({
-        KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-        ExpressionAttributeValues: { ':pk': pk, ':prefix': limitsPrefix(kind) },
-        ...(after && { ExclusiveStartKey: { pk, sk } }),
+        KeyConditionExpression: `pk = :pk${prefix ? ' AND begins_with(sk, :prefix)' : ''}`,
+        ExpressionAttributeValues: { ':pk': pk, ...(prefix && { ':prefix': prefix }) },
+        ...(after && { ExclusiveStartKey: limitsKey(organizationId, fromOrder(after.order)) }),
         ConsistentRead: true,
         // One more shows whether there is a next page.
         Limit: limit + 1,
       })
-      const page = items.slice(0, limit).map((item) => {
-        const id = String(item.sk).slice(limitsPrefix(kind).length)
-        return { ...toLimits(item), subject: { kind, id } }
-      })
+      const page = items
+        .slice(0, limit)
+        .map((item) => ({ ...toLimits(item), subject: limitedOf(item as Key) }))
       const last = page.at(-1)
-      const next = items.length > limit && last ? { order: last.subject.id } : null
+      const next = items.length > limit && last ? { order: orderOf(last.subject) } : null
       return { items: page, next } satisfies Page<unknown>
     },
 
@@ -225,6 +226,13 @@ const toLimits = ({ pk, sk, maxCostUsd, ...limits }: Item): StoredLimits => ({
   ...(limits as Omit<StoredLimits, 'maxCostUsd'>),
   maxCostUsd: { day: null, month: null, ...(maxCostUsd as object) },
 })
+
+const orderOf = ({ kind, id }: LimitSubject): string => `${kind}#${id}`
+
+function fromOrder(order: string): LimitSubject {
+  const end = order.indexOf('#')
+  return { kind: order.slice(0, end) as LimitSubject['kind'], id: order.slice(end + 1) }
+}
 
 /** A slot that is taken. `number`: of its item. `takenAt`: milliseconds since the epoch. */
 type Slot = { number: number; executionId: string; takenAt: number }

@@ -70,6 +70,7 @@ export type Request<Name extends OperationName = OperationName> = {
   approvalId: string
   webhookId: string
   batchId: string
+  tenantId: string
   deliveryId: string
   body: Operations[Name] extends { anyBody: true } ? Json : JsonObject
   /** The media types that the client accepts. */
@@ -167,6 +168,7 @@ function toRequest<Name extends OperationName>(
     approvalId: event.pathParameters?.approvalId ?? '',
     webhookId: event.pathParameters?.webhookId ?? '',
     batchId: event.pathParameters?.batchId ?? '',
+    tenantId: event.pathParameters?.tenantId ?? '',
     deliveryId: event.pathParameters?.deliveryId ?? '',
     body: (event.json === undefined ? {} : event.json) as JsonObject,
     accept: getHeader(event, 'Accept'),

@@ -33,6 +33,7 @@ const toTemplate = (path: string) =>
     .replace(/[0-9a-f-]{36}/, '{executionId}')
     .replace('/batches/unknown', '/batches/{batchId}')
     .replace('/schedules/smoke.test', '/schedules/{scheduleName}')
+    .replace('/tenants/smoke%20test', '/tenants/{tenantId}')
     .replace('/smoke.test', '/{name}')
     .replace('/unknown', '/{approvalId}')
     .replace('/guessed', '/{mac}') ?? ''

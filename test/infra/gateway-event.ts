@@ -11,6 +11,7 @@ type Call = {
   webhookId?: string
   deliveryId?: string
   batchId?: string
+  tenantId?: string
   scheduleName?: string
   query?: Record<string, string>
   body?: unknown

@@ -7,6 +7,7 @@ import {
   agentPath,
   batchPath,
   executionPath,
+  limitsPath,
   schedulePath,
   toQuery,
   versionPath,
@@ -22,6 +23,7 @@ import type {
   ClientOptions,
   ExecutionFilters,
   GetOptions,
+  LimitFilters,
   ListOptions,
   RunOptions,
   SignalOptions,
@@ -45,6 +47,10 @@ import type {
   Execution,
   ExecutionSummary,
   FeedbackBody,
+  LimitSubject,
+  Limits,
+  LimitsBody,
+  LimitsDetails,
   Me,
   OpenBatchResult,
   PublishBody,
@@ -341,6 +347,30 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   /** Deletes a batch that has ended, with its executions. */
   deleteBatch(batch: BatchOrId, options: CallOptions = {}): Promise<void> {
     return this.caller.send({ method: 'DELETE', path: batchPath(idOf(batch)) }, options)
+  }
+
+  /** The limits of agents and tenants. */
+  limits(options: ListOptions & LimitFilters = {}): AsyncGenerator<Limits, void, undefined> {
+    return this.caller.list('/v1/limits', options)
+  }
+
+  /** The limits of a tenant or an agent, and what is used of them. */
+  async limitsOf(subject: LimitSubject<SlugOf<Agents>>, options: CallOptions = {}): Promise<LimitsDetails> {
+    return this.caller.send({ path: limitsPath(subject) }, options)
+  }
+
+  /** Replaces all limits of a tenant or an agent: those that are absent end. */
+  async setLimits(
+    subject: LimitSubject<SlugOf<Agents>>,
+    limits: LimitsBody,
+    options: CallOptions = {},
+  ): Promise<Limits> {
+    const body = this.connection.stringify(limits)
+    return this.caller.send({ method: 'PUT', path: limitsPath(subject), body }, options)
+  }
+
+  async deleteLimits(subject: LimitSubject<SlugOf<Agents>>, options: CallOptions = {}): Promise<void> {
+    return this.caller.send({ method: 'DELETE', path: limitsPath(subject) }, options)
   }
 
   /** The schedules of an agent. */

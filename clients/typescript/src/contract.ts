@@ -409,6 +409,63 @@ export type FileInput = {
   data: string
 }
 
+export type Limits = {
+  /** Present if the limits are those of a tenant. */
+  tenantId?: string
+  /** Present if the limits are those of an agent. */
+  agentId?: string
+  maxOpenExecutions: number | null
+  maxRunsPerMinute: number | null
+  maxCostUsd: {
+    day: number | null
+    month: number | null
+  }
+  warnAt: number | null
+  queueWhenFull: boolean
+  updatedAt: string
+}
+
+export type LimitsBody = {
+  /** How many executions may be in progress at the same time, from their acceptance to their end; also while they are suspended. */
+  maxOpenExecutions?: number | null
+  /** How many runs are accepted in a minute of the clock. */
+  maxRunsPerMinute?: number | null
+  /** The price of model responses in US dollars. */
+  maxCostUsd?: {
+    /** Per calendar day in UTC. */
+    day?: number | null
+    /** Per calendar month in UTC. */
+    month?: number | null
+  } | null
+  /** The share of each cost limit at which `limit.warning` is sent. */
+  warnAt?: number | null
+  /** Whether asynchronous runs above `maxOpenExecutions` wait for their turn instead of being refused. Default: false. */
+  queueWhenFull?: boolean
+}
+
+export type LimitsDetails = {
+  /** Present if the limits are those of a tenant. */
+  tenantId?: string
+  /** Present if the limits are those of an agent. */
+  agentId?: string
+  maxOpenExecutions: number | null
+  maxRunsPerMinute: number | null
+  maxCostUsd: {
+    day: number | null
+    month: number | null
+  }
+  warnAt: number | null
+  queueWhenFull: boolean
+  updatedAt: string
+  /** What was spent in the current day and month (UTC) while there was a cost limit. */
+  spentUsd: {
+    day: number
+    month: number
+  }
+  /** Executions in progress that were accepted with `maxOpenExecutions`. */
+  openExecutions: number
+}
+
 export type Me = {
   organizationId: string
   tokenId: string
@@ -420,6 +477,26 @@ export type Me = {
   tenantId: string | null
   /** The requests per second that the token may send. Null for no limit. */
   rate: number | null
+  /** The limits of the tenant to which the token is bound. Null without any. */
+  limits: {
+    maxOpenExecutions: number | null
+    maxRunsPerMinute: number | null
+    maxCostUsd: {
+      day: number | null
+      month: number | null
+    }
+    warnAt: number | null
+    queueWhenFull: boolean
+    updatedAt: string
+    /** What is left of them now. Null: no limit. */
+    left: {
+      openExecutions: number | null
+      costUsd: {
+        day: number | null
+        month: number | null
+      }
+    }
+  } | null
 }
 
 export type Problem = {
@@ -952,6 +1029,7 @@ export type ErrorCode =
   | 'DeliveryNotFound'
   | 'BatchNotFound'
   | 'ScheduleNotFound'
+  | 'LimitsNotFound'
   | 'RouteNotFound'
   | 'MethodNotAllowed'
   | 'ExecutionInProgress'

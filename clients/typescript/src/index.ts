@@ -12,6 +12,7 @@ export type {
   ClientOptions,
   ExecutionFilters,
   GetOptions,
+  LimitFilters,
   ListOptions,
   RunOptions,
   SignalOptions,
@@ -38,6 +39,10 @@ export type {
   ExecutionSummary,
   FeedbackBody,
   FileInput,
+  LimitSubject,
+  Limits,
+  LimitsBody,
+  LimitsDetails,
   Me,
   OpenBatchResult,
   PublishBody,
@@ -61,4 +66,4 @@ export type {
   WebhookChanges,
 } from './records.ts'
 export type { ExecutionEvent } from './runs/events.ts'
-export { parseWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.ts'
+export { type LimitWarning, parseWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.ts'

@@ -61,6 +61,8 @@ export type ListOptions = CallOptions & {
 
 export type AgentFilters = Optional<contract.AgentFilters>
 
+export type LimitFilters = { kind?: 'tenant' | 'agent' | undefined }
+
 /** `agent`: its slug or ID. */
 export type ApprovalFilters = { agent?: string | undefined; tenantId?: string | undefined }
 

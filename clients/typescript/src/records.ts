@@ -12,6 +12,8 @@ export type {
   ErrorCode,
   ExecutionSummary,
   FileInput,
+  Limits,
+  LimitsDetails,
   Me,
   RotatedSecret,
   Schedule,
@@ -71,6 +73,11 @@ export type DecisionBody = Optional<contract.DecisionBody>
 export type PublishBody = Optional<contract.PublishBody>
 
 export type ScheduleBody = Optional<contract.ScheduleBody>
+
+export type LimitsBody = Optional<contract.LimitsBody>
+
+/** Whose limits they are. `agent`: its slug or ID. */
+export type LimitSubject<Slug extends string = string> = { tenantId: string } | { agent: Slug }
 
 export type WebhookBody = Optional<contract.WebhookBody>
 

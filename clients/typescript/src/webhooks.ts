@@ -12,7 +12,18 @@ export type WebhookEvent<Output = Record<string, unknown>> =
     }
   /** `data`: the batch as it was at its end. `client.batchResults` has what became of its lines. */
   | { type: 'batch.ended'; timestamp: string; data: Batch }
+  /** A tenant or an agent has spent the share `warnAt` of a cost limit. */
+  | { type: 'limit.warning'; timestamp: string; data: LimitWarning }
   | { type: 'webhook.test'; timestamp: string; data: { webhookId: string } }
+
+/** `tenantId` or `agentId`: whose limit it is. `at`: when so much was spent. ISO 8601 */
+export type LimitWarning = { id: string } & ({ tenantId: string } | { agentId: string }) & {
+    period: 'day' | 'month'
+    limitUsd: number
+    spentUsd: number
+    warnAt: number
+    at: string
+  }
 
 /** Those of `Request` and `Response`, or an object as in Node.js, whatever the case of its names. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>

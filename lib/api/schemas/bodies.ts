@@ -6,6 +6,8 @@ import {
   MAX_TOKENS,
   MAX_WEBHOOK_SELECTED,
   MAX_WEBHOOK_URL,
+  RUNS_PER_MINUTE,
+  TENANT_OPEN_EXECUTIONS,
 } from '../../core/limits.ts'
 import { EVENT_SOURCES, EVENT_TYPES } from '../../core/notification.ts'
 import { CATCH_UP_SECONDS, OVERLAPS } from '../../core/schedule.ts'
@@ -238,6 +240,50 @@ export const scheduleBody = /* @__PURE__ */ schema(() => {
       ),
     })
     .check(z.meta({ id: 'ScheduleBody' }))
+})
+
+/** Replaces the limits of a tenant or an agent. */
+export const limitsBody = /* @__PURE__ */ schema(() => {
+  const { min, max } = MAX_COST_USD
+  const costError = `must be a number from ${min.toFixed(6)} to ${max}, or null for no limit`
+  const cost = (description: string) => {
+    const number = z.number({ error: costError })
+    const inRange = number.check(z.minimum(min, { error: costError }), z.maximum(max, { error: costError }))
+    return z.nullish(inRange).check(z.describe(description))
+  }
+  const count = (range: { min: number; max: number }, description: string) => {
+    const error = `must be an integer from ${range.min} to ${range.max}, or null for no limit`
+    const inRange = z.int({ error }).check(z.minimum(range.min, { error }), z.maximum(range.max, { error }))
+    return z.nullish(inRange).check(z.describe(description))
+  }
+  const shareError = 'must be a number above 0 and at most 1, or null'
+  return z
+    .strictObject({
+      maxOpenExecutions: count(
+        TENANT_OPEN_EXECUTIONS,
+        'How many executions may be in progress at the same time, from their acceptance to their end; also while they are suspended.',
+      ),
+      maxRunsPerMinute: count(RUNS_PER_MINUTE, 'How many runs are accepted in a minute of the clock.'),
+      maxCostUsd: z
+        .nullish(
+          z.strictObject(
+            { day: cost('Per calendar day in UTC.'), month: cost('Per calendar month in UTC.') },
+            { error: 'must be a JSON object with day and month, or null for no limit' },
+          ),
+        )
+        .check(z.describe('The price of model responses in US dollars.')),
+      warnAt: z
+        .nullish(
+          z
+            .number({ error: shareError })
+            .check(z.gt(0, { error: shareError }), z.lte(1, { error: shareError })),
+        )
+        .check(z.describe('The share of each cost limit at which `limit.warning` is sent.')),
+      queueWhenFull: truth(
+        'Whether asynchronous runs above `maxOpenExecutions` wait for their turn instead of being refused. Default: false.',
+      ),
+    })
+    .check(z.meta({ id: 'LimitsBody' }))
 })
 
 export type ScheduleBody = z.output<typeof scheduleBody>

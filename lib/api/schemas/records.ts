@@ -7,6 +7,7 @@ import { batchCheckRecord, batchRecord, batchResultRecord, changedBatchRecord } 
 import {
   decisionBody,
   feedbackBody,
+  limitsBody,
   publishBody,
   scheduleBody,
   webhookBody,
@@ -20,6 +21,7 @@ import {
   executionSummaryRecord,
   stepRecord,
 } from './execution-record.ts'
+import { limitsDetails, limitsRecord, ownLimits } from './limits-record.ts'
 import { scheduleRecord } from './schedule-record.ts'
 import { usageRowRecord } from './usage-record.ts'
 import {
@@ -70,6 +72,9 @@ export const meRecord = z
       .describe('IDs or slugs of the agents that the token may use. Null for all of them.'),
     tenantId: z.string().nullable().describe('The tenant to which the token is bound. Null if it is not.'),
     rate: z.int().nullable().describe('The requests per second that the token may send. Null for no limit.'),
+    limits: ownLimits
+      .nullable()
+      .describe('The limits of the tenant to which the token is bound. Null without any.'),
   })
   .meta({ id: 'Me' })
 
@@ -129,6 +134,9 @@ const records = {
   FeedbackBody: feedbackBody,
   Health: z.object({ success: z.boolean() }),
   Input: input,
+  Limits: limitsRecord,
+  LimitsBody: limitsBody,
+  LimitsDetails: limitsDetails,
   ListedExecution: z.union([executionRecord, executionSummaryRecord]),
   McpMessage: jsonObject,
   Me: meRecord,

@@ -1,7 +1,7 @@
 import { SUBJECT_KINDS, type Subject } from '../../core/notification.ts'
 import type { DeliveryId } from '../../core/ports.ts'
 import { startOf, type UsageInterval } from '../../core/usage.ts'
-import type { LimitSubject } from '../../core/usage-limits.ts'
+import { LIMITED, type LimitSubject } from '../../core/usage-limits.ts'
 
 /** Key builders. Prefixes appear nowhere else. */
 export type Key = { pk: string; sk: string }
@@ -75,6 +75,11 @@ export const limitsKey = (organizationId: string, subject: LimitSubject): Key =>
   pk: `${LIMITS_PREFIX}${organizationId}`,
   sk: nameOf(subject),
 })
+/** Whose limits they are. */
+export function limitedOf({ sk }: Key): LimitSubject {
+  const kind = LIMITED.find((kind) => sk.startsWith(limitsPrefix(kind))) ?? 'tenant'
+  return { kind, id: sk.slice(limitsPrefix(kind).length) }
+}
 /** The slots that executions of a tenant or an agent have taken, some in each item. */
 export const slotsKey = (organizationId: string, subject: LimitSubject, number: number): Key => ({
   pk: `SLOTS#${organizationId}#${nameOf(subject)}`,

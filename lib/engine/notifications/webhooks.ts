@@ -1,4 +1,4 @@
-import { visibilityOf } from '../../access/permissions.ts'
+import { assertAllAgents, visibilityOf } from '../../access/permissions.ts'
 import type { Access } from '../../core/access.ts'
 import {
   Forbidden,
@@ -175,8 +175,8 @@ export async function resolveDestination(
   reference: WebhookReference,
 ): Promise<string> {
   if (reference.webhookId !== DEFAULT_WEBHOOK) return (await getWebhook(stores, reference)).id
-  if (reference.access.agents === null) return DEFAULT_WEBHOOK
-  throw new Forbidden('The token is limited to agents. What it requests belongs to all agents.')
+  assertAllAgents(reference.access)
+  return DEFAULT_WEBHOOK
 }
 
 /** The fields of a webhook that a body sets. @throws InputSchemaMismatch */

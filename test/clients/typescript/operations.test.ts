@@ -51,6 +51,13 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
   'cancel-batch': (client) => client.cancelBatch(ID),
   'retry-batch': (client) => client.retryBatch(ID),
   'delete-batch': (client) => client.deleteBatch(ID),
+  'list-limits': (client) => client.limits().next(),
+  'get-tenant-limits': (client) => client.limitsOf({ tenantId: 'a/b?#%' }),
+  'put-tenant-limits': (client) => client.setLimits({ tenantId: 'a/b?#%' }, { maxOpenExecutions: 1 }),
+  'delete-tenant-limits': (client) => client.deleteLimits({ tenantId: 'a/b?#%' }),
+  'get-agent-limits': (client) => client.limitsOf({ agent: 'wait' }),
+  'put-agent-limits': (client) => client.setLimits({ agent: 'wait' }, {}),
+  'delete-agent-limits': (client) => client.deleteLimits({ agent: 'wait' }),
   'list-schedules': (client) => client.schedules('wait').next(),
   'get-schedule': (client) => client.schedule('wait', 'nightly'),
   'put-schedule': (client) => client.setSchedule('wait', 'nightly', { cron: '@daily' }),
@@ -67,6 +74,7 @@ describe('Client', () => {
     const { method, path } = getOperation(name as OperationName)
     const ids = { executionId: ID, versionId: ID, approvalId: ID, webhookId: ID, deliveryId: ID, batchId: ID }
     const values: Record<string, string> = { agentId: 'wait', name: 'paid', scheduleName: 'nightly', ...ids }
+    values.tenantId = 'a%2Fb%3F%23%25'
     const expected = path.replace(/\{(\w+)\}/g, (_, parameter: string) => values[parameter] ?? '')
     expect(requests).toMatchObject([
       { method, path: expect.stringMatching(new RegExp(`^${expected}(\\?|$)`)) },

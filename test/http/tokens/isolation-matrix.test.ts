@@ -55,6 +55,14 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'test-webhook': [/*    */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
   'list-deliveries': [/* */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
   redeliver: [/*       */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'list-limits': [/*     */ 403, 200, 200, 403, 403, 403, 403, ABSENT, ABSENT],
+  // Those of a tenant belong to all agents.
+  'get-tenant-limits': [/**/ 403, 200, 200, 403, 403, 403, 403, 403, 404],
+  'put-tenant-limits': [/**/ 403, 403, 200, 403, 403, 403, 403, 403, 200],
+  'delete-tenant-limits': [403, 403, 204, 403, 403, 403, 403, 403, 404],
+  'get-agent-limits': [/* */ 403, 200, 200, 403, 403, 403, 403, 404, 404],
+  'put-agent-limits': [/* */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'delete-agent-limits': [/* */ 403, 403, 204, 403, 403, 403, 403, 404, 404],
   'list-schedules': [/*  */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
   'put-schedule': [/*    */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
   'get-schedule': [/*    */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
@@ -102,6 +110,8 @@ const REQUESTS: Partial<
   'update-webhook': { body: { enabled: true } },
   'give-feedback': { body: { rating: 1 } },
   'put-schedule': { body: { cron: '@daily', input: { text: 'x' } } },
+  'put-tenant-limits': { body: { warnAt: 0.5 } },
+  'put-agent-limits': { body: { warnAt: 0.5 } },
   'send-signal': { body: {} },
   'send-callback': { body: {} },
 }
@@ -132,6 +142,8 @@ beforeAll(async () => {
   executionId = await newExecution()
   approvalId = (await newApproval()).approvalId
   webhookId = await newWebhook()
+  await setLimits('/v1/tenants/acme')
+  await setLimits('/v1/agents/echo')
   scheduleName = await newSchedule('daily')
   batchId = await newBatch()
   deliveryId = await storeDelivery({ organizationId: org.id, executionId, destinationId: webhookId })
@@ -153,6 +165,10 @@ async function newSchedule(name: string): Promise<string> {
   const body = { cron: '@daily', input: { text: 'x' } }
   expect((await org.call('PUT', `/v1/agents/echo/schedules/${name}`, { body })).status).toBe(201)
   return name
+}
+
+async function setLimits(path: string): Promise<void> {
+  expect((await org.call('PUT', `${path}/limits`, { body: { warnAt: 0.5 } })).status).toBe(200)
 }
 
 /** One that has ended. */
@@ -177,9 +193,11 @@ const CHANGES: OperationName[] = [
   'delete-version',
   'retire-version',
   'unretire-version',
+  'delete-agent-limits',
 ]
 let agents = 0
 let schedules = 0
+let tenants = 0
 
 /** Those that change an execution get their own one, too, and those that list it: it has to be a recent one. */
 const EXECUTIONS: OperationName[] = [
@@ -197,6 +215,11 @@ async function newIds({ operation: name }: Route): Promise<Ids> {
   if (EXECUTIONS.includes(name)) return { ...ids(), executionId: await newExecution() }
   if (name === 'delete-batch') return { ...ids(), batchId: await newBatch() }
   if (name === 'delete-webhook') return { ...ids(), webhookId: await newWebhook() }
+  if (name === 'delete-tenant-limits') {
+    const tenantId = `deleted-${++tenants}`
+    await setLimits(`/v1/tenants/${tenantId}`)
+    return { ...ids(), tenantId }
+  }
   if (name === 'delete-schedule')
     return { ...ids(), scheduleName: await newSchedule(`deleted-${++schedules}`) }
   if (name === 'send-signal') return { ...ids(), executionId: await newWaiting(), name: 'go' }
@@ -204,7 +227,9 @@ async function newIds({ operation: name }: Route): Promise<Ids> {
   if (!CHANGES.includes(name)) return ids()
   const document = DOCUMENT.replace('slug: published', `slug: changed-${++agents}`)
   const published = await org.call('POST', '/v1/agents', { body: { document, draft: true } })
-  return { ...ids(), agentId: published.json.documentId, versionId: published.json.id }
+  const { documentId, id } = published.json
+  if (name === 'delete-agent-limits') await setLimits(`/v1/agents/${documentId}`)
+  return { ...ids(), agentId: documentId, versionId: id }
 }
 
 type Ids = {
@@ -216,6 +241,7 @@ type Ids = {
   deliveryId: string
   scheduleName: string
   batchId: string
+  tenantId: string
   name?: string
   mac?: string
 }
@@ -229,6 +255,7 @@ const ids = (): Ids => ({
   deliveryId,
   scheduleName,
   batchId,
+  tenantId: 'acme',
 })
 
 const send = (client: ApiClient, route: Route, ids: Ids) => {
@@ -295,10 +322,8 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
     }
     const isList = Array.isArray(response.json) && !NOT_LISTS.includes(route.operation)
     if (isList) {
-      const ids = response.json.flatMap((item: { id: string; executionId?: string }) => [
-        item.id,
-        item.executionId,
-      ])
+      type Item = { id?: string; executionId?: string; agentId?: string }
+      const ids = response.json.flatMap((item: Item) => [item.id, item.executionId, item.agentId])
       const listed =
         [executionId, agentId, webhookId, batchId].some((id) => ids.includes(id)) ||
         route.operation === 'list-versions'

@@ -146,7 +146,7 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   return Object.fromEntries(loaded) as Record<FunctionName, Handler>
 }
 
-type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'headers' | 'mac'> & {
+type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'headers' | 'limits' | 'mac'> & {
   id?: string
   agent?: string
   versionId?: string
@@ -156,6 +156,7 @@ type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'he
   deliveryId?: string
   batchId?: string
   scheduleName?: string
+  tenantId?: string
 }
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
@@ -251,6 +252,7 @@ async function invokeAllFunctions() {
   await endFamilies()
   await sendSignals()
   await manageSchedules()
+  await manageLimits()
   await failToDeliver(await newestExecution(), webhookId)
   await manageWebhooks(webhookId)
   await manageBatches()
@@ -266,6 +268,19 @@ async function readUsage() {
   const query = { groupBy: 'token', limit: '1' }
   expect(await call('get-usage', 200, { query })).toMatchObject([{ runs: 1 }])
   expect(await call('get-usage', 200, { query: { agentId: version.slug } })).toEqual([])
+}
+
+async function manageLimits() {
+  const body = { maxOpenExecutions: 1 }
+  const tenantId = 'limited'
+  await call('put-tenant-limits', 200, { tenantId, body })
+  await call('get-tenant-limits', 200, { tenantId })
+  await call('list-limits', 200)
+  await call('get-me', 200, { limits: { tokenId: organizationId, rate: '1000', tenantId } })
+  await call('delete-tenant-limits', 204, { tenantId })
+  await call('put-agent-limits', 200, { body })
+  await call('get-agent-limits', 200)
+  await call('delete-agent-limits', 204)
 }
 
 async function manageSchedules() {

@@ -184,6 +184,13 @@ export const webhookPath = (id: string): string => `/v1/webhooks/${encodeURIComp
 export const batchPath = (id: string): string => `/v1/batches/${encodeURIComponent(id)}`
 export const schedulePath = (agent: string, name: string): string =>
   `${agentPath(agent)}/schedules/${encodeURIComponent(name)}`
+/** `.` and `..` are no names in a path. */
+export function limitsPath(subject: { tenantId: string } | { agent: string }): string {
+  if ('agent' in subject) return `${agentPath(subject.agent)}/limits`
+  const { tenantId } = subject
+  if (/^\.{0,2}$/.test(tenantId)) throw new TypeError('tenantId must not be empty, "." or "..".')
+  return `/v1/tenants/${encodeURIComponent(tenantId)}/limits`
+}
 export const executionPath = (id: string): string => `/v1/agent_executions/${encodeURIComponent(id)}`
 
 /** A query without the parameters that are undefined; empty without any. */

@@ -1,0 +1,121 @@
+import { type Access, TENANT_ID } from '../core/access.ts'
+import { BY_SUBJECT, type PageQuery, parsePage } from '../core/cursor.ts'
+import { LimitsNotFound, ServiceError } from '../core/errors.ts'
+import type { LimitStore, Page, SubjectKey, System } from '../core/ports.ts'
+import {
+  type LimitSubject,
+  type LimitsUse,
+  NO_LIMITS,
+  type StoredLimits,
+  type UsageLimits,
+} from '../core/usage-limits.ts'
+import { forgetLimits } from './limits.ts'
+import { assertAllAgents, visibilityOf } from './permissions.ts'
+
+type Stores = { limits: LimitStore; system: Pick<System, 'now'> }
+type Reference = { access: Access; subject: LimitSubject }
+type Given<T> = { [Name in keyof T]?: T[Name] | null | undefined }
+/** What is absent or null is no limit. */
+export type GivenLimits = Given<Omit<UsageLimits, 'maxCostUsd'>> & {
+  maxCostUsd?: Given<UsageLimits['maxCostUsd']> | null | undefined
+}
+
+type Limits = StoredLimits & { subject: LimitSubject }
+
+/**
+ * Limits of the agents that a token may use, and of tenants unless it is limited to agents.
+ * @throws InvalidCursor
+ */
+export async function listLimits(
+  { limits }: Pick<Stores, 'limits'>,
+  { access, query }: { access: Access; query: PageQuery & { kind?: LimitSubject['kind'] | undefined } },
+): Promise<Page<Limits>> {
+  const page = parsePage(query, BY_SUBJECT)
+  const { organizationId, agentIds } = visibilityOf(access)
+  const { kind = null } = query
+  if (agentIds === null) return limits.list({ organizationId, kind, ...page })
+  if (kind === 'tenant') return { items: [], next: null }
+  // A token names a few agents at most: one page.
+  const found = await Promise.all(
+    agentIds.map(async (id) => {
+      const subject = { kind: 'agent' as const, id }
+      const stored = await limits.get({ organizationId, subject })
+      return stored && { ...stored, subject }
+    }),
+  )
+  const all = found.filter((each) => each !== null).sort((a, b) => (a.subject.id < b.subject.id ? -1 : 1))
+  const rest = all.filter(({ subject }) => page.after === null || `agent#${subject.id}` > page.after.order)
+  const items = rest.slice(0, page.limit)
+  const last = items.at(-1)
+  return { items, next: rest.length > items.length && last ? { order: `agent#${last.subject.id}` } : null }
+}
+
+/** @throws LimitsNotFound, Forbidden */
+export async function getLimits(
+  { limits, system }: Stores,
+  { access, subject }: Reference,
+): Promise<Limits & { use: LimitsUse }> {
+  const key = keyOf(access, subject)
+  const stored = await limits.get(key)
+  if (!stored) throw new LimitsNotFound()
+  return { ...stored, subject, use: await readUse(limits, key, system.now()) }
+}
+
+/** @throws Forbidden, ServiceError `BadRequest` if it cannot be the ID of a tenant */
+export async function putLimits(
+  { limits, system }: Stores,
+  { access, subject, given }: Reference & { given: GivenLimits },
+): Promise<Limits> {
+  if (subject.kind === 'tenant' && !(TENANT_ID.test(subject.id) && subject.id.isWellFormed()))
+    throw new ServiceError(
+      'BadRequest',
+      'The ID of a tenant must have 1 to 128 characters and no control characters.',
+    )
+  const { maxOpenExecutions, maxRunsPerMinute, maxCostUsd, warnAt, queueWhenFull } = given
+  const stored: StoredLimits = {
+    maxOpenExecutions: maxOpenExecutions ?? NO_LIMITS.maxOpenExecutions,
+    maxRunsPerMinute: maxRunsPerMinute ?? NO_LIMITS.maxRunsPerMinute,
+    maxCostUsd: { day: maxCostUsd?.day ?? null, month: maxCostUsd?.month ?? null },
+    warnAt: warnAt ?? NO_LIMITS.warnAt,
+    queueWhenFull: queueWhenFull ?? NO_LIMITS.queueWhenFull,
+    updatedAt: new Date(system.now()).toISOString(),
+  }
+  await limits.put({ ...keyOf(access, subject), limits: stored })
+  forgetLimits(access.organizationId, subject)
+  return { ...stored, subject }
+}
+
+/** @throws LimitsNotFound, Forbidden */
+export async function deleteLimits(
+  { limits }: Pick<Stores, 'limits'>,
+  { access, subject }: Reference,
+): Promise<void> {
+  const isDeleted = await limits.delete(keyOf(access, subject))
+  forgetLimits(access.organizationId, subject)
+  if (!isDeleted) throw new LimitsNotFound()
+}
+
+/** Of the tenant to which a token is bound; null without any. */
+export async function readOwnLimits(
+  { limits, system }: Stores,
+  { organizationId, tenantId }: Access,
+): Promise<{ limits: StoredLimits; use: LimitsUse } | null> {
+  if (tenantId === null) return null
+  const key = { organizationId, subject: { kind: 'tenant' as const, id: tenantId } }
+  const stored = await limits.get(key)
+  return stored && { limits: stored, use: await readUse(limits, key, system.now()) }
+}
+
+/** A tenant uses all agents. @throws Forbidden */
+function keyOf(access: Access, subject: LimitSubject): SubjectKey {
+  if (subject.kind === 'tenant') assertAllAgents(access)
+  return { organizationId: access.organizationId, subject }
+}
+
+async function readUse(limits: LimitStore, key: SubjectKey, at: number): Promise<LimitsUse> {
+  const [spentUsd, openExecutions] = await Promise.all([
+    limits.getSpent({ ...key, at }),
+    limits.countSlots(key),
+  ])
+  return { spentUsd, openExecutions }
+}
