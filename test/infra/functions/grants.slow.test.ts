@@ -262,7 +262,7 @@ async function invokeAllFunctions() {
 /** Of so many groups that their totals are stored in chunks. */
 async function readUsage() {
   const start = startOf('minute', Date.now())
-  const rows = Array.from({ length: 10_000 }, () => aUsageRow({ tokenId: randomUUID() }))
+  const rows = Array.from({ length: 20_000 }, () => aUsageRow({ tokenId: randomUUID() }))
   const slot = { organizationId, interval: 'minute', start } as const
   await usageStore(table).put({ ...slot, rows, readAt: Date.now() })
   const query = { groupBy: 'token', limit: '1' }
