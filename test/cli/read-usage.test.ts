@@ -19,8 +19,8 @@ beforeAll(async () => {
     aUsageRow({ tenantId: 'acme', agentId, runs: 3, costNanoUsd: 1_234_567_890, inputTokens: 1_000 }),
     aUsageRow({ tenantId: '=cmd', agentId, errors: { AgentFailed: 1 }, costNanoUsd: 1_234, unpricedRuns: 1 }),
   ]
-  const store = usageStore(sharedTable())
-  await store.put({ organizationId: own.id, interval: 'minute', start: minute, rows, readAt: Date.now() })
+  const slot = { organizationId: own.id, interval: 'minute', start: minute, isFinal: false } as const
+  await usageStore(sharedTable()).put({ ...slot, rows, readAt: Date.now() })
 })
 
 const run = (...args: string[]) =>

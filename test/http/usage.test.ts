@@ -11,11 +11,13 @@ const CSV = { headers: { Accept: 'text/csv' } }
 const minute = startOf('minute', Date.now()) - INTERVAL_MS.minute
 const hour = new Date(startOf('hour', minute)).toISOString().replace('.000Z', 'Z')
 
+const slot = { interval: 'minute', start: minute, isFinal: false } as const
+const putUsage = ({ id: organizationId }: TestOrganization, rows: UsageRow[]) =>
+  usageStore(sharedTable()).put({ ...slot, organizationId, rows, readAt: Date.now() })
+
 async function withUsage(rows: UsageRow[]): Promise<TestOrganization> {
   const organization = await newOrganization()
-  const { id: organizationId } = organization
-  const store = usageStore(sharedTable())
-  await store.put({ organizationId, interval: 'minute', start: minute, rows, readAt: Date.now() })
+  await putUsage(organization, rows)
   return organization
 }
 
@@ -43,8 +45,7 @@ describe('GET /v1/usage', () => {
       aUsageRow({ tenantId, agentId: echo, costNanoUsd: 1_500_000, inputTokens: 10 }),
       aUsageRow({ tenantId, agentId: counted, errors: { AgentFailed: 1 } }),
     ])
-    const store = usageStore(sharedTable())
-    await store.put({ organizationId: own.id, interval: 'minute', start: minute, rows, readAt: Date.now() })
+    await putUsage(own, rows)
   })
 
   it('is a row for each interval, without runs an empty list', async () => {

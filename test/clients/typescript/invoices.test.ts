@@ -18,7 +18,7 @@ it('prints what tenants owe for a month, and for which runs it does not know the
     aUsageRow({ tenantId: 'globex', unpricedRuns: 1 }),
     aUsageRow({ costNanoUsd: 900_000_000_000 }),
   ]
-  const slot = { organizationId: own.id, interval: 'minute', start } as const
+  const slot = { organizationId: own.id, interval: 'minute', start, isFinal: false } as const
   await usageStore(sharedTable()).put({ ...slot, rows, readAt: Date.now() })
   const environment = { ...process.env, BASE_URL: inject('service'), API_TOKEN: own.token }
   const month = new Date(start).toISOString().slice(0, 7)

@@ -263,7 +263,7 @@ async function invokeAllFunctions() {
 async function readUsage() {
   const start = startOf('minute', Date.now())
   const rows = Array.from({ length: 20_000 }, () => aUsageRow({ tokenId: randomUUID() }))
-  const slot = { organizationId, interval: 'minute', start } as const
+  const slot = { organizationId, interval: 'minute', start, isFinal: false } as const
   await usageStore(table).put({ ...slot, rows, readAt: Date.now() })
   const query = { groupBy: 'token', limit: '1' }
   expect(await call('get-usage', 200, { query })).toMatchObject([{ runs: 1 }])
