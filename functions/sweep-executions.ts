@@ -5,6 +5,7 @@ import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../lib/engine/notifications/sweep-outbox.ts'
 import { syncAgent } from '../lib/engine/schedules/sync-schedules.ts'
 import { openDailyCost } from '../lib/engine/usage/daily-cost.ts'
+import { foldUsage, newFoldMemory } from '../lib/engine/usage/fold.ts'
 import { newSentTimers, sweepTimers } from '../lib/engine/waiting/sweep-timers.ts'
 import { logger } from '../lib/logger.ts'
 import { recordDailyCost, recordOutboxAge } from '../lib/metrics.ts'
@@ -15,8 +16,9 @@ import { system } from '../lib/system.ts'
 const queue = openRunQueue()
 const deliveryQueue = openDeliveryQueue()
 const stores = withOutbox(openMeasuredStores(), { queue: deliveryQueue, system })
-const { executions, limits, steps, deliveries } = stores
+const { executions, limits, steps, deliveries, usage } = stores
 const memory = newOutboxMemory()
+const foldMemory = newFoldMemory()
 const times = readTimes()
 const sent = newSentTimers()
 const readDailyCost = openDailyCost(stores)
@@ -34,10 +36,13 @@ export async function handler(): Promise<void> {
   outbox.catch(() => undefined)
   const cost = recordDailyCost(readDailyCost)
   cost.catch(() => undefined)
+  const folded = foldUsage({ usage, system, memory: foldMemory })
+  folded.catch(() => undefined)
   const result = await sweep({ executions, limits, steps, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('executions swept', result)
   await cleaned
   await timers
   await cost
   recordOutboxAge((await outbox) / 1000)
+  await folded
 }

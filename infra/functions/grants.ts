@@ -135,7 +135,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'sweep-executions': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['open-executions'],
+    indexes: ['open-executions', 'usage-entries'],
     queue: ['SendMessage'],
     deliveryQueue: ['SendMessage'],
   },

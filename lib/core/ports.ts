@@ -626,10 +626,13 @@ export interface UsageStore {
     before: number
   }): AsyncGenerator<{ entries: UsageEntry[]; until: number }>
   /**
-   * Replaces the totals of an organization in an interval, unless they were computed from what was read later.
-   * `readAt`: when reading began. `start`, `readAt`: milliseconds since the epoch.
+   * Replaces the totals of an organization in an interval, unless they are final: entries of deleted executions may be
+   * gone since. Others than final ones also do not replace what was read later. `readAt`: when reading began. `start`,
+   * `readAt`: milliseconds since the epoch.
    */
-  put(params: { organizationId: string; rows: UsageRow[]; readAt: number } & UsageSlot): Promise<void>
+  put(
+    params: { organizationId: string; rows: UsageRow[]; readAt: number; isFinal: boolean } & UsageSlot,
+  ): Promise<void>
   /** The totals of an organization in all intervals that begin from `from` on and before `to`, in order. */
   read(params: {
     organizationId: string

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import pRetry from 'p-retry'
+import { Unavailable } from '../core/errors.ts'
 import type { UsagePosition, UsageStore } from '../core/ports.ts'
 import {
   INTERVAL_MS,
@@ -11,6 +13,7 @@ import {
 } from '../core/usage.ts'
 import type { ExecutionItem } from './executions/execution-item.ts'
 import { MissingChunk, readChunks, writeChunks } from './table/chunks.ts'
+import { allOf } from './table/expressions.ts'
 import {
   type Key,
   USAGE_POSITION,
@@ -40,6 +43,9 @@ const INLINE_BYTES = 300_000
 /** Of JSON that is compressed at once. */
 const MAX_INLINE_JSON = 2_000_000
 
+/** Of the requests of a fold: it has thousands, and would begin again if one of them failed. */
+const RETRIES = { retries: 5, minTimeout: 50, maxTimeout: 1_000, randomize: true }
+
 const SHARDS = Array.from({ length: USAGE_SHARDS }, (_, shard) => shard)
 
 /** `rows`: JSON. `chunks`: of totals that are not in the item, and which write they belong to. */
@@ -50,6 +56,8 @@ type TotalsItem = Key & { start: number; readAt: number } & (
 
 /** The index `usage-entries`, and the totals of its entries by minute, hour and day: an item for each organization. */
 export function usageStore(table: Table): UsageStore {
+  const patient = patientTable(table)
+
   async function load(item: TotalsItem): Promise<UsageRow[]> {
     if ('rows' in item) return parseRows(item, readText(item.rows, item))
     try {
@@ -66,7 +74,7 @@ export function usageStore(table: Table): UsageStore {
     async *readEntries({ from, before }) {
       // DynamoDB rejects an empty range.
       if (from >= before) return
-      const shards = SHARDS.map((shard) => queryPages(table, entriesQuery(shard, from, before)))
+      const shards = SHARDS.map((shard) => queryPages(patient, entriesQuery(shard, from, before)))
       for (;;) {
         const pages = await Promise.all(shards.map((shard) => shard.next()))
         if (pages.every(({ done }) => done)) return
@@ -79,7 +87,7 @@ export function usageStore(table: Table): UsageStore {
       }
     },
 
-    async put({ organizationId, interval, start, rows, readAt }) {
+    async put({ organizationId, interval, start, rows, readAt, isFinal }) {
       const key = usageKey(interval, organizationId, start)
       const json = JSON.stringify(rows.map(withoutZeros))
       const expiry = timeToLive(Math.max(start, readAt) + KEPT_MS[interval])
@@ -89,7 +97,8 @@ export function usageStore(table: Table): UsageStore {
       const chunkOf = (chunk: number) => ({ ...usageChunkKey(write, chunk), ...expiry })
       const stored = isInline ? { rows: inline } : { chunks: await writeChunks(table, json, chunkOf), write }
       // Chunks of what this replaces, or of what is refused, are read by nobody. They expire.
-      await table.put({ ...key, start, readAt, ...stored, ...expiry }, isOlder(readAt))
+      const item = { ...key, start, readAt, ...(isFinal && { isFinal }), ...stored, ...expiry }
+      await patient.put(item, isFinal ? NOT_FINAL : isOlder(readAt))
     },
 
     async *read({ organizationId, interval, from, to }) {
@@ -107,7 +116,7 @@ export function usageStore(table: Table): UsageStore {
     async *readParts({ start, interval }) {
       const parts = interval === 'hour' ? 'minute' : 'hour'
       for (const shard of SHARDS) {
-        const pages = queryPages(table, {
+        const pages = queryPages(patient, {
           KeyConditionExpression: 'pk = :pk',
           ExpressionAttributeValues: { ':pk': usagePartsPartition(parts, start, shard) },
           ConsistentRead: true,
@@ -127,8 +136,17 @@ export function usageStore(table: Table): UsageStore {
         names: ['minute', 'hour', 'day'],
         values: { minute, hour, day },
       }
-      await table.put({ ...USAGE_POSITION, minute, hour, day }, condition)
+      await patient.put({ ...USAGE_POSITION, minute, hour, day }, condition)
     },
+  }
+}
+
+function patientTable({ query, put }: Table): Pick<Table, 'query' | 'put'> {
+  const shouldRetry = ({ error }: { error: unknown }) => error instanceof Unavailable
+  const retry = <T>(request: () => Promise<T>) => pRetry(request, { ...RETRIES, shouldRetry })
+  return {
+    query: (...params) => retry(() => query(...params)),
+    put: (...params) => retry(() => put(...params)),
   }
 }
 
@@ -192,11 +210,14 @@ function totalsQueries(organizationId: string, interval: UsageInterval, from: nu
   }))
 }
 
-const isOlder = (readAt: number): Condition => ({
-  expression: 'attribute_not_exists(pk) OR #readAt <= :readAt',
-  names: ['readAt'],
-  values: { readAt },
-})
+const NOT_FINAL: Condition = { expression: 'attribute_not_exists(#isFinal)', names: ['isFinal'] }
+
+const isOlder = (readAt: number): Condition =>
+  allOf(NOT_FINAL, {
+    expression: '(attribute_not_exists(pk) OR #readAt <= :readAt)',
+    names: ['readAt'],
+    values: { readAt },
+  })
 
 const storedBytes = (text: StoredText): number =>
   typeof text === 'string' ? textBytes(text) : text.gzip.length

@@ -239,7 +239,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
         ({ rows }) => rows,
       )
     const put = (organizationId: string, rows: UsageRow[], readAt: number) =>
-      usage.put({ organizationId, interval: 'hour', start: HOUR, rows, readAt })
+      usage.put({ organizationId, interval: 'hour', start: HOUR, rows, readAt, isFinal: false })
 
     it('returns the totals in the order of their intervals, of this organization and size alone', async () => {
       const organizationId = system.newId()
@@ -250,8 +250,15 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
         const size = INTERVAL_MS[interval]
         const start = starts[interval]
         for (const part of [4, 3, 2, 1, 0])
-          await usage.put({ organizationId, interval, start: start + part * size, rows, readAt: 1 })
-        await usage.put({ organizationId: other, interval, start, rows, readAt: 1 })
+          await usage.put({
+            organizationId,
+            interval,
+            start: start + part * size,
+            rows,
+            readAt: 1,
+            isFinal: false,
+          })
+        await usage.put({ organizationId: other, interval, start, rows, readAt: 1, isFinal: false })
         const params = { organizationId, interval, from: start + size, to: start + 4 * size }
         expect(await read(params)).toEqual([1, 2, 3].map((part) => ({ start: start + part * size, rows })))
       }
@@ -276,6 +283,18 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
       await put(organizationId, late, 2_000)
       for (const rows of [[aRow()], manyRows(9_000)]) await put(organizationId, rows, 1_999)
       expect(await rowsOf(organizationId)).toEqual(late)
+    })
+
+    it('keeps final totals', async () => {
+      const organizationId = system.newId()
+      const params = { organizationId, interval: 'hour' as const, start: HOUR, rows: [aRow({ runs: 2 })] }
+      await put(organizationId, [aRow()], 1_000)
+      // Also if what is not final was read later.
+      await usage.put({ ...params, readAt: 999, isFinal: true })
+      expect(await rowsOf(organizationId)).toEqual([aRow({ runs: 2 })])
+      await put(organizationId, [aRow()], 2_000)
+      await usage.put({ ...params, rows: [aRow()], readAt: 3_000, isFinal: true })
+      expect(await rowsOf(organizationId)).toEqual([aRow({ runs: 2 })])
     })
 
     it('keeps the latest of writes at the same time', async () => {
@@ -317,6 +336,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
               start: at,
               rows: [aRow({ runs: part + 2 })],
               readAt: 1,
+              isFinal: true,
             })
           }
         const found: [string, number][] = []

@@ -1,6 +1,6 @@
 import { SUBJECT_KINDS, type Subject } from '../../core/notification.ts'
 import type { DeliveryId } from '../../core/ports.ts'
-import { startOf, type UsageInterval } from '../../core/usage.ts'
+import { DEPLOYMENT, startOf, type UsageInterval } from '../../core/usage.ts'
 import { LIMITED, type LimitSubject } from '../../core/usage-limits.ts'
 
 /** Key builders. Prefixes appear nowhere else. */
@@ -219,9 +219,14 @@ export const usageShard = (shard: number): string => `${USAGE_PREFIX}${shard}`
  */
 export function usagePartition(interval: UsageInterval, organizationId: string, start: number): string {
   if (interval === 'day') return `${USAGE_PREFIX}DAY#${organizationId}`
-  return usagePartsPartition(interval, start, shardOf(organizationId, USAGE_SHARDS))
+  const shard = organizationId === DEPLOYMENT ? 'ALL' : shardOf(organizationId, USAGE_SHARDS)
+  return usagePartsPartition(interval, start, shard)
 }
-export const usagePartsPartition = (interval: 'minute' | 'hour', start: number, shard: number): string =>
+export const usagePartsPartition = (
+  interval: 'minute' | 'hour',
+  start: number,
+  shard: number | 'ALL',
+): string =>
   `${USAGE_PREFIX}${interval.toUpperCase()}#${toIso(startOf(interval === 'minute' ? 'hour' : 'day', start))}#${shard}`
 /** The totals of an organization in an interval. */
 export const usageKey = (interval: UsageInterval, organizationId: string, start: number): Key => ({

@@ -1,0 +1,292 @@
+import { describe, expect, inject, it } from 'vitest'
+import { Unavailable } from '../../../lib/core/errors.ts'
+import { failedExecution } from '../../../lib/core/execution.ts'
+import { FOLD_DELAY_MS } from '../../../lib/core/limits.ts'
+import type { UsageStore } from '../../../lib/core/ports.ts'
+import {
+  DEPLOYMENT,
+  INTERVAL_MS,
+  sumUsage,
+  type UsageInterval,
+  type UsageRow,
+} from '../../../lib/core/usage.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import { runCleanups } from '../../../lib/engine/maintenance.ts'
+import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { anExecution, runOptions } from '../../support/engine/executions.ts'
+import { Died, dyingTable } from '../../support/lifecycle/deletion.ts'
+
+const { minute: MINUTE, hour: HOUR, day: DAY } = INTERVAL_MS
+/** The beginning of a day. */
+const START = Date.parse('2026-11-25T00:00:00Z')
+
+/** A table of its own: a fold reads the entries of all organizations. */
+async function aTable(): Promise<Table> {
+  const name = `fold-${system.newId()}`
+  await provisionTable(inject('dynamodb'), name)
+  return openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') })
+}
+
+class Scenario {
+  readonly table: Table
+  readonly ended: { organizationId: string; at: number }[] = []
+
+  constructor(table: Table) {
+    this.table = table
+  }
+
+  /** Executions that fail at this time. */
+  async end(at: number, { organizationId = system.newId(), count = 1, table = this.table } = {}) {
+    for (let i = 0; i < count; i++) {
+      const { input } = anExecution()
+      const ids = {
+        id: system.newId(),
+        organizationId,
+        agentId: 'agent',
+        versionId: 'version',
+        tenantId: null,
+      }
+      const execution = failedExecution(
+        { ...ids, input, options: runOptions(), now: at, deadlineMs: 1 },
+        { code: 'AgentFailed', message: 'It failed.' },
+      )
+      await openStores(table).executions.create({ execution })
+      this.ended.push({ organizationId, at })
+    }
+    return organizationId
+  }
+
+  fold(now: number, { table = this.table, memory = newFoldMemory(), usage = openStores(table).usage } = {}) {
+    return foldUsage({ usage, system: { now: () => now }, memory })
+  }
+
+  async runs(
+    organizationId: string,
+    interval: UsageInterval,
+    from: number,
+    to = from + INTERVAL_MS[interval],
+  ) {
+    const rows: UsageRow[] = []
+    for await (const part of openStores(this.table).usage.read({ organizationId, interval, from, to }))
+      rows.push(...part.rows)
+    return sumUsage(rows, [])[0]?.runs ?? 0
+  }
+
+  /** Whether each organization has its executions in each interval that is final by now. */
+  async expectComplete(from = START - DAY) {
+    const position = await openStores(this.table).usage.getPosition()
+    for (const interval of ['minute', 'hour', 'day'] as const)
+      for (const organizationId of new Set(this.ended.map((ended) => ended.organizationId))) {
+        const until = position?.[interval] ?? 0
+        const final = this.ended.filter((each) => each.organizationId === organizationId && each.at < until)
+        const runs = await this.runs(organizationId, interval, from, Math.max(until, from))
+        expect({ interval, runs }).toEqual({ interval, runs: final.length })
+      }
+    return position
+  }
+}
+
+describe('foldUsage', () => {
+  it('counts a minute at once, and for good when nothing can enter it any more', async () => {
+    const scenario = new Scenario(await aTable())
+    const organizationId = await scenario.end(START + 5 * MINUTE)
+    const minute = START + 5 * MINUTE
+    await scenario.fold(minute + MINUTE - 1)
+    expect(await scenario.runs(organizationId, 'minute', minute)).toBe(0)
+    await scenario.fold(minute + MINUTE)
+    expect(await scenario.runs(organizationId, 'minute', minute)).toBe(1)
+    // Late: within what AWS accepts.
+    await scenario.end(minute + MINUTE - 1, { organizationId })
+    await scenario.fold(minute + MINUTE + FOLD_DELAY_MS - 1)
+    expect(await openStores(scenario.table).usage.getPosition()).toBeNull()
+    expect(await scenario.fold(minute + MINUTE + FOLD_DELAY_MS)).toBe(FOLD_DELAY_MS)
+    expect(await scenario.expectComplete()).toEqual({ minute: minute + MINUTE, hour: START, day: START })
+    expect(await scenario.runs(organizationId, 'minute', minute)).toBe(2)
+    await scenario.end(minute + 2 * MINUTE, { organizationId })
+    expect(await scenario.runs(organizationId, 'minute', minute + MINUTE, minute + 10 * MINUTE)).toBe(0)
+  })
+
+  it('reads what is not final once in a process', async () => {
+    const scenario = new Scenario(await aTable())
+    const minute = START + 5 * MINUTE
+    const organizationId = await scenario.end(minute)
+    const memory = newFoldMemory()
+    await scenario.fold(minute + MINUTE, { memory })
+    await scenario.end(minute, { organizationId })
+    await scenario.end(minute + MINUTE, { organizationId })
+    await scenario.fold(minute + 2 * MINUTE, { memory })
+    expect(await scenario.runs(organizationId, 'minute', minute)).toBe(1)
+    expect(await scenario.runs(organizationId, 'minute', minute + MINUTE)).toBe(1)
+    await scenario.fold(minute + 2 * MINUTE)
+    expect(await scenario.runs(organizationId, 'minute', minute)).toBe(2)
+  })
+
+  it('adds minutes up to hours and hours to days', async () => {
+    const scenario = new Scenario(await aTable())
+    const organizations = [await scenario.end(START), await scenario.end(START)]
+    for (const organizationId of organizations)
+      for (const at of [1, 59, 60, 61, 23 * 60, 24 * 60 - 1, 24 * 60])
+        await scenario.end(START + at * MINUTE + (MINUTE - 1), { organizationId })
+    const now = START + DAY + 20 * MINUTE
+    await scenario.fold(now)
+    const position = { minute: now - FOLD_DELAY_MS, hour: START + DAY, day: START + DAY }
+    expect(await scenario.expectComplete()).toEqual(position)
+    for (const organizationId of organizations) {
+      expect(await scenario.runs(organizationId, 'hour', START)).toBe(3)
+      expect(await scenario.runs(organizationId, 'hour', START + HOUR)).toBe(2)
+      expect(await scenario.runs(organizationId, 'day', START)).toBe(7)
+      expect(await scenario.runs(organizationId, 'day', START + DAY)).toBe(0)
+    }
+    expect(await scenario.runs(DEPLOYMENT, 'hour', START)).toBe(6)
+    expect(await scenario.runs(DEPLOYMENT, 'day', START)).toBe(14)
+  })
+
+  it('continues after an outage of days, in as many sweeps as it takes', async () => {
+    const scenario = new Scenario(await aTable())
+    const organizationId = await scenario.end(START + 7 * HOUR)
+    await scenario.fold(START + 7 * HOUR + 10 * MINUTE)
+    for (const hours of [8, 9, 30, 31])
+      await scenario.end(START + hours * HOUR + 12_345, { organizationId, count: 2 })
+    const back = START + 2 * DAY + HOUR
+    // Each look at the clock takes five seconds.
+    let sweeps = 0
+    for (let position = null as Awaited<ReturnType<Scenario['expectComplete']>>; ; sweeps++) {
+      let now = back + sweeps * MINUTE
+      const { usage } = openStores(scenario.table)
+      await foldUsage({ usage, system: { now: () => (now += 5_000) }, memory: newFoldMemory() })
+      const before = position
+      position = await scenario.expectComplete()
+      expect(position).not.toEqual(before)
+      if (position?.day === START + 2 * DAY) break
+    }
+    expect(sweeps).toBeGreaterThan(5)
+    for (let day = 0; day < 2; day++)
+      expect(await scenario.runs(organizationId, 'day', START + day * DAY)).toBe([5, 4][day])
+  })
+
+  it('completes what a sweep left that died before or after any of its requests', async () => {
+    const scenario = new Scenario(await aTable())
+    const { usage } = openStores(scenario.table)
+    let hasDied = true
+    let requests = 0
+    for (; hasDied; requests++) {
+      const at = START + requests * DAY
+      await usage.setPosition({ position: { minute: at + DAY - 2 * MINUTE, hour: at + DAY - HOUR, day: at } })
+      scenario.ended.length = 0
+      for (const organizationId of [await scenario.end(at + DAY - 1), await scenario.end(at + DAY - MINUTE)])
+        for (const before of [MINUTE + 1, 1]) await scenario.end(at + DAY - before, { organizationId })
+      const now = at + DAY + FOLD_DELAY_MS + MINUTE
+      hasDied = await scenario.fold(now, { table: dyingTable(scenario.table, requests) }).then(
+        () => false,
+        (error: unknown) => {
+          if (!(error instanceof Died)) throw error
+          return true
+        },
+      )
+      await scenario.expectComplete(at)
+      await scenario.fold(now)
+      expect((await scenario.expectComplete(at))?.day).toBe(at + DAY)
+    }
+    expect(requests).toBeGreaterThan(50)
+  })
+
+  it('counts the same when it is repeated, and when several sweeps run at once', async () => {
+    const table = await aTable()
+    const scenario = new Scenario(table)
+    const organizationId = await scenario.end(START, { count: 30 })
+    for (let minute = 1; minute <= 70; minute += 3)
+      await scenario.end(START + minute * MINUTE, { organizationId })
+    const { usage } = openStores(table)
+    /** The pages that a sweep has read, and the writes, wait for a moment of its own. */
+    const slow = (): UsageStore => ({
+      ...usage,
+      async *readEntries(params) {
+        for await (const page of usage.readEntries(params)) {
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * 20))
+          yield page
+        }
+      },
+      async put(params) {
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 20))
+        await usage.put(params)
+      },
+    })
+    for (const minutes of [7, 8, 40, 90]) {
+      const now = START + minutes * MINUTE
+      await Promise.all(Array.from({ length: 4 }, () => scenario.fold(now, { usage: slow() })))
+      await scenario.expectComplete()
+      await scenario.fold(now)
+      await scenario.expectComplete()
+    }
+    expect(await scenario.runs(organizationId, 'hour', START)).toBe(50)
+  })
+
+  it('keeps what was deleted before it was counted, also from a sweep that was stopped for long', async () => {
+    const table = await aTable()
+    const scenario = new Scenario(table)
+    const organizationId = await scenario.end(START, { count: 3 })
+    const { usage, executions } = openStores(table)
+    const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
+    for (const { id } of (await executions.list(page)).items)
+      await executions.delete({ organizationId, id, now: START + MINUTE })
+    const cleanAt = (now: number) => runCleanups({ executions, system: { ...system, now: () => now } })
+    await cleanAt(START + DAY)
+    let resume = () => {}
+    const stopped = new Promise<void>((resolve) => {
+      resume = resolve
+    })
+    let isStopped = () => {}
+    const stopping = new Promise<void>((resolve) => {
+      isStopped = resolve
+    })
+    const late = scenario.fold(START + DAY, {
+      usage: {
+        ...usage,
+        async *readEntries(params) {
+          if (params.from > 0) {
+            isStopped()
+            await stopped
+          }
+          yield* usage.readEntries(params)
+        },
+      },
+    })
+    await stopping
+    await scenario.fold(START + DAY - HOUR)
+    await cleanAt(START + 2 * DAY)
+    const left = []
+    for await (const { entries } of usage.readEntries({ from: 0, before: START + DAY })) left.push(...entries)
+    expect(left).toEqual([])
+    resume()
+    await late
+    await scenario.expectComplete()
+    expect(await scenario.runs(organizationId, 'minute', START)).toBe(3)
+    expect(await scenario.runs(organizationId, 'hour', START)).toBe(3)
+  })
+
+  it('moves on only after what was throttled is stored', async () => {
+    const table = await aTable()
+    const scenario = new Scenario(table)
+    for (let i = 0; i < 5; i++) await scenario.end(START + i * 10 * MINUTE)
+    let requests = 0
+    /** One of five requests, and for as long as `isDown`, every one. */
+    let isDown = false
+    const throttle = <P extends unknown[], T>(request: (...params: P) => Promise<T>) => {
+      return async (...params: P) => {
+        if (isDown || requests++ % 5 === 0) throw new Unavailable(new Error('throttled'))
+        return request(...params)
+      }
+    }
+    const throttled = { ...table, put: throttle(table.put), query: throttle(table.query) }
+    const now = START + HOUR + FOLD_DELAY_MS
+    isDown = true
+    await expect(scenario.fold(now, { table: throttled })).rejects.toBeInstanceOf(Unavailable)
+    expect(await openStores(table).usage.getPosition()).toBeNull()
+    isDown = false
+    await scenario.fold(now, { table: throttled })
+    expect((await scenario.expectComplete())?.hour).toBe(START + HOUR)
+  })
+})
