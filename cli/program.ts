@@ -11,6 +11,7 @@ import { addCasesCommands } from './commands/cases.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addDiffCommand } from './commands/diff.ts'
 import { addInitCommand } from './commands/init.ts'
+import { addLimitsCommand } from './commands/limits.ts'
 import { addOpenCommand } from './commands/open.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'
@@ -86,6 +87,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addApprovalsCommands(program)
   addSchedulesCommand(program)
   addUsageCommand(program)
+  addLimitsCommand(program)
   addTypesCommand(program)
   addWebhooksCommand(program)
   addTokensCommand(program)

@@ -1,0 +1,255 @@
+import { describe, expect, inject, it } from 'vitest'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { EVENT_BUS, eventIdOf, parseEventId } from '../../../lib/core/notification.ts'
+import type { Spending } from '../../../lib/core/usage-limits.ts'
+import { warningKey } from '../../../lib/dynamodb/table/keys.ts'
+import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
+import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
+import { addressedOf } from '../../../lib/engine/notifications/subjects/limit-events.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
+
+const { graceMs } = leaseTimes()
+const WARNING = { types: ['limit.warning' as const] }
+const NOW = Date.parse('2026-11-25T10:20:30.000Z')
+const PROCESSES = 16
+
+/** Each in a table of its own: the position of the outbox is that of all organizations. */
+async function newTable() {
+  const TABLE_NAME = `limit-events-${system.newId()}`
+  await provisionTable(inject('dynamodb'), TABLE_NAME)
+  return openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+}
+
+async function open(table?: Table, startedAt = NOW) {
+  const outbox = anOutbox(table ?? (await newTable()), { startedAt })
+  const { organizationId } = outbox
+  const spending = (overrides: Partial<Spending> = {}): Spending => ({
+    organizationId,
+    subject: { kind: 'tenant', id: 'acme' },
+    limits: { maxCostUsd: { day: 10, month: 100 }, warnAt: 0.8 },
+    spent: { day: 8, month: 8 },
+    at: NOW,
+    ...overrides,
+  })
+  const sentData = () => outbox.sent.map(({ data }) => data)
+  /** All events of a while, delivered by messages and by the sweeper. */
+  async function settle() {
+    for (let minute = 0; minute < 12; minute++) {
+      await outbox.deliver()
+      outbox.pass(graceMs)
+      await outbox.sweep()
+    }
+    await outbox.deliver()
+  }
+  return { ...outbox, spending, sentData, settle, warn: outbox.stores.warnAtLimit }
+}
+
+it('has an id that names its subject', () => {
+  const event = { subject: { kind: 'limit' as const, id: system.newId() }, revision: 1 }
+  expect(parseEventId(eventIdOf(event))).toEqual(event)
+})
+
+describe('limit.warning', () => {
+  it('is sent when the share of a limit is spent, with what was spent then', async () => {
+    const { warn, spending, settle, sent, ...outbox } = await open()
+    outbox.addWebhook(WARNING)
+    await warn(spending({ spent: { day: 7.999_999_999, month: 79.9 } }))
+    expect(outbox.messages()).toEqual([])
+    await warn(spending({ spent: { day: 8, month: 79.9 } }))
+    await warn(spending({ spent: { day: 9, month: 80 } }))
+    await warn(spending({ spent: { day: 12, month: 83 } }))
+    await settle()
+    const about = { tenantId: 'acme', warnAt: 0.8 }
+    expect(sent).toMatchObject([
+      {
+        type: 'limit.warning',
+        data: { ...about, period: 'day', limitUsd: 10, spentUsd: 8, at: expect.stringMatching(/^2026-/) },
+      },
+      { type: 'limit.warning', data: { ...about, period: 'month', limitUsd: 100, spentUsd: 80 } },
+    ])
+    expect(sent[0]?.eventId).toBe(`evt_limit_${sent[0]?.data.id}_1`)
+    expect(Object.keys(sent[0]?.data ?? {})).not.toContain('agentId')
+  })
+
+  it('is sent once for each subject, period and value of the limit', async () => {
+    const { warn, spending, settle, sentData, ...outbox } = await open()
+    outbox.addWebhook(WARNING)
+    const limits = { maxCostUsd: { day: 10, month: null }, warnAt: 0.8 }
+    const day = spending({ limits })
+    const id = system.newId()
+    const others = [
+      // Another share of the same limit.
+      { ...day, limits: { ...limits, warnAt: 0.5 } },
+      { ...day, subject: { kind: 'agent' as const, id } },
+      { ...day, subject: { kind: 'tenant' as const, id } },
+      { ...day, at: NOW + 86_400_000 },
+      { ...day, limits: { ...limits, maxCostUsd: { day: 9, month: null } } },
+      { ...day, limits: { ...limits, maxCostUsd: { day: null, month: 10 } } },
+    ]
+    for (const each of [day, day, ...others, ...others, day]) await warn(each)
+    await settle()
+    expect(sentData()).toHaveLength(6)
+    expect(new Set(sentData().map(({ id }) => id)).size).toBe(6)
+    expect(sentData()).toContainEqual(expect.objectContaining({ agentId: id, limitUsd: 10 }))
+  })
+
+  it('is sent once, however many processes see it at the same time', async () => {
+    const table = await newTable()
+    const first = await open(table)
+    first.addWebhook(WARNING)
+    const { organizationId } = first
+    const processes = Array.from({ length: PROCESSES }, () => {
+      const outbox = anOutbox(table, { organizationId, startedAt: NOW })
+      for (const webhook of first.webhooks.values()) outbox.webhooks.set(webhook.id, webhook)
+      return outbox
+    })
+    const spending = first.spending({ spent: { day: 9, month: 90 } })
+    await Promise.all(
+      processes.flatMap(({ stores }) => [stores.warnAtLimit(spending), stores.warnAtLimit(spending)]),
+    )
+    const messages = processes.flatMap((process) => process.messages())
+    expect(messages).toHaveLength(2)
+    for (const message of messages) await first.engine.queue.send(message)
+    await first.settle()
+    expect(
+      first
+        .sentData()
+        .map(({ period }) => period)
+        .sort(),
+    ).toEqual(['day', 'month'])
+  })
+
+  it('is sent once, whichever request of the process that writes it fails', async () => {
+    for (const isCarriedOut of [false, true])
+      for (const failing of ['put', 'message'] as const) {
+        const table = await newTable()
+        let fails = true
+        const put: Table['put'] = async (...args) => {
+          if (!fails || failing !== 'put') return table.put(...args)
+          if (isCarriedOut) await table.put(...args)
+          throw new Error('The process has died.')
+        }
+        const outbox = await open({ ...table, put })
+        outbox.addWebhook(WARNING)
+        if (failing === 'message') outbox.setAccepting(false)
+        await outbox.warn(outbox.spending())
+        fails = false
+        outbox.setAccepting(true)
+        expect(outbox.messages()).toEqual([])
+        // Another process, which finds more.
+        const next = outbox.spending({ spent: { day: 9, month: 9 } })
+        if (!isCarriedOut) await outbox.warn(next)
+        await outbox.settle()
+        const isStored = isCarriedOut || failing === 'message'
+        expect(outbox.sentData(), `${failing} ${isCarriedOut}`).toMatchObject([
+          { period: 'day', spentUsd: isStored ? 8 : 9 },
+        ])
+        await outbox.warn(next)
+        await outbox.settle()
+        expect(outbox.sent).toHaveLength(1)
+      }
+  })
+
+  it('is repeated until its receiver answers, listed by its time, and sent again on request', async () => {
+    const { warn, spending, ...outbox } = await open(undefined, Date.now())
+    const { organizationId } = outbox
+    const { id: destinationId } = outbox.addWebhook({ types: ['limit.warning', 'execution.succeeded'] })
+    const before = await outbox.start()
+    await outbox.finish(before)
+    await outbox.deliver()
+    outbox.answers.set(destinationId, () => BROKEN)
+    outbox.pass(1_000)
+    await warn(spending({ limits: { maxCostUsd: { day: null, month: 10 }, warnAt: 0.8 } }))
+    await outbox.deliver()
+    outbox.answers.set(destinationId, () => OK)
+    outbox.dropMessages()
+    outbox.pass(12 * graceMs)
+    await outbox.sweep()
+    await outbox.deliver()
+    const { items } = await outbox.stores.deliveries.list({
+      ...{ organizationId, destinationId, limit: 10, after: null },
+    })
+    const [warning] = items
+    expect(items.map(({ subject }) => subject.id)).toEqual([warning?.subject.id, before.id])
+    expect(warning).toMatchObject({ subject: { kind: 'limit' }, status: 'DELIVERED', attempts: 2 })
+    const eventId = eventIdOf(warning as NonNullable<typeof warning>)
+    const request = { organizationId, destinationId, eventId }
+    expect(await redeliver(outbox.engine, request)).toMatchObject({ status: 'DELIVERED', attempts: 3 })
+    expect(await redeliver(outbox.engine, { ...request, organizationId: system.newId() })).toBeNull()
+  })
+
+  it('is not written without a destination that wants it, and is made up for when there is one', async () => {
+    const { warn, spending, settle, sentData, ...outbox } = await open()
+    outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
+    await warn(spending())
+    expect(outbox.messages()).toEqual([])
+    outbox.addWebhook(WARNING)
+    outbox.engine.destinations.forget(outbox.organizationId)
+    await warn(spending({ spent: { day: 9, month: 9 } }))
+    await settle()
+    expect(sentData()).toMatchObject([{ period: 'day', spentUsd: 9 }])
+  })
+
+  it('is not written without warnAt, nor without a cost limit', async () => {
+    const { warn, spending, ...outbox } = await open()
+    outbox.addWebhook(WARNING)
+    const maxCostUsd = { day: 1, month: 1 }
+    await warn(spending({ limits: { maxCostUsd, warnAt: null } }))
+    await warn(spending({ limits: { maxCostUsd: { day: null, month: null }, warnAt: 0.1 } }))
+    outbox.pass(2 * graceMs)
+    await outbox.sweep()
+    expect(outbox.messages()).toEqual([])
+  })
+
+  it('goes to webhooks that select its tenant or agent, or everything, whatever their sources', async () => {
+    const agentId = system.newId()
+    const destinationsOf = async (subject: Spending['subject']) => {
+      const outbox = await open()
+      const webhooks = {
+        all: outbox.addWebhook(WARNING),
+        tenant: outbox.addWebhook({ ...WARNING, tenantIds: ['acme', 'x'] }),
+        otherTenant: outbox.addWebhook({ ...WARNING, tenantIds: ['globex'] }),
+        agent: outbox.addWebhook({ ...WARNING, agentIds: [agentId] }),
+        otherAgent: outbox.addWebhook({ ...WARNING, agentIds: [system.newId()] }),
+        source: outbox.addWebhook({ ...WARNING, sources: ['SCHEDULE'] }),
+        off: outbox.addWebhook({ ...WARNING, enabled: false }),
+      }
+      await outbox.warn(outbox.spending({ subject }))
+      await outbox.settle()
+      const ids = new Set(outbox.sent.map(({ destinationId }) => destinationId))
+      return Object.entries(webhooks).flatMap(([name, { id }]) => (ids.has(id) ? [name] : []))
+    }
+    expect(await destinationsOf({ kind: 'tenant', id: 'acme' })).toEqual(['all', 'tenant', 'source'])
+    expect(await destinationsOf({ kind: 'agent', id: agentId })).toEqual(['all', 'agent', 'source'])
+  })
+
+  it('goes to the event bus', async () => {
+    const destinations = openDestinations({ list: async () => [] }, { environment: { EVENT_BUS: 'bus' } })
+    const subject = { kind: 'tenant' as const, id: 'acme' }
+    const addressed = addressedOf({ organizationId: system.newId(), subject })
+    const found = await destinations.of(addressed, 'limit.warning')
+    expect(found.map(({ id }) => id)).toEqual([EVENT_BUS])
+  })
+
+  it('expires with its deliveries where executions do', async () => {
+    const table = await newTable()
+    const DYNAMODB_ENDPOINT = inject('dynamodb')
+    const expiring = openTable({
+      ...{ TABLE_NAME: table.name, DYNAMODB_ENDPOINT },
+      EXECUTION_RETENTION_DAYS: '30',
+    })
+    const { warn, spending, settle, sentData, ...outbox } = await open(expiring)
+    outbox.addWebhook(WARNING)
+    await warn(spending())
+    await settle()
+    const { items } = await table.query({
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': warningKey(String(sentData()[0]?.id)).pk },
+    })
+    expect(items.map(({ sk }) => String(sk).split('#')[0])).toEqual(['DELIVERY', 'HANDLED', 'WARNING'])
+    for (const { ttl } of items) expect(Number(ttl) * 1000).toBeGreaterThan(NOW + 30 * 86_400_000)
+  })
+})
