@@ -151,22 +151,37 @@ export class LimitedService {
     if (typeof taken !== 'string' && 'lease' in taken) this.begin(taken)
   }
 
-  /** The worker of a run ends it. */
+  /** The worker of a run ends it. If it dies before, another one has the run. */
   async end(id: string, engine = this.engine()): Promise<void> {
     const execution = this.running.get(id)
     if (!execution) return
-    this.running.delete(id)
     const output = { answer: 'Done.' }
     const outcome = { status: 'SUCCESS' as const, output, steps: 0, usage: NO_USAGE, model: null }
     const finishedAt = new Date(this.system.now()).toISOString()
-    const finished = await engine.executions.finish({ execution, outcome, finishedAt })
+    const finishing = engine.executions.finish({ execution, outcome, finishedAt })
+    const finished = await finishing.finally(() => this.forgetEnded(id))
     if (finished) await afterEnd(engine, finished)
+  }
+
+  private async forgetEnded(id: string): Promise<void> {
+    if (isFinal(await this.read(id))) this.running.delete(id)
+  }
+
+  /** All executions. Other workers take over those whose workers died. */
+  async takeOver(): Promise<string[]> {
+    const page = { agentId: null, status: null, tenantId: null, limit: 100, after: null }
+    const { items } = await this.stores.executions.list({ organizationId: this.organizationId, ...page })
+    for (const execution of items) {
+      const isAbandoned = execution.lease !== null && !isFinal(execution) && !this.running.has(execution.id)
+      if (isAbandoned) this.begin(execution as LeasedExecution)
+    }
+    return items.map(({ id }) => id)
   }
 
   async cancel(id: string, engine = this.engine()): Promise<void> {
     const access = { ...UNLIMITED, organizationId: this.organizationId, tokenId: this.organizationId }
-    await cancelExecution(engine, { access, executionId: id })
-    this.running.delete(id)
+    const cancelling = cancelExecution(engine, { access, executionId: id })
+    await cancelling.finally(() => this.forgetEnded(id))
   }
 
   /** What the sweeper does every minute. */
