@@ -59,22 +59,22 @@ function counting() {
 describe('a cost limit', () => {
   it('ends a run before its next model request, with the name of the limit', async () => {
     const version = await aModelAgent()
-    await limit(version, tenant, { maxCostUsd: { day: 0.025, month: null } })
+    await limit(version, tenant, { maxCostUsd: { day: 0.015, month: null } })
     const { ended, modelRequests } = await run(version, () => wrong)
     expect(ended).toMatchObject({
       status: 'ERROR',
-      steps: 3,
+      steps: 2,
       error: {
         code: 'BudgetExceeded',
-        message: 'The tenant acme has used up its limit of 0.025 US dollars per day (maxCostUsd.day).',
+        message: 'The tenant acme has used up its limit of 0.015 US dollars per day (maxCostUsd.day).',
         tenantId: 'acme',
         limit: 'maxCostUsd.day',
-        max: 0.025,
-        step: 3,
+        max: 0.015,
+        step: 2,
       },
     })
-    expect(modelRequests()).toBe(3)
-    expect(await spentBy(version, tenant)).toBe(0.03)
+    expect(modelRequests()).toBe(2)
+    expect(await spentBy(version, tenant)).toBe(0.02)
     const next = await run(version, () => right)
     expect(next.ended).toMatchObject({ steps: 0, error: { code: 'BudgetExceeded' } })
     expect(next.modelRequests()).toBe(0)

@@ -51,8 +51,8 @@ export type Submission = {
  * up to the test.
  */
 export class LimitedService {
-  readonly organizationId = system.newId()
-  readonly agentId = system.newId()
+  readonly organizationId: string
+  readonly agentId: string
   readonly stores: ReturnType<typeof openStores>
   messages: DelayedExecution[] = []
   /** In the order in which workers took their leases. */
@@ -62,7 +62,9 @@ export class LimitedService {
   private offsetMs = 0
   private readonly sent = newSentTimers()
 
-  constructor(table: Table) {
+  constructor(table: Table, { organizationId, agentId }: { organizationId?: string; agentId?: string } = {}) {
+    this.organizationId = organizationId ?? system.newId()
+    this.agentId = agentId ?? system.newId()
     this.table = table
     this.stores = openStores(table)
   }
