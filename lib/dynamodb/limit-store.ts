@@ -72,7 +72,9 @@ export function limitStore(table: Table): LimitStore {
   /** Whether some of the slots were free, though taken. */
   async function releaseEnded(key: SubjectKey, slots: Slot[], now: number): Promise<boolean> {
     const checked = sample(slots, MAX_CHECKED)
-    const keys = checked.map(({ executionId }) => executionKey(executionId))
+    // An execution can have two, if two processes have accepted it at the same time.
+    const ids = new Set(checked.map(({ executionId }) => executionId))
+    const keys = [...ids].map(executionKey)
     const records = await table.getMany(keys, { consistent: true, attributes: ['status'] })
     const statusOf = new Map(records.map(({ pk, status }) => [executionIdOf(String(pk)), status]))
     // A deleted one has no status.
@@ -150,10 +152,9 @@ export function limitStore(table: Table): LimitStore {
         }
         const isFull = (number: number, share: number) =>
           taken.filter((slot) => slot.number === number).length >= share
-        const [chosen] = sample(
-          sharesOf(max).filter(({ number, share }) => !isFull(number, share)),
-          1,
-        )
+        const free = sharesOf(max).filter(({ number, share }) => !isFull(number, share))
+        // Two processes that take one for the same execution take it from the same item.
+        const chosen = free[shardOf(executionId, free.length)]
         if (!chosen) return false
         const isTaken = await table.update(slotsKey(key.organizationId, key.subject, chosen.number), {
           set: { [name]: now, ...timeToLive(now + SLOTS_KEPT_MS) },

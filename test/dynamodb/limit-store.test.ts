@@ -152,6 +152,25 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       expect([await take(system.newId()), await take()]).toEqual([true, false])
     })
 
+    it('gives an execution one slot of many items, and copes with one that has two', async () => {
+      const key = aKey()
+      const executionId = system.newId()
+      const take = (id = executionId) => store.takeSlot({ ...key, max: 64, executionId: id, now: NOW })
+      expect(await race(() => take())).toEqual(Array(RACERS).fill(true))
+      expect(await store.countSlots(key)).toBe(1)
+      const slot = { [`slot_${executionId.replaceAll('-', '_')}`]: NOW }
+      for (const number of [0, 1])
+        await table.update(slotsKey(key.organizationId, key.subject, number), {
+          set: slot,
+          add: { taken: 1 },
+        })
+      const before = await store.countSlots(key)
+      for (let i = before; i < 64; i++) await take(system.newId())
+      expect(await take(system.newId())).toBe(false)
+      await store.releaseSlot({ ...key, executionId })
+      expect(await take(system.newId())).toBe(true)
+    })
+
     it('takes one slot if its response is lost and the SDK repeats it', async () => {
       const key = aKey()
       const repeating = limitStore(retryingTable(table))

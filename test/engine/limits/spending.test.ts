@@ -52,7 +52,7 @@ function counting() {
         return (method as (...args: never[]) => unknown)(...args)
       },
     ]),
-  ) as typeof engine.limits
+  ) as unknown as typeof engine.limits
   return { on: { ...engine, limits }, calls }
 }
 

@@ -11,8 +11,6 @@ export type Work = {
   agentId: string
   tenantId: string
   kind: 'open' | 'runs' | 'spend'
-  /** Until when it goes on, in milliseconds since the epoch. */
-  until: number
   costUsd: number
 }
 
@@ -33,13 +31,16 @@ const service = new LimitedService(openTable(), work)
 const now = () => performance.timeOrigin + performance.now()
 const report: Report = { spans: [], accepted: 0, refused: 0, spent: 0 }
 
-/** Runs that begin and end one after the other, two at a time, some of them with the same idempotency key. */
-async function open(): Promise<void> {
-  for (let i = 0; Date.now() < work.until; i++) {
+const REQUESTS = 12
+const HELD_MS = 400
+
+/** Runs that begin and end one after the other. Other processes use some of the same idempotency keys. */
+async function open(lane: number): Promise<void> {
+  for (let i = 0; i < REQUESTS; i++) {
     const result = await service.trySubmit({
       tenantId: work.tenantId,
       isSync: true,
-      ...(i % 3 === 0 && { key: `${i}` }),
+      ...(i % 3 === 0 && { key: `${lane}-${i}` }),
     })
     if (result instanceof LimitExceeded) {
       report.refused++
@@ -48,7 +49,7 @@ async function open(): Promise<void> {
     // Another process has this run.
     if (!service.running.has(result.id)) continue
     const start = now()
-    await sleep(Math.random() * 20)
+    await sleep(Math.random() * HELD_MS)
     report.spans.push([start, now()])
     report.accepted++
     await service.end(result.id)
@@ -82,7 +83,7 @@ async function spend(): Promise<void> {
 
 process.once('message', async () => {
   const act = { open, runs, spend }[work.kind]
-  await Promise.all([act(), act()])
+  await Promise.all([act(0), act(1)])
   process.send?.(report)
   process.disconnect()
 })
