@@ -238,6 +238,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       ['list-batches', {}],
       ['list-schedules', {}],
       ['list-limits', {}],
+      ['get-usage', {}],
       ['give-feedback', { body: { rating: 1 } }],
     ])('%s answers 200, streamed if its operation streams', async (name, options) => {
       const result = await functions.call(name, { agentId: 'wait', executionId, ...options })
