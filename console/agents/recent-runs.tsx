@@ -4,11 +4,18 @@ import { requestPage } from '../api/request.ts'
 import { usePolling, useResource } from '../api/use-resource.ts'
 import { BarChart } from '../components/bar-chart.tsx'
 import { Table } from '../components/data.tsx'
-import { formatCount, formatDuration, formatPercent, formatTime, shortId } from '../components/format.ts'
+import {
+  formatCount,
+  formatCountOf,
+  formatDuration,
+  formatPercent,
+  formatTime,
+  shortId,
+} from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Duration, RunLink, StatusBadge, Time } from '../components/values.tsx'
-import { durationOf, durationsOf, percentile, sumUp } from '../overview/statistics.ts'
 import { toHref, toPath } from '../state/location.ts'
+import { durationOf, durationsOf, percentile } from './durations.ts'
 
 type Run = ExecutionSummaryRecord
 
@@ -51,15 +58,15 @@ export function RecentRuns({ agent }: { agent: AgentRecord }) {
 }
 
 function Figures({ runs, isAll }: { runs: Run[]; isAll: boolean }) {
-  const { succeeded, failed } = sumUp(runs)
+  const succeeded = runs.filter(({ status }) => status === 'SUCCESS').length
+  const failed = runs.filter(({ status }) => status === 'ERROR').length
   const durations = durationsOf(runs)
   const [median, p95] = [percentile(durations, 0.5), percentile(durations, 0.95)]
   const ended = succeeded + failed
   const open = runs.length - ended
   return (
     <p>
-      {isAll ? 'Of all' : 'Of the newest'} <strong>{formatCount(runs.length)}</strong>{' '}
-      {runs.length === 1 ? 'run' : 'runs'}:{' '}
+      {isAll ? 'Of all' : 'Of the newest'} <strong>{formatCountOf(runs.length, 'run')}</strong>:{' '}
       <strong>{ended === 0 ? '–' : formatPercent(succeeded / ended)}</strong> succeeded
       {failed > 0 && `, ${formatCount(failed)} failed`}
       {open > 0 && `, ${formatCount(open)} in progress`}
@@ -80,7 +87,7 @@ function DurationChart({ runs }: { runs: Run[] }) {
   if (ended.length === 0) return null
   return (
     <BarChart
-      label={`Durations of the last ${formatCount(ended.length)} runs, the newest last`}
+      label={`Durations of the last ${formatCountOf(ended.length, 'run')}, the newest last`}
       axis="Run"
       series={[
         { name: 'Success', color: 2 },
@@ -91,6 +98,7 @@ function DurationChart({ runs }: { runs: Run[] }) {
         return {
           label: `${formatTime(run.createdAt)} · ${shortId(run.id)}`,
           values: run.status === 'SUCCESS' ? [duration, 0] : [0, duration],
+          href: toHref(toPath('runs', run.id)),
         }
       })}
       format={formatDuration}

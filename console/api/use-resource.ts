@@ -63,7 +63,11 @@ const MAX_INTERVAL_MS = 30_000
  * @param key starts again when it changes
  * @returns whether the last call succeeded
  */
-export function usePolling(poll: () => Promise<unknown>, key: string): boolean {
+export function usePolling(
+  poll: () => Promise<unknown>,
+  key: string,
+  intervalMs: number = INTERVAL_MS,
+): boolean {
   const [isLive, setIsLive] = useState(true)
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -72,7 +76,7 @@ export function usePolling(poll: () => Promise<unknown>, key: string): boolean {
     const schedule = () => {
       clearTimeout(timer)
       if (isStopped || document.hidden) return
-      timer = setTimeout(run, Math.min(INTERVAL_MS * 2 ** failures, MAX_INTERVAL_MS))
+      timer = setTimeout(run, Math.min(intervalMs * 2 ** failures, Math.max(MAX_INTERVAL_MS, intervalMs)))
     }
     const run = async () => {
       try {

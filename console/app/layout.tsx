@@ -8,6 +8,7 @@ const LINKS: { section: Section; href: string; label: string }[] = [
   { section: 'overview', href: '#/', label: 'Overview' },
   { section: 'agents', href: '#/agents', label: 'Agents' },
   { section: 'runs', href: '#/runs', label: 'Runs' },
+  { section: 'tenants', href: '#/tenants', label: 'Tenants' },
 ]
 
 /** Relative to the document, which is `/console` below any base path. */

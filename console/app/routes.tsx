@@ -7,10 +7,10 @@ import { OverviewPage } from '../overview/overview-page.tsx'
 import { RunPage } from '../run/run-page.tsx'
 import { RunsPage } from '../runs/runs-page.tsx'
 import { type Location, matchPath } from '../state/location.ts'
-import { TryPage } from '../try/try-page.tsx'
+import { lazyPage } from './lazy-page.tsx'
 
 /** The part of the navigation that a page belongs to. */
-export type Section = 'overview' | 'agents' | 'runs'
+export type Section = 'overview' | 'agents' | 'runs' | 'tenants'
 
 /** The names in a pattern such as `/runs/{executionId}`, with a text for each. */
 type Params<Pattern extends string> = Pattern extends `${string}{${infer Name}}${infer Rest}`
@@ -29,9 +29,14 @@ const route = <Pattern extends string>(
   render: (params: Params<Pattern>, query: URLSearchParams) => VNode,
 ): Route => ({ pattern, section, render: render as Route['render'] })
 
+const TryPage = lazyPage('Try it', async () => (await import('../try/try-page.tsx')).TryPage)
+const loadTenants = () => import('../tenants/tenants-page.tsx')
+const TenantsPage = lazyPage('Tenants', async () => (await loadTenants()).TenantsPage)
+const TenantPage = lazyPage('Tenant', async () => (await loadTenants()).TenantPage)
+
 /** Every page. The first route that matches counts. Keys make a page start afresh when its subject changes. */
 const routes: Route[] = [
-  route('/', 'overview', () => <OverviewPage />),
+  route('/', 'overview', (_, query) => <OverviewPage query={query} />),
   route('/agents', 'agents', (_, query) => <AgentsPage query={query} />),
   route('/agents/{agent}', 'agents', ({ agent }) => <AgentPage key={agent} agent={agent} />),
   route('/agents/{agent}/compare', 'agents', ({ agent }, query) => (
@@ -43,6 +48,10 @@ const routes: Route[] = [
   route('/runs', 'runs', (_, query) => <RunsPage query={query} />),
   route('/runs/{executionId}', 'runs', ({ executionId }) => (
     <RunPage key={executionId} executionId={executionId} />
+  )),
+  route('/tenants', 'tenants', (_, query) => <TenantsPage query={query} />),
+  route('/tenants/{tenantId}', 'tenants', ({ tenantId }, query) => (
+    <TenantPage key={tenantId} tenantId={tenantId} query={query} />
   )),
 ]
 

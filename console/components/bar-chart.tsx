@@ -4,8 +4,8 @@ import { Table } from './data.tsx'
 /** `color`: one of the series of the theme. */
 export type Series = { name: string; color: 1 | 2 | 3 }
 
-/** One bar: a value for each series, from the bottom up. */
-export type ChartBar = { label: string; values: number[] }
+/** One bar: a value for each series, from the bottom up. `href`: where it leads. */
+export type ChartBar = { label: string; values: number[]; href?: string }
 
 type Props = {
   /** What the chart shows, in words. */
@@ -14,17 +14,20 @@ type Props = {
   axis: string
   series: Series[]
   bars: ChartBar[]
+  /** Below the bars, at equal distances. Default: the labels of the first and the last one. */
+  ticks?: (string | undefined)[]
   format: (value: number) => string
 }
 
 const HEIGHT = 100
 
-/** Stacked bars. Everything that they show is also in a table below them. */
-export function BarChart({ label, axis, series, bars, format }: Props) {
+/** Stacked bars. Everything that they show, and their links, are also in a table below them. */
+export function BarChart({ label, axis, series, bars, format, ...options }: Props) {
+  const ticks = options.ticks ?? [bars[0]?.label, bars.at(-1)?.label]
   const totals = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0))
   const max = Math.max(...totals, 0)
   return (
-    <figure class="chart">
+    <figure class="chart" aria-label={label}>
       <div class="chart-head">
         <span class="chart-legend">
           {series.length > 1 &&
@@ -36,14 +39,15 @@ export function BarChart({ label, axis, series, bars, format }: Props) {
         </span>
         <span>max {format(max)}</span>
       </div>
-      <svg viewBox={`0 0 ${bars.length} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
+      <svg viewBox={`0 0 ${bars.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
         {bars.map((bar, index) => (
-          <StackedBar key={bar.label} bar={bar} x={index} max={max} series={series} format={format} />
+          <StackedBar key={index} bar={bar} x={index} max={max} series={series} format={format} />
         ))}
       </svg>
       <div class="chart-axis" aria-hidden="true">
-        <span>{bars[0]?.label}</span>
-        <span>{bars.at(-1)?.label}</span>
+        {ticks.map((tick, index) => (
+          <span key={index}>{tick}</span>
+        ))}
       </div>
       <details>
         <summary>Show as a table</summary>
@@ -51,9 +55,9 @@ export function BarChart({ label, axis, series, bars, format }: Props) {
           caption={label}
           columns={[axis, ...series.map(({ name }) => ({ label: name, isNumeric: true }))]}
         >
-          {bars.map((bar) => (
-            <tr key={bar.label}>
-              <th scope="row">{bar.label}</th>
+          {bars.map((bar, row) => (
+            <tr key={row}>
+              <th scope="row">{bar.href === undefined ? bar.label : <a href={bar.href}>{bar.label}</a>}</th>
               {series.map(({ name }, index) => (
                 <td key={name} class="numeric">
                   {format(bar.values[index] ?? 0)}
@@ -72,8 +76,10 @@ type BarProps = Pick<Props, 'series' | 'format'> & { bar: ChartBar; x: number; m
 function StackedBar({ bar, x, max, series, format }: BarProps) {
   let top = HEIGHT
   const texts = series.map(({ name }, index) => `${name}: ${format(bar.values[index] ?? 0)}`)
+  const Element = bar.href === undefined ? 'g' : 'a'
   return (
-    <g>
+    // The table has the same link for keyboards.
+    <Element {...(bar.href !== undefined && { href: bar.href, tabindex: -1 })}>
       <title>{`${bar.label}\n${texts.join('\n')}`}</title>
       {/* The whole column shows the title on hover. */}
       <rect x={x} y={0} width={1} height={HEIGHT} fill="transparent" />
@@ -82,6 +88,6 @@ function StackedBar({ bar, x, max, series, format }: BarProps) {
         top -= height
         return <rect key={name} class={`series-${color}`} x={x + 0.08} y={top} width={0.84} height={height} />
       })}
-    </g>
+    </Element>
   )
 }

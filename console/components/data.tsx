@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
 
 type Column =
   | string
@@ -34,6 +35,17 @@ export function Table({ caption, columns, children }: TableProps) {
         </thead>
         <tbody>{children}</tbody>
       </table>
+    </section>
+  )
+}
+
+/** A part of a page, with its title. */
+export function Card(props: { title: string; class?: string; children: ComponentChildren }) {
+  const id = useId()
+  return (
+    <section class={`card ${props.class ?? ''}`} aria-labelledby={id}>
+      <h2 id={id}>{props.title}</h2>
+      {props.children}
     </section>
   )
 }

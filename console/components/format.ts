@@ -18,8 +18,14 @@ const join = (large: number, largeUnit: string, small: number, smallUnit: string
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 
+const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+
 /** `12,345` */
 export const formatCount = (count: number): string => whole.format(count)
+
+/** `1 run`, `12,345 runs` */
+export const formatCountOf = (count: number, noun: string): string =>
+  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
 
 /** `12.3K` */
 export const formatCompact = (count: number): string => compact.format(count)
@@ -27,7 +33,9 @@ export const formatCompact = (count: number): string => compact.format(count)
 /** US dollars: two digits that matter below a cent, else cents. `$0.00042`, `$1.23` */
 export function formatCost(usd: number): string {
   if (usd === 0) return '$0'
-  return usd < 0.01 ? `$${Number(usd.toPrecision(2)).toFixed(12).replace(/0+$/, '')}` : `$${usd.toFixed(2)}`
+  return usd < 0.01
+    ? `$${Number(usd.toPrecision(2)).toFixed(12).replace(/0+$/, '')}`
+    : `$${cents.format(usd)}`
 }
 
 /** `42 %`, without claiming 0 or all for what is not. */
@@ -47,12 +55,16 @@ export function formatBytes(bytes: number): string {
 /** The first part of an ID, which tells it from others on a page. */
 export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-4)}`
 
-const TIME: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit' }
+const MINUTE: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
+const TIME: Intl.DateTimeFormatOptions = { ...MINUTE, second: '2-digit' }
 const DAY: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' }
 
 // Creating a format takes longer than all that a list of times uses it for.
 const today = new Intl.DateTimeFormat(undefined, TIME)
 const thisYear = new Intl.DateTimeFormat(undefined, { ...DAY, ...TIME })
+const minuteToday = new Intl.DateTimeFormat(undefined, MINUTE)
+const minuteOfDay = new Intl.DateTimeFormat(undefined, { ...DAY, ...MINUTE })
+const dayInUtc = new Intl.DateTimeFormat(undefined, { ...DAY, timeZone: 'UTC' })
 const otherYear = new Intl.DateTimeFormat(undefined, { year: 'numeric', ...DAY, ...TIME })
 
 /** A time in the zone of the browser, as short as it can be told from others. @param value ISO 8601 */
@@ -62,3 +74,10 @@ export function formatTime(value: string, now: Date = new Date()): string {
   if (time.toDateString() === now.toDateString()) return today.format(time)
   return (time.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(time)
 }
+
+/** A time to the minute, in the zone of the browser. @param time milliseconds since the epoch */
+export const formatMinute = (time: number, now: number): string =>
+  (new Date(time).toDateString() === new Date(now).toDateString() ? minuteToday : minuteOfDay).format(time)
+
+/** A day in UTC. @param time milliseconds since the epoch */
+export const formatDay = (time: number): string => dayInUtc.format(time)

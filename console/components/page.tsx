@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { type ApiError, adviceFor } from '../api/api-error.ts'
-import { signOut } from '../state/session.ts'
+import { type Scope, signOut, useMe, useScope } from '../state/session.ts'
 import { CopyButton } from './copy-button.tsx'
 
 /** False until the first page has appeared: then the browser announces the document itself. */
@@ -87,5 +87,21 @@ export function ErrorBox({ error, onRetry }: { error: ApiError; onRetry?: () => 
         )}
       </div>
     </section>
+  )
+}
+
+/** Content whose every request needs a scope: tokens without it see which one is missing, instead of errors. */
+export function NeedsScope({ scope, children }: { scope: Scope; children: ComponentChildren }) {
+  const me = useMe()
+  if (useScope(scope)) return children
+  return (
+    <div class="empty">
+      <p>
+        This page needs a token with the scope <code>{scope}</code>. Yours has {me?.scopes.join(', ')}.
+      </p>
+      <button type="button" onClick={() => signOut()}>
+        Sign in with another token
+      </button>
+    </div>
   )
 }

@@ -2,26 +2,45 @@ import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
 import type { ApiError } from '../api/api-error.ts'
+import { type Page, requestPage } from '../api/request.ts'
 import { asApiError, usePolling } from '../api/use-resource.ts'
 import { Table } from '../components/data.tsx'
 import { formatCount } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { AgentLink, Elapsed, RunLink } from '../components/values.tsx'
-import { loadRuns, MAX_RUNS } from './use-recent-runs.ts'
+import type { Query } from '../state/location.ts'
+
+type Run = ExecutionSummaryRecord
 
 const SHOWN = 10
+
+/** Beyond, they are not counted: the longest of them would take as many requests again. */
+const MAX_RUNS = 1_000
+const PAGE_SIZE = 100
+
+/** Newest first, at most `MAX_RUNS`. @throws ApiError */
+async function loadOpenRuns(signal: AbortSignal): Promise<Run[]> {
+  let runs: Run[] = []
+  let next: Query | URLSearchParams | null = { status: 'IN_PROGRESS', fields: 'summary', limit: PAGE_SIZE }
+  while (next && runs.length < MAX_RUNS) {
+    const page: Page<Run> = await requestPage<Run>('/v1/agent_executions', { query: next, signal })
+    runs = [...runs, ...page.items]
+    next = page.next
+  }
+  return runs.slice(0, MAX_RUNS)
+}
 
 /**
  * What is in progress, and for how long: the longest first. Its children are below it; they appear when its height is
  * known, so that they do not move.
  */
 export function OpenRuns({ children }: { children: ComponentChildren }) {
-  const [runs, setRuns] = useState<ExecutionSummaryRecord[] | null>(null)
+  const [runs, setRuns] = useState<Run[] | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
   const controller = useRef(new AbortController())
   const load = useCallback(async () => {
     try {
-      setRuns(await loadRuns({ status: 'IN_PROGRESS' }, controller.current.signal))
+      setRuns(await loadOpenRuns(controller.current.signal))
       setError(null)
     } catch (cause) {
       if (!controller.current.signal.aborted) setError(asApiError(cause))

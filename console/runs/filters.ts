@@ -59,3 +59,9 @@ const isLocalTime = (text: string) =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text) && !Number.isNaN(Date.parse(text))
 
 const toIso = (text: string) => (text === '' ? '' : new Date(text).toISOString())
+
+/** A time as in `<input type="datetime-local">`. @param time milliseconds since the epoch */
+export function toLocalText(time: number): string {
+  const shifted = new Date(time - new Date(time).getTimezoneOffset() * 60_000)
+  return shifted.toISOString().slice(0, 16)
+}

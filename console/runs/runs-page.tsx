@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { formatCount } from '../components/format.ts'
+import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
 import { historyKey, navigate, toHref } from '../state/location.ts'
 import { type Filters, isFiltered, parseFilters, toPageQuery } from './filters.ts'
@@ -32,7 +32,7 @@ export function RunsPage({ query }: { query: URLSearchParams }) {
     <Page title="Runs">
       <RunFilters filters={filters} isCustom={isCustom} onChange={changeFilters} />
       <p class="runs-state muted">
-        {runs.length > 0 && `${formatCount(runs.length)} ${view.next ? 'newest ' : ''}runs`}
+        {runs.length > 0 && formatCountOf(runs.length, view.next ? 'newest run' : 'run')}
         {!view.isLive && ' · Updates are interrupted: the service does not respond. Trying again…'}
         {fresh.length > 0 && (
           <>

@@ -50,8 +50,10 @@ export const MeContext = createContext<MeRecord | null>(null)
 
 export const useMe = (): MeRecord | null => useContext(MeContext)
 
+export type Scope = MeRecord['scopes'][number]
+
 /** Whether the token has a scope. True until it is known: the service decides in any case. */
-export function useScope(scope: MeRecord['scopes'][number]): boolean {
+export function useScope(scope: Scope): boolean {
   const me = useMe()
   return me === null || me.scopes.includes(scope)
 }

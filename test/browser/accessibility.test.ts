@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordUsage } from './demo/record-usage.ts'
 import { runAgents } from './demo/run-agents.ts'
 import { type Demo, startDemo } from './demo/start-demo.ts'
 import { findViolations } from './support/axe.ts'
@@ -14,6 +15,7 @@ let ids: Awaited<ReturnType<typeof runAgents>>
 
 beforeAll(async () => {
   demo = await startDemo()
+  await recordUsage(demo)
   ids = await runAgents(demo)
   const change = (document: string) => document.replace('Look the order', 'Always look the order')
   await demo.publish('order-support', { draft: true, change })
@@ -23,6 +25,11 @@ afterAll(() => demo?.stop())
 /** Every page, in states that differ. What `then` does is needed to reach one. */
 const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unknown>)?][] = [
   ['overview', () => '#/'],
+  [
+    'overview of an hour, with a table',
+    () => '#/?period=1h',
+    (page) => page.getByText('Show as a table').first().click(),
+  ],
   ['agents', () => '#/agents'],
   ['agent', () => '#/agents/order-support'],
   ['agent without a model', () => '#/agents/redact-pii'],
@@ -73,6 +80,15 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
     'confirmation',
     ({ finished }) => `#/runs/${finished}`,
     (page) => page.getByRole('button', { name: 'Delete…' }).click(),
+  ],
+  ['tenants', () => '#/tenants'],
+  ['tenants without results', () => '#/tenants?search=nobody'],
+  ['tenant', () => '#/tenants/acme'],
+  ['limits', () => '#/tenants/globex', (page) => page.getByRole('button', { name: 'Set limits…' }).click()],
+  [
+    'deletion of limits',
+    () => '#/tenants/acme',
+    (page) => page.getByRole('button', { name: 'Delete limits…' }).click(),
   ],
   ['missing run', () => '#/runs/01a20000-0000-7000-8000-000000000000'],
   ['missing page', () => '#/nowhere'],

@@ -21,7 +21,7 @@ describe.each(['/prod', '/agents/v1', '/console'])('under the base path %s', (ba
     const { url, stop } = await startProxy(inject('service'), basePath)
     stops.push(stop)
     const page = await open(`${url}/console#token=${org.token}`)
-    for (const name of ['Runs', 'Agents', 'Overview']) {
+    for (const name of ['Runs', 'Agents', 'Tenants', 'Overview']) {
       await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click()
       await page.getByRole('heading', { level: 1, name }).waitFor()
     }

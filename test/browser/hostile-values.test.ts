@@ -61,6 +61,8 @@ describe.each([
     ['try it again', `#/agents/x/try?from=${idOf(1_000_000)}`],
     ['runs', '#/runs'],
     ['run', RUN],
+    ['tenants', '#/tenants'],
+    ['tenant', '#/tenants/x'],
   ])('run no script: %s', async (_name, hash) => {
     const page = await open(`${stub.url}/console#token=x`, { bypassCSP })
     await page.goto('about:blank')

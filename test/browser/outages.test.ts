@@ -13,12 +13,16 @@ import {
   idOf,
 } from './stub/records.ts'
 import { type Answers, type Stub, startStub } from './stub/start-stub.ts'
+import { aLimitsRecord, aUsageRow } from './stub/usage.ts'
 import { useBrowser } from './support/browser.ts'
 
 /** Polls that fail are repeated less and less often: after 6 s, 12 s, 24 s, 30 s. */
 const POLL_TIMEOUT_MS = 50_000
 
+const someLimits = { ...aLimitsRecord('acme'), spentUsd: { day: 1, month: 2 }, openExecutions: 3 }
+
 const answers: Answers = {
+  'check-health': () => ({ status: 200, body: { status: 'ok' } }),
   'get-me': () => ({ status: 200, body: aMe() }),
   'list-agents': () => ({ status: 200, body: [anAgentRecord()] }),
   'get-agent': () => ({ status: 200, body: anAgentRecord() }),
@@ -28,13 +32,19 @@ const answers: Answers = {
   'list-agent-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
   'get-execution': () => ({ status: 200, body: anExecutionRecord(0) }),
   'list-steps': () => ({ status: 200, body: [aStepRecord(1)] }),
+  'get-usage': () => ({
+    status: 200,
+    body: [aUsageRow({ start: new Date().toISOString(), agentId: AGENT_ID, tenantId: 'acme' })],
+  }),
+  'list-limits': () => ({ status: 200, body: [] }),
+  'get-tenant-limits': () => ({ status: 200, body: someLimits }),
 }
 
 type Content = (page: Page) => Locator
 
 /** What a page shows when its data has been loaded. */
 const PAGES: [string, string, Content][] = [
-  ['overview', '#/', (page) => page.getByText('1 runs are included.')],
+  ['overview', '#/', (page) => page.getByRole('heading', { name: 'Runs over time' })],
   ['agents', '#/agents', (page) => page.getByRole('link', { name: 'Triage ticket', exact: true })],
   ['agent', `#/agents/${AGENT_ID}`, (page) => page.getByRole('heading', { name: 'Triage ticket' })],
   [
@@ -45,6 +55,8 @@ const PAGES: [string, string, Content][] = [
   ['try it', `#/agents/${AGENT_ID}/try`, (page) => page.getByRole('button', { name: 'Run', exact: true })],
   ['runs', '#/runs', (page) => page.getByText(/^1 run/)],
   ['run', `#/runs/${idOf(1_000_000)}`, (page) => page.getByText('I look it up.')],
+  ['tenants', '#/tenants', (page) => page.getByRole('link', { name: 'acme' })],
+  ['tenant', '#/tenants/acme', (page) => page.getByRole('heading', { name: 'Runs over time' })],
 ]
 
 const { open } = useBrowser()
@@ -66,20 +78,25 @@ beforeAll(async () => {
 })
 afterAll(() => stub?.stop())
 
-/** The overview has two parts that load data. The first one also tries again by itself. */
+/** Some pages have several parts that load data. The first one of the overview also tries again by itself. */
 const lastAlert = (page: Page) => page.getByRole('alert').last()
 const retry = (page: Page) => lastAlert(page).getByRole('button', { name: 'Retry' }).click()
 
 async function expectRecovery(page: Page, content: Content): Promise<void> {
   await retry(page)
   await content(page).first().waitFor()
-  await expect.poll(() => page.getByRole('alert').count(), { timeout: POLL_TIMEOUT_MS }).toBe(0)
+  const countAlerts = async () => {
+    const [button] = await page.getByRole('alert').getByRole('button', { name: 'Retry' }).all()
+    await button?.click({ timeout: 1_000 }).catch(() => undefined)
+    return page.getByRole('alert').count()
+  }
+  await expect.poll(countAlerts, { timeout: POLL_TIMEOUT_MS }).toBe(0)
 }
 
 describe('while the service is stopped', () => {
   it.each(PAGES)('a page says so, and Retry works when it is back: %s', async (_, hash, content) => {
     const page = await open(`${stub.url}/console#token=x`)
-    await page.getByRole('heading', { name: 'Durations' }).waitFor()
+    await page.getByRole('heading', { name: 'Runs over time' }).waitFor()
     if (hash === '#/') await page.evaluate(`location.hash = '#/nowhere'`)
     const start = await stub.interrupt()
     try {
@@ -115,6 +132,20 @@ describe('while the service is stopped', () => {
     }
     await note.waitFor({ state: 'detached', timeout: POLL_TIMEOUT_MS })
   })
+})
+
+it('after an update of the service, a page whose script is gone says to reload', async () => {
+  const page = await open(`${stub.url}/console#token=x`)
+  await page.getByRole('heading', { name: 'Runs over time' }).waitFor()
+  await page.route('**/console/*.js', (route) => route.fulfill({ status: 404 }))
+  await page.evaluate(`location.hash = '#/tenants'`)
+  await lastAlert(page).getByText('The service has been updated.').waitFor()
+  await lastAlert(page)
+    .getByText(/reload the page/)
+    .waitFor()
+  await page.unroute('**/console/*.js')
+  await retry(page)
+  await page.getByRole('link', { name: 'acme' }).waitFor()
 })
 
 describe('while the API responds with 503', () => {

@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
+import { recordUsage } from './demo/record-usage.ts'
 import { runAgents } from './demo/run-agents.ts'
 import { startDemo } from './demo/start-demo.ts'
 import { launch, toContextOptions } from './support/launch.ts'
@@ -21,6 +22,7 @@ mkdirSync(FOLDER, { recursive: true })
 const demo = await startDemo()
 const browser = await launch()
 try {
+  await recordUsage(demo)
   const { finished, repeated } = await runAgents(demo)
   const pages: Record<string, string> = {
     overview: '#/',
@@ -29,6 +31,8 @@ try {
     try: `#/agents/order-support/try?from=${repeated}`,
     runs: '#/runs',
     run: `#/runs/${finished}`,
+    tenants: '#/tenants',
+    tenant: '#/tenants/acme',
   }
   const selected = process.argv.slice(2)
   for (const [view, options] of Object.entries(VIEWS)) {
@@ -53,6 +57,5 @@ async function take(page: Page, name: string, view: string): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
   await page.waitForLoadState('networkidle')
   await page.locator('.spinner').first().waitFor({ state: 'detached' })
-  await page.getByText(/Loading: /).waitFor({ state: 'detached' })
   await page.screenshot({ path: `${FOLDER}/${name}-${view}.png`, animations: 'disabled' })
 }

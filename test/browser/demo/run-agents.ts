@@ -1,6 +1,6 @@
 import type { Demo } from './start-demo.ts'
 
-const TENANTS = ['acme', 'globex', 'initech', null]
+export const TENANTS = ['acme', 'globex', 'initech', null]
 
 const QUESTION = 'Where is my order? You can reach me at ada@example.com.'
 

@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
 import { loadFolder } from '../../../lib/agents/load-folder.ts'
+import type { LimitStore, UsageStore } from '../../../lib/core/ports.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
+import { limitStore } from '../../../lib/dynamodb/limit-store.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
 import { system } from '../../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../../local/development.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
@@ -27,6 +30,8 @@ export type Demo = {
     slug: string,
     options?: { draft?: boolean; change?: (document: string) => string },
   ) => Promise<void>
+  usage: Pick<UsageStore, 'put'>
+  limits: Pick<LimitStore, 'addSpent'>
   stop: () => Promise<void>
 }
 
@@ -51,11 +56,14 @@ export async function startDemo(): Promise<Demo> {
     },
   })
   const call = createLocalClient(service.url, folder)
-  const store = agentStore(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint }))
+  const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
+  const store = agentStore(table)
   const demo: Demo = {
     url: service.url,
     token: readDevToken(folder),
     call,
+    usage: usageStore(table),
+    limits: limitStore(table),
     async run(slug, input, query = '') {
       const { headers, json } = await call('POST', `/v1/agents/${slug}/executions?${query}`, { body: input })
       return headers.get('x-execution-id') ?? json.id ?? json.executionId

@@ -9,6 +9,7 @@ import {
   idOf,
 } from './records.ts'
 import type { Answers } from './start-stub.ts'
+import { aLimitsRecord, aUsageRow } from './usage.ts'
 
 const PER_PAGE = 50
 
@@ -77,6 +78,10 @@ const steps = [
   aStepRecord(13, { name: title, result: { [description]: message }, text: undefined }),
 ]
 
+const usage = stringsFrom(0, HOSTILE_STRINGS.length).map((text, index) =>
+  aUsageRow({ agentId: idOf(100_000 + index), tenantId: text, errors: { [text]: 1 + index } }),
+)
+
 const problem = (status: number) => ({
   status,
   body: {
@@ -124,6 +129,12 @@ export const hostileAnswers: Answers = {
   'list-agent-executions': () => ({ status: 200, body: executions }),
   'get-execution': () => ({ status: 200, body: execution }),
   'list-steps': () => ({ status: 200, body: steps }),
+  'get-usage': () => ({ status: 200, body: usage }),
+  'list-limits': () => ({
+    status: 200,
+    body: stringsFrom(0, 90).map((text) => aLimitsRecord(text)),
+  }),
+  'get-tenant-limits': () => problem(422),
   'run-agent': () => problem(422),
   'give-feedback': () => problem(422),
   'delete-execution': () => problem(409),

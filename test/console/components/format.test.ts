@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import {
   formatBytes,
   formatCost,
+  formatCountOf,
+  formatDay,
   formatDuration,
+  formatMinute,
   formatPercent,
   formatTime,
   shortId,
@@ -39,9 +42,28 @@ describe('formatCost', () => {
     [0.009_99, '$0.01'],
     [0.0123, '$0.01'],
     [12.345, '$12.35'],
+    [2_920.6, '$2,920.60'],
   ])('%f', (usd, text) => {
     expect(formatCost(usd)).toBe(text)
   })
+})
+
+it('formatCountOf has one run, and several runs', () => {
+  expect([0, 1, 12_345].map((count) => formatCountOf(count, 'run'))).toEqual([
+    '0 runs',
+    '1 run',
+    '12,345 runs',
+  ])
+})
+
+it('formatDay is the day in UTC', () => {
+  expect(formatDay(Date.parse('2026-11-25T23:59:59Z'))).toMatch(/25/)
+})
+
+it('formatMinute has the day only of other days', () => {
+  const now = new Date(2026, 10, 25, 20, 5, 30).getTime()
+  expect(formatMinute(now, now)).not.toMatch(/30|25/)
+  expect(formatMinute(now - 24 * 3_600_000, now)).toMatch(/24/)
 })
 
 describe('formatPercent', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseFilters, toApiRequest, toPageQuery } from '../../../console/runs/filters.ts'
+import { parseFilters, toApiRequest, toLocalText, toPageQuery } from '../../../console/runs/filters.ts'
 import { appendRuns, findUnknown, mergeNewest, type Run } from '../../../console/runs/use-runs.ts'
 import { visibleRange } from '../../../console/runs/use-visible-range.ts'
 import { anExecutionRecord } from '../../browser/stub/records.ts'
@@ -27,6 +27,12 @@ describe('the filters of the list of runs', () => {
   it('read local times as times of the browser', () => {
     const { query } = toApiRequest(filtersOf('from=2026-11-01T10:00'), NOW)
     expect(query.from).toBe(new Date(2026, 10, 1, 10).toISOString())
+  })
+
+  it('are written as local times', () => {
+    const time = new Date(2026, 10, 1, 10, 30).getTime()
+    expect(toLocalText(time)).toBe('2026-11-01T10:30')
+    expect(filtersOf(`from=${toLocalText(time)}`).from).toBe('2026-11-01T10:30')
   })
 
   it('are ignored where they make no sense', () => {

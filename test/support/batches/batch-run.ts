@@ -28,7 +28,6 @@ import { afterLine, feedBatch } from '../../../lib/engine/batches/feed.ts'
 import { afterEnd, endExecution } from '../../../lib/engine/end-execution.ts'
 import { newLease } from '../../../lib/engine/engine.ts'
 import { sweep } from '../../../lib/engine/maintenance.ts'
-import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
 import { NO_PROGRESS } from '../engine/executions.ts'
 import { type Fault, FaultyWorker } from '../waiting/faulty-worker.ts'
@@ -231,10 +230,8 @@ export class BatchRun {
 
   /** What the worker of an execution does, without its agent. */
   private async runLine(engine: BatchEngine, id: string): Promise<void> {
-    const lease = newLease(engine)
-    const claimed = await engine.executions.claim({ id, lease, now: engine.system.now() })
-    const execution = claimed === 'suspended' ? await wake(engine, id, lease) : claimed
-    if (typeof execution === 'string' || 'retryInMs' in execution) return
+    const execution = await engine.executions.claim({ id, lease: newLease(engine), now: engine.system.now() })
+    if (typeof execution === 'string') return
     const { outcomeOf = () => success() } = this.options
     const ended = await engine.executions.finish({
       execution,

@@ -1,0 +1,18 @@
+import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
+
+type Run = ExecutionSummaryRecord
+
+/** Milliseconds from the first worker to the end. Null for a run that is not final, or that no worker has run. */
+export function durationOf({ startedAt, finishedAt, cached }: Run): number | null {
+  if (startedAt === null || finishedAt === null || cached) return null
+  return Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)
+}
+
+export const durationsOf = (runs: Run[]): number[] =>
+  runs.map(durationOf).filter((duration) => duration !== null)
+
+/** The smallest value that at least this part of the values does not exceed (nearest rank); null without values. */
+export function percentile(values: number[], part: number): number | null {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(Math.ceil(part * sorted.length) - 1, 0)] ?? null
+}

@@ -1,0 +1,25 @@
+import type { ComponentType } from 'preact'
+import { ApiError } from '../api/api-error.ts'
+import { send } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+
+/** A page whose script is loaded when it is opened: the first view does not wait for it. Its styles are in `main.css`. */
+export function lazyPage<Props extends object>(title: string, load: () => Promise<ComponentType<Props>>) {
+  const loadOrExplain = () =>
+    load().catch(async () => {
+      // Throws if the service does not respond. If it does, it no longer has the script.
+      await send('/v1/healthcheck')
+      throw new ApiError('The service has been updated.', { status: 404, code: 'RouteNotFound' })
+    })
+  return (props: Props) => {
+    const { data: Loaded, error, reload } = useResource(title, loadOrExplain)
+    if (Loaded) return <Loaded {...props} />
+    if (!error) return <Spinner label="Loading the page…" />
+    return (
+      <Page title={title}>
+        <ErrorBox error={error} onRetry={reload} />
+      </Page>
+    )
+  }
+}

@@ -1,0 +1,141 @@
+import './tenants.css'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { send } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { announce } from '../components/copy-button.tsx'
+import { Card, Table } from '../components/data.tsx'
+import { ConfirmDialog } from '../components/dialog.tsx'
+import { formatCost, formatCount, formatPercent } from '../components/format.ts'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { useMe, useScope } from '../state/session.ts'
+import { type LimitsState, limitsPath, readLimits } from './limits.ts'
+import { LimitsDialog } from './limits-dialog.tsx'
+
+type Props = { tenantId: string; children: ComponentChildren }
+
+/**
+ * The limits of a tenant and what is left of them, with their form for tokens that may change them. Its children are
+ * below it; they appear when its height is known, so that they do not move.
+ */
+export function LimitsCard({ tenantId, children }: Props) {
+  const me = useMe()
+  const boundTenant = me?.tenantId ?? null
+  const mayChange = useScope('manage') && boundTenant === null
+  const { data, error, reload } = useResource(`${boundTenant}`, async (signal) => ({
+    seen: await readLimits(tenantId, boundTenant, signal),
+  }))
+  const [opened, setOpened] = useState<'form' | 'deletion' | null>(null)
+  const close = () => setOpened(null)
+
+  function finish(text: string) {
+    announce(text)
+    close()
+    reload()
+  }
+
+  async function deleteLimits() {
+    await send(limitsPath(tenantId), { method: 'DELETE' })
+    finish('The limits are deleted.')
+  }
+
+  const isHidden = data?.seen === 'hidden'
+  const state = data && data.seen !== 'hidden' ? data.seen : null
+  return (
+    <>
+      <Card title="Limits" class="limits-card">
+        {error && !data && <ErrorBox error={error} onRetry={reload} />}
+        {!error && !data && <Spinner label="Loading limits…" />}
+        {isHidden && <p class="muted">This token may not read the limits of this tenant.</p>}
+        {state && <Limits {...state} />}
+        {data && !isHidden && !state && <p>This tenant has no limits.</p>}
+        {data && !isHidden && mayChange && (
+          <div class="actions">
+            <button type="button" onClick={() => setOpened('form')}>
+              {state ? 'Change limits…' : 'Set limits…'}
+            </button>
+            {state && (
+              <button type="button" class="danger" onClick={() => setOpened('deletion')}>
+                Delete limits…
+              </button>
+            )}
+          </div>
+        )}
+      </Card>
+      {(data || error) && children}
+      {opened === 'form' && (
+        <LimitsDialog
+          tenantId={tenantId}
+          limits={state?.limits ?? null}
+          onSave={() => finish('The limits are saved.')}
+          onClose={close}
+        />
+      )}
+      {opened === 'deletion' && (
+        <ConfirmDialog
+          title="Delete the limits of this tenant?"
+          label="Delete limits"
+          keepLabel="Keep limits"
+          action={deleteLimits}
+          onClose={close}
+        >
+          <p>Within a minute, nothing limits what its runs cost and how many there are.</p>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}
+
+function Limits({ limits, left }: LimitsState) {
+  const { maxOpenExecutions, maxRunsPerMinute, maxCostUsd, warnAt, queueWhenFull } = limits
+  const rows = [
+    { name: 'Cost today', limit: maxCostUsd.day, left: left.costUsd.day, format: formatCost },
+    { name: 'Cost this month', limit: maxCostUsd.month, left: left.costUsd.month, format: formatCost },
+    { name: 'Open runs', limit: maxOpenExecutions, left: left.openExecutions, format: formatCount },
+    { name: 'Runs per minute', limit: maxRunsPerMinute, left: null, format: formatCount },
+  ].filter(({ limit }) => limit !== null)
+  return (
+    <>
+      {rows.length > 0 && (
+        <Table
+          caption="What is allowed, and what is left"
+          columns={['Limit', { label: 'Allowed', isNumeric: true }, { label: 'Left', isNumeric: true }]}
+        >
+          {rows.map(({ name, limit, left: rest, format }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="numeric">{format(limit ?? 0)}</td>
+              <td class={`numeric ${rest === 0 ? 'used-up' : ''}`}>{rest === null ? '–' : format(rest)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <p class="muted">
+        Days and months are those of UTC.{' '}
+        {warnAt !== null && `A warning is sent at ${formatPercent(warnAt)} of a cost limit. `}
+        {maxOpenExecutions !== null &&
+          (queueWhenFull
+            ? 'At the limit of open runs, asynchronous runs wait for their turn.'
+            : 'At the limit of open runs, further runs are refused.')}
+      </p>
+    </>
+  )
+}
+
+type LeftProps = {
+  limit: number | null
+  left: number | null | undefined
+  format: (value: number) => string
+  isLoading: boolean
+}
+
+/** What is left of a limit, in a table: `$1.20 of $5.00`. */
+export function LeftOf({ limit, left, format, isLoading }: LeftProps) {
+  if (limit === null) return '–'
+  const text = left == null ? (isLoading ? '…' : '?') : format(left)
+  return (
+    <span class={left === 0 ? 'used-up' : undefined}>
+      {text} of {format(limit)}
+    </span>
+  )
+}

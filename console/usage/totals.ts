@@ -1,0 +1,49 @@
+import type { UsageRowRecord as UsageRow } from '../../lib/api/schemas/usage-record.ts'
+
+export type Totals = {
+  runs: number
+  failed: number
+  cacheHits: number
+  inputTokens: number
+  outputTokens: number
+  /** US dollars; without runs whose model has no price. */
+  costUsd: number
+  unpricedRuns: number
+  runTimeMs: number
+}
+
+export function addUp(rows: UsageRow[]): Totals {
+  const sum = (read: (row: UsageRow) => number) => rows.reduce((total, row) => total + read(row), 0)
+  return {
+    runs: sum(({ runs }) => runs),
+    failed: sum(({ errors }) => Object.values(errors).reduce((total, count) => total + count, 0)),
+    cacheHits: sum(({ cacheHits }) => cacheHits),
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    costUsd: sum(({ costUsd }) => costUsd),
+    unpricedRuns: sum(({ unpricedRuns }) => unpricedRuns),
+    runTimeMs: sum(({ runTimeMs }) => runTimeMs),
+  }
+}
+
+export type Group<Key> = Totals & { key: Key }
+
+/** The totals of each group: the highest cost first, then the most runs. */
+export function addUpBy<Key>(rows: UsageRow[], keyOf: (row: UsageRow) => Key): Group<Key>[] {
+  return [...Map.groupBy(rows, keyOf)]
+    .map(([key, ofGroup]) => ({ key, ...addUp(ofGroup) }))
+    .sort((a, b) => b.costUsd - a.costUsd || b.runs - a.runs)
+}
+
+/** How often each error code occurs, most often first. */
+export function countErrors(rows: UsageRow[]): { code: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (const { errors } of rows)
+    for (const [code, count] of Object.entries(errors)) counts.set(code, (counts.get(code) ?? 0) + count)
+  return [...counts].map(([code, count]) => ({ code, count })).sort((a, b) => b.count - a.count)
+}
+
+/** Milliseconds that a run took on average, without results from the cache; null without runs. */
+export function averageRunTime({ runs, cacheHits, runTimeMs }: Totals): number | null {
+  return runs > cacheHits ? runTimeMs / (runs - cacheHits) : null
+}

@@ -1,0 +1,175 @@
+import './usage.css'
+import { BarChart, type Series } from '../components/bar-chart.tsx'
+import { Card } from '../components/data.tsx'
+import {
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatCountOf,
+  formatDuration,
+  formatPercent,
+} from '../components/format.ts'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { type Period, toLocalText } from '../runs/filters.ts'
+import { toHref } from '../state/location.ts'
+import { useMe } from '../state/session.ts'
+import { CostByAgent, CostByTenant } from './cost-by.tsx'
+import { formatPart, formatStart, partsOf } from './periods.ts'
+import { Ranking } from './ranking.tsx'
+import { addUp, averageRunTime, countErrors, type Totals } from './totals.ts'
+import { type Usage, useUsage } from './use-usage.ts'
+
+type Props = { period: Period /** Of all tenants without. */; tenantId?: string }
+
+/** What ran in a period that ends now, what it cost, and for whom. Everything leads to its runs. */
+export function UsageFigures({ period, tenantId }: Props) {
+  const { data, error, reload, isLive } = useUsage(period, { tenantId })
+  const boundTenant = useMe()?.tenantId ?? null
+  if (!data) return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading usage…" />
+  const totals = addUp(data.rows)
+  return (
+    <>
+      <p class="muted usage-note">
+        {isLive
+          ? `Runs that ended since ${formatStart(period, data.now)}. Those of the last two minutes may be missing.`
+          : 'Updates are interrupted: the service does not respond. Trying again…'}
+      </p>
+      <TotalsCards totals={totals} />
+      <div class="charts">
+        <Charts usage={data} period={period} tenantId={tenantId} />
+        <ErrorCodes usage={data} period={period} tenantId={tenantId} />
+      </div>
+      <div class="grid">
+        <CostByAgent period={period} tenantId={tenantId} />
+        {tenantId === undefined && boundTenant === null && <CostByTenant period={period} />}
+      </div>
+    </>
+  )
+}
+
+function TotalsCards({ totals }: { totals: Totals }) {
+  const { runs, failed, cacheHits, inputTokens, outputTokens, costUsd, unpricedRuns } = totals
+  const average = averageRunTime(totals)
+  const figures: [name: string, value: string, detail: string][] = [
+    [
+      'Runs',
+      formatCount(runs),
+      cacheHits > 0 ? `${formatCount(cacheHits)} from the cache` : 'none from the cache',
+    ],
+    ['Success', runs === 0 ? '–' : formatPercent(1 - failed / runs), `${formatCount(failed)} failed`],
+    ['Average run time', average === null ? '–' : formatDuration(average), 'without waiting'],
+    ['Tokens', formatCompact(inputTokens + outputTokens), `${formatCompact(outputTokens)} of them output`],
+    [
+      'Cost',
+      formatCost(costUsd),
+      unpricedRuns > 0
+        ? `without ${formatCountOf(unpricedRuns, 'run')} of unknown price`
+        : 'of model responses',
+    ],
+  ]
+  return (
+    <dl class="totals">
+      {figures.map(([name, value, detail]) => (
+        <div key={name} class="card">
+          <dt>{name}</dt>
+          <dd class="total">{value}</dd>
+          <dd class="muted">{detail}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+type ChartOf = {
+  title: string
+  label: string
+  series: Series[]
+  valuesOf: (totals: Totals) => number[]
+  format: (value: number) => string
+  /** Of the runs that a bar leads to. */
+  status?: 'ERROR'
+}
+
+const CHARTS: ChartOf[] = [
+  {
+    title: 'Runs over time',
+    label: 'Runs by the time of their end',
+    series: [
+      { name: 'Success', color: 2 },
+      { name: 'Error', color: 3 },
+    ],
+    valuesOf: ({ runs, failed }) => [runs - failed, failed],
+    format: formatCount,
+  },
+  {
+    title: 'Errors over time',
+    label: 'Failed runs by the time of their end',
+    series: [{ name: 'Errors', color: 3 }],
+    valuesOf: ({ failed }) => [failed],
+    format: formatCount,
+    status: 'ERROR',
+  },
+  {
+    title: 'Cost over time',
+    label: 'Cost of model responses by the time at which the runs ended',
+    series: [{ name: 'Cost', color: 1 }],
+    valuesOf: ({ costUsd }) => [costUsd],
+    format: formatCost,
+  },
+  {
+    title: 'Tokens over time',
+    label: 'Tokens by the time at which the runs ended',
+    series: [{ name: 'Tokens', color: 1 }],
+    valuesOf: ({ inputTokens, outputTokens }) => [inputTokens + outputTokens],
+    format: formatCompact,
+  },
+]
+
+type PartProps = { usage: Usage; period: Period; tenantId: string | undefined }
+
+function Charts({ usage: { rows, now }, period, tenantId }: PartProps) {
+  const parts = partsOf(period, now, rows).map((part) => ({
+    ...part,
+    label: formatPart(period, part.from, now),
+    totals: addUp(part.rows),
+  }))
+  const middle = parts[Math.floor(parts.length / 2)]
+  return CHARTS.map(({ title, label, series, valuesOf, format, status }) => (
+    <Card key={title} title={title}>
+      <BarChart
+        label={label}
+        axis="From"
+        series={series}
+        ticks={[parts[0]?.label, middle?.label, 'now']}
+        bars={parts.map(({ from, to, label: start, totals }) => ({
+          label: start,
+          values: valuesOf(totals),
+          href: toHref('/runs', { status, tenantId, from: toLocalText(from), to: toLocalText(to) }),
+        }))}
+        format={format}
+      />
+    </Card>
+  ))
+}
+
+function ErrorCodes({ usage: { rows }, period, tenantId }: PartProps) {
+  const href = toHref('/runs', { status: 'ERROR', tenantId, period })
+  const errors = countErrors(rows)
+  return (
+    <Card title="Errors by code" class="error-codes">
+      {errors.length === 0 && <p class="muted">No run failed in this time.</p>}
+      <Ranking
+        items={errors.map(({ code, count }) => ({
+          key: code,
+          name: (
+            <a href={href}>
+              <code>{code}</code>
+            </a>
+          ),
+          value: count,
+          text: formatCount(count),
+        }))}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,30 @@
+import type { ApiError } from '../api/api-error.ts'
+import { usePolling, useResource } from '../api/use-resource.ts'
+import type { Period } from '../runs/filters.ts'
+import { type LoadedUsage, loadUsage } from './load-usage.ts'
+import { toUsageQuery, type UsageQuery } from './periods.ts'
+
+/** The service adds runs to the totals minute by minute. */
+const POLL_MS = 60_000
+
+/** `now`: the end of the period. */
+export type Usage = LoadedUsage & { now: number }
+
+type State = {
+  data: Usage | null
+  error: ApiError | null
+  reload: () => void
+  /** False while updates fail. */
+  isLive: boolean
+}
+
+/** The usage of a period that ends now, kept up to date. A component has one period and query for as long as it exists. */
+export function useUsage(period: Period, query: UsageQuery): State {
+  const load = async (signal?: AbortSignal): Promise<Usage> => {
+    const now = Date.now()
+    return { now, ...(await loadUsage(toUsageQuery(period, now, query), signal)) }
+  }
+  const { data, error, reload, setData } = useResource('usage', load)
+  const isLive = usePolling(async () => setData(await load()), 'usage', POLL_MS)
+  return { data, error, reload, isLive }
+}
