@@ -45,7 +45,9 @@ async function readAll(
     const { page, range } = await readPage(usage, { ...query, ...times, cursor }, access, maxRows)
     items.push(...page.items)
     times = { from: iso(range.from), to: iso(range.to) }
-    cursor = page.next ? encodeCursor(page.next) : undefined
+    const next = page.next ? encodeCursor(page.next) : undefined
+    if (next !== undefined && next === cursor) throw new Error('The page after a cursor ends where it began.')
+    cursor = next
   } while (cursor !== undefined)
   return items
 }
