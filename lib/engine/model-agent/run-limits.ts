@@ -1,7 +1,7 @@
 import pRetry from 'p-retry'
 import { findUsedUp, hasCostLimit, type Limited, limitsOf } from '../../access/limits.ts'
 import type { Execution, Usage } from '../../core/execution.ts'
-import { describeReached } from '../../core/usage-limits.ts'
+import { describeReached, type Spent } from '../../core/usage-limits.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { Engine } from '../engine.ts'
 import { BudgetExceeded } from './run-budget.ts'
@@ -23,10 +23,10 @@ export function openRunLimits(
 ): RunLimits | null {
   if (!store) return null
   const { organizationId, id: executionId } = execution
-  /** Best effort: each response repeats it. */
-  async function warn({ subject, limits }: Limited, at: number): Promise<void> {
+  /** Best effort: each request and each response repeats it. @param known what was spent; it is read by default */
+  async function warn({ subject, limits }: Limited, at: number, known?: Spent): Promise<void> {
     if (!store || !warnAtLimit || limits.warnAt === null) return
-    const spent = await store.getSpent({ organizationId, subject, at }).catch(() => null)
+    const spent = known ?? (await store.getSpent({ organizationId, subject, at }).catch(() => null))
     if (spent) await warnAtLimit({ organizationId, subject, limits, spent, at })
   }
   const findLimited = async () => (await limitsOf(store, execution)).filter(hasCostLimit)
@@ -35,7 +35,10 @@ export function openRunLimits(
       const at = system.now()
       const checks = (await findLimited()).map(async (limited) => {
         const { subject } = limited
-        const usedUp = findUsedUp(limited, await store.getSpent({ organizationId, subject, at }))
+        const spent = await store.getSpent({ organizationId, subject, at })
+        // Who spent it may have died before it could warn; no further run may be accepted.
+        await warn(limited, at, spent)
+        const usedUp = findUsedUp(limited, spent)
         if (!usedUp) return
         const { limit, max } = usedUp
         const details = { [`${subject.kind}Id`]: subject.id, limit, max }

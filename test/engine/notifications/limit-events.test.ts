@@ -1,14 +1,16 @@
 import { describe, expect, inject, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { EVENT_BUS, eventIdOf, parseEventId } from '../../../lib/core/notification.ts'
-import type { Spending } from '../../../lib/core/usage-limits.ts'
+import { NO_LIMITS, type Spending } from '../../../lib/core/usage-limits.ts'
 import { warningKey } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import { openRunLimits } from '../../../lib/engine/model-agent/run-limits.ts'
 import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
 import { addressedOf } from '../../../lib/engine/notifications/subjects/limit-events.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
+import { anExecution } from '../../support/engine/executions.ts'
 import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
 
 const { graceMs } = leaseTimes()
@@ -63,6 +65,8 @@ describe('limit.warning', () => {
     await warn(spending({ spent: { day: 12, month: 83 } }))
     await settle()
     const about = { tenantId: 'acme', warnAt: 0.8 }
+    // Both are delivered at the same time.
+    sent.sort((a, b) => String(a.data.period).localeCompare(String(b.data.period)))
     expect(sent).toMatchObject([
       {
         type: 'limit.warning',
@@ -224,6 +228,23 @@ describe('limit.warning', () => {
     }
     expect(await destinationsOf({ kind: 'tenant', id: 'acme' })).toEqual(['all', 'tenant', 'source'])
     expect(await destinationsOf({ kind: 'agent', id: agentId })).toEqual(['all', 'agent', 'source'])
+  })
+
+  it('is sent before the next model request if the process died that spent it, also if all is used up', async () => {
+    const { settle, sentData, ...outbox } = await open()
+    outbox.addWebhook(WARNING)
+    const { organizationId, stores, engine } = outbox
+    const subject = { kind: 'tenant' as const, id: 'acme' }
+    const maxCostUsd = { day: 10, month: null }
+    const updatedAt = new Date(NOW).toISOString()
+    const limits = { ...NO_LIMITS, maxCostUsd, warnAt: 0.8, updatedAt }
+    await stores.limits.put({ organizationId, subject, limits })
+    await stores.limits.addSpent({ organizationId, subject, at: NOW, costUsd: 12 })
+    const execution = anExecution({ organizationId, tenantId: 'acme' })
+    const run = openRunLimits({ ...stores, system: engine.system }, execution)
+    await expect(run?.check()).rejects.toMatchObject({ error: { code: 'BudgetExceeded' } })
+    await settle()
+    expect(sentData()).toMatchObject([{ tenantId: 'acme', period: 'day', spentUsd: 12 }])
   })
 
   it('goes to the event bus', async () => {
