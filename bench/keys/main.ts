@@ -18,6 +18,7 @@ import {
 import { largePayloadRows } from './large-payloads.ts'
 import { PAYLOAD_SIZES } from './payloads.ts'
 import { sizeRows } from './size-rows.ts'
+import { FOLD_SCENARIOS, simulateFold } from './usage.ts'
 import { simulateWaiting, WAITING_SCENARIOS } from './waiting.ts'
 import { findScenario, SCENARIOS, type Simulation, simulate } from './workload.ts'
 
@@ -93,6 +94,7 @@ print(
   `Write units per second of the hottest key when ${format(BATCH_RATE)} lines of batches of one organization end per second`,
   await batchRows(),
 )
+print(`Sweep that adds up the usage of a minute with ${format(TARGET)} runs per second`, await foldRows())
 print('Cap of 1,000 open executions with 200 processes', await admissionRows())
 print(
   'Calls of organization B that are refused while 5,000 callers of organization A repeat theirs, without and with `accountConcurrency=1000`',
@@ -111,6 +113,23 @@ function unitRows(): Row[] {
       read: round(all.reduce((sum, { reads }) => sum + reads, 0)),
     }
   })
+}
+
+async function foldRows(): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const scenario of FOLD_SCENARIOS) {
+    const minute = await simulateFold(scenario, { seed })
+    rows.push({
+      runs: scenario.name,
+      pages: format(minute.pages),
+      requests: format(minute.requests),
+      'read units': format(minute.readUnits),
+      'write units': format(minute.writeUnits),
+      'of the hottest key': format(minute.hottestUnits),
+      'seconds of a processor': round(minute.seconds),
+    })
+  }
+  return rows
 }
 
 function shareRow(simulation: Simulation): Row {

@@ -16,7 +16,7 @@ export const OPEN_SHARDS = 64
 export const CLEANUP_SHARDS = 8
 export const TIMER_SHARDS = 16
 export const OUTBOX_SHARDS = 16
-export const USAGE_SHARDS = 16
+export const USAGE_SHARDS = 32
 
 /** Also in the policies that let functions write only some items, or all except some. */
 export const ORGANIZATION_PREFIX = 'ORG#'

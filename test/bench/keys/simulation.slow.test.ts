@@ -13,6 +13,7 @@ import { PAYLOAD_SIZES, payloadOf } from '../../../bench/keys/payloads.ts'
 import { createId, createRandom } from '../../../bench/keys/random.ts'
 import { type RunKind, runWalker } from '../../../bench/keys/run-walker.ts'
 import { sizeRows } from '../../../bench/keys/size-rows.ts'
+import { FOLD_SCENARIOS, simulateFold } from '../../../bench/keys/usage.ts'
 import { findScenario, type Scenario, simulate } from '../../../bench/keys/workload.ts'
 import { LANE_SHARDS, LIST_SHARDS, OPEN_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
@@ -99,8 +100,8 @@ describe('payloadOf', () => {
 
 describe('simulate', () => {
   it.each([
-    ['sync', { reads: 0, writes: 8 }],
-    ['async', { reads: 1, writes: 9 }],
+    ['sync', { reads: 0, writes: 9 }],
+    ['async', { reads: 1, writes: 10 }],
   ] as const)('makes the writes and reads of a %s run with a warm process', async (kind, expected) => {
     const units = await totalUnits({ ...findScenario('hot agent', kind), tenants: null })
     expect(units.writes).toBe(expected.writes)
@@ -182,6 +183,29 @@ describe('simulateBatches', () => {
       expect(lanes?.perRun).toBeCloseTo(1 / LANE_SHARDS / scenario.batches, 2)
     },
   )
+})
+
+describe('simulateFold', () => {
+  it.each(FOLD_SCENARIOS)('keeps up with 10,000 runs per second: $name', async (scenario) => {
+    const share = 0.1
+    const minute = await simulateFold(scenario, { share })
+    expect(scenario.runsPerSecond).toBe(10_000)
+    expect(minute.entries).toBeGreaterThanOrEqual(60 * scenario.runsPerSecond * share)
+    // The position, a page each, an item or two of each organization, and chunks of large ones.
+    expect(minute.requests).toBeLessThanOrEqual(minute.pages + 2 * scenario.organizations + 10)
+    // A partition takes 1,000 in a second, and the totals of a minute could all be written in one.
+    expect(minute.hottestUnits).toBeLessThan(1_000)
+    expect(minute.indexUnits).toBeLessThan(1_000)
+    // A sweep has a processor of its own, for a minute.
+    expect(minute.seconds).toBeLessThan(60)
+  })
+
+  it('writes one unit to the index for a run, of whatever kind', async () => {
+    for (const kind of ['sync', 'async', 'model', 'sleeping', 'cached'] as const) {
+      const units = unitsPerRun(await sample(kind === 'cached' ? 'hot cached result' : 'even', kind))
+      expect(units.get('usage-entries')?.writes).toBe(1)
+    }
+  })
 })
 
 describe('shareAfterSplit', () => {
