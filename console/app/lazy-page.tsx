@@ -4,7 +4,7 @@ import { send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
 
-/** A page whose script is loaded when it is opened: the first view does not wait for it. Its styles are in `main.css`. */
+/** A page whose script is loaded when it is opened. Its styles are in `main.css`. */
 export function lazyPage<Props extends object>(title: string, load: () => Promise<ComponentType<Props>>) {
   const loadOrExplain = () =>
     load().catch(async () => {

@@ -22,8 +22,8 @@ export async function findLimits(tenantId: string, signal: AbortSignal): Promise
 }
 
 /**
- * Null if the tenant has none; `hidden` if the token may not read them. Tokens that are bound to a tenant read its limits
- * with their own identity. @throws ApiError
+ * Null if the tenant has none; `hidden` if the token may not read them. Tokens that are bound to a tenant read its
+ * limits with their own identity. @throws ApiError
  */
 export async function readLimits(
   tenantId: string,

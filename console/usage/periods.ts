@@ -61,7 +61,7 @@ export function toUsageQuery(period: Period, now: number, query: UsageQuery): Qu
 /** A part of a period, from `from` up to and without `to`. */
 type Part<T> = { from: number; to: number; rows: T[] }
 
-/** All parts of a period up to now, in order. Those without rows are there too: an outage is an empty part of the axis. */
+/** All parts of a period up to now, in order, also those without rows: an outage is an empty part of the axis. */
 export function partsOf<T extends { start: string }>(period: Period, now: number, rows: T[]): Part<T>[] {
   const { barMs } = AXES[period]
   const start = startOfPeriod(period, now)

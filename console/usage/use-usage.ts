@@ -18,7 +18,7 @@ type State = {
   isLive: boolean
 }
 
-/** The usage of a period that ends now, kept up to date. A component has one period and query for as long as it exists. */
+/** The usage of a period that ends now, kept up to date. The period and the query of a component never change. */
 export function useUsage(period: Period, query: UsageQuery): State {
   const load = async (signal?: AbortSignal): Promise<Usage> => {
     const now = Date.now()
