@@ -90,7 +90,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     queue: ['SendMessage'],
   },
   'cancel-execution': {
-    table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     queue: ['SendMessage'],
     deliveryQueue: ['SendMessage'],
   },
@@ -123,7 +123,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     table: ['BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
   },
   'process-dead-letter': {
-    table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     queue: ['SendMessage'],
     deliveryQueue: ['SendMessage'],
   },

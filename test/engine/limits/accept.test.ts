@@ -6,6 +6,7 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { LimitedService } from '../../support/limits/limited-service.ts'
+import { FaultyWorker } from '../../support/waiting/faulty-worker.ts'
 
 const TABLE_NAME = `limits-${system.newId()}`
 const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
@@ -267,5 +268,41 @@ describe('queueWhenFull', () => {
     await service.deliver()
     expect(await service.read(waiting.id)).toMatchObject({ error: { code: 'WaitLimitExceeded' } })
     expect(await service.queued(service.tenant())).toEqual([])
+  })
+})
+
+describe('an organization without limits', () => {
+  /** The methods of the table that each of two runs needs, from its acceptance to its end. */
+  async function requestsOf(service: LimitedService) {
+    const requests: string[] = []
+    const counting = new FaultyWorker({
+      next: (method) => requests.push(method),
+      before: async () => undefined,
+      faults: [],
+    })
+    const engine = service.engine(counting.tableOf(table))
+    const ofRuns: string[][] = []
+    for (let run = 0; run < 2; run++) {
+      const { id } = await service.submit({ isSync: true }, engine)
+      await service.end(id, engine)
+      ofRuns.push(requests.splice(0))
+    }
+    return ofRuns
+  }
+
+  it('needs the same requests as before, but for one in 30 s', async () => {
+    expect(await requestsOf(new LimitedService(table))).toEqual([
+      ['query', 'put', 'update'],
+      ['put', 'update'],
+    ])
+  })
+
+  it('pays for no limits of others', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant('other'), { maxOpenExecutions: 1, maxRunsPerMinute: 1 })
+    expect(await requestsOf(service)).toEqual([
+      ['query', 'get', 'get', 'put', 'update'],
+      ['put', 'update'],
+    ])
   })
 })

@@ -30,6 +30,7 @@ import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
 import { deliveryStore } from '../../../lib/dynamodb/delivery-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { scheduleStore } from '../../../lib/dynamodb/schedule-store.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
@@ -40,6 +41,7 @@ import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { createToken } from '../../support/engine/access.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
+import { NO_LIMITS } from '../../support/limits/limited-service.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import { startDynamoDB, startSqs } from '../../support/service/port-emulators.ts'
 import { sdkConfig } from '../../support/tables/sdk.ts'
@@ -250,6 +252,7 @@ async function invokeAllFunctions() {
   await requeueAndEnd()
   await sweepStale()
   await endFamilies()
+  await endLimited()
   await sendSignals()
   await manageSchedules()
   await manageLimits()
@@ -576,6 +579,35 @@ async function endFamilies() {
   const body = JSON.stringify({ executionId: overdue, organizationId })
   await handlers['process-dead-letter'](toSqsEvent({ body }), {})
   expect((await call('get-execution', 200, { id: open })).error.code).toBe('Cancelled')
+}
+
+/** The end of an execution that has a slot starts the one that waits for it. */
+async function endLimited() {
+  const { limits } = openStores(table)
+  const key = { organizationId, subject: { kind: 'tenant' as const, id: 'limited' } }
+  const updatedAt = new Date().toISOString()
+  const given = { ...NO_LIMITS, maxOpenExecutions: 1, queueWhenFull: true, updatedAt }
+  await limits.put({ ...key, limits: given })
+  const owner = { tenantId: key.subject.id, limits: [key.subject] }
+  const endings = [
+    (id: string) => call('cancel-execution', 200, { id }),
+    (executionId: string) => {
+      const body = JSON.stringify({ executionId, organizationId })
+      return handlers['process-dead-letter'](toSqsEvent({ body }), {})
+    },
+  ]
+  for (const end of endings) {
+    const executionId = await createExecution(DEADLINE_MS, owner)
+    const next = await createExecution(0, owner)
+    await limits.takeSlot({ ...key, max: 1, executionId, now: Date.now() })
+    const run = { organizationId, executionId: next, tenantId: owner.tenantId, createdAt: updatedAt }
+    await limits.enterQueue({ subject: key.subject, run })
+    await end(executionId)
+    expect(await limits.hasSlot({ ...key, executionId: next })).toBe(true)
+    expect(await limits.listQueue({ ...key, limit: 1 })).toEqual([])
+    await limits.releaseSlot({ ...key, executionId: next })
+  }
+  await limits.delete(key)
 }
 
 /** Creates an execution with a large input that was accepted some time ago. @returns its id */
