@@ -43,9 +43,9 @@ export function addUsageCommand(program: CliCommand): void {
   runOverHttp<Options>(
     command,
     { scope: 'read', action: 'read the usage' },
-    async (client, { groupBy = [], tenant: tenantId, agent: agentId, csv, json, from, to, interval }) => {
+    async (client, { groupBy = [], tenant: tenantId, agent, csv, json, from, to, interval }) => {
       if (csv && json) throw new UserError('--csv cannot be combined with --json.')
-      const rows = await readAll(client.usage({ groupBy, from, to, interval, tenantId, agentId }))
+      const rows = await readAll(client.usage({ groupBy, from, to, interval, tenantId, agent }))
       if (json) return { json: rows, text: '' }
       if (csv) {
         await write(process.stdout, toUsageCsv(rows, groupBy))

@@ -231,7 +231,7 @@ export const usageParameters = /* @__PURE__ */ parameters(() => ({
     format: 'date-time',
   }),
   tenantId: describe(tenantId(), 'Return only the usage of this tenant.'),
-  agentId: describe(agentName(), 'Return only the usage of this agent (ID or slug).', { minLength: 1 }),
+  agent: describe(agentName(), 'Return only the usage of this agent (ID or slug).', { minLength: 1 }),
   limit: describe(integer(USAGE_PAGE_SIZE), 'The maximum number of rows to return.'),
 }))
 

@@ -74,7 +74,7 @@ describe('GET /v1/usage', () => {
       ['hour', hour],
       ['minute', new Date(minute).toISOString().replace('.000Z', 'Z')],
     ]) {
-      const path = `/v1/usage?interval=${interval}&groupBy=tenant,agent&tenantId=acme&agentId=echo`
+      const path = `/v1/usage?interval=${interval}&groupBy=tenant,agent&tenantId=acme&agent=echo`
       const { json } = await own.call('GET', path)
       expect(json).toEqual([expect.objectContaining({ start, tenantId: 'acme', agentId: echo, runs: 1 })])
       expect(Object.keys(json[0]).slice(0, 4)).toEqual(['start', 'tenantId', 'agentId', 'runs'])
@@ -92,7 +92,7 @@ describe('GET /v1/usage', () => {
     expect(await groups('/v1/usage?groupBy=tenant,agent&tenantId=acme')).toEqual([['acme', echo]])
     expect((await call('GET', '/v1/usage')).json[0].runs).toBe(1)
     expect((await call('GET', '/v1/usage?tenantId=globex')).json.code).toBe('Forbidden')
-    expect((await call('GET', '/v1/usage?agentId=counted')).json.code).toBe('AgentNotFound')
+    expect((await call('GET', '/v1/usage?agent=counted')).json.code).toBe('AgentNotFound')
     const csv = await call('GET', '/v1/usage?groupBy=tenant', CSV)
     expect(csv.text.split('\r\n')).toHaveLength(3)
   })
@@ -103,8 +103,8 @@ describe('GET /v1/usage', () => {
     const cursor = new URL(getNextLink(first) ?? '', 'http://x').searchParams.get('cursor')
     for (const query of ['', '?groupBy=tenant,agent', '?tenantId=acme', `?groupBy=tenant&cursor=${cursor}`])
       expect((await other.call('GET', `/v1/usage${query}`)).json, query).toEqual([])
-    for (const agentId of [echo, 'echo'])
-      expect((await other.call('GET', `/v1/usage?agentId=${agentId}`)).json.code).toBe('AgentNotFound')
+    for (const agent of [echo, 'echo'])
+      expect((await other.call('GET', `/v1/usage?agent=${agent}`)).json.code).toBe('AgentNotFound')
   })
 
   it.each([
@@ -151,8 +151,8 @@ describe('GET /v1/usage', () => {
     ['from=2026-11-22T09:30:00Z&to=2026-11-22T09:30:00Z', 'from', 'from must be before to.'],
     ['from=2000-01-01T00:00:00Z', 'from', 'from must be within the last 100 days with interval=hour.'],
     ['tenantId=', 'tenantId', 'tenantId must have 1 to 128 characters and no control characters.'],
-    ['agentId=', 'agentId', 'agentId must not be empty.'],
-    ['agent=echo', 'agent', 'agent is not a parameter of this route; did you mean agentId?'],
+    ['agent=', 'agent', 'agent must not be empty.'],
+    ['agentId=echo', 'agentId', 'agentId is not a parameter of this route; did you mean agent?'],
     ['cursor=x', 'cursor', 'cursor must be taken, unchanged, from the "next" link of the previous page.'],
   ])('rejects %s', async (query, path, message) => {
     const { status, json } = await own.call('GET', `/v1/usage?${query}`)

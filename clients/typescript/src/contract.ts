@@ -753,7 +753,7 @@ export type UsageParameters = {
   /** Return only the usage of this tenant. */
   tenantId?: string
   /** Return only the usage of this agent (ID or slug). */
-  agentId?: string
+  agent?: string
 }
 
 export type UsageRow = {

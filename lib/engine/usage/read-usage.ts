@@ -27,7 +27,7 @@ export type UsageQuery = PageQuery & {
   to?: string | undefined
   tenantId?: string | undefined
   /** ID or slug. */
-  agentId?: string | undefined
+  agent?: string | undefined
 }
 
 /** The totals of a group in an interval. `start`: milliseconds since the epoch. */
@@ -101,9 +101,9 @@ function describe(ms: number): string {
 }
 
 /** Which rows a request selects, of those that its token may see. */
-async function toFilter(agents: AgentStore, access: Access, { tenantId, agentId }: UsageQuery) {
+async function toFilter(agents: AgentStore, access: Access, { tenantId, agent: idOrSlug }: UsageQuery) {
   const tenant = resolveTenant(access, tenantId)
-  const agent = await findAgentId(agents, access, agentId)
+  const agent = await findAgentId(agents, access, idOrSlug)
   const agentIds = agent === null ? visibilityOf(access).agentIds : [agent]
   return (row: UsageRow) =>
     (tenant === undefined || row.tenantId === tenant) && (agentIds?.includes(row.agentId) ?? true)

@@ -257,7 +257,7 @@ describe('readUsage', () => {
     })
 
     it('filters by tenant and agent', async () => {
-      expect(await groupsOf({ tenantId: 'acme', agentId: 'own' })).toEqual([['acme', own]])
+      expect(await groupsOf({ tenantId: 'acme', agent: 'own' })).toEqual([['acme', own]])
       expect(await groupsOf({ tenantId: 'unknown' })).toEqual([])
     })
 
@@ -266,7 +266,7 @@ describe('readUsage', () => {
       expect(await groupsOf({}, access)).toEqual([['acme', own]])
       expect(await groupsOf({ tenantId: 'acme' }, access)).toEqual([['acme', own]])
       await expect(groupsOf({ tenantId: 'globex' }, access)).rejects.toMatchObject({ code: 'Forbidden' })
-      await expect(groupsOf({ agentId: 'other' }, access)).rejects.toMatchObject({ code: 'AgentNotFound' })
+      await expect(groupsOf({ agent: 'other' }, access)).rejects.toMatchObject({ code: 'AgentNotFound' })
       const [sum] = await readAll(usage, {}, access)
       expect(sum?.runs).toBe(1)
     })
