@@ -106,11 +106,13 @@ export async function simulateFold(
     counts.requests++
     const operation = String(headers['x-amz-target']).replace(/^.*\./, '')
     const answer = serve[operation]?.(JSON.parse(new TextDecoder().decode(body as Uint8Array)))
-    const bytes = Buffer.isBuffer(answer) ? answer : Buffer.from(JSON.stringify(answer))
+    // The SDK changes what it gets.
+    const bytes =
+      answer instanceof Uint8Array ? Buffer.from(answer.buffer, answer.byteOffset, answer.length) : undefined
     const response = {
       statusCode: 200,
       headers: { 'content-type': 'application/x-amz-json-1.0' },
-      body: bytes,
+      body: bytes ?? Buffer.from(JSON.stringify(answer)),
     }
     return { response } as never
   })

@@ -1,6 +1,7 @@
-import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Item } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
+import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { scanTable } from '../../support/tables/scan-table.ts'
@@ -12,16 +13,19 @@ const MINUTE_MS = 60_000
 /** After a deletion or a crash, nothing of a deleted or unrecorded execution is stored after this time. */
 const MAX_CLEANUP_MINUTES = 20
 
-/** Runs the cleanups of the next 20 minutes, and reports what is left of what was deleted or has no record. */
+/** Runs the folds and cleanups of the next 20 minutes, and reports what is left of what was deleted or has no record. */
 export async function findRemains(
   { table, endpoint }: Cluster,
   observations: Observation[],
   batches: BatchObservation[],
 ): Promise<string[]> {
-  const executions = executionStore(table)
+  const { executions, usage } = openStores(table)
+  const memory = newFoldMemory()
   const startedAt = Date.now()
   for (let minute = 1; minute <= MAX_CLEANUP_MINUTES; minute++) {
     const now = () => startedAt + minute * MINUTE_MS
+    // Until it is counted, a deletion leaves a tombstone.
+    await foldUsage({ usage, system: { now }, memory })
     await runCleanups({ executions, system: { ...system, now } })
   }
   const items = await scanTable(endpoint, LOCAL_TABLE)
