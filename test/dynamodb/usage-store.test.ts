@@ -1,5 +1,8 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { Unavailable } from '../../lib/core/errors.ts'
 import { CANCELLED, cachedExecution, type Execution, failedExecution } from '../../lib/core/execution.ts'
+import { MAX_ENDING_MS } from '../../lib/core/limits.ts'
 import type { UsagePosition } from '../../lib/core/ports.ts'
 import { INTERVAL_MS, NO_TOTALS, type UsageEntry, type UsageRow } from '../../lib/core/usage.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
@@ -144,6 +147,25 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
       expect(await entriesOf(execution, HOUR, HOUR)).toEqual([])
     })
 
+    it('has no entry that is written long after the end that it records', async () => {
+      const execution = await open()
+      const stalled = vi.fn(table.writeMany).mockImplementation(async (writes) => {
+        await table.writeMany(writes)
+        const now = Date.now()
+        vi.spyOn(Date, 'now').mockImplementation(() => now + MAX_ENDING_MS)
+      })
+      const output = { text: randomBytes(20_000).toString('base64') }
+      const outcome = { status: 'SUCCESS' as const, output, ...NO_PROGRESS }
+      const finishing = openStores({ ...table, writeMany: stalled }).executions.finish({
+        ...{ execution, outcome, finishedAt: iso(HOUR) },
+      })
+      await expect(finishing.finally(() => vi.restoreAllMocks())).rejects.toBeInstanceOf(Unavailable)
+      expect(stalled).toHaveBeenCalledOnce()
+      expect(await entriesOf(execution)).toEqual([])
+      expect(await executions.finish({ execution, outcome, finishedAt: iso(HOUR) })).not.toBeNull()
+      expect(await entriesOf(execution)).toHaveLength(1)
+    })
+
     it('says up to where it has read', async () => {
       const items = Array.from({ length: 4_000 }, (_, index) => ({
         pk: `EXEC#${system.newId()}`,
@@ -169,7 +191,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
         found.push(...entries)
       }
       expect(found).toHaveLength(items.length)
-      expect(pages).toBeGreaterThan(2)
+      expect(pages).toBeGreaterThan(1)
       await inTurn(items.map(({ pk, sk }) => ({ delete: { pk, sk } })))
     })
   })
