@@ -196,7 +196,10 @@ export function startPoller({
       await Promise.all(hiding)
       const ended = Promise.all(inProcess)
       await (maxMs === undefined ? ended : Promise.race([ended, sleep(maxMs)]))
-      await Promise.all([deleter.flush(), maxMs === undefined ? undefined : changeVisibility([...unfinished], 0)])
+      await Promise.all([
+        deleter.flush(),
+        maxMs === undefined ? undefined : changeVisibility([...unfinished], 0),
+      ])
     },
   }
 }
