@@ -213,7 +213,8 @@ export function applyGrant(
       },
     })
   // The code of an agent can use the role of its function. It must not create tokens with it, replace other agents, nor
-  // have events sent to it, nor lift limits. Only writes are denied: partition keys of indexes begin with the same prefixes.
+  // have events sent to it, nor lift limits. Only writes are denied: partition keys of indexes begin with the same
+  // prefixes.
   if (AGENT_FUNCTIONS.includes(name)) deny(WRITES, PROTECTED_PREFIXES)
   // Who knows the secret of a webhook can send it any event. Secrets are in no index.
   if (tableActions.length > 0 && !SECRET_FUNCTIONS.includes(name))

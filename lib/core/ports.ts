@@ -641,8 +641,8 @@ export interface UsageStore {
     to: number
   }): AsyncGenerator<{ start: number; rows: UsageRow[] }>
   /**
-   * The totals of all minutes of the hour, or of all hours of the day, that begins at `start`: those of one organization
-   * after the other.
+   * The totals of all minutes of the hour, or of all hours of the day, that begins at `start`: those of one
+   * organization after the other.
    */
   readParts(params: {
     start: number

@@ -108,7 +108,8 @@ async function startOne(
 }
 
 /**
- * Releases what an execution holds that has ended, for those that wait for it. Without a queue, their timers start them.
+ * Releases what an execution holds that has ended, for those that wait for it. Without a queue, their timers start
+ * them.
  * @throws Unavailable
  */
 export async function releaseSlots(

@@ -97,8 +97,8 @@ export async function accept(engine: SubmitEngine, request: RunRequest, lease: L
 }
 
 /**
- * Records an execution, or finds the one with its id; null if that was deleted. A cache hit is final at once, and counts
- * towards no limit. `isNew`: it has to be enqueued, or run.
+ * Records an execution, or finds the one with its id; null if that was deleted. A cache hit is final at once, and
+ * counts towards no limit. `isNew`: it has to be enqueued, or run.
  * @throws TooManyRequests, LimitExceeded
  */
 export async function record(
