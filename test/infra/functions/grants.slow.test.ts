@@ -270,7 +270,7 @@ async function readUsage() {
   await usageStore(table).put({ ...slot, rows, readAt: Date.now() })
   const query = { groupBy: 'token', limit: '1' }
   expect(await call('get-usage', 200, { query })).toMatchObject([{ runs: 1 }])
-  expect(await call('get-usage', 200, { query: { agentId: version.slug } })).toEqual([])
+  expect(await call('get-usage', 200, { query: { agent: version.slug } })).toEqual([])
 }
 
 async function manageLimits() {
