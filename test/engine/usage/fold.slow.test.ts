@@ -230,7 +230,8 @@ describe('foldUsage', () => {
     const organizationId = await scenario.end(START, { count: 3 })
     const { usage, executions } = openStores(table)
     const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
-    for (const { id } of (await executions.list(page)).items)
+    // One stays, with which the other sweep replaces the totals.
+    for (const { id } of (await executions.list(page)).items.slice(1))
       await executions.delete({ organizationId, id, now: START + MINUTE })
     const cleanAt = (now: number) => runCleanups({ executions, system: { ...system, now: () => now } })
     await cleanAt(START + DAY)
@@ -259,7 +260,7 @@ describe('foldUsage', () => {
     await cleanAt(START + 2 * DAY)
     const left = []
     for await (const { entries } of usage.readEntries({ from: 0, before: START + DAY })) left.push(...entries)
-    expect(left).toEqual([])
+    expect(left).toHaveLength(1)
     resume()
     await late
     await scenario.expectComplete()
