@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000
 /** After a deletion or a crash, nothing of a deleted or unrecorded execution is stored after this time. */
 const MAX_CLEANUP_MINUTES = 20
 
-/** Runs the folds and cleanups of the next 20 minutes, and reports what is left of what was deleted or has no record. */
+/** Runs the folds and cleanups of the next 20 minutes, and reports what is left of what is deleted or has no record. */
 export async function findRemains(
   { table, endpoint }: Cluster,
   observations: Observation[],
