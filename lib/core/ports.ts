@@ -19,7 +19,7 @@ import type { JsonObject } from './json/json.ts'
 import type { LearningStore } from './learning.ts'
 import type { Delivery, Subject, Webhook, WebhookSecret } from './notification.ts'
 import type { Schedule } from './schedule.ts'
-import type { Release, Renewal, Suspend } from './transitions.ts'
+import type { EndOfWait, Release, Renewal, Suspend } from './transitions.ts'
 import type { UsageEntry, UsageInterval, UsageRow } from './usage.ts'
 import type { LimitSubject, LimitWarning, Spent, StoredLimits } from './usage-limits.ts'
 import type { Signal } from './wait.ts'
@@ -264,6 +264,8 @@ export interface ExecutionStore extends LearningStore {
       listed?: { openUntil: number; deadlineAt: number }
       /** `listStale` lists it, as soon as it is final, until it is settled. */
       staysListed?: boolean
+      /** Of one that is suspended. Only if it still is. */
+      wait?: EndOfWait | null
     } & Marking,
   ): Promise<Execution | null>
   /**

@@ -167,8 +167,7 @@ export function wake(
     set: {
       lease,
       suspension: null,
-      // At least 1, whatever the clocks say: it tells that the run has waited.
-      waitedMs: startedAt === null ? waitedMs : waitedMs + Math.max(now - suspension.at, 1),
+      waitedMs: waitedUntil({ suspension, startedAt, waitedMs }, now),
       openUntil,
       deadlineAt: now + Math.max(deadlineAt - suspension.until, 0),
     },
@@ -176,6 +175,27 @@ export function wake(
     ...(startedAt === null && { claimedAt: new Date(now).toISOString() }),
   }
 }
+
+/** For how long a suspended execution has waited at a time. */
+const waitedUntil = (
+  { suspension, startedAt, waitedMs }: Pick<SuspendedExecution, 'suspension' | 'startedAt' | 'waitedMs'>,
+  now: number,
+): number =>
+  // At least 1, whatever the clocks say: it tells that the run has waited.
+  startedAt === null ? waitedMs : waitedMs + Math.max(now - suspension.at, 1)
+
+/** The end of a wait: `waitedMs` is right only while the suspension lasts that began at `suspendedAt`. */
+export type EndOfWait = { suspendedAt: number; waitedMs: number }
+
+/** That of an execution that ends while it is suspended; null if it is not. */
+export const endOfWait = (
+  { suspension, ...times }: Pick<Execution, 'suspension' | 'startedAt' | 'waitedMs'>,
+  finishedAt: string,
+): EndOfWait | null =>
+  suspension && {
+    suspendedAt: suspension.at,
+    waitedMs: waitedUntil({ suspension, ...times }, Date.parse(finishedAt)),
+  }
 
 /** @param staysListed the sweeper looks at it again, to do what follows from its end */
 export function finish(
@@ -193,15 +213,25 @@ type Ending = {
   finishedAt: string
   progress?: (Progress & { lostSteps?: LostStep[] }) | null
   staysListed?: boolean
+  /** Then it ends only if it is still suspended. */
+  wait?: EndOfWait | null
 }
 
 /** Ends an execution in ERROR, regardless of its lease unless the guard says otherwise. */
 export function end(
-  guard: Pick<Guard, 'organizationId' | 'unleasedAt' | 'openUntil' | 'deadlineAt' | 'suspendedAt'>,
-  { error, finishedAt, progress, staysListed }: Ending,
+  guard: Pick<Guard, 'organizationId' | 'unleasedAt' | 'openUntil' | 'deadlineAt'>,
+  { error, finishedAt, progress, staysListed, wait }: Ending,
 ): Transition {
   const closed = staysListed ? { ...RELEASED, openUntil: Date.parse(finishedAt) } : CLOSED
-  return { guard, set: { status: 'ERROR', error: limitError(error), finishedAt, ...progress, ...closed } }
+  return {
+    guard: { ...guard, ...(wait && { suspendedAt: wait.suspendedAt }) },
+    set: {
+      ...{ status: 'ERROR', error: limitError(error), finishedAt },
+      ...(wait && { waitedMs: wait.waitedMs }),
+      ...progress,
+      ...closed,
+    },
+  }
 }
 
 /** Of a final execution that has stayed listed: when the sweeper looks at it again; null if never. */

@@ -11,6 +11,7 @@ import {
 } from '../core/execution.ts'
 import type { ExecutionStore, FeedQueue, LimitStore, RunQueue, SlotQueue, System } from '../core/ports.ts'
 import { type StepStore, stillLost } from '../core/step.ts'
+import { endOfWait } from '../core/transitions.ts'
 import { isoNow, queuedOf } from './engine.ts'
 import { releaseSlots } from './queued-runs.ts'
 import { emitCompleted } from './wait-for-completion.ts'
@@ -58,6 +59,7 @@ async function end(
   const progress = await withLosses(stores, key, recorded)
   const staysListed = execution.parentExecutionId !== null || (await hasOpenChildren(stores, execution))
   const finishedAt = isoNow(system)
+  const wait = endOfWait(execution, finishedAt)
   const ended = await executions.end({
     ...key,
     execution,
@@ -65,8 +67,11 @@ async function end(
     progress,
     finishedAt,
     staysListed,
+    wait,
     ...guard,
   })
+  // It ends whatever it does: it was woken, or has ended, since it was read.
+  if (!ended && wait && Object.keys(guard).length === 0) return end(stores, key, error, readProgress, guard)
   if (ended) await afterEnd(stores, ended)
   return ended
 }

@@ -1,12 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
-import { CANCELLED, cachedExecution, type Execution, failedExecution } from '../../lib/core/execution.ts'
+import {
+  CANCELLED,
+  cachedExecution,
+  type Execution,
+  failedExecution,
+  type SuspendedExecution,
+} from '../../lib/core/execution.ts'
 import { MAX_ENDING_MS } from '../../lib/core/limits.ts'
 import type { UsagePosition } from '../../lib/core/ports.ts'
 import { INTERVAL_MS, NO_TOTALS, type UsageEntry, type UsageRow } from '../../lib/core/usage.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
+import { endExecution } from '../../lib/engine/end-execution.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
 import { anExecution, leased, NO_PROGRESS, runOptions } from '../support/engine/executions.ts'
@@ -121,6 +128,36 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
         expect(await entriesOf(ended as Execution)).toMatchObject([entry])
       }
     })
+
+    it.each(['stays suspended', 'is woken meanwhile'])(
+      'does not count how long one that was cancelled had waited: it %s',
+      async (what) => {
+        const execution = await open()
+        const suspension = { at: DAY + 3_000, until: DAY + 30 * 24 * hour, waits: [] }
+        const times = { openUntil: suspension.until, deadlineAt: suspension.until }
+        await executions.suspend({ execution, owner: 'me', suspension, ...times })
+        const cancelledAt = DAY + 7 * 24 * hour
+        const getSummary: typeof executions.getSummary = async (params) => {
+          const read = await executions.getSummary(params)
+          if (what === 'is woken meanwhile' && read?.suspension) {
+            const lease = { owner: 'next', expiresAt: cancelledAt }
+            const now = cancelledAt - 2_000
+            await executions.wake({ execution: read as SuspendedExecution, lease, openUntil: now, now })
+          }
+          return read
+        }
+        const stores = { steps, executions: { ...executions, getSummary } }
+        const clock = { ...system, now: () => cancelledAt }
+        expect(
+          await endExecution({ ...stores, system: clock }, { ...execution, error: CANCELLED }),
+        ).not.toBeNull()
+        const [entry] = await entriesOf(execution, DAY, cancelledAt + 1)
+        expect(entry).toMatchObject({
+          at: cancelledAt,
+          runTimeMs: what === 'stays suspended' ? 3_000 : 5_000,
+        })
+      },
+    )
 
     it('has one that is final at creation', async () => {
       const { input: _, ...params } = anExecution({ now: DAY })
@@ -244,8 +281,30 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
       expect(await executions.get(child)).toBeNull()
       const entries = await entriesOf(parent)
       expect(entries).toHaveLength(2)
-      const entry = { agentId: child.agentId, errorCode: 'Cancelled', at: HOUR + 7, usage: usageOf(20) }
+      const entry = { agentId: child.agentId, errorCode: 'Cancelled', usage: usageOf(20) }
       expect(entries).toContainEqual(expect.objectContaining(entry))
+      const [cancelled] = entries.filter(({ errorCode }) => errorCode !== null)
+      expect(cancelled?.at).toBeGreaterThanOrEqual(HOUR + 7)
+      expect(cancelled?.at).toBeLessThan(HOUR + minute)
+    })
+
+    it('counts a step of such an agent once that was lost and arrived after all, and not how long it waited', async () => {
+      const parent = await open()
+      const { organizationId } = parent
+      const child = await open({ organizationId, parent: { executionId: parent.id, callers: [] } })
+      const times = { startedAt: iso(DAY), finishedAt: iso(DAY) }
+      const step = { number: 1, kind: 'CODE' as const, name: 'step', value: {}, ...times }
+      const progress = { steps: 1, usage: usageOf(20), model: 'm' }
+      await steps.append({ executionId: child.id, owner: 'me', step, progress })
+      const lostSteps = [1, 2].map((number) => ({ number, attempt: 1, usage: usageOf(20 * number) }))
+      const suspension = { at: DAY + 3_000, until: DAY * 2, waits: [] }
+      const suspend = { suspension, openUntil: DAY * 2, deadlineAt: DAY * 2, lostSteps }
+      expect(await executions.suspend({ execution: child, owner: 'me', ...suspend })).toBe(true)
+      const outcome = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS }
+      await executions.finish({ execution: parent, outcome, finishedAt: iso(HOUR) })
+      await executions.delete({ ...parent, now: HOUR })
+      const [entry] = (await entriesOf(parent)).filter(({ errorCode }) => errorCode !== null)
+      expect(entry).toMatchObject({ usage: { inputTokens: 60 }, runTimeMs: 3_000 })
     })
 
     it('of an id that was never used has no entry', async () => {

@@ -1,6 +1,8 @@
 import { CANCELLED } from '../../core/execution.ts'
 import { CLEANUP_DELAY_MS } from '../../core/limits.ts'
 import type { Cleanup, ExecutionStore } from '../../core/ports.ts'
+import { stillLost } from '../../core/step.ts'
+import { endOfWait } from '../../core/transitions.ts'
 import { belongsTo } from '../reservation-stores.ts'
 import {
   CLEANUP_SHARDS,
@@ -51,6 +53,15 @@ export type Accounting = {
   isCounted: (at: number) => Promise<boolean>
 }
 
+/** With the time as it goes on: a deletion can take minutes. */
+type Timed = Accounting & { clock: () => number }
+
+/** @param now the time of the call */
+function timed(accounting: Accounting, now: number): Timed {
+  const since = performance.now()
+  return { ...accounting, clock: () => Math.round(now + performance.now() - since) }
+}
+
 /**
  * Replaces a final execution by a tombstone, which no reader sees and no writer changes, and deletes everything else.
  * A deletion that is interrupted after the first write is completed by the cleanup.
@@ -69,7 +80,7 @@ export async function deleteExecution(
     (!record.deleted && (await putTombstone(table, id, record, now, isFinalRecord))) ||
     // Deleted at the same time, or the response to the write was lost.
     (await table.get(executionKey(id), { consistent: true }))
-  if (tombstone?.deleted) await completeDeletion(table, id, tombstone, now, accounting)
+  if (tombstone?.deleted) await completeDeletion(table, id, tombstone, now, timed(accounting, now))
   return 'deleted'
 }
 
@@ -88,7 +99,7 @@ const PARALLEL_CHILDREN = 4
 async function deleteChildren(
   table: Table,
   { ids, ...params }: { ids: string[]; organizationId: string; now: number },
-  accounting: Accounting,
+  accounting: Timed,
 ): Promise<void> {
   const waiting = [...ids]
   const deleteInTurn = async () => {
@@ -101,13 +112,13 @@ async function deleteChildren(
 async function deleteChild(
   table: Table,
   { id, organizationId, now }: { id: string; organizationId: string; now: number },
-  accounting: Accounting,
+  accounting: Timed,
 ): Promise<void> {
   for (;;) {
     const record = await table.get(executionKey(id), { consistent: true })
     if (record?.purged) return
     if (record?.status === 'IN_PROGRESS') {
-      await endOpen(table, record as Item & ExecutionItem, now, accounting)
+      await endOpen(table, record as Item & ExecutionItem, accounting)
       continue
     }
     const condition = record ? isFinalRecord : NOT_EXISTS
@@ -119,14 +130,21 @@ async function deleteChild(
   }
 }
 
-async function endOpen(
-  table: Table,
-  { id, organizationId }: ExecutionItem,
-  now: number,
-  { end }: Accounting,
-) {
-  const progress = await stepStore(table).close({ executionId: id })
-  await end({ organizationId, id, error: CANCELLED, finishedAt: new Date(now).toISOString(), progress })
+/** Does nothing if it was woken, or has ended, since it was read. */
+async function endOpen(table: Table, { id, organizationId }: ExecutionItem, { end, clock }: Timed) {
+  const steps = stepStore(table)
+  const recorded = await steps.close({ executionId: id })
+  // Read when no step can be added any more.
+  const record = await table.get(executionKey(id), { consistent: true })
+  if (record?.status !== 'IN_PROGRESS') return
+  const { suspension = null, startedAt = null, waitedMs = 0, lostSteps = [] } = record as ExecutionItem
+  const progress =
+    recorded && lostSteps.length > 0
+      ? { ...recorded, lostSteps: stillLost(lostSteps, await steps.read({ executionId: id })) }
+      : recorded
+  const finishedAt = new Date(clock()).toISOString()
+  const wait = endOfWait({ suspension, startedAt, waitedMs }, finishedAt)
+  await end({ organizationId, id, error: CANCELLED, finishedAt, progress, wait })
 }
 
 /** Null if the condition failed. */
@@ -151,7 +169,7 @@ async function completeDeletion(
   id: string,
   tombstone: Item,
   now: number,
-  accounting: Accounting,
+  accounting: Timed,
 ): Promise<void> {
   const { organizationId, parentExecutionId, cache, idempotencyId, purged, openUntil, usageAt } =
     tombstone as Tombstone
@@ -202,8 +220,9 @@ export async function cleanUp(
   table: Table,
   { executionId: id, item, dueAt: due }: Cleanup,
   now: number,
-  accounting: Accounting,
+  uses: Accounting,
 ): Promise<void> {
+  const accounting = timed(uses, now)
   const key = executionKey(id)
   const record = await table.get(key, { consistent: true })
   if (record?.deleted) return completeDeletion(table, id, record, now, accounting)

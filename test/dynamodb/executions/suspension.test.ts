@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { CANCELLED, type SuspendedExecution } from '../../../lib/core/execution.ts'
+import { endOfWait } from '../../../lib/core/transitions.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { timerStore } from '../../../lib/dynamodb/timer-store.ts'
@@ -132,6 +133,18 @@ describe.each(EMULATORS)('suspended executions on %s', (emulator) => {
       listed,
     })
     expect(ended).toMatchObject({ status: 'ERROR', suspension: null, openUntil: null })
+  })
+
+  it('has waited until its end, if it ends before it is woken', async () => {
+    const { execution, read } = await suspended()
+    const keyOf = ({ organizationId, id }: typeof execution) => ({ organizationId, id })
+    const finishedAt = iso(NOW + 20 * MINUTE)
+    const ending = { ...keyOf(execution), error: CANCELLED, finishedAt, wait: endOfWait(read, finishedAt) }
+    const woken = await suspended()
+    await store.wake({ execution: woken.read, lease: leaseOf('next'), openUntil: NOW, now: NOW + 5 })
+    expect(await store.end({ ...ending, ...keyOf(woken.execution) })).toBeNull()
+    expect(await store.get(woken.execution)).toMatchObject({ status: 'IN_PROGRESS', waitedMs: 5 })
+    expect(await store.end(ending)).toMatchObject({ status: 'ERROR', waitedMs: 20 * MINUTE })
   })
 
   it('can be cancelled and deleted', async () => {
