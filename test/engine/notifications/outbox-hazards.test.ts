@@ -63,7 +63,8 @@ describe('the list of webhooks', () => {
     const reading = destinations.of(execution, 'execution.failed')
     reading.catch(() => undefined)
     destinations.forget('o')
-    answer.resolve([{ id: 'w', enabled: true, types: ['execution.failed'], tenantIds: null }] as never)
+    const selected = { agentIds: null, tenantIds: null, sources: null }
+    answer.resolve([{ id: 'w', enabled: true, types: ['execution.failed'], ...selected }] as never)
     expect(await reading).toMatchObject([{ id: 'w' }])
   })
 })

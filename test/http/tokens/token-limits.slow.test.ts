@@ -28,6 +28,7 @@ describe('GET /v1/me', () => {
       agents: null,
       tenantId: null,
       rate: null,
+      limits: null,
     })
   })
 

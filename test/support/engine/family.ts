@@ -9,6 +9,7 @@ import { runCleanups, sweep } from '../../../lib/engine/maintenance.ts'
 import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
+import { setCounted } from '../lifecycle/tables.ts'
 import type { ScriptedModel } from '../scripted-model/start-scripted-model.ts'
 import type { Script, ScriptedCall } from '../scripted-model/turn.ts'
 import { engineOn, NO_DELIVERIES } from './engine-on.ts'
@@ -129,6 +130,7 @@ export function aFamily({ table, scripted }: Family) {
     async sweep({ executions, steps }: Pick<Engine, 'executions' | 'steps'> = engine): Promise<void> {
       const { system, times } = engine
       const params = { executions, steps, queue, system, times }
+      await setCounted(table, system.now())
       await runCleanups(params)
       await sweepTimers({ ...params, timers: timerStore(table), ...NO_DELIVERIES, sent: newSentTimers() })
       await sweep(params)
