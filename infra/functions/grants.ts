@@ -129,7 +129,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'process-execution': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['executions-of-agent', 'lessons-of-agent'],
+    indexes: ['executions-by-status', 'executions-of-agent', 'lessons-of-agent'],
     queue: ['ChangeMessageVisibility', 'DeleteMessage', 'SendMessage'],
     deliveryQueue: ['SendMessage'],
   },

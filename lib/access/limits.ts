@@ -28,12 +28,15 @@ type Reading = SubjectKey & { store: Pick<LimitStore, 'hasAny' | 'get'> }
 const flags = new LRUCache<string, boolean, Pick<Reading, 'store' | 'organizationId'>>({
   max: MAX_ORGANIZATIONS,
   ttl: FLAG_TTL_MS,
+  // Otherwise a change of limits fails the runs that wait for these to be read.
+  ignoreFetchAbort: true,
   fetchMethod: (_id, _stale, { context: { store, organizationId } }) => store.hasAny({ organizationId }),
 })
 
 const known = new LRUCache<string, { limits: StoredLimits | null }, Reading>({
   max: MAX_SUBJECTS,
   ttl: LIMITS_TTL_MS,
+  ignoreFetchAbort: true,
   fetchMethod: async (_id, _stale, { context: { store, ...key } }) => ({ limits: await store.get(key) }),
 })
 

@@ -150,9 +150,7 @@ export function limitStore(table: Table): LimitStore {
           if (!(await releaseEnded(key, taken, now))) return false
           continue
         }
-        const isFull = (number: number, share: number) =>
-          taken.filter((slot) => slot.number === number).length >= share
-        const free = sharesOf(max).filter(({ number, share }) => !isFull(number, share))
+        const free = freeShares(max, taken)
         // Two processes that take one for the same execution take it from the same item.
         const chosen = free[shardOf(executionId, free.length)]
         if (!chosen) return false
@@ -249,6 +247,37 @@ function toSlots(item: Item): Slot[] {
     executionId: name.slice(SLOT.length).replaceAll('_', '-'),
     takenAt: Number(item[name]),
   }))
+}
+
+/**
+ * The items with a free slot. What an item holds above its share, since `max` was lowered, is taken from the shares of
+ * the last items, which may then hold more than is left to them. Nobody takes a slot of these: a share that was read
+ * only grows afterwards, so that nobody takes too many at the same time, and together the shares are `max`.
+ */
+function freeShares(max: number, taken: Slot[]): { number: number; share: number }[] {
+  const counts = new Map<number, number>()
+  for (const { number } of taken) counts.set(number, (counts.get(number) ?? 0) + 1)
+  const full = sharesOf(max)
+  const reduce = (excess: number) =>
+    full
+      .toReversed()
+      .map(({ number, share }) => {
+        const missing = Math.min(share, excess)
+        excess -= missing
+        return { number, share: share - missing }
+      })
+      .toReversed()
+  let shares = full
+  for (let excess = 0; ; ) {
+    const sum = [...counts].reduce(
+      (all, [number, count]) => all + Math.max(count - (shares[number]?.share ?? 0), 0),
+      0,
+    )
+    if (sum === excess) break
+    excess = sum
+    shares = reduce(excess)
+  }
+  return shares.filter(({ number, share }) => (counts.get(number) ?? 0) < share)
 }
 
 /** How many slots each item may have: with a higher `max`, none has fewer. */

@@ -159,13 +159,12 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       expect(await race(() => take())).toEqual(Array(RACERS).fill(true))
       expect(await store.countSlots(key)).toBe(1)
       const slot = { [`slot_${executionId.replaceAll('-', '_')}`]: NOW }
-      for (const number of [0, 1])
-        await table.update(slotsKey(key.organizationId, key.subject, number), {
-          set: slot,
-          add: { taken: 1 },
-        })
-      const before = await store.countSlots(key)
-      for (let i = before; i < 64; i++) await take(system.newId())
+      const itemKeys = [0, 1].map((number) => slotsKey(key.organizationId, key.subject, number))
+      const first = await Promise.all(itemKeys.map((each) => table.get(each, { consistent: true })))
+      const other = itemKeys.find((_, number) => !((Object.keys(slot)[0] as string) in (first[number] ?? {})))
+      await table.update(other as (typeof itemKeys)[0], { set: slot, add: { taken: 1 } })
+      expect(await store.countSlots(key)).toBe(2)
+      for (let i = 2; i < 64; i++) expect(await take(system.newId())).toBe(true)
       expect(await take(system.newId())).toBe(false)
       await store.releaseSlot({ ...key, executionId })
       expect(await take(system.newId())).toBe(true)
@@ -230,6 +229,29 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       expect([await take(10), await take(11), await take(11)]).toEqual([false, true, false])
       const raised = await Promise.all(Array.from({ length: 60 }, () => take(50)))
       expect(raised.filter(Boolean)).toHaveLength(39)
+    })
+
+    it.each([
+      { before: 31, kept: [16, 31], max: 16 },
+      { before: 47, kept: [32, 47], max: 32 },
+      { before: 47, kept: [0, 16, 32, 47], max: 40 },
+      { before: 64, kept: [0, 10, 40, 64], max: 39 },
+    ])('gives out exactly a limit that was lowered, wherever its slots are: $max', async (given) => {
+      const { before, kept, max } = given
+      const key = aKey()
+      const isKept = (n: number) =>
+        kept.some((from, i) => i % 2 === 0 && n >= from && n < Number(kept[i + 1]))
+      for (let number = 0; number * 16 < before; number++) {
+        const ns = Array.from({ length: Math.min(before - number * 16, 16) }, (_, n) => number * 16 + n)
+        const slots = ns.filter(isKept).map(() => [`slot_${system.newId().replaceAll('-', '_')}`, NOW])
+        if (slots.length === 0) continue
+        const itemKey = slotsKey(key.organizationId, key.subject, number)
+        await table.update(itemKey, { set: Object.fromEntries(slots), add: { taken: slots.length } })
+      }
+      const take = () => store.takeSlot({ ...key, max, executionId: system.newId(), now: NOW })
+      const limit = pLimit(PROCESSES)
+      await Promise.all(Array.from({ length: 40 }, () => limit(take)))
+      expect(await store.countSlots(key)).toBe(max)
     })
 
     it('never has more holders than slots while requests fail, and all of them in the end', async () => {
