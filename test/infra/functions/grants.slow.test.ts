@@ -589,6 +589,13 @@ async function endFamilies() {
   const body = JSON.stringify({ executionId: overdue, organizationId })
   await handlers['process-dead-letter'](toSqsEvent({ body }), {})
   expect((await call('get-execution', 200, { id: open })).error.code).toBe('Cancelled')
+
+  // Ended by the deletion of its parent.
+  const deleted = await createExecution(0)
+  await call('cancel-execution', 200, { id: deleted })
+  const late = await childOf(deleted)
+  await call('delete-execution', 204, { id: deleted })
+  await call('get-execution', 404, { id: late })
 }
 
 /** The end of an execution that has a slot starts the one that waits for it. */
