@@ -54,7 +54,8 @@ export async function foldUsage({ usage, system, memory }: Params): Promise<numb
     } else break
   }
   if (!isOver()) {
-    const from = Math.max(final, memory.provisional)
+    // The minute before once more: the index may have got some of its entries late.
+    const from = Math.max(final, memory.provisional - INTERVAL_MS.minute)
     const range = { from, before: startOf('minute', startedAt), readAt: startedAt, isFinal: false }
     for await (const until of foldMinutes(usage, range)) {
       memory.provisional = until

@@ -109,7 +109,7 @@ describe('foldUsage', () => {
     expect(await scenario.runs(organizationId, 'minute', minute + MINUTE, minute + 10 * MINUTE)).toBe(0)
   })
 
-  it('reads what is not final once in a process', async () => {
+  it('reads what is not final twice in a process: an entry can reach the index late', async () => {
     const scenario = new Scenario(await aTable())
     const minute = START + 5 * MINUTE
     const organizationId = await scenario.end(minute)
@@ -118,10 +118,15 @@ describe('foldUsage', () => {
     await scenario.end(minute, { organizationId })
     await scenario.end(minute + MINUTE, { organizationId })
     await scenario.fold(minute + 2 * MINUTE, { memory })
-    expect(await scenario.runs(organizationId, 'minute', minute)).toBe(1)
-    expect(await scenario.runs(organizationId, 'minute', minute + MINUTE)).toBe(1)
-    await scenario.fold(minute + 2 * MINUTE)
     expect(await scenario.runs(organizationId, 'minute', minute)).toBe(2)
+    expect(await scenario.runs(organizationId, 'minute', minute + MINUTE)).toBe(1)
+    await scenario.end(minute, { organizationId })
+    await scenario.end(minute + MINUTE, { organizationId })
+    await scenario.fold(minute + 3 * MINUTE, { memory })
+    expect(await scenario.runs(organizationId, 'minute', minute)).toBe(2)
+    expect(await scenario.runs(organizationId, 'minute', minute + MINUTE)).toBe(2)
+    await scenario.fold(minute + 3 * MINUTE)
+    expect(await scenario.runs(organizationId, 'minute', minute)).toBe(3)
   })
 
   it('adds minutes up to hours and hours to days', async () => {
