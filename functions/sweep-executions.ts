@@ -1,6 +1,6 @@
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { readTimes } from '../lib/engine/engine.ts'
-import { runCleanups, sweep } from '../lib/engine/maintenance.ts'
+import { reasonsOf, runCleanups, sweep, throwAny } from '../lib/engine/maintenance.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../lib/engine/notifications/sweep-outbox.ts'
 import { syncAgent } from '../lib/engine/schedules/sync-schedules.ts'
@@ -25,24 +25,34 @@ const readDailyCost = openDailyCost(stores)
 const sync = (agent: { organizationId: string; agentId: string }) =>
   syncAgent({ ...stores, queue, system, times }, agent)
 
-/** Runs every minute, so that no accepted execution is lost in a crash and no deleted one leaves content behind. */
+/** Normally, the totals of a minute are final 6 to 7 minutes after its end. */
+const MAX_USAGE_DELAY_MINUTES = 30
+
+/**
+ * Runs every minute, so that no accepted execution is lost in a crash and no deleted one leaves content behind. No part
+ * waits for another one, or ends because another one fails.
+ */
 export async function handler(): Promise<void> {
-  const cleaned = runCleanups({ executions, system })
-  // Reported after the sweep, which must not wait for it.
-  cleaned.catch(() => undefined)
-  const timers = sweepTimers({ ...stores, queue, deliveryQueue, system, times, sync, sent })
-  timers.catch(() => undefined)
-  const outbox = sweepOutbox({ deliveries, queue: deliveryQueue, system, times, memory })
-  outbox.catch(() => undefined)
-  const cost = recordDailyCost(readDailyCost)
-  cost.catch(() => undefined)
-  const folded = foldUsage({ usage, system, memory: foldMemory })
-  folded.catch(() => undefined)
+  const parts = await Promise.allSettled([
+    sweepOpen(),
+    runCleanups({ executions, system }),
+    sweepTimers({ ...stores, queue, deliveryQueue, system, times, sync, sent }),
+    sweepEvents(),
+    recordDailyCost(readDailyCost),
+    fold(),
+  ])
+  throwAny(reasonsOf(parts), `of ${parts.length} parts of the sweep failed`)
+}
+
+async function sweepOpen() {
   const result = await sweep({ executions, limits, steps, queue, system, times })
   if (result.ended + result.enqueued > 0) logger.info('executions swept', result)
-  await cleaned
-  await timers
-  await cost
-  recordOutboxAge((await outbox) / 1000)
-  await folded
+}
+
+const sweepEvents = async () =>
+  recordOutboxAge((await sweepOutbox({ deliveries, queue: deliveryQueue, system, times, memory })) / 1000)
+
+async function fold() {
+  const minutes = Math.floor((await foldUsage({ usage, system, memory: foldMemory })) / 60_000)
+  if (minutes > MAX_USAGE_DELAY_MINUTES) logger.warn('usage is not added up in time', { minutes })
 }
