@@ -91,13 +91,13 @@ export function recordOutboxAge(seconds: number, environment?: Environment): voi
 
 /** Records what a day costs; reads it only if the environment has a `METRICS_NAMESPACE`. */
 export async function recordDailyCost(
-  read: () => Promise<{ lastDay: number; usual: number } | null>,
+  read: () => Promise<{ lastDay: number; usual: number | null } | null>,
   environment: Environment = process.env,
 ): Promise<void> {
   const cost = environment[METRICS_NAMESPACE] ? await read() : null
   if (!cost) return
   publishValue(DAILY_COST, 'None', cost.lastDay, {}, environment)
-  publishValue(USUAL_DAILY_COST, 'None', cost.usual, {}, environment)
+  if (cost.usual !== null) publishValue(USUAL_DAILY_COST, 'None', cost.usual, {}, environment)
 }
 
 function countAttempts(execution: Execution, environment: Environment): void {

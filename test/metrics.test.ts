@@ -251,9 +251,11 @@ describe('recordDailyCost', () => {
   it('publishes what a day costs, also nothing, and what it usually does', async () => {
     await recordDailyCost(async () => ({ lastDay: 0, usual: 12.5 }), METRICS_ON)
     await recordDailyCost(async () => null, METRICS_ON)
+    await recordDailyCost(async () => ({ lastDay: 3, usual: null }), METRICS_ON)
     expect(documents().map(({ _aws, ...members }) => members)).toEqual([
       { [DAILY_COST]: 0 },
       { [USUAL_DAILY_COST]: 12.5 },
+      { [DAILY_COST]: 3 },
     ])
     for (const document of documents()) expect(isEmf(document), JSON.stringify(isEmf.errors)).toBe(true)
   })

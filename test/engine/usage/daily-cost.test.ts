@@ -22,10 +22,28 @@ describe('openDailyCost', () => {
     expect(await withCosts(costs).read()).toEqual({ lastDay: 10, usual: (2 + 4 + 1 + 7) / 7 })
   })
 
-  it('leaves out days before the first run', async () => {
-    expect(await withCosts({ 1: 10, 25: 2, 100: 4 }).read()).toEqual({ lastDay: 10, usual: 1.5 })
-    expect(await withCosts({ 1: 10 }).read()).toEqual({ lastDay: 10, usual: 0 })
-    expect(await withCosts({}).read()).toEqual({ lastDay: 0, usual: 0 })
+  it('leaves out the time before the first run', async () => {
+    const usual = 6 / ((100 - 24) / 24)
+    expect(await withCosts({ 1: 10, 25: 2, 100: 4 }).read()).toEqual({ lastDay: 10, usual })
+  })
+
+  it('knows no usual cost in the first 48 hours', async () => {
+    expect(await withCosts({}).read()).toEqual({ lastDay: 0, usual: null })
+    expect(await withCosts({ 1: 10 }).read()).toEqual({ lastDay: 10, usual: null })
+    // The runs of every hour cost the same.
+    const steady = (hours: number) =>
+      withCosts(Object.fromEntries(Array.from({ length: hours }, (_, index) => [index + 1, 2]))).read()
+    expect(await steady(47)).toEqual({ lastDay: 48, usual: null })
+    for (const hours of [48, 50, 75, 300]) expect(await steady(hours)).toEqual({ lastDay: 48, usual: 48 })
+  })
+
+  it('counts a week without runs if there were any before', async () => {
+    const { read, usage } = withCosts({ 1: 10 })
+    usage.put(DEPLOYMENT, 'day', Date.parse('2026-11-17T00:00:00Z'), [])
+    expect(await read()).toEqual({ lastDay: 10, usual: null })
+    const again = withCosts({ 1: 10 })
+    again.usage.put(DEPLOYMENT, 'day', Date.parse('2026-11-16T00:00:00Z'), [])
+    expect(await again.read()).toEqual({ lastDay: 10, usual: 0 })
   })
 
   it('knows nothing before the first full hour', async () => {
@@ -33,12 +51,13 @@ describe('openDailyCost', () => {
   })
 
   it('reads the hours when one more is final', async () => {
-    const { read, usage, position } = withCosts({ 1: 10, 24: 3 })
+    const { read, usage, position } = withCosts({ 1: 10, 24: 3, 48: 1 })
+    const reads = () => usage.reads.filter(({ interval }) => interval === 'hour')
     await read()
     await read()
-    expect(usage.reads).toHaveLength(1)
+    expect(reads()).toHaveLength(1)
     position.hour += INTERVAL_MS.hour
-    expect(await read()).toEqual({ lastDay: 10, usual: 3 })
-    expect(usage.reads).toHaveLength(2)
+    expect(await read()).toEqual({ lastDay: 10, usual: 4 / (25 / 24) })
+    expect(reads()).toHaveLength(2)
   })
 })

@@ -37,6 +37,7 @@ describe('in a table of its own', () => {
     await put(DEPLOYMENT, 'hour', today + 11 * HOUR, 30)
     await put(DEPLOYMENT, 'hour', today - 13 * HOUR, 12)
     await put(DEPLOYMENT, 'hour', today - 8 * DAY, 1_000)
+    await put(DEPLOYMENT, 'day', today - 9 * DAY, 1_000)
   })
 
   it('usage is the sum of days, hours and minutes', async () => {
@@ -51,6 +52,6 @@ describe('in a table of its own', () => {
   })
 
   it('the cost of a day is that of all organizations', async () => {
-    expect(await openDailyCost({ usage })()).toEqual({ lastDay: 30, usual: 12 })
+    expect(await openDailyCost({ usage })()).toEqual({ lastDay: 30, usual: 12 / 7 })
   })
 })

@@ -125,6 +125,7 @@ describe('the alarms', () => {
     ['a day that costs more', cost(201, 100), ['CostGrowth']],
     ['the cost of a few runs after none', cost(20, 0), []],
     ['the cost of many runs after none', cost(21, 0), ['CostGrowth']],
+    ['a cost while the usual one is not known', cost(10_000, 0).slice(0, 1), []],
     ['a day that costs less', cost(1, 100), []],
     ['throttling by Lambda', [aSample('AWS/Lambda', 'Throttles', 1)], ['FunctionThrottles']],
   ])('with %s', (_, samples, expected) => {
