@@ -65,9 +65,12 @@ export function serviceMetrics(namespace: string) {
     outboxAge: createMetric(OUTBOX_AGE, { statistic: 'Maximum', label: 'oldest event not handled (s)' }),
     dailyCost,
     usualDailyCost,
-    /** What the last 24 hours cost, in percent of an average day of the week before. */
+    /**
+     * What the last 24 hours cost, in percent of an average day of the week before. No data while that is not known: a
+     * sum needs all of its terms, a condition does not.
+     */
     costGrowth: new MathExpression({
-      expression: `100 * cost / IF(usual > ${MIN_USUAL_COST}, usual, ${MIN_USUAL_COST})`,
+      expression: `100 * cost / IF(usual > ${MIN_USUAL_COST}, usual, ${MIN_USUAL_COST}) + 0 * usual`,
       label: 'Cost of the last 24 hours, percent of the usual one',
       period: PERIOD,
       usingMetrics: { cost: dailyCost, usual: usualDailyCost },
