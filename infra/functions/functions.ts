@@ -212,8 +212,6 @@ function createEnvironment(
       ),
     }),
     ...(AGENT_FUNCTIONS.includes(name) && {
-      [variables.MAX_SUSPENDED_EXECUTIONS]: String(settings.maxSuspendedExecutions),
-      [variables.MAX_WAIT_DAYS]: String(maxWaitDays),
       // The rest is for the worker, its SDKs and payloads.
       [variables.AGENT_MEMORY_MB]: String(Math.floor(settings.agentMemoryMb / 2)),
     }),
@@ -230,6 +228,8 @@ function createEnvironment(
     ...(ofOrganization !== undefined && { [variables.ORGANIZATION_CONCURRENCY]: String(ofOrganization) }),
     ...(STARTING_FUNCTIONS.includes(name) && {
       [variables.MAX_OPEN_EXECUTIONS]: String(settings.maxOpenExecutions),
+      [variables.MAX_SUSPENDED_EXECUTIONS]: String(settings.maxSuspendedExecutions),
+      [variables.MAX_WAIT_DAYS]: String(maxWaitDays),
     }),
     ...(deadlines && {
       [variables.SYNC_DEADLINE_SECONDS]: String(

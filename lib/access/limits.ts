@@ -7,6 +7,7 @@ import {
   exceededPeriod,
   type LimitSubject,
   type ReachedLimit,
+  type Spending,
   type Spent,
   type StoredLimits,
 } from '../core/usage-limits.ts'
@@ -98,24 +99,33 @@ export type Admitted = {
   subjects: LimitSubject[]
   /** Why it has to wait for its turn; null if it has not. */
   full: LimitExceeded | null
-  /** This process has not recorded the run. Its slots are those of another process that has. */
+  /** This process has not recorded the run. Slots that another process has taken, or needs for its record, stay. */
   withdraw(): Promise<void>
+}
+
+type Context = Pick<System, 'now'> & {
+  /** Whether another process has recorded the run, and it is in progress. */
+  isRecorded: () => Promise<boolean>
+  /** Gives free slots to those that wait for one. Never throws. */
+  startQueued: (slot: SubjectKey) => Promise<void>
+  /** Never throws. */
+  warnAtLimit?: ((spending: Spending) => Promise<void>) | undefined
 }
 
 /**
  * Counts a run that is about to be recorded towards all limits of its tenant and its agent. Null if there are none.
- * @param isRecorded whether another process has recorded it, and it is in progress
  * @throws LimitExceeded, Unavailable
  */
 export async function admitLimited(
   store: LimitStores,
   run: Run,
-  { now, isRecorded }: Pick<System, 'now'> & { isRecorded: () => Promise<boolean> },
+  { now, isRecorded, startQueued, warnAtLimit }: Context,
 ): Promise<Admitted | null> {
   const limited = await limitsOf(store, run)
   if (limited.length === 0) return null
   const { organizationId, id: executionId } = run
   const counted: (() => Promise<unknown>)[] = []
+  const takenAt = now()
   const taken: LimitSubject[] = []
   const admitted: Admitted = {
     subjects: limited.flatMap(({ subject, limits }) => (limits.maxOpenExecutions === null ? [] : subject)),
@@ -124,11 +134,12 @@ export async function admitLimited(
       const isKept = taken.length === 0 || (await isRecorded().catch(() => true))
       const releases = isKept
         ? []
-        : taken.map((subject) => () => store.releaseSlot({ organizationId, subject, executionId }))
+        : taken.map((subject) => () => store.releaseSlot({ organizationId, subject, executionId, takenAt }))
       await Promise.all([...counted, ...releases].map((undo) => undo().catch(() => undefined)))
     },
   }
-  await Promise.all(limited.map((each) => assertNotUsedUp(store, organizationId, each, now())))
+  const context = { store, organizationId, at: now(), warnAtLimit }
+  await Promise.all(limited.map((each) => assertNotUsedUp(context, each)))
   try {
     for (const { subject, limits } of limited) {
       const { maxRunsPerMinute: max } = limits
@@ -148,8 +159,14 @@ export async function admitLimited(
       // Its turn of one comes after that of the other.
       if (max === null || admitted.full) continue
       const slot = { organizationId, subject }
-      const isBehind = queueWhenFull && (await store.listQueue({ ...slot, limit: 1 })).length > 0
-      if (!isBehind && (await store.takeSlot({ ...slot, max, executionId, now: now() }))) {
+      const hasQueue = async () => (await store.listQueue({ ...slot, limit: 1 })).length > 0
+      let isBehind = queueWhenFull && (await hasQueue())
+      if (isBehind) {
+        // Whoever should have started these may have died.
+        await startQueued(slot)
+        isBehind = await hasQueue()
+      }
+      if (!isBehind && (await store.takeSlot({ ...slot, max, executionId, now: takenAt }))) {
         taken.push(subject)
         continue
       }
@@ -164,12 +181,18 @@ export async function admitLimited(
   return admitted
 }
 
+type Check = Pick<Context, 'warnAtLimit'> & { store: LimitStores; organizationId: string; at: number }
+
 /** @throws LimitExceeded */
-async function assertNotUsedUp(store: LimitStores, organizationId: string, limited: Limited, now: number) {
+async function assertNotUsedUp({ store, organizationId, at, warnAtLimit }: Check, limited: Limited) {
   if (!hasCostLimit(limited)) return
-  const { subject } = limited
-  const usedUp = findUsedUp(limited, await store.getSpent({ organizationId, subject, at: now }))
-  if (usedUp) throw new LimitExceeded(usedUp, secondsTo(endOfPeriod(usedUp.period, now), now))
+  const { subject, limits } = limited
+  const spent = await store.getSpent({ organizationId, subject, at })
+  const usedUp = findUsedUp(limited, spent)
+  if (!usedUp) return
+  // It may have been used up before it was set: no further run will warn.
+  if (limits.warnAt !== null) await warnAtLimit?.({ organizationId, subject, limits, spent, at })
+  throw new LimitExceeded(usedUp, secondsTo(endOfPeriod(usedUp.period, at), at))
 }
 
 const secondsTo = (time: number, now: number): number => Math.max(Math.ceil((time - now) / 1000), 1)

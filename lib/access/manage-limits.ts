@@ -1,6 +1,6 @@
 import { type Access, TENANT_ID } from '../core/access.ts'
 import { BY_SUBJECT, type PageQuery, parsePage } from '../core/cursor.ts'
-import { LimitsNotFound, ServiceError } from '../core/errors.ts'
+import { InvalidCursor, LimitsNotFound, ServiceError } from '../core/errors.ts'
 import type { LimitStore, Page, SubjectKey, System } from '../core/ports.ts'
 import {
   type LimitSubject,
@@ -33,6 +33,7 @@ export async function listLimits(
   const page = parsePage(query, BY_SUBJECT)
   const { organizationId, agentIds } = visibilityOf(access)
   const { kind = null } = query
+  if (kind && page.after && !page.after.order.startsWith(`${kind}#`)) throw new InvalidCursor()
   if (agentIds === null) return limits.list({ organizationId, kind, ...page })
   if (kind === 'tenant') return { items: [], next: null }
   // A token names a few agents at most: one page.

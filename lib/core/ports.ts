@@ -686,8 +686,8 @@ export interface LimitStore {
   takeSlot(params: SubjectKey & { max: number; executionId: string; now: number }): Promise<boolean>
   /** Whether an execution has a slot: the takers find out whether it has ended. */
   hasSlot(params: SubjectKey & { executionId: string }): Promise<boolean>
-  /** Does nothing if the execution has none. */
-  releaseSlot(params: SubjectKey & { executionId: string }): Promise<void>
+  /** Does nothing if the execution has none. @param takenAt only one that was taken at this `now` */
+  releaseSlot(params: SubjectKey & { executionId: string; takenAt?: number }): Promise<void>
   /** Slots that are taken, also by executions that have ended and could not release them. */
   countSlots(params: SubjectKey): Promise<number>
   /**

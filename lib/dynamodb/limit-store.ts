@@ -172,8 +172,9 @@ export function limitStore(table: Table): LimitStore {
       return (await readSlots(key)).some((slot) => slot.executionId === executionId)
     },
 
-    async releaseSlot({ executionId, ...key }) {
-      const own = (await readSlots(key)).filter((slot) => slot.executionId === executionId)
+    async releaseSlot({ executionId, takenAt, ...key }) {
+      const isOwn = (slot: Slot) => takenAt === undefined || slot.takenAt === takenAt
+      const own = (await readSlots(key)).filter((slot) => slot.executionId === executionId && isOwn(slot))
       await Promise.all(own.map((slot) => release(key, slot)))
     },
 

@@ -31,32 +31,44 @@ const toQueuedRun = (
 
 /** Lets a queued execution wait for its turn, which may have come already. @throws Unavailable */
 export async function joinQueue(stores: Stores, execution: ExecutionSummary): Promise<void> {
-  if (await hasTurn(stores, execution)) await stores.queue.send({ ...queuedOf(execution), wakes: true })
+  if (await hasTurn(stores, execution, { isNew: true }))
+    await stores.queue.send({ ...queuedOf(execution), wakes: true })
 }
 
 /**
  * Whether it is the turn of a queued execution, which then has all its slots. It waits for one after the other, always
  * in the same order, so that none waits for another in a circle.
+ * @param isNew it has just been accepted: those before it, if they are many, look for free slots themselves
  * @throws Unavailable
  */
-export async function hasTurn(stores: Stores, execution: ExecutionSummary): Promise<boolean> {
+export async function hasTurn(
+  stores: Stores,
+  execution: ExecutionSummary,
+  { isNew = false } = {},
+): Promise<boolean> {
   const { limits } = stores
   const { organizationId, id: executionId } = execution
   for (const subject of execution.limits) {
     const slot = { organizationId, subject }
-    if (await hasSlot(limits, slot, executionId)) continue
+    if (await mayPass(limits, slot, execution)) continue
     await limits.enterQueue({ subject, run: toQueuedRun(execution) })
-    // Those before it look for free slots themselves.
-    if (!(await isNear(limits, slot, executionId))) return false
+    if (isNew && !(await isNear(limits, slot, executionId))) return false
     await startQueued(stores, slot, executionId)
-    if (!(await hasSlot(limits, slot, executionId))) return false
+    if (!(await mayPass(limits, slot, execution))) return false
   }
   return true
 }
 
 /** A queue that nobody limits any more lets everybody pass. */
-async function hasSlot(limits: LimitStore, slot: SubjectKey, executionId: string): Promise<boolean> {
-  return (await limits.hasSlot({ ...slot, executionId })) || (await maxOf(limits, slot)) === null
+async function mayPass(
+  limits: Stores['limits'],
+  slot: SubjectKey,
+  execution: ExecutionSummary,
+): Promise<boolean> {
+  if (await limits.hasSlot({ ...slot, executionId: execution.id })) return true
+  if ((await maxOf(limits, slot)) !== null) return false
+  await limits.leaveQueue({ subject: slot.subject, run: toQueuedRun(execution) })
+  return true
 }
 
 async function isNear(limits: SlotQueue, slot: SubjectKey, executionId: string): Promise<boolean> {
@@ -117,11 +129,10 @@ export async function releaseSlots(
   ended: ExecutionSummary,
 ): Promise<void> {
   const { organizationId, id: executionId } = ended
-  const hasBegun = ended.startedAt !== null
   await Promise.all(
     ended.limits.map(async (subject) => {
       const slot = { organizationId, subject }
-      if (!hasBegun) await stores.limits.leaveQueue({ subject, run: toQueuedRun(ended) })
+      await stores.limits.leaveQueue({ subject, run: toQueuedRun(ended) })
       await stores.limits.releaseSlot({ ...slot, executionId })
       if (queue) await startQueued({ ...stores, queue }, slot)
     }),

@@ -172,6 +172,17 @@ describe('the list of limits', () => {
       expect((await org.call('GET', `/v1/limits?${query}`)).json.code, query).toBe('InvalidQueryParameter')
   })
 
+  it('has no page after a cursor of the other kind', async () => {
+    const org = await newOrganization()
+    await org.publish('echo')
+    for (const path of [tenantPath('a'), AGENT_PATH]) await org.call('PUT', path, { body: ALL })
+    const first = await org.call('GET', '/v1/limits?limit=1')
+    const cursor = /cursor=([^&>]*)/.exec(first.headers.get('link') ?? '')?.[1]
+    const { status, json } = await org.call('GET', `/v1/limits?kind=tenant&cursor=${cursor}`)
+    expect([status, json.code]).toEqual([400, 'InvalidQueryParameter'])
+    expect((await org.call('GET', `/v1/limits?kind=agent&cursor=${cursor}`)).json).toEqual([])
+  })
+
   it('of a token that is limited to agents has only theirs', async () => {
     const org = await newOrganization()
     const echo = await org.publish('echo')

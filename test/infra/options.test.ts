@@ -206,10 +206,12 @@ describe('maxOpenExecutions', () => {
 })
 
 describe('maxWaitDays and maxSuspendedExecutions', () => {
-  it('are variables of the functions that run agents, and the first one of all if executions expire', () => {
-    const runAgents = FUNCTION_NAMES.filter((name) => AGENT_FUNCTIONS.includes(name))
+  it('are variables of the functions that start runs, and the first one of all if executions expire', () => {
+    const startRuns = FUNCTION_NAMES.filter(
+      (name) => AGENT_FUNCTIONS.includes(name) || name === 'manage-schedules',
+    )
     for (const variable of ['MAX_WAIT_DAYS', 'MAX_SUSPENDED_EXECUTIONS'])
-      expect(functionsWith(defaults, variable)).toEqual(runAgents)
+      expect(functionsWith(defaults, variable)).toEqual(startRuns)
     expect(functionsWith(template, 'MAX_WAIT_DAYS')).toEqual(FUNCTION_NAMES)
   })
 })

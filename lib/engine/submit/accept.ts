@@ -21,7 +21,7 @@ import {
   SYNC_DEADLINE_SECONDS,
 } from '../../environment.ts'
 import { type Engine, queuedOf, readTimes, timesOf } from '../engine.ts'
-import { joinQueue } from '../queued-runs.ts'
+import { joinQueue, startQueued } from '../queued-runs.ts'
 import { maxWaitMsOf, openWaitLimits } from '../waiting/suspend.ts'
 import { type Admit, admission } from './admission.ts'
 import { type Reserved, reserveId } from './reserve-id.ts'
@@ -144,13 +144,23 @@ export async function record(
  * @throws LimitExceeded, also if the organization can have no further execution that waits
  */
 async function admitToLimits(
-  { executions, limits, maySuspend, system }: Engine,
+  engine: Engine,
   params: Omit<NewExecution, 'lease'>,
   { isShared, mayQueue }: { isShared: boolean; mayQueue: boolean },
 ): Promise<Admitted | null> {
+  const { executions, limits, maySuspend, system, warnAtLimit } = engine
   if (!limits) return null
   const isRecorded = async () => isShared && (await executions.getStatus(params)) === 'IN_PROGRESS'
-  const admitted = await admitLimited(limits, { ...params, mayQueue }, { now: system.now, isRecorded })
+  const admitted = await admitLimited(
+    limits,
+    { ...params, mayQueue },
+    {
+      now: system.now,
+      isRecorded,
+      startQueued: (slot) => startQueued({ ...engine, limits }, slot).catch(() => undefined),
+      warnAtLimit,
+    },
+  )
   if (!admitted?.full || !maySuspend || (await maySuspend(params.organizationId))) return admitted
   await admitted.withdraw()
   throw admitted.full

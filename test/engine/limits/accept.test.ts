@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { LimitExceeded, TooManyRequests } from '../../../lib/core/errors.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
+import type { Spending } from '../../../lib/core/usage-limits.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
@@ -84,6 +85,30 @@ describe('maxOpenExecutions', () => {
   })
 })
 
+describe('a repeated request that is refused', () => {
+  it('leaves the slot to the first one, which has not written its record yet', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), { maxOpenExecutions: 1 })
+    const engine = service.engine()
+    const repeat = async () => {
+      service.pass(1)
+      const full = async () => {
+        throw new TooManyRequests(1_000)
+      }
+      await expect(service.submit({ key: 'once' }, { ...engine, admit: full })).rejects.toThrow(
+        TooManyRequests,
+      )
+    }
+    const admit: typeof engine.admit = async (_, record) => {
+      await repeat()
+      return record()
+    }
+    await service.submit({ key: 'once' }, { ...engine, admit })
+    expect(await service.slots(service.tenant())).toBe(1)
+    expect(limitOf(await service.trySubmit({}))).toBe('maxOpenExecutions')
+  })
+})
+
 describe('maxRunsPerMinute', () => {
   it('begins again with each minute of the clock', async () => {
     const service = new LimitedService(table)
@@ -136,8 +161,60 @@ describe('maxCostUsd', () => {
   })
 })
 
+describe('warnAt', () => {
+  it('tells of a limit that was used up when it was set', async () => {
+    const service = new LimitedService(table)
+    const { organizationId } = service
+    const subject = service.tenant()
+    await service.stores.limits.addSpent({ organizationId, subject, at: service.system.now(), costUsd: 2 })
+    const maxCostUsd = { day: null, month: 1 }
+    const told: Spending[] = []
+    const engine = {
+      ...service.engine(),
+      warnAtLimit: async (spending: Spending) => void told.push(spending),
+    }
+    await service.limit(subject, { maxCostUsd })
+    await service.trySubmit({}, engine)
+    expect(told).toEqual([])
+    const warning = new LimitedService(table)
+    const key = { organizationId: warning.organizationId, subject }
+    await warning.stores.limits.addSpent({ ...key, at: warning.system.now(), costUsd: 2 })
+    await warning.limit(subject, { maxCostUsd, warnAt: 0.5 })
+    const told2 = { ...warning.engine(), warnAtLimit: engine.warnAtLimit }
+    expect(limitOf(await warning.trySubmit({}, told2))).toBe('maxCostUsd.month')
+    expect(told).toMatchObject([{ ...key, limits: { maxCostUsd, warnAt: 0.5 }, spent: { month: 2 } }])
+  })
+})
+
 describe('queueWhenFull', () => {
   const limits = { maxOpenExecutions: 1, queueWhenFull: true }
+
+  it('does not refuse a run because of the entry of one that has ended', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), limits)
+    const { id: executionId, createdAt } = await service.submit()
+    await service.deliver()
+    await service.end(executionId)
+    const { organizationId } = service
+    const run = { organizationId, executionId, tenantId: 'acme', createdAt }
+    await service.stores.limits.enterQueue({ subject: service.tenant(), run })
+    expect(limitOf(await service.trySubmit({ isSync: true }))).toBe('accepted')
+    expect(await service.queued(service.tenant())).toEqual([])
+  })
+
+  it('forgets a run that has begun without a slot because nothing limited it', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), limits)
+    await service.submit()
+    const { id } = await service.submit()
+    await service.deliver()
+    await service.stores.limits.delete({ organizationId: service.organizationId, subject: service.tenant() })
+    service.pass(600_000)
+    await service.sweep()
+    await service.deliver()
+    expect(service.started).toContain(id)
+    expect(await service.queued(service.tenant())).toEqual([])
+  })
 
   it('lets asynchronous runs wait for their turn, in the order of acceptance', async () => {
     const service = new LimitedService(table)
