@@ -9,6 +9,8 @@ import {
   ORGANIZATION_PREFIX,
   RATE_PREFIX,
   SECRET_PREFIX,
+  SLOTS_PREFIX,
+  SPENT_PREFIX,
   TOKEN_ID_PREFIX,
   TOKEN_PREFIX,
   USAGE_PREFIX,
@@ -170,6 +172,9 @@ export const PROTECTED_PREFIXES = [
   USAGE_PREFIX,
 ]
 
+/** Of items that count: functions only update them. */
+export const COUNTED_PREFIXES = [SLOTS_PREFIX, SPENT_PREFIX]
+
 function addStatement(role: Role, service: string, statement: PolicyStatementProps): void {
   const actions = statement.actions?.map((action) => `${service}:${action}`) ?? []
   if (actions.length > 0 && statement.resources?.length)
@@ -213,9 +218,12 @@ export function applyGrant(
       },
     })
   // The code of an agent can use the role of its function. It must not create tokens with it, replace other agents, nor
-  // have events sent to it, nor lift limits. Only writes are denied: partition keys of indexes begin with the same
-  // prefixes.
-  if (AGENT_FUNCTIONS.includes(name)) deny(WRITES, PROTECTED_PREFIXES)
+  // have events sent to it, nor lift limits or delete what was used of them. Only writes are denied: partition keys of
+  // indexes begin with the same prefixes.
+  if (AGENT_FUNCTIONS.includes(name)) {
+    deny(WRITES, PROTECTED_PREFIXES)
+    deny(['BatchWriteItem', 'DeleteItem', 'PutItem'], COUNTED_PREFIXES)
+  }
   // Who knows the secret of a webhook can send it any event. Secrets are in no index.
   if (tableActions.length > 0 && !SECRET_FUNCTIONS.includes(name))
     deny([...READS, ...WRITES], [SECRET_PREFIX])

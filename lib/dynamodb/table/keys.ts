@@ -80,9 +80,10 @@ export function limitedOf({ sk }: Key): LimitSubject {
   const kind = LIMITED.find((kind) => sk.startsWith(limitsPrefix(kind))) ?? 'tenant'
   return { kind, id: sk.slice(limitsPrefix(kind).length) }
 }
+export const SLOTS_PREFIX = 'SLOTS#'
 /** The slots that executions of a tenant or an agent have taken, some in each item. */
 export const slotsKey = (organizationId: string, subject: LimitSubject, number: number): Key => ({
-  pk: `SLOTS#${organizationId}#${nameOf(subject)}`,
+  pk: `${SLOTS_PREFIX}${organizationId}#${nameOf(subject)}`,
   sk: padded(number),
 })
 /** The number of the item. */
@@ -95,6 +96,7 @@ export const queuedRunKey = (
   pk: `QUEUED#${run.organizationId}#${nameOf(subject)}`,
   sk: `${run.createdAt}#${run.executionId}`,
 })
+export const SPENT_PREFIX = 'SPENT#'
 /** What a tenant or an agent with limits has spent in a month. Each response of a model adds to one of the shards. */
 export const SPENT_SHARDS = 8
 export const spentKey = (
@@ -102,7 +104,7 @@ export const spentKey = (
   subject: LimitSubject,
   month: string,
   shard: number,
-): Key => ({ pk: `SPENT#${organizationId}#${shard}#${nameOf(subject)}`, sk: month })
+): Key => ({ pk: `${SPENT_PREFIX}${organizationId}#${shard}#${nameOf(subject)}`, sk: month })
 /** What destinations are told of a cost limit. */
 export const warningKey = (id: string): Key => inSubject({ kind: 'limit', id }, 'WARNING')
 

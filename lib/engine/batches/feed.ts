@@ -6,14 +6,11 @@ import { describeCause, logger } from '../../logger.ts'
 import { isoNow, timesOf } from '../engine.ts'
 import { type BatchEngine, readOpenBatch } from './batch-engine.ts'
 import { deleteHidden } from './delete-hidden.ts'
-import { feedLane } from './lane.ts'
+import { feedLane, RETRY_MS } from './lane.ts'
 
 /** How long one message starts lines: cache hits end at once, and a batch can consist of them. */
 const WORK_MS = 10_000
 const PARALLEL_LANES = 32
-
-/** Until the next attempt if something failed, or if the organization has too many open executions. */
-const RETRY_MS = 5_000
 
 /**
  * Looks at a batch or one of its lanes: starts the lines that have to be, and ends it after the last one. A hidden
@@ -59,7 +56,7 @@ async function feedOne(
   const fed = await feedLane(engine, batch, lane, { until, ended: isOfLane ? ended : undefined })
   if (fed === 'open') return
   if (fed === 'ended') return endIfDone(engine, batch)
-  const delayMs = fed === 'refused' ? RETRY_MS : 0
+  const delayMs = fed === 'unfinished' ? 0 : fed.retryMs
   await engine.queue.feed({ batchId: batch.id, organizationId: batch.organizationId, lane: number, delayMs })
 }
 
@@ -74,7 +71,7 @@ async function feedAll(engine: BatchEngine, batch: Batch, until: number): Promis
     lanes.map((lane) =>
       limit(() => feedLane(engine, batch, lane, { until })).catch((error: unknown) => {
         logger.warn('lane not fed', { batchId: id, lane: lane.number, cause: describeCause(error) })
-        return 'failed' as const
+        return { retryMs: RETRY_MS }
       }),
     ),
   )
@@ -83,11 +80,13 @@ async function feedAll(engine: BatchEngine, batch: Batch, until: number): Promis
     unfinished.map(({ number }) => limit(() => queue.feed({ batchId: id, organizationId, lane: number }))),
   )
   if (results.every((result) => result === 'ended')) return endIfDone(engine, batch)
-  const isRepeated = results.some((result) => result === 'refused' || result === 'failed')
-  if (!isRepeated && batch.status !== 'CANCELLING') return
-  const openUntil = system.now() + RETRY_MS
+  const repeated = results.flatMap((result) => (typeof result === 'object' ? result.retryMs : []))
+  if (batch.status === 'CANCELLING') repeated.push(RETRY_MS)
+  if (repeated.length === 0) return
+  const delayMs = Math.min(...repeated)
+  const openUntil = system.now() + delayMs
   await batches.postpone({ id, openUntil })
-  await queue.feed({ batchId: id, organizationId, at: openUntil, delayMs: RETRY_MS })
+  await queue.feed({ batchId: id, organizationId, at: openUntil, delayMs })
 }
 
 /** Ends a batch whose lanes have no lines left. The last lane sees this, because it is written before. */

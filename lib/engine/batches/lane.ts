@@ -1,6 +1,7 @@
 import { type Batch, type Lane, lineExecutionId, sumTotals } from '../../core/batch.ts'
 import { LimitExceeded, TooManyRequests } from '../../core/errors.ts'
 import { CANCELLED, type ExecutionError, type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
 import { endExecution } from '../end-execution.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
 import { type BatchEngine, endingsOf, readOpenBatch } from './batch-engine.ts'
@@ -8,10 +9,14 @@ import { nextOf } from './next-line.ts'
 import { startLine } from './start-line.ts'
 
 /**
- * What a lane is after it was looked at. `open`: its line runs; `ended`: it has none left; `refused`: the organization
- * has too many open executions, or a limit of its tenant or agent is reached; `unfinished`: the time was up.
+ * What a lane is after it was looked at. `open`: its line runs; `ended`: it has none left; `unfinished`: the time was
+ * up; `retryMs`: until it should be looked at again, because the organization has too many open executions, or a limit
+ * of its tenant or agent is reached.
  */
-export type Fed = 'open' | 'ended' | 'refused' | 'unfinished'
+export type Fed = 'open' | 'ended' | 'unfinished' | { retryMs: number }
+
+/** Until the next attempt if something failed, or if the organization has too many open executions. */
+export const RETRY_MS = 5_000
 
 type Options = {
   /** No line begins later. Milliseconds since the epoch. */
@@ -46,7 +51,7 @@ export async function feedLane(
       const started = current.stopped
         ? await refuseLine(engine, key)
         : await startLine(engine, current, { line, lane: number }).catch(unlessRefused)
-      if (started === 'refused') return started
+      if (started && 'retryMs' in started) return started
       execution = started
       // Another process knows that the batch was stopped. It goes on.
       if (!execution && !current.stopped) return 'open'
@@ -66,9 +71,11 @@ export async function feedLane(
   return 'ended'
 }
 
-function unlessRefused(error: unknown): 'refused' {
-  if (error instanceof TooManyRequests || error instanceof LimitExceeded) return 'refused'
-  throw error
+/** A limit that is raised before is noticed after a quarter of an hour at most. */
+function unlessRefused(error: unknown): { retryMs: number } {
+  if (error instanceof TooManyRequests) return { retryMs: RETRY_MS }
+  if (!(error instanceof LimitExceeded)) throw error
+  return { retryMs: Math.min(Number(error.headers?.['Retry-After']) * 1000, MAX_QUEUE_DELAY_MS) }
 }
 
 type Key = { organizationId: string; id: string }

@@ -170,6 +170,43 @@ describe('Retry-After', () => {
     expect(requests).toHaveLength(1)
   })
 
+  it.each(['maxCostUsd.day', 'maxCostUsd.month'])('is not waited for at the limit %s', async (limit) => {
+    const usedUp = problem(429, 'LimitExceeded', { limit }, { 'Retry-After': '2592000' })
+    const { client, requests } = await scriptedService([usedUp])
+    const events = client.stream('wait', INPUT)[Symbol.asyncIterator]()
+    expect(await errorOf(events.next())).toMatchObject({ code: 'LimitExceeded', limit })
+    expect(requests).toHaveLength(1)
+  })
+
+  it('is waited for at other limits', async () => {
+    const full = problem(429, 'LimitExceeded', { limit: 'maxOpenExecutions' }, { 'Retry-After': '0' })
+    const { client } = await scriptedService([full, json(200, OUTPUT)])
+    expect(await client.run('wait', INPUT)).toEqual(OUTPUT)
+  })
+
+  it('of months is waited for without further requests', async () => {
+    const busy = problem(429, 'TooManyRequests', {}, { 'Retry-After': '9999999' })
+    const { client, requests } = await scriptedService([busy])
+    const controller = new AbortController()
+    const events = client.stream('wait', INPUT, { signal: controller.signal })[Symbol.asyncIterator]()
+    const delays: unknown[] = []
+    const { setTimeout: original } = globalThis
+    globalThis.setTimeout = ((run: () => void, ms?: number) => {
+      if (Number(ms) > 1_000_000) {
+        delays.push(ms)
+        controller.abort(new Error('Enough.'))
+      }
+      return original(run, ms)
+    }) as typeof setTimeout
+    try {
+      await expect(events.next()).rejects.toThrow('Enough.')
+    } finally {
+      globalThis.setTimeout = original
+    }
+    expect(delays).toEqual([2 ** 31 - 1])
+    expect(requests).toHaveLength(1)
+  })
+
   it('does not count as a failure', async () => {
     const busy = problem(429, 'TooManyRequests', {}, { 'Retry-After': '0' })
     const answers = [busy, busy, busy, json(200, OUTPUT)]

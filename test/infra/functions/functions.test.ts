@@ -189,7 +189,7 @@ describe('the permissions of a function', () => {
   it.each(FUNCTION_NAMES)('have no wildcards except those for agents: %s', (name) => {
     const denials = statementsOf(name).filter(({ Effect }) => Effect !== 'Allow')
     const hidesSecrets = GRANTS[name].table.length > 0 && !SECRET_FUNCTIONS.includes(name)
-    expect(denials).toHaveLength(Number(AGENT_FUNCTIONS.includes(name)) + Number(hidesSecrets))
+    expect(denials).toHaveLength(2 * Number(AGENT_FUNCTIONS.includes(name)) + Number(hidesSecrets))
     // X-Ray actions do not support resource-level permissions.
     const wildcards = findPermissions(name).filter(
       (permission) =>
@@ -274,6 +274,13 @@ describe.each(AGENT_FUNCTIONS)('the policy of %s, whose process runs the code of
     for (const action of ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'])
       for (const keys of [[key], ['EXEC#id', key], [key, 'EXEC#id']])
         expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+  })
+
+  it.each(['SLOTS#id', 'SPENT#id'])('allows only updates of %s', (key) => {
+    for (const action of ['PutItem', 'DeleteItem', 'BatchWriteItem'])
+      for (const keys of [[key], ['EXEC#id', key]])
+        expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+    expect(isAllowed(name, 'UpdateItem', [key])).toBe(true)
   })
 
   it('allows the writes of runs, and reads', () => {

@@ -80,7 +80,7 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   })
 }
 
-/** Rejects with the reason of the signal when it aborts. */
+/** At most as long as a timer can wait. Rejects with the reason of the signal when it aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -89,7 +89,7 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
       if (signal.aborted) reject(signal.reason)
       else resolve()
     }
-    const timer = setTimeout(end, ms)
+    const timer = setTimeout(end, Math.min(ms, MAX_TIMER_MS))
     signal.addEventListener('abort', end)
     if (signal.aborted) end()
   })

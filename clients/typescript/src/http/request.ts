@@ -154,10 +154,15 @@ const MAX_MS = 10_000
 const RETRYABLE = [408, 429, 502, 503, 504]
 
 /** Whether the same request can succeed later. */
-function isRetryable({ code, status }: AgentError): boolean {
-  if (code === 'ExecutionStillRunning') return false
+function isRetryable(error: AgentError): boolean {
+  const { code, status } = error
+  if (code === 'ExecutionStillRunning' || isCostLimit(error)) return false
   return code === 'InternalError' || code === 'ConnectionFailed' || RETRYABLE.includes(status)
 }
+
+/** Days or weeks can pass before it is not reached any more. */
+const isCostLimit = (error: AgentError): boolean =>
+  error.code === 'LimitExceeded' && 'limit' in error && String(error.limit).startsWith('maxCostUsd')
 
 /**
  * Exponential backoff with full jitter.
