@@ -31,7 +31,7 @@ export function UsageFigures({ period, tenantId }: Props) {
     <>
       <p class="muted usage-note">
         {isLive
-          ? `Runs that ended since ${formatStart(period, data.now)}. Those of the last two minutes may be missing.`
+          ? `Runs that ended since ${formatStart(period, data.now)}. Those of the last minutes may be missing.`
           : 'Updates are interrupted: the service does not respond. Trying again…'}
       </p>
       <TotalsCards totals={totals} />

@@ -791,7 +791,7 @@ export const operations = {
     responses: {
       200: {
         description:
-          'Rows by interval, oldest first, then by group; comma-separated values with a header (RFC 4180) if `Accept` prefers `text/csv`. Intervals without runs have no row. Runs are in it at most two minutes after their end.',
+          'Rows by interval, oldest first, then by group; comma-separated values with a header (RFC 4180) if `Accept` prefers `text/csv`. Intervals without runs have no row. Runs are in it usually within two minutes after their end, at the latest 8 minutes after the interval has ended.',
         body: ['UsageRow'],
         csv: true,
       },
