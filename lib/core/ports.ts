@@ -167,9 +167,21 @@ export type ExecutionListParams = {
 /** `isMarked`: the write also enters a final execution into the outbox (`DeliveryStore.readOutbox`). */
 type Marking = { isMarked?: boolean }
 
+/**
+ * Of a write by which an execution is final. `sendBefore`: later, it fails with `Unavailable` (milliseconds since the
+ * epoch); by default, `MAX_ENDING_MS` after the call. The caller has taken the time of the end directly before.
+ */
+type Ending = Marking & { sendBefore?: number }
+
 export interface ExecutionStore extends LearningStore {
   /** Records an accepted execution. False if the id exists; then nothing changes. */
-  create(params: { execution: Execution } & Marking): Promise<boolean>
+  create(
+    params: {
+      execution: Execution
+      /** When one counts that is final, in milliseconds since the epoch: now, if it was accepted before. */
+      countedAt?: number
+    } & Ending,
+  ): Promise<boolean>
   get(params: { organizationId: string; id: string }): Promise<Execution | null>
   /** The same, without its payloads if their JSON has more bytes: large ones are not read then. */
   getLimited(params: {
@@ -245,7 +257,7 @@ export interface ExecutionStore extends LearningStore {
       outcome: Outcome
       finishedAt: string
       staysListed?: boolean
-    } & Marking,
+    } & Ending,
   ): Promise<Execution | null>
   /** Ends an open execution, regardless of its lease; null if it is final or does not exist. */
   end(
@@ -266,7 +278,7 @@ export interface ExecutionStore extends LearningStore {
       staysListed?: boolean
       /** Of one that is suspended. Only if it still is. */
       wait?: EndOfWait | null
-    } & Marking,
+    } & Ending,
   ): Promise<Execution | null>
   /**
    * Of a final execution that stayed listed: when it is due again; null if nothing is left to do. `markedAt`: it is

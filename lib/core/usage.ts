@@ -37,7 +37,7 @@ export type UsageEntry = UsageKey & {
   usage: Usage
   /** Of the agents that it called, which have entries of their own. */
   childUsage: Usage | null
-  /** From its first claim to its end, without the time that it was suspended. */
+  /** From its first claim to its end, without the time that it was suspended; 0 if it reused a result. */
   runTimeMs: number
 }
 
@@ -95,12 +95,16 @@ export const NO_TOTALS: UsageTotals = {
   runTimeMs: 0,
 }
 
-type Ended = Pick<Execution, 'steps' | 'usage' | 'lostSteps' | 'lostUsage' | 'startedAt' | 'waitedMs'>
+type Ended = Pick<
+  Execution,
+  'cached' | 'steps' | 'usage' | 'lostSteps' | 'lostUsage' | 'startedAt' | 'waitedMs'
+>
 
 /** What the run itself has used, and for how long it ran, if it ended at this time. */
 export const measuresOf = (ended: Ended, at: number): Pick<UsageEntry, 'usage' | 'runTimeMs'> => ({
   usage: totalUsage(ended),
-  runTimeMs: ended.startedAt ? Math.max(at - Date.parse(ended.startedAt) - ended.waitedMs, 0) : 0,
+  runTimeMs:
+    ended.startedAt && !ended.cached ? Math.max(at - Date.parse(ended.startedAt) - ended.waitedMs, 0) : 0,
 })
 
 const toNano = ({ costUsd = 0 }: Usage): number => Math.round(costUsd * 1e9)

@@ -176,7 +176,7 @@ const entriesQuery = (shard: number, from: number, before: number): Query => ({
 
 function toEntry(stored: Item): UsageEntry {
   const item = stored as ExecutionItem & { usageAt: number }
-  const { organizationId, agentId, versionId, usageAt: at, steps, usage } = item
+  const { organizationId, agentId, versionId, usageAt: at, cached, steps, usage } = item
   const { lostSteps = [], lostUsage = null, startedAt = null, waitedMs = 0 } = item
   return {
     organizationId,
@@ -187,9 +187,9 @@ function toEntry(stored: Item): UsageEntry {
     model: item.model ?? null,
     tokenId: item.tokenId ?? null,
     errorCode: item.errorCode ?? null,
-    cached: item.cached,
+    cached,
     childUsage: item.childUsage ?? null,
-    ...measuresOf({ steps, usage, lostSteps, lostUsage, startedAt, waitedMs }, at),
+    ...measuresOf({ cached, steps, usage, lostSteps, lostUsage, startedAt, waitedMs }, at),
   }
 }
 

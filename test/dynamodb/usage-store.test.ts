@@ -171,6 +171,15 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
       expect(entries).toContainEqual(expect.objectContaining({ cached: false, errorCode: 'Cancelled' }))
     })
 
+    it('counts a cache hit when it is written, not when it was accepted', async () => {
+      const { input: _, ...params } = anExecution({ now: DAY })
+      const given = { ...params, input: {}, options: runOptions(), now: DAY, deadlineMs: 1 }
+      const execution = cachedExecution(given, system.newId(), {})
+      await executions.create({ execution, countedAt: HOUR })
+      expect(await executions.get(execution)).toMatchObject({ finishedAt: iso(DAY) })
+      expect(await entriesOf(execution)).toMatchObject([{ at: HOUR, cached: true, runTimeMs: 0 }])
+    })
+
     it('reads from `from` on and before `before`', async () => {
       const execution = await open()
       await executions.finish({

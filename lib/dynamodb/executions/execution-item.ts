@@ -241,15 +241,16 @@ export const outboxKeys = ({ id, finishedAt }: { id: string; finishedAt: string 
 /** What enters a final execution into the usage index. */
 export const usageKeys = ({
   id,
-  finishedAt,
+  endedAt,
   error,
 }: {
   id: string
-  finishedAt: string
+  /** Milliseconds since the epoch. */
+  endedAt: number
   error: ExecutionError | null
 }): Item => ({
   usageShard: usageShard(shardOf(id, USAGE_SHARDS)),
-  usageAt: Date.parse(finishedAt),
+  usageAt: endedAt,
   errorCode: error?.code,
 })
 

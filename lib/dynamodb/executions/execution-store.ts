@@ -60,15 +60,14 @@ export function executionStore(table: Table): ExecutionStore {
     ...learningStore(table),
     ...openExecutions(table),
 
-    async create({ execution, isMarked }) {
+    async create({ execution, isMarked, countedAt, sendBefore = endOfWrite() }) {
       const { id, parentExecutionId, finishedAt, error } = execution
-      const sendBefore = endOfWrite()
       // Written first, so that a deletion of the parent finds whatever is created.
       if (parentExecutionId !== null) await table.put(childKey(parentExecutionId, id))
       const item = await toItem(table, execution)
       if (!finishedAt) return table.put(item, NOT_EXISTS)
       const keys = {
-        ...usageKeys({ id, finishedAt, error }),
+        ...usageKeys({ id, endedAt: countedAt ?? Date.parse(finishedAt), error }),
         ...(isMarked && outboxKeys({ id, finishedAt })),
       }
       return table.put({ ...item, ...keys }, NOT_EXISTS, sendBefore)
@@ -163,11 +162,10 @@ export function executionStore(table: Table): ExecutionStore {
       return woken && { ...woken, lease: params.lease }
     },
 
-    async finish({ execution, isMarked, ...params }) {
+    async finish({ execution, isMarked, sendBefore = endOfWrite(), ...params }) {
       const { outcome, finishedAt, staysListed } = params
       const { id } = execution
       const { owner } = execution.lease
-      const sendBefore = endOfWrite()
       const writtenAt = Date.parse(finishedAt)
       const target = { executionId: id, holder: executionKey(id), writer: `output-${owner}`, writtenAt }
       const attributes =
@@ -177,7 +175,7 @@ export function executionStore(table: Table): ExecutionStore {
       const transition = transitions.finish(owner, params)
       const { error = null } = transition.set
       const keys = {
-        ...usageKeys({ id, finishedAt, error }),
+        ...usageKeys({ id, endedAt: writtenAt, error }),
         ...(isMarked && !staysListed && outboxKeys({ id, finishedAt })),
       }
       const updated = await apply(
@@ -196,19 +194,20 @@ export function executionStore(table: Table): ExecutionStore {
       return { ...finished, learnedFrom, steps, usage, model, lostSteps, lostUsage, childUsage, openUntil }
     },
 
-    async end({ organizationId, id, execution: _, unleasedAt, listed, isMarked, ...ending }) {
+    async end({ organizationId, id, execution: _, unleasedAt, listed, isMarked, sendBefore, ...ending }) {
       const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }), ...listed }
       const { staysListed, finishedAt, error } = ending
-      const sendBefore = endOfWrite()
       const open = staysListed && openKeys({ organizationId, id, suspension: null })
       const marks = isMarked && !staysListed && outboxKeys({ id, finishedAt })
       const keys = {
         ...open,
         ...marks,
-        ...usageKeys({ id, finishedAt, error }),
+        ...usageKeys({ id, endedAt: Date.parse(finishedAt), error }),
         statusShard: statusKey({ organizationId, id }, 'ERROR'),
       }
-      const item = await apply(id, transitions.end(guard, ending), keys, { sendBefore })
+      const item = await apply(id, transitions.end(guard, ending), keys, {
+        sendBefore: sendBefore ?? endOfWrite(),
+      })
       return item && loadExecution(table, item)
     },
 
@@ -257,7 +256,6 @@ export function executionStore(table: Table): ExecutionStore {
   return store
 }
 
-/** The time that a write records as the end of an execution is that of its call. */
 const endOfWrite = () => Date.now() + MAX_ENDING_MS
 
 const FOUND_ATTRIBUTES = [...SUMMARY_ATTRIBUTES, 'deleted']

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { CANCELLED, type ExecutionError, isFinal } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
+import { MAX_ENDING_MS } from '../../core/limits.ts'
 import type { EventType } from '../../core/notification.ts'
 import type {
   BatchStore,
@@ -17,6 +18,9 @@ import { type Engine, isoNow, readTimes } from '../engine.ts'
 import { type Addressed, type Destinations, openDestinations } from './destinations.ts'
 import { addressedOf } from './subjects/batch-events.ts'
 import { writeWarnings } from './warn-at-limit.ts'
+
+/** Of what has ended by now. A process can be frozen while it asks who wants the event. */
+const endOfWrite = () => Date.now() + MAX_ENDING_MS
 
 type Parts = { queue: DeliveryQueue; system: System; times?: LeaseTimes; destinations?: Destinations }
 
@@ -74,29 +78,33 @@ export function withOutbox<
     executions: {
       ...executions,
 
-      async create({ execution }) {
+      async create(params) {
+        const { execution } = params
+        const sendBefore = endOfWrite()
         const isMarked = isFinal(execution) && (await isWanted(execution, endOf(execution)))
-        const isNew = await executions.create({ execution, isMarked })
+        const isNew = await executions.create({ sendBefore, ...params, isMarked })
         if (isNew && isMarked) await announce(execution)
         return isNew
       },
 
       async finish(params) {
         const { execution, outcome, staysListed } = params
+        const sendBefore = endOfWrite()
         const error = outcome.status === 'ERROR' ? outcome.error : null
         const isMarked = !staysListed && (await isWanted(execution, endOf({ ...outcome, error })))
-        const finished = await executions.finish({ ...params, isMarked })
+        const finished = await executions.finish({ sendBefore, ...params, isMarked })
         if (finished && isMarked) await announce(finished)
         return finished
       },
 
       async end(params) {
         const { execution, error, staysListed } = params
+        const sendBefore = endOfWrite()
         const isMarked =
           execution !== undefined &&
           !staysListed &&
           (await isWanted(execution, endOf({ status: 'ERROR', error })))
-        const ended = await executions.end({ ...params, isMarked })
+        const ended = await executions.end({ sendBefore, ...params, isMarked })
         if (ended && isMarked) await announce(ended)
         return ended
       },

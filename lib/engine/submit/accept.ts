@@ -179,7 +179,9 @@ async function recordCacheHit(engine: Engine, request: RunRequest, reservation: 
   if (!entry?.output) return null
   const params = newExecutionParams(engine, request, reservation)
   const execution = cachedExecution(params, entry.executionId, entry.output)
-  return (await executions.create({ execution })) ? execution : executions.get(execution)
+  // The time in the id may have been taken long before.
+  const isNew = await executions.create({ execution, countedAt: system.now() })
+  return isNew ? execution : executions.get(execution)
 }
 
 export function newExecutionParams(
