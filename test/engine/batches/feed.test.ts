@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { forgetLimits } from '../../../lib/access/limits.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { lineExecutionId } from '../../../lib/core/batch.ts'
 import { failure, newExecution } from '../../../lib/core/execution.ts'
+import { endOfPeriod, NO_LIMITS } from '../../../lib/core/usage-limits.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
@@ -109,6 +111,30 @@ describe('feedBatch', () => {
     const run = await aBatch({ version: { ...version, id: system.newId() } })
     expect(await run.findProblems()).toEqual([])
     expect(new Set(await codesOf(run))).toEqual(new Set(['VersionNotFound']))
+  })
+
+  it('waits for a cost limit of its agent as long as a message can, and goes on when it is raised', async () => {
+    const own = await aModelAgent({}, { table })
+    const { organizationId, agentId } = own
+    const run = await aBatch({ version: own, lines: 4, lanes: 2 })
+    const key = { organizationId, subject: { kind: 'agent' as const, id: agentId } }
+    const { limits } = run.stores
+    const updatedAt = new Date().toISOString()
+    const set = (day: number) =>
+      limits.put({ ...key, limits: { ...NO_LIMITS, maxCostUsd: { day: null, month: day }, updatedAt } })
+    await limits.addSpent({ ...key, at: run.time(), costUsd: 2 })
+    await set(1)
+    await run.drain()
+    expect(run.maxOpen).toBe(0)
+    const delays = run.messages.map(({ visibleAt }) => visibleAt - run.time())
+    expect(delays).toHaveLength(1)
+    const restMs = endOfPeriod('month', run.time()) - run.time()
+    expect(delays[0]).toBeGreaterThan(Math.min(890_000, restMs - 10_000))
+    await set(5)
+    forgetLimits(organizationId, key.subject)
+    run.pass(900_001)
+    await run.drain()
+    expect((await run.stored())?.status).toBe('ENDED')
   })
 
   it('waits while its organization has too many open executions, and repeats one message only', async () => {
