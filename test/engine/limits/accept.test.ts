@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { forgetLimits, limitsOf } from '../../../lib/access/limits.ts'
 import { LimitExceeded, TooManyRequests } from '../../../lib/core/errors.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
-import type { Spending } from '../../../lib/core/usage-limits.ts'
+import type { SubjectKey } from '../../../lib/core/ports.ts'
+import { NO_LIMITS, type Spending } from '../../../lib/core/usage-limits.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
@@ -82,6 +84,25 @@ describe('maxOpenExecutions', () => {
     await expect(service.submit({}, { ...service.engine(), admit: full })).rejects.toThrow(TooManyRequests)
     expect(await service.slots(service.tenant())).toBe(0)
     expect(limitOf(await service.trySubmit({}))).toBe('accepted')
+  })
+})
+
+describe('limits that change while they are read', () => {
+  it('fail no run that waits for them', async () => {
+    const owners = { organizationId: system.newId(), tenantId: 'acme', agentId: system.newId() }
+    const change = () => forgetLimits(owners.organizationId, { kind: 'tenant', id: 'acme' })
+    const limits = { ...NO_LIMITS, maxOpenExecutions: 1, updatedAt: '2026-11-25T10:00:00.000Z' }
+    const store = {
+      async hasAny() {
+        change()
+        return true
+      },
+      async get({ subject }: SubjectKey) {
+        change()
+        return subject.kind === 'tenant' ? limits : null
+      },
+    }
+    expect(await limitsOf(store, owners)).toEqual([{ subject: { kind: 'tenant', id: 'acme' }, limits }])
   })
 })
 
