@@ -14,6 +14,7 @@ import { INTERVAL_MS, NO_TOTALS, type UsageEntry, type UsageRow } from '../../li
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { endExecution } from '../../lib/engine/end-execution.ts'
+import { withOutbox } from '../../lib/engine/notifications/outbox.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
 import { anExecution, leased, NO_PROGRESS, runOptions } from '../support/engine/executions.ts'
@@ -210,6 +211,21 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
       expect(await entriesOf(execution)).toEqual([])
       expect(await executions.finish({ execution, outcome, finishedAt: iso(HOUR) })).not.toBeNull()
       expect(await entriesOf(execution)).toHaveLength(1)
+    })
+
+    it('has none of a process that was frozen while it asked who wants the event', async () => {
+      const execution = await open()
+      const of = async () => {
+        const now = Date.now()
+        vi.spyOn(Date, 'now').mockImplementation(() => now + MAX_ENDING_MS)
+        return []
+      }
+      const queue = { send: () => Promise.reject(new Error('Nobody wants it.')) }
+      const stores = withOutbox(openStores(table), { queue, system, destinations: { of } as never })
+      const outcome = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS }
+      const finishing = stores.executions.finish({ execution, outcome, finishedAt: iso(HOUR) })
+      await expect(finishing.finally(() => vi.restoreAllMocks())).rejects.toBeInstanceOf(Unavailable)
+      expect(await entriesOf(execution)).toEqual([])
     })
 
     it('says up to where it has read', async () => {
