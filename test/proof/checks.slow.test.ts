@@ -23,18 +23,18 @@ beforeAll(async () => {
 })
 
 /** Checks a new organization through a proxy that does something to one request. */
-async function loadThrough(behavior: Behavior) {
+async function loadThrough(behavior: Behavior, { settleMs = OPTIONS.settleMs } = {}) {
   const own = await prepare()
   const proxy = await startProxy(own.baseUrl, behavior)
   try {
-    return await checkLoad(
-      { ...own, baseUrl: proxy.url },
-      { ...OPTIONS, settleMs: 3_000, disturb: async () => [] },
-    )
+    return await checkLoad({ ...own, baseUrl: proxy.url }, { ...OPTIONS, settleMs, disturb: async () => [] })
   } finally {
     await proxy.stop()
   }
 }
+
+/** What was lost does not come. */
+const BRIEF = { settleMs: 3_000 }
 
 const isFirstRun = ({ body }: ProxyRequest) => body.includes('"proof-1"')
 
@@ -98,7 +98,7 @@ describe('the load', () => {
       if (!isFirstRun(request)) return next(request)
       const headers = { 'x-execution-id': lost, 'content-type': 'application/json' }
       return { status: 202, headers, body: Buffer.from('{}') }
-    })
+    }, BRIEF)
     expect(problems.join('\n')).toContain(`proof-1 was accepted as ${lost} and is lost.`)
   })
 
