@@ -40,7 +40,8 @@ export function deliveryRows(dynamodb: string): Promise<Row[]> {
     rows.map(async ({ name, destinations, payloadBytes }) => {
       const delivery = await measureDelivery(dynamodb, destinations, payloadBytes)
       const { writeUnits, readUnits, messages, milliseconds, storedBytes, sentBytes } = delivery
-      const dollars = (amount: number) => (amount * MILLION).toFixed(2)
+      // Without a minus if it is nothing.
+      const dollars = (amount: number) => (Math.round(amount * MILLION * 100) / 100 || 0).toFixed(2)
       return {
         'destinations of a run': name,
         'payload, kB': payloadBytes / 1000,
