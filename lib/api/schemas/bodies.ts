@@ -256,7 +256,7 @@ export const limitsBody = /* @__PURE__ */ schema(() => {
     const inRange = z.int({ error }).check(z.minimum(range.min, { error }), z.maximum(range.max, { error }))
     return z.nullish(inRange).check(z.describe(description))
   }
-  const shareError = 'must be a number above 0 and at most 1, or null'
+  const shareError = 'must be a number from 0.0001 to 1, or null'
   return z
     .strictObject({
       maxOpenExecutions: count(
@@ -276,7 +276,7 @@ export const limitsBody = /* @__PURE__ */ schema(() => {
         .nullish(
           z
             .number({ error: shareError })
-            .check(z.gt(0, { error: shareError }), z.lte(1, { error: shareError })),
+            .check(z.gte(0.0001, { error: shareError }), z.lte(1, { error: shareError })),
         )
         .check(z.describe('The share of each cost limit at which `limit.warning` is sent.')),
       queueWhenFull: truth(
