@@ -70,7 +70,7 @@ describe('open end --all on 10,000 executions of a table that throttles', () => 
     const killed = cli.start(command, { environment })
     await waitUntil(async () => (await countOpen()) < EXECUTIONS - 1_000, {
       what: 'the first 1,000',
-      limitMs: 60_000,
+      limitMs: 150_000,
     })
     killed.kill('SIGKILL')
     await killed.ended
