@@ -16,7 +16,15 @@ import {
   timerShard,
 } from './table/keys.ts'
 import { listRecords } from './table/sharded-list.ts'
-import { type Condition, type Item, NOT_EXISTS, queryPages, type Table } from './table/table.ts'
+import {
+  type Condition,
+  type Item,
+  NOT_EXISTS,
+  passedBy,
+  queryPages,
+  queryTogether,
+  type Table,
+} from './table/table.ts'
 
 /** Index entries that one query reads of a shard of the outbox. */
 const OUTBOX_PAGE = 1_000
@@ -70,21 +78,15 @@ export function deliveryStore(table: Table): DeliveryStore {
     async *readOutbox({ from, before }) {
       // DynamoDB rejects an empty range.
       if (from >= before) return
-      const shards = Array.from({ length: OUTBOX_SHARDS }, (_, shard) =>
-        queryPages(table, {
-          IndexName: 'open-executions',
-          KeyConditionExpression: 'openShard = :shard AND openUntil BETWEEN :from AND :last',
-          ExpressionAttributeValues: { ':shard': outboxShard(shard), ':from': from, ':last': before - 1 },
-          Limit: OUTBOX_PAGE,
-        }),
-      )
-      for (;;) {
-        const pages = await Promise.all(shards.map((shard) => shard.next()))
-        if (pages.every(({ done }) => done)) return
-        const entries = pages.map(({ value }) => ((value ?? []) as Item[]).map(toEntry))
-        // A shard may have more entries of the same time as its last one.
-        const ends = entries.map((read) => read.at(-1)?.at ?? before)
-        yield { entries: entries.flat(), until: Math.min(...ends) }
+      const queries = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => ({
+        IndexName: 'open-executions' as const,
+        KeyConditionExpression: 'openShard = :shard AND openUntil BETWEEN :from AND :last',
+        ExpressionAttributeValues: { ':shard': outboxShard(shard), ':from': from, ':last': before - 1 },
+        Limit: OUTBOX_PAGE,
+      }))
+      for await (const pages of queryTogether(table, queries)) {
+        const entries = pages.map((items) => items.map(toEntry))
+        yield { entries: entries.flat(), until: passedBy(entries, before) }
       }
     },
 

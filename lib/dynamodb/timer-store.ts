@@ -10,7 +10,7 @@ import {
   scheduleIdOf,
   scheduleKey,
 } from './table/keys.ts'
-import { type Item, queryPages, type Table } from './table/table.ts'
+import { type Item, queryTogether, type Table } from './table/table.ts'
 
 /** Timers that one query reads of a shard: 16,000 of all of them are some megabytes. */
 const TIMER_PAGE = 1_000
@@ -19,15 +19,15 @@ const TIMER_PAGE = 1_000
 export function timerStore(table: Table): TimerStore {
   return {
     async *read({ before }) {
-      const shards = TIMER_PARTITIONS.map((partition) =>
-        queryPages(table, { ...dueBefore(partition, before), Limit: TIMER_PAGE }),
-      )
-      for (;;) {
-        const pages = await Promise.all(shards.map((shard) => shard.next()))
-        if (pages.every(({ done }) => done)) return
-        const due = pages.flatMap(({ value }) => ((value ?? []) as Item[]).map(toTimer))
-        yield due.sort((a, b) => a.openUntil - b.openUntil)
-      }
+      const queries = TIMER_PARTITIONS.map((partition) => ({
+        ...dueBefore(partition, before),
+        Limit: TIMER_PAGE,
+      }))
+      for await (const pages of queryTogether(table, queries))
+        yield pages
+          .flat()
+          .map(toTimer)
+          .sort((a, b) => a.openUntil - b.openUntil)
     },
 
     async postpone({ timer, until }) {

@@ -29,7 +29,15 @@ import {
 import { timeToLive } from './table/retention.ts'
 import { USAGE_ATTRIBUTES } from './table/schema.ts'
 import { orCorrupt, readText, type StoredText, textBytes, toStoredText } from './table/stored-text.ts'
-import { type Condition, type Item, type Query, queryPages, type Table } from './table/table.ts'
+import {
+  type Condition,
+  type Item,
+  passedBy,
+  type Query,
+  queryPages,
+  queryTogether,
+  type Table,
+} from './table/table.ts'
 
 /** How long totals are kept. Those of minutes and hours are read again after an outage of the sweeper. */
 const KEPT_MS = {
@@ -74,16 +82,10 @@ export function usageStore(table: Table): UsageStore {
     async *readEntries({ from, before }) {
       // DynamoDB rejects an empty range.
       if (from >= before) return
-      const shards = SHARDS.map((shard) => queryPages(patient, entriesQuery(shard, from, before)))
-      for (;;) {
-        const pages = await Promise.all(shards.map((shard) => shard.next()))
-        if (pages.every(({ done }) => done)) return
-        const read = pages.map(({ value }) => ((value ?? []) as Item[]).map(toEntry))
-        // A shard may have more entries of the same time as its last one. One that has ended has none.
-        const ends = read.map((entries, shard) =>
-          pages[shard]?.done ? before : (entries.at(-1)?.at ?? before),
-        )
-        yield { entries: read.flat(), until: Math.min(...ends) }
+      const queries = SHARDS.map((shard) => entriesQuery(shard, from, before))
+      for await (const pages of queryTogether(patient, queries)) {
+        const entries = pages.map((items) => items.map(toEntry))
+        yield { entries: entries.flat(), until: passedBy(entries, before) }
       }
     },
 

@@ -170,6 +170,26 @@ export type Query = {
   Limit?: number
 }
 
+/** The next page of each query, read at the same time: empty once a query has ended, until all have. */
+export async function* queryTogether(
+  table: Pick<Table, 'query'>,
+  queries: Query[],
+): AsyncGenerator<Item[][]> {
+  const lists = queries.map((query) => queryPages(table, query))
+  for (;;) {
+    const pages = await Promise.all(lists.map((list) => list.next()))
+    if (pages.every(({ done }) => done)) return
+    yield pages.map(({ value }) => (value ?? []) as Item[])
+  }
+}
+
+/**
+ * Up to where the shards of a log have been read that ends before `before`. A shard may have more entries of the same
+ * time as its last one.
+ */
+export const passedBy = (pages: { at: number }[][], before: number): number =>
+  Math.min(...pages.map((entries) => entries.at(-1)?.at ?? before))
+
 /** The items of all pages of a query, page by page. */
 export async function* queryPages(table: Pick<Table, 'query'>, query: Query): AsyncGenerator<Item[]> {
   let ExclusiveStartKey: Item | undefined
