@@ -2,7 +2,12 @@ import { Option } from 'commander'
 import type { UsageOptions, UsageRow } from '../../clients/typescript/src/index.ts'
 import { usageParameters } from '../../lib/api/parameters.ts'
 import { toUsageCsv } from '../../lib/api/to-usage-record.ts'
-import { DIMENSION_FIELDS, USAGE_DIMENSIONS, type UsageDimension } from '../../lib/core/usage.ts'
+import {
+  DIMENSION_FIELDS,
+  USAGE_DIMENSIONS,
+  USAGE_INTERVALS,
+  type UsageDimension,
+} from '../../lib/core/usage.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { textTable } from '../format.ts'
@@ -30,11 +35,7 @@ export function addUsageCommand(program: CliCommand): void {
     .option('--from <time>', 'date or time of the first interval (default: a day before --to)', parseTime)
     .option('--to <time>', 'date or time of the end (default: now)', parseTime)
     .addOption(
-      new Option('--interval <length>', 'length of the intervals (default: hour)').choices([
-        'minute',
-        'hour',
-        'day',
-      ]),
+      new Option('--interval <length>', 'length of the intervals (default: hour)').choices(USAGE_INTERVALS),
     )
     .option('--tenant <id>', 'only of this tenant', parseAs('tenantId'))
     .option('--agent <slug>', 'only of the agent with this slug or ID')

@@ -38,7 +38,7 @@ export function LimitsDialog({ tenantId, limits, onSave, onClose }: Props) {
   return (
     <Dialog title="Limits" onClose={onClose}>
       <form ref={form} class="form" onSubmit={save}>
-        <p class="muted">A field without a value sets no limit. Days and months are those of UTC.</p>
+        <p class="muted">An empty field sets no limit. Days and months are those of UTC.</p>
         <div class="limits-fields">
           <NumberField
             name="day"

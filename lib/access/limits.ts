@@ -1,11 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import { LimitExceeded } from '../core/errors.ts'
 import type { LimitStore, SlotQueue, SubjectKey, System } from '../core/ports.ts'
+import { INTERVAL_MS } from '../core/usage.ts'
 import {
   type CostPeriod,
   endOfPeriod,
   exceededPeriod,
   type LimitSubject,
+  orderOf,
   type ReachedLimit,
   type Spending,
   type Spent,
@@ -18,8 +20,6 @@ const MAX_ORGANIZATIONS = 10_000
 /** How long it may apply limits as they were. */
 const LIMITS_TTL_MS = 10_000
 const MAX_SUBJECTS = 10_000
-
-const MINUTE_MS = 60_000
 
 /** `Retry-After` at the limit of open executions, in seconds. */
 const OPEN_RETRY_SECONDS = 5
@@ -41,7 +41,8 @@ const known = new LRUCache<string, { limits: StoredLimits | null }, Reading>({
   fetchMethod: async (_id, _stale, { context: { store, ...key } }) => ({ limits: await store.get(key) }),
 })
 
-const idOf = (organizationId: string, { kind, id }: LimitSubject): string => `${organizationId}#${kind}#${id}`
+const idOf = (organizationId: string, subject: LimitSubject): string =>
+  `${organizationId}#${orderOf(subject)}`
 
 /** To be called when this process changes limits, so that its runs see it at once. */
 export function forgetLimits(organizationId: string, subject: LimitSubject): void {
@@ -144,14 +145,14 @@ export async function admitLimited(
     for (const { subject, limits } of limited) {
       const { maxRunsPerMinute: max } = limits
       if (max === null) continue
-      const minute = Math.floor(now() / MINUTE_MS)
+      const minute = Math.floor(now() / INTERVAL_MS.minute)
       const count = (runs: number) => store.countRun({ organizationId, subject, minute, runs })
       const runs = await count(1)
       counted.push(() => count(-1))
       if (runs > max)
         throw new LimitExceeded(
           { subject, limit: 'maxRunsPerMinute', max },
-          secondsTo((minute + 1) * MINUTE_MS, now()),
+          secondsTo((minute + 1) * INTERVAL_MS.minute, now()),
         )
     }
     for (const { subject, limits } of limited) {

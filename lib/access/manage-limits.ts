@@ -6,6 +6,7 @@ import {
   type LimitSubject,
   type LimitsUse,
   NO_LIMITS,
+  orderOf,
   type StoredLimits,
   type UsageLimits,
 } from '../core/usage-limits.ts'
@@ -45,10 +46,10 @@ export async function listLimits(
     }),
   )
   const all = found.filter((each) => each !== null).sort((a, b) => (a.subject.id < b.subject.id ? -1 : 1))
-  const rest = all.filter(({ subject }) => page.after === null || `agent#${subject.id}` > page.after.order)
+  const rest = all.filter(({ subject }) => page.after === null || orderOf(subject) > page.after.order)
   const items = rest.slice(0, page.limit)
   const last = items.at(-1)
-  return { items, next: rest.length > items.length && last ? { order: `agent#${last.subject.id}` } : null }
+  return { items, next: rest.length > items.length && last ? { order: orderOf(last.subject) } : null }
 }
 
 /** @throws LimitsNotFound, Forbidden */

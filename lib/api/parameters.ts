@@ -12,7 +12,7 @@ import {
   RESULT_PAGE_SIZE,
   USAGE_PAGE_SIZE,
 } from '../core/limits.ts'
-import { USAGE_DIMENSIONS } from '../core/usage.ts'
+import { USAGE_DIMENSIONS, USAGE_INTERVALS } from '../core/usage.ts'
 import { LIMITED } from '../core/usage-limits.ts'
 import {
   dateTime,
@@ -219,7 +219,7 @@ export const usageParameters = /* @__PURE__ */ parameters(() => ({
     { uniqueItems: true, param: { style: 'form', explode: false } },
   ),
   interval: describe(
-    z.optional(oneOf(['minute', 'hour', 'day'])),
+    z.optional(oneOf(USAGE_INTERVALS)),
     'How long the intervals are: `hour` by default. A request can read 3 hours of the last 2 days by minute, 31 days of the last 100 days by hour, and 800 days by day.',
   ),
   from: describe(

@@ -1,13 +1,16 @@
-import { type LimitSubject, type LimitsUse, leftOf, type StoredLimits } from '../core/usage-limits.ts'
+import {
+  type LimitSubject,
+  type LimitsUse,
+  leftOf,
+  ownerOf,
+  type StoredLimits,
+} from '../core/usage-limits.ts'
 import type { LimitsDetails, LimitsRecord, OwnLimits } from './schemas/limits-record.ts'
 
 export const toLimitsRecord = ({
-  subject: { kind, id },
+  subject,
   ...limits
-}: StoredLimits & { subject: LimitSubject }): LimitsRecord => ({
-  ...(kind === 'tenant' ? { tenantId: id } : { agentId: id }),
-  ...limits,
-})
+}: StoredLimits & { subject: LimitSubject }): LimitsRecord => ({ ...ownerOf(subject), ...limits })
 
 export const toLimitsDetails = ({
   use,

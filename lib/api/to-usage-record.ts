@@ -1,4 +1,10 @@
-import { DIMENSION_FIELDS, type UsageDimension, type UsageKey, type UsageTotals } from '../core/usage.ts'
+import {
+  DIMENSION_FIELDS,
+  NANO_USD,
+  type UsageDimension,
+  type UsageKey,
+  type UsageTotals,
+} from '../core/usage.ts'
 import type { UsageRowRecord } from './schemas/usage-record.ts'
 
 /** An interval begins at a full second. */
@@ -12,7 +18,7 @@ export function toUsageRecord({
   runTimeMs,
   ...row
 }: Partial<UsageKey> & UsageTotals & { start: number }): UsageRowRecord {
-  const costs = { costUsd: costNanoUsd / 1e9, childCostUsd: childCostNanoUsd / 1e9 }
+  const costs = { costUsd: costNanoUsd / NANO_USD, childCostUsd: childCostNanoUsd / NANO_USD }
   return { start: toIntervalTime(start), ...row, ...costs, unpricedRuns, runTimeMs }
 }
 

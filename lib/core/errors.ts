@@ -5,7 +5,7 @@ import {
   OPEN_RETRY_AFTER_SECONDS,
   SIGNAL_RECOUNT_MS,
 } from './limits.ts'
-import { describeReached, type ReachedLimit } from './usage-limits.ts'
+import { describeReached, ownerOf, type ReachedLimit } from './usage-limits.ts'
 
 /**
  * One violation in a request. `path` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter or header.
@@ -338,14 +338,16 @@ export class TooManyRequests extends ServiceError {
 /** A limit of the run's tenant or agent permits no further run for now. */
 export class LimitExceeded extends ServiceError {
   readonly reached: ReachedLimit
+  readonly retryAfterSeconds: number
 
   constructor(reached: ReachedLimit, retryAfterSeconds: number) {
     const { subject, limit, max } = reached
     super('LimitExceeded', `${describeReached(reached)} Retry in ${retryAfterSeconds} s.`, {
-      members: { [`${subject.kind}Id`]: subject.id, limit, max },
+      members: { ...ownerOf(subject), limit, max },
       headers: { 'Retry-After': String(retryAfterSeconds) },
     })
     this.reached = reached
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 

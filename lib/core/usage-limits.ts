@@ -2,6 +2,13 @@ export const LIMITED = ['tenant', 'agent'] as const
 /** Whose executions are limited: those of a tenant, or of an agent. `id`: the tenant's, or the agent's UUID. */
 export type LimitSubject = { kind: (typeof LIMITED)[number]; id: string }
 
+/** As records and errors name it. */
+export const ownerOf = ({ kind, id }: LimitSubject): { tenantId: string } | { agentId: string } =>
+  kind === 'tenant' ? { tenantId: id } : { agentId: id }
+
+/** In lists: agents by ID, then tenants by ID. */
+export const orderOf = ({ kind, id }: LimitSubject): string => `${kind}#${id}`
+
 /** What a client sets. Null: no limit. */
 export type UsageLimits = {
   /** Executions that are in progress; suspended ones do not count. */

@@ -63,7 +63,8 @@ export type UsageTotals = {
 export type UsageRow = UsageKey & UsageTotals
 
 /** The parts of time that totals are kept for. They begin in UTC. */
-export type UsageInterval = 'minute' | 'hour' | 'day'
+export const USAGE_INTERVALS = ['minute', 'hour', 'day'] as const
+export type UsageInterval = (typeof USAGE_INTERVALS)[number]
 export const INTERVAL_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
 
 /**
@@ -107,7 +108,10 @@ export const measuresOf = (ended: Ended, at: number): Pick<UsageEntry, 'usage' |
     ended.startedAt && !ended.cached ? Math.max(at - Date.parse(ended.startedAt) - ended.waitedMs, 0) : 0,
 })
 
-const toNano = ({ costUsd = 0 }: Usage): number => Math.round(costUsd * 1e9)
+/** Billionths of a dollar: integers, whose sums are exact. */
+export const NANO_USD = 1e9
+
+const toNano = ({ costUsd = 0 }: Usage): number => Math.round(costUsd * NANO_USD)
 
 /** A row of one execution. */
 export function toUsageRow(entry: UsageEntry): UsageRow {

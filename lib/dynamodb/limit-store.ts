@@ -1,6 +1,12 @@
 import type { LimitStore, Page, SubjectKey } from '../core/ports.ts'
-import { INTERVAL_MS } from '../core/usage.ts'
-import { type LimitSubject, type LimitWarning, periodsOf, type StoredLimits } from '../core/usage-limits.ts'
+import { INTERVAL_MS, NANO_USD } from '../core/usage.ts'
+import {
+  type LimitSubject,
+  type LimitWarning,
+  orderOf,
+  periodsOf,
+  type StoredLimits,
+} from '../core/usage-limits.ts'
 import { withoutNulls } from './executions/execution-item.ts'
 import {
   executionIdOf,
@@ -36,9 +42,6 @@ const SLOTS_PER_ITEM = 16
 /** Slots that are looked at when all are taken, in the hope that their executions have ended. */
 const MAX_CHECKED = 25
 const MAX_ATTEMPTS = 10
-
-/** Integers: their sums are exact. */
-const NANO_USD = 1e9
 
 /**
  * Limits: an item each, and those of an organization in one partition. Slots: a few items for each subject, with an
@@ -226,8 +229,6 @@ const toLimits = ({ pk, sk, maxCostUsd, ...limits }: Item): StoredLimits => ({
   ...(limits as Omit<StoredLimits, 'maxCostUsd'>),
   maxCostUsd: { day: null, month: null, ...(maxCostUsd as object) },
 })
-
-const orderOf = ({ kind, id }: LimitSubject): string => `${kind}#${id}`
 
 function fromOrder(order: string): LimitSubject {
   const end = order.indexOf('#')

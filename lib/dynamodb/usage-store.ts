@@ -7,6 +7,7 @@ import {
   measuresOf,
   NO_TOTALS,
   startOf,
+  USAGE_RANGES,
   type UsageEntry,
   type UsageInterval,
   type UsageRow,
@@ -39,12 +40,12 @@ import {
   type Table,
 } from './table/table.ts'
 
-/** How long totals are kept. Those of minutes and hours are read again after an outage of the sweeper. */
-const KEPT_MS = {
+/** How long totals are kept: those of minutes longer than clients read them, for an outage of the sweeper. */
+const KEPT_MS: Record<UsageInterval, number> = {
   minute: 7 * INTERVAL_MS.day,
-  hour: 100 * INTERVAL_MS.day,
-  day: 800 * INTERVAL_MS.day,
-} as const satisfies Record<UsageInterval, number>
+  hour: USAGE_RANGES.hour.keptMs,
+  day: USAGE_RANGES.day.keptMs,
+}
 
 /** Of the totals in one item; larger ones are stored in chunks. */
 const INLINE_BYTES = 300_000

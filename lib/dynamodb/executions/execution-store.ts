@@ -194,7 +194,16 @@ export function executionStore(table: Table): ExecutionStore {
       return { ...finished, learnedFrom, steps, usage, model, lostSteps, lostUsage, childUsage, openUntil }
     },
 
-    async end({ organizationId, id, execution: _, unleasedAt, listed, isMarked, sendBefore, ...ending }) {
+    async end({
+      organizationId,
+      id,
+      execution: _,
+      unleasedAt,
+      listed,
+      isMarked,
+      sendBefore = endOfWrite(),
+      ...ending
+    }) {
       const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }), ...listed }
       const { staysListed, finishedAt, error } = ending
       const open = staysListed && openKeys({ organizationId, id, suspension: null })
@@ -205,9 +214,7 @@ export function executionStore(table: Table): ExecutionStore {
         ...usageKeys({ id, endedAt: Date.parse(finishedAt), error }),
         statusShard: statusKey({ organizationId, id }, 'ERROR'),
       }
-      const item = await apply(id, transitions.end(guard, ending), keys, {
-        sendBefore: sendBefore ?? endOfWrite(),
-      })
+      const item = await apply(id, transitions.end(guard, ending), keys, { sendBefore })
       return item && loadExecution(table, item)
     },
 

@@ -75,7 +75,7 @@ export async function feedLane(
 function unlessRefused(error: unknown): { retryMs: number } {
   if (error instanceof TooManyRequests) return { retryMs: RETRY_MS }
   if (!(error instanceof LimitExceeded)) throw error
-  return { retryMs: Math.min(Number(error.headers?.['Retry-After']) * 1000, MAX_QUEUE_DELAY_MS) }
+  return { retryMs: Math.min(error.retryAfterSeconds * 1000, MAX_QUEUE_DELAY_MS) }
 }
 
 type Key = { organizationId: string; id: string }

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry'
 import { findUsedUp, hasCostLimit, type Limited, limitsOf } from '../../access/limits.ts'
 import type { Execution, Usage } from '../../core/execution.ts'
-import { describeReached, type Spent } from '../../core/usage-limits.ts'
+import { describeReached, ownerOf, type Spent } from '../../core/usage-limits.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { Engine } from '../engine.ts'
 import { BudgetExceeded } from './run-budget.ts'
@@ -41,7 +41,7 @@ export function openRunLimits(
         const usedUp = findUsedUp(limited, spent)
         if (!usedUp) return
         const { limit, max } = usedUp
-        const details = { [`${subject.kind}Id`]: subject.id, limit, max }
+        const details = { ...ownerOf(subject), limit, max }
         throw new BudgetExceeded({ code: 'BudgetExceeded', message: describeReached(usedUp), ...details })
       })
       await Promise.all(checks)

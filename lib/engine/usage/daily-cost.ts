@@ -1,4 +1,4 @@
-import { DEPLOYMENT, INTERVAL_MS, startOf, USAGE_RANGES } from '../../core/usage.ts'
+import { DEPLOYMENT, INTERVAL_MS, NANO_USD, startOf, USAGE_RANGES } from '../../core/usage.ts'
 import type { UsageStores } from './read-usage.ts'
 
 /**
@@ -35,7 +35,7 @@ async function readDailyCost({ usage }: Pick<UsageStores, 'usage'>, to: number):
     from,
     to,
   })) {
-    const cost = rows.reduce((sum, row) => sum + row.costNanoUsd, 0) / 1e9
+    const cost = rows.reduce((sum, row) => sum + row.costNanoUsd, 0) / NANO_USD
     first = Math.min(first, start)
     if (start < lastDayFrom) earlier += cost
     else lastDay += cost

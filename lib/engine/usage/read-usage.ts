@@ -161,7 +161,7 @@ type Values = (string | null)[]
 const valuesOf = (groupBy: UsageDimension[], row: Partial<UsageKey>): Values =>
   groupBy.map((dimension) => row[DIMENSION_FIELDS[dimension]] ?? null)
 
-/** In the order of the dimensions; groups without a value first. */
+/** In the order of the dimensions; null first. */
 function compareGroups(a: Values, b: Values): number {
   const index = a.findIndex((value, i) => value !== b[i])
   const [left = null, right = null] = [a[index], b[index]]

@@ -16,9 +16,7 @@ import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'
 import { type Environment, MAX_SUSPENDED_EXECUTIONS, MAX_WAIT_DAYS, readInteger } from '../../environment.ts'
 import { endExecution, hasFinalParent } from '../end-execution.ts'
 import { type Engine, queuedOf, timesOf } from '../engine.ts'
-import { hasArrived, waitLimitExceeded } from './wake.ts'
-
-const DAY_MS = 86_400_000
+import { DAY_MS, hasArrived, waitLimitExceeded } from './wake.ts'
 
 type Recorded = { progress: Progress | null; lostSteps?: LostStep[]; lostUsage?: Usage }
 

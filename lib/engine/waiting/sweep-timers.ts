@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { type LeaseTimes, nextSweep } from '../../core/lease-times.ts'
+import { type LeaseTimes, MAX_GRACE, nextSweep } from '../../core/lease-times.ts'
 import { MAX_QUEUE_BATCH, MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
 import type { BatchQueue, DeliveryQueue, ExecutionStore, Timer, TimerStore } from '../../core/ports.ts'
 import { DEADLINE_EXCEEDED } from '../../core/transitions.ts'
@@ -71,7 +71,7 @@ const idOf = ({ message }: QueuedTimer): string => JSON.stringify(message)
  * their messages wait in the queue, on one machine for longer than a short lease, and more of them would not help.
  */
 const overdueMs = ({ kind }: QueuedTimer, { graceMs }: LeaseTimes): number =>
-  kind === 'schedule' ? Math.max(2 * graceMs, Math.min(5 * graceMs, MAX_LOST_MS)) : 2 * graceMs
+  kind === 'schedule' ? Math.max(2 * graceMs, Math.min(MAX_GRACE * graceMs, MAX_LOST_MS)) : 2 * graceMs
 const MAX_LOST_MS = 120_000
 
 const isTooLate = (timer: QueuedTimer, now: number): boolean =>

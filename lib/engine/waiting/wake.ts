@@ -62,7 +62,7 @@ async function mayBegin(engine: Engine, execution: SuspendedExecution): Promise<
   return false
 }
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 
 export const waitLimitExceeded = (maxWaitMs: number): ExecutionError => ({
   code: 'WaitLimitExceeded',

@@ -249,7 +249,7 @@ describe('readUsage', () => {
         agentId,
       ])
 
-    it('shows each group, those without a value first', async () => {
+    it('shows each group, null first', async () => {
       const ids = [own, other].sort()
       expect(await groupsOf({})).toEqual(
         [null, 'acme', 'globex'].flatMap((tenantId) => ids.map((agentId) => [tenantId, agentId])),

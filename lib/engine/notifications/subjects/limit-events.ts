@@ -1,4 +1,4 @@
-import type { LimitWarning } from '../../../core/usage-limits.ts'
+import { type LimitWarning, ownerOf } from '../../../core/usage-limits.ts'
 import type { Addressed } from '../destinations.ts'
 import type { ReadSubject } from './event-subject.ts'
 
@@ -22,8 +22,9 @@ export const addressedOf = ({
   subject,
 }: Pick<LimitWarning, 'organizationId' | 'subject'>): Addressed => ({
   organizationId,
-  agentId: subject.kind === 'agent' ? subject.id : null,
-  tenantId: subject.kind === 'tenant' ? subject.id : null,
+  agentId: null,
+  tenantId: null,
+  ...ownerOf(subject),
   source: null,
   webhookUrl: null,
   parentExecutionId: null,
@@ -32,6 +33,6 @@ export const addressedOf = ({
 
 const dataOf = ({ id, subject, period, limitUsd, spentUsd, warnAt, at }: LimitWarning) => ({
   id,
-  ...(subject.kind === 'tenant' ? { tenantId: subject.id } : { agentId: subject.id }),
+  ...ownerOf(subject),
   ...{ period, limitUsd, spentUsd, warnAt, at },
 })
