@@ -3,6 +3,7 @@ import type { UsageOptions, UsageRow } from '../../clients/typescript/src/index.
 import { usageParameters } from '../../lib/api/parameters.ts'
 import { toUsageCsv } from '../../lib/api/to-usage-record.ts'
 import {
+  countFailed,
   DIMENSION_FIELDS,
   USAGE_DIMENSIONS,
   USAGE_INTERVALS,
@@ -72,12 +73,9 @@ const toCells = (groupBy: UsageDimension[], slugs: Map<string, string>) => (row:
     const value = row[DIMENSION_FIELDS[dimension]] ?? '-'
     return dimension === 'agent' ? (slugs.get(value) ?? value) : value
   }),
-  ...[row.runs, sumOf(row.errors), row.cacheHits, row.inputTokens, row.outputTokens].map(String),
+  ...[row.runs, countFailed(row), row.cacheHits, row.inputTokens, row.outputTokens].map(String),
   formatCost(row),
 ]
-
-const sumOf = (errors: Record<string, number>): number =>
-  Object.values(errors).reduce((sum, count) => sum + count, 0)
 
 /** `+`: and what has no price. */
 const formatCost = ({ costUsd, unpricedRuns }: UsageRow): string =>

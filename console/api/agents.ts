@@ -3,13 +3,10 @@ import type { AgentRecord, VersionDetails } from '../../lib/api/schemas/agent-re
 import { credentials } from '../state/session.ts'
 import { createStore, type Store, useStore } from '../state/store.ts'
 import { ApiError } from './api-error.ts'
-import { requestJson, requestPage } from './request.ts'
+import { requestJson, requestPages } from './request.ts'
 
 /** All agents by id. Executions name theirs by id only. Null until they are loaded. */
 const agents: Store<ReadonlyMap<string, AgentRecord> | null> = createStore(null)
-
-/** Organizations with more agents see the ids of the others. */
-const MAX_PAGES = 20
 
 let isRequested = false
 
@@ -32,15 +29,9 @@ export function useAgents(): ReadonlyMap<string, AgentRecord> | null {
 
 async function loadAgents(): Promise<void> {
   const token = credentials.get().token
-  const found = new Map<string, AgentRecord>()
-  let query: URLSearchParams | null = new URLSearchParams({ limit: '100' })
-  for (let page = 0; query !== null && page < MAX_PAGES; page += 1) {
-    const { items, next }: { items: AgentRecord[]; next: URLSearchParams | null } =
-      await requestPage<AgentRecord>('/v1/agents', { query })
-    for (const agent of items) found.set(agent.id, agent)
-    query = next
-  }
-  if (credentials.get().token === token) agents.set(found)
+  // Organizations with more agents see the ids of the others.
+  const { items } = await requestPages<AgentRecord>('/v1/agents', { query: { limit: 100 } })
+  if (credentials.get().token === token) agents.set(new Map(items.map((agent) => [agent.id, agent])))
 }
 
 /** A version of an agent with its whole document. @throws ApiError */

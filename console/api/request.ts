@@ -85,6 +85,26 @@ export async function requestPage<T>(path: string, options: RequestOptions = {})
   return { items: await readJson<T[]>(response), next: nextQueryOf(response.headers.get('Link')) }
 }
 
+/** `isComplete`: false if there are more items than the console reads. */
+export type LoadedList<T> = { items: T[]; isComplete: boolean }
+
+const MAX_PAGES = 20
+
+/** The first pages of a list. @throws ApiError */
+export async function requestPages<T>(
+  path: string,
+  { query, signal }: { query: Query; signal?: AbortSignal | undefined },
+): Promise<LoadedList<T>> {
+  const items: T[] = []
+  let next: Query | URLSearchParams | null = query
+  for (let page = 0; next && page < MAX_PAGES; page += 1) {
+    const loaded: Page<T> = await requestPage<T>(path, { query: next, signal })
+    items.push(...loaded.items)
+    next = loaded.next
+  }
+  return { items, isComplete: next === null }
+}
+
 /** What precedes `/console` in the path of the page: the stage or the base path of a custom domain, usually empty. */
 export function basePathOf(pathname: string): string {
   const at = pathname.lastIndexOf('/console')

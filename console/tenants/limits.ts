@@ -1,9 +1,8 @@
 import type { LimitsDetails, LimitsRecord, OwnLimits } from '../../lib/api/schemas/limits-record.ts'
 import type { MeRecord } from '../../lib/api/schemas/records.ts'
-import type { UsageLimits } from '../../lib/core/usage-limits.ts'
+import { leftOf, type UsageLimits } from '../../lib/core/usage-limits.ts'
 import { ApiError } from '../api/api-error.ts'
-import { type Page, requestJson, requestPage } from '../api/request.ts'
-import type { Query } from '../state/location.ts'
+import { requestJson, requestPages } from '../api/request.ts'
 
 /** `left`: what can still be used. Null: not limited. */
 export type LimitsState = { limits: UsageLimits; left: OwnLimits['left'] }
@@ -14,7 +13,7 @@ export const limitsPath = (tenantId: string): string => `/v1/tenants/${encodeURI
 export async function findLimits(tenantId: string, signal: AbortSignal): Promise<LimitsState | null> {
   try {
     const limits = await requestJson<LimitsDetails>(limitsPath(tenantId), { signal })
-    return { limits, left: leftOf(limits) }
+    return { limits, left: leftOf(limits, limits) }
   } catch (error) {
     if (error instanceof ApiError && error.code === 'LimitsNotFound') return null
     throw error
@@ -41,35 +40,11 @@ export async function readLimits(
   }
 }
 
-export function leftOf({
-  maxOpenExecutions,
-  maxCostUsd,
-  openExecutions,
-  spentUsd,
-}: LimitsDetails): OwnLimits['left'] {
-  const left = (limit: number | null, used: number) => (limit === null ? null : Math.max(limit - used, 0))
-  return {
-    openExecutions: left(maxOpenExecutions, openExecutions),
-    costUsd: { day: left(maxCostUsd.day, spentUsd.day), month: left(maxCostUsd.month, spentUsd.month) },
-  }
-}
-
-const MAX_PAGES = 20
-
 /** The limits of all tenants; null if the token may not see them. @throws ApiError */
 export async function listLimits(signal?: AbortSignal): Promise<LimitsRecord[] | null> {
-  const found: LimitsRecord[] = []
-  let next: Query | URLSearchParams | null = { kind: 'tenant', limit: 100 }
   try {
-    for (let page = 0; next && page < MAX_PAGES; page += 1) {
-      const loaded: Page<LimitsRecord> = await requestPage<LimitsRecord>('/v1/limits', {
-        query: next,
-        signal,
-      })
-      found.push(...loaded.items)
-      next = loaded.next
-    }
-    return found
+    const query = { kind: 'tenant', limit: 100 }
+    return (await requestPages<LimitsRecord>('/v1/limits', { query, signal })).items
   } catch (error) {
     if (error instanceof ApiError && error.status === 403) return null
     throw error

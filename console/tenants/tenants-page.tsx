@@ -8,9 +8,9 @@ import type { Period } from '../runs/filters.ts'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe, useScope } from '../state/session.ts'
 import { IncompleteNote } from '../usage/cost-by.tsx'
-import { loadUsage } from '../usage/load-usage.ts'
 import { PeriodChoice } from '../usage/period-choice.tsx'
 import { formatStart, parsePeriod, toUsageQuery } from '../usage/periods.ts'
+import { loadUsage } from '../usage/use-usage.ts'
 import { findLimits, listLimits } from './limits.ts'
 import { LeftOf } from './limits-card.tsx'
 import { TenantPage } from './tenant-page.tsx'
@@ -62,7 +62,7 @@ function Tenants({ period, search }: { period: Period; search: string }) {
     ])
     return { now, usage, limits }
   })
-  const rows = useMemo(() => (data ? toTenantRows(data.usage.rows, data.limits ?? []) : []), [data])
+  const rows = useMemo(() => (data ? toTenantRows(data.usage.items, data.limits ?? []) : []), [data])
   if (!data) return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading tenants…" />
   const found = searchTenants(rows, search)
   const hasLimits = data.limits !== null

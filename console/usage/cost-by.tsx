@@ -45,7 +45,7 @@ type CostProps = Props & {
 function CostBy({ groupBy, title, period, tenantId, nameOf, children }: CostProps) {
   const { data, error, reload } = useUsage(period, { groupBy, tenantId })
   const groups = addUpBy(
-    data?.rows ?? [],
+    data?.items ?? [],
     (row) => (groupBy === 'agent' ? row.agentId : row.tenantId) ?? null,
   )
   return (

@@ -1,4 +1,5 @@
 import type { UsageRowRecord as UsageRow } from '../../lib/api/schemas/usage-record.ts'
+import { countFailed } from '../../lib/core/usage.ts'
 
 export type Totals = {
   runs: number
@@ -16,7 +17,7 @@ export function addUp(rows: UsageRow[]): Totals {
   const sum = (read: (row: UsageRow) => number) => rows.reduce((total, row) => total + read(row), 0)
   return {
     runs: sum(({ runs }) => runs),
-    failed: sum(({ errors }) => Object.values(errors).reduce((total, count) => total + count, 0)),
+    failed: sum(countFailed),
     cacheHits: sum(({ cacheHits }) => cacheHits),
     inputTokens: sum(({ inputTokens }) => inputTokens),
     outputTokens: sum(({ outputTokens }) => outputTokens),

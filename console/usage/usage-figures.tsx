@@ -26,7 +26,7 @@ export function UsageFigures({ period, tenantId }: Props) {
   const { data, error, reload, isLive } = useUsage(period, { tenantId })
   const boundTenant = useMe()?.tenantId ?? null
   if (!data) return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading usage…" />
-  const totals = addUp(data.rows)
+  const totals = addUp(data.items)
   return (
     <>
       <p class="muted usage-note">
@@ -127,8 +127,8 @@ const CHARTS: ChartOf[] = [
 
 type PartProps = { usage: Usage; period: Period; tenantId: string | undefined }
 
-function Charts({ usage: { rows, now }, period, tenantId }: PartProps) {
-  const parts = partsOf(period, now, rows).map((part) => ({
+function Charts({ usage: { items, now }, period, tenantId }: PartProps) {
+  const parts = partsOf(period, now, items).map((part) => ({
     ...part,
     label: formatPart(period, part.from, now),
     totals: addUp(part.rows),
@@ -152,9 +152,9 @@ function Charts({ usage: { rows, now }, period, tenantId }: PartProps) {
   ))
 }
 
-function ErrorCodes({ usage: { rows }, period, tenantId }: PartProps) {
+function ErrorCodes({ usage: { items }, period, tenantId }: PartProps) {
   const href = toHref('/runs', { status: 'ERROR', tenantId, period })
-  const errors = countErrors(rows)
+  const errors = countErrors(items)
   return (
     <Card title="Errors by code" class="error-codes">
       {errors.length === 0 && <p class="muted">No run failed in this time.</p>}

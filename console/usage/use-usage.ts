@@ -1,14 +1,22 @@
+import type { UsageRowRecord as UsageRow } from '../../lib/api/schemas/usage-record.ts'
 import type { ApiError } from '../api/api-error.ts'
+import { type LoadedList, requestPages } from '../api/request.ts'
 import { usePolling, useResource } from '../api/use-resource.ts'
 import type { Period } from '../runs/filters.ts'
-import { type LoadedUsage, loadUsage } from './load-usage.ts'
+import type { Query } from '../state/location.ts'
 import { toUsageQuery, type UsageQuery } from './periods.ts'
+
+const PAGE_SIZE = 1_000
+
+/** Rows in the order of time. @throws ApiError */
+export const loadUsage = (query: Query, signal?: AbortSignal): Promise<LoadedList<UsageRow>> =>
+  requestPages('/v1/usage', { query: { ...query, limit: PAGE_SIZE }, signal })
 
 /** The service adds runs to the totals minute by minute. */
 const POLL_MS = 60_000
 
 /** `now`: the end of the period. */
-export type Usage = LoadedUsage & { now: number }
+export type Usage = LoadedList<UsageRow> & { now: number }
 
 type State = {
   data: Usage | null

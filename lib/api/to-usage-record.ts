@@ -1,4 +1,5 @@
 import {
+  countFailed,
   DIMENSION_FIELDS,
   NANO_USD,
   type UsageDimension,
@@ -44,7 +45,7 @@ export function toUsageCsv(records: UsageRowRecord[], groupBy: readonly UsageDim
     ...fields.map((field) => quote(guard(record[field] ?? ''))),
     record.runs,
     record.cacheHits,
-    Object.values(record.errors).reduce((sum, count) => sum + count, 0),
+    countFailed(record),
     quote(JSON.stringify(record.errors)),
     ...NUMBERS.map((name) => formatNumber(record[name])),
   ])

@@ -60,6 +60,9 @@ export type UsageTotals = {
   runTimeMs: number
 }
 
+export const countFailed = ({ errors }: Pick<UsageTotals, 'errors'>): number =>
+  Object.values(errors).reduce((sum, count) => sum + count, 0)
+
 export type UsageRow = UsageKey & UsageTotals
 
 /** The parts of time that totals are kept for. They begin in UTC. */
@@ -130,16 +133,6 @@ export function toUsageRow(entry: UsageEntry): UsageRow {
     unpricedRuns: isUnpriced ? 1 : 0,
     runTimeMs: entry.runTimeMs,
   }
-}
-
-/** The sums of rows that agree in these dimensions. */
-export function sumUsage<Key extends Partial<UsageKey>>(
-  rows: Iterable<UsageRow>,
-  dimensions?: readonly UsageDimension[],
-): (Key & UsageTotals)[] {
-  const sums = new UsageSums<Key>(dimensions)
-  sums.add(rows)
-  return sums.rows
 }
 
 /** Adds up rows that arrive one after the other. The sums have the members that they are grouped by. */

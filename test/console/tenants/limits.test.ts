@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { leftOf } from '../../../console/tenants/limits.ts'
 import { toLimits } from '../../../console/tenants/limits-form.ts'
 import { searchTenants, toTenantRows } from '../../../console/tenants/tenant-rows.ts'
+import { leftOf } from '../../../lib/core/usage-limits.ts'
 import { aLimitsRecord, aUsageRow } from '../../browser/stub/usage.ts'
 
 describe('leftOf', () => {
   it('is never negative: requests that were in flight may have exceeded a limit', () => {
     const limits = aLimitsRecord('acme', { maxOpenExecutions: 10, maxCostUsd: { day: 5, month: null } })
-    expect(leftOf({ ...limits, openExecutions: 4, spentUsd: { day: 5.2, month: 90 } })).toEqual({
+    expect(leftOf(limits, { openExecutions: 4, spentUsd: { day: 5.2, month: 90 } })).toEqual({
       openExecutions: 6,
       costUsd: { day: 0, month: null },
     })

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
-import type { LimitSubject, Spending, UsageLimits } from '../../../lib/core/usage-limits.ts'
+import {
+  type LimitSubject,
+  NO_LIMITS,
+  type Spending,
+  type UsageLimits,
+} from '../../../lib/core/usage-limits.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { NO_LIMITS } from '../../support/limits/limited-service.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
 const scripted = await startScriptedEngine()

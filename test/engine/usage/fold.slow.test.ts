@@ -3,13 +3,7 @@ import { Unavailable } from '../../../lib/core/errors.ts'
 import { failedExecution } from '../../../lib/core/execution.ts'
 import { FOLD_DELAY_MS } from '../../../lib/core/limits.ts'
 import type { UsageStore } from '../../../lib/core/ports.ts'
-import {
-  DEPLOYMENT,
-  INTERVAL_MS,
-  sumUsage,
-  type UsageInterval,
-  type UsageRow,
-} from '../../../lib/core/usage.ts'
+import { DEPLOYMENT, INTERVAL_MS, type UsageInterval, type UsageRow } from '../../../lib/core/usage.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
@@ -18,6 +12,7 @@ import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution, runOptions } from '../../support/engine/executions.ts'
 import { Died, dyingTable } from '../../support/lifecycle/deletion.ts'
+import { sumUsage } from '../../support/usage/sum-usage.ts'
 
 const { minute: MINUTE, hour: HOUR, day: DAY } = INTERVAL_MS
 /** The beginning of a day. */

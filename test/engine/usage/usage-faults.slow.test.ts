@@ -11,7 +11,6 @@ import {
   DIMENSION_FIELDS,
   INTERVAL_MS,
   startOf,
-  sumUsage,
   USAGE_DIMENSIONS,
   type UsageDimension,
   type UsageInterval,
@@ -27,6 +26,7 @@ import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { leased, runOptions } from '../../support/engine/executions.ts'
+import { sumUsage } from '../../support/usage/sum-usage.ts'
 
 const RUNS = 5_000
 const AT_ONCE = 16
@@ -262,7 +262,7 @@ function sumRecords(records: ExecutionSummary[], dimensions: readonly UsageDimen
 /** The same of stored totals. */
 const sumTotals = (rows: UsageRow[], dimensions: readonly UsageDimension[]) =>
   Object.fromEntries(
-    sumUsage<UsageRow>(rows, dimensions).map((row) => [
+    sumUsage(rows, dimensions).map((row) => [
       JSON.stringify(dimensions.map((dimension) => row[DIMENSION_FIELDS[dimension]])),
       Object.fromEntries(COMPARED.map((name) => [name, row[name]])),
     ]),

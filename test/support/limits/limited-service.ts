@@ -12,7 +12,7 @@ import { hashJson } from '../../../lib/core/json/hash-json.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { DelayedExecution, QueueMessage } from '../../../lib/core/ports.ts'
-import type { LimitSubject, UsageLimits } from '../../../lib/core/usage-limits.ts'
+import { type LimitSubject, NO_LIMITS, type UsageLimits } from '../../../lib/core/usage-limits.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { afterEnd } from '../../../lib/engine/end-execution.ts'
@@ -24,14 +24,6 @@ import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
 import { NO_DELIVERIES } from '../engine/engine-on.ts'
 import { runOptions } from '../engine/executions.ts'
-
-export const NO_LIMITS: UsageLimits = {
-  maxOpenExecutions: null,
-  maxRunsPerMinute: null,
-  maxCostUsd: { day: null, month: null },
-  warnAt: null,
-  queueWhenFull: false,
-}
 
 const TIMES = leaseTimes()
 const YEAR_MS = 365 * 86_400_000
