@@ -73,6 +73,17 @@ export const stillLost = (lostSteps: LostStep[], recorded: RecordedStep[]): Lost
     return !stored || attemptOf(stored) !== attempt
   })
 
+/** The progress of a run that no worker resumes, with its lost steps that have not arrived since. */
+export async function withLost(
+  steps: Pick<StepStore, 'read'>,
+  executionId: string,
+  progress: Progress | null,
+  lostSteps: LostStep[],
+): Promise<(Progress & { lostSteps?: LostStep[] }) | null> {
+  if (!progress || lostSteps.length === 0) return progress
+  return { ...progress, lostSteps: stillLost(lostSteps, await steps.read({ executionId })) }
+}
+
 /** The last step that is known, 0 if none is, and its calls whose results are not. */
 export type JournalEnd = { number: number; pendingCalls: string[] }
 

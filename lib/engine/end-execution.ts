@@ -6,11 +6,10 @@ import {
   type ExecutionError,
   type ExecutionSummary,
   isFinal,
-  type LostStep,
   type Progress,
 } from '../core/execution.ts'
 import type { ExecutionStore, FeedQueue, LimitStore, RunQueue, SlotQueue, System } from '../core/ports.ts'
-import { type StepStore, stillLost } from '../core/step.ts'
+import { type StepStore, withLost } from '../core/step.ts'
 import { endOfWait } from '../core/transitions.ts'
 import { isoNow, queuedOf } from './engine.ts'
 import { releaseSlots } from './queued-runs.ts'
@@ -147,7 +146,6 @@ type Readers = { executions: Pick<ExecutionStore, 'getSummary'>; steps: Pick<Ste
 
 /** The progress of a run that no worker resumes, and the steps of its record that are lost indeed. */
 export async function withLosses({ executions, steps }: Readers, key: Key, progress: Progress | null) {
-  const lostSteps: LostStep[] = (progress && (await executions.getSummary(key))?.lostSteps) ?? []
-  if (!progress || lostSteps.length === 0) return progress
-  return { ...progress, lostSteps: stillLost(lostSteps, await steps.read({ executionId: key.id })) }
+  const summary = progress && (await executions.getSummary(key))
+  return withLost(steps, key.id, progress, summary?.lostSteps ?? [])
 }

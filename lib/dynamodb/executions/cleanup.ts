@@ -1,7 +1,7 @@
 import { CANCELLED } from '../../core/execution.ts'
 import { CLEANUP_DELAY_MS } from '../../core/limits.ts'
 import type { Cleanup, ExecutionStore } from '../../core/ports.ts'
-import { stillLost } from '../../core/step.ts'
+import { withLost } from '../../core/step.ts'
 import { endOfWait } from '../../core/transitions.ts'
 import { belongsTo } from '../reservation-stores.ts'
 import {
@@ -138,10 +138,7 @@ async function endOpen(table: Table, { id, organizationId }: ExecutionItem, { en
   const record = await table.get(executionKey(id), { consistent: true })
   if (record?.status !== 'IN_PROGRESS') return
   const { suspension = null, startedAt = null, waitedMs = 0, lostSteps = [] } = record as ExecutionItem
-  const progress =
-    recorded && lostSteps.length > 0
-      ? { ...recorded, lostSteps: stillLost(lostSteps, await steps.read({ executionId: id })) }
-      : recorded
+  const progress = await withLost(steps, id, recorded, lostSteps)
   const finishedAt = new Date(clock()).toISOString()
   const wait = endOfWait({ suspension, startedAt, waitedMs }, finishedAt)
   await end({ organizationId, id, error: CANCELLED, finishedAt, progress, wait })
