@@ -42,6 +42,8 @@ export async function simulateBatches(
           tenantId: null,
           options: {},
           webhookUrl: null,
+          trial: null,
+          sums: null,
           retryOf: null,
           idempotencyId: null,
           maxCostUsd: null,

@@ -23,11 +23,13 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     id: execution.id,
     documentId: execution.agentId,
     versionId: execution.versionId,
+    selectedBy: execution.selectedBy,
     tenantId: execution.tenantId,
     status: execution.status,
     source: execution.source,
     tokenId: execution.tokenId,
-    ...(execution.batch && { batchId: execution.batch.id, customId: execution.batch.customId }),
+    ...(execution.replay && { originalExecutionId: execution.replay.executionId }),
+    ...toBatchLine(execution),
     ...(execution.schedule && {
       scheduleName: execution.schedule.name,
       scheduledFor: execution.schedule.at,
@@ -54,6 +56,12 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     feedback: execution.feedback,
     logs: execution.logs,
   }
+}
+
+/** The lines of a trial are named by their originals. */
+function toBatchLine({ batch, source }: Pick<Execution, 'batch' | 'source'>) {
+  if (!batch) return {}
+  return source === 'TRIAL' ? { trialId: batch.id } : { batchId: batch.id, customId: batch.customId }
 }
 
 /** The answer to a change of an execution: its record, or only its state for a token that may not read. */

@@ -2,6 +2,7 @@ import type { TokenLimits } from './access.ts'
 import { isJsonObject, type Json, type JsonObject } from './json/json.ts'
 import { MAX_AGENT_STEPS } from './limits.ts'
 import type { DeclaredSchedule } from './schedule.ts'
+import type { Gate } from './trial.ts'
 
 /** The file that makes a folder an agent. */
 export const DOCUMENT_FILE = 'agent.md'
@@ -23,6 +24,8 @@ export type ExecutionSettings = {
   /** Absent for the defaults of `lib/core/limits.ts`. */
   maxParallelToolCalls?: number | undefined
   maxChildren?: number | undefined
+  /** What has to be met before another version becomes current. Absent: nothing. */
+  promotion?: Gate | undefined
 }
 
 /** How many steps a run has by default, and how many a call may ask for. */

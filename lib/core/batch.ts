@@ -9,6 +9,7 @@ import {
 } from './execution.ts'
 import { derivedId } from './ids.ts'
 import type { Json, JsonObject } from './json/json.ts'
+import type { TrialSettings, TrialSums } from './trial.ts'
 
 /** Lines of a batch, and bytes of JSON of their inputs that one block of them has, unless a line is larger alone. */
 export const MAX_BATCH_LINES = 10_000
@@ -63,6 +64,10 @@ export type Batch = {
   options: BatchOptions
   /** Receives `batch.ended`; null without one. */
   webhookUrl: string | null
+  /** Of a trial, whose lines name their originals and have no inputs; null for any other batch. */
+  trial: TrialSettings | null
+  /** Of a trial that has ended. */
+  sums: TrialSums | null
   /** The batch whose failed lines it repeats. */
   retryOf: string | null
   /** The reservation of the key that its request had, which goes with it. */

@@ -29,6 +29,8 @@ export const ERRORS = {
   WebhookNotFound: { status: 404, title: 'Webhook not found' },
   DeliveryNotFound: { status: 404, title: 'Delivery not found' },
   BatchNotFound: { status: 404, title: 'Batch not found' },
+  TrialNotFound: { status: 404, title: 'Trial not found' },
+  RolloutNotFound: { status: 404, title: 'Rollout not found' },
   ScheduleNotFound: { status: 404, title: 'Schedule not found' },
   LimitsNotFound: { status: 404, title: 'Limits not found' },
   RouteNotFound: { status: 404, title: 'Route not found' },
@@ -36,6 +38,8 @@ export const ERRORS = {
   ExecutionInProgress: { status: 409, title: 'Execution in progress' },
   ExecutionEnded: { status: 409, title: 'Execution ended' },
   BatchInProgress: { status: 409, title: 'Batch in progress' },
+  TrialRequired: { status: 409, title: 'Trial required' },
+  TrialFailed: { status: 409, title: 'Trial failed' },
   ApprovalDecided: { status: 409, title: 'Approval decided' },
   VersionPublished: { status: 409, title: 'Version published' },
   TooManyWebhooks: { status: 409, title: 'Too many webhooks' },
@@ -239,6 +243,16 @@ export class DeliveryNotFound extends withFixedDetail(
 export class BatchNotFound extends withFixedDetail(
   'BatchNotFound',
   'Your organization has no batch with this ID. GET /v1/batches lists its batches.',
+) {}
+
+export class TrialNotFound extends withFixedDetail(
+  'TrialNotFound',
+  'Your organization has no trial with this ID. GET /v1/trials lists its trials.',
+) {}
+
+export class RolloutNotFound extends withFixedDetail(
+  'RolloutNotFound',
+  'The agent has no rollout in progress. PUT /v1/agents/{agentId}/rollout starts one.',
 ) {}
 
 export class BatchInProgress extends ServiceError {

@@ -1,6 +1,8 @@
 import type { Violation } from './errors.ts'
 import type { JsonObject } from './json/json.ts'
 import { leaseTimes } from './lease-times.ts'
+import type { SelectedBy } from './rollout.ts'
+import type { Judgement, Replay } from './trial.ts'
 import type { LimitSubject } from './usage-limits.ts'
 import type { Suspension, Wait } from './wait.ts'
 
@@ -68,6 +70,8 @@ export type Feedback = {
   updatedAt: string
 }
 
+export const SOURCES = ['API', 'AGENT', 'BATCH', 'SCHEDULE', 'TRIAL'] as const
+
 /** One run of one version of an agent. Timestamps are ISO 8601 unless noted otherwise. */
 export type Execution = {
   id: string
@@ -75,8 +79,19 @@ export type Execution = {
   agentId: string
   versionId: string
   tenantId: string | null
-  /** What started the execution: an API request, an agent that calls this one as a tool, a batch or a schedule. */
-  source: 'API' | 'AGENT' | 'BATCH' | 'SCHEDULE'
+  /**
+   * What started the execution: an API request, an agent that calls this one as a tool, a batch, a schedule, or a trial
+   * or rerun that takes something from a recording.
+   */
+  source: (typeof SOURCES)[number]
+  /** The execution that it repeats, and how; null for one that repeats none. */
+  replay: Replay | null
+  /** Of a trial: what a worker found at its end. */
+  judgement: Judgement | null
+  /** What the responses and calls used in the original that this one took from there; null without any. */
+  replayedUsage: Usage | null
+  /** Why it has its version. */
+  selectedBy: SelectedBy
   /** The line of a batch that it executes. */
   batch: BatchLine | null
   /** The firing of a schedule that started it. */
@@ -166,7 +181,10 @@ export type PendingEvent = { revision: number; at: number; waits: Wait[] }
 export type LostStep = { number: number; attempt: number; usage?: Usage }
 
 /** What the stored model responses of a run have used so far. */
-export type Progress = Pick<Execution, 'steps' | 'usage' | 'model'> & { childUsage?: Usage }
+export type Progress = Pick<Execution, 'steps' | 'usage' | 'model'> & {
+  childUsage?: Usage
+  replayedUsage?: Usage
+}
 
 /** An execution without its payloads. */
 export type ExecutionSummary = Omit<Execution, 'input' | 'inputAdaptations' | 'output' | 'feedback' | 'logs'>
@@ -189,6 +207,7 @@ export type Outcome = {
   lostSteps?: LostStep[]
   lostUsage?: Usage
   warnings?: string[]
+  judgement?: Judgement
 } & (
   | ({ status: 'SUCCESS'; output: JsonObject; cached?: true; cachedExecutionId?: string } & Progress)
   | ({ status: 'ERROR'; error: ExecutionError } & Partial<Progress>)
@@ -222,6 +241,9 @@ export type NewExecution = Pick<
       | 'batch'
       | 'schedule'
       | 'limits'
+      | 'replay'
+      | 'selectedBy'
+      | 'learnedFrom'
     >
   > & {
     now: number
@@ -250,8 +272,11 @@ export function newExecution(params: NewExecution): Execution {
     batch: null,
     schedule: null,
     limits: [],
+    replay: null,
+    selectedBy: 'CURRENT',
+    learnedFrom: null,
     ...given,
-    source: parent ? 'AGENT' : given.batch ? 'BATCH' : given.schedule ? 'SCHEDULE' : 'API',
+    source: parent ? 'AGENT' : sourceOf(given),
     parentExecutionId: parent?.executionId ?? null,
     callers: parent?.callers ?? [],
     status: 'IN_PROGRESS',
@@ -265,7 +290,6 @@ export function newExecution(params: NewExecution): Execution {
     steps: 0,
     usage: NO_USAGE,
     model: null,
-    learnedFrom: null,
     warnings: [],
     feedback: null,
     attempts: lease ? 1 : 0,
@@ -274,6 +298,8 @@ export function newExecution(params: NewExecution): Execution {
     lostSteps: [],
     lostUsage: null,
     childUsage: null,
+    judgement: null,
+    replayedUsage: null,
     lastError: null,
     lease,
     suspension: null,
@@ -285,6 +311,9 @@ export function newExecution(params: NewExecution): Execution {
     logs: null,
   }
 }
+
+const sourceOf = ({ replay, batch, schedule }: Partial<NewExecution>): Execution['source'] =>
+  replay?.isTrial ? 'TRIAL' : batch ? 'BATCH' : schedule ? 'SCHEDULE' : 'API'
 
 /** An execution that is final at creation because it reuses the result of another one. */
 export function cachedExecution(

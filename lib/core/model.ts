@@ -163,3 +163,17 @@ export class ModelError extends Error {
 export class ModelConfigurationError extends Error {
   override readonly name = 'ModelConfigurationError'
 }
+
+/**
+ * What a model request consists of: names, and hashes of what is long. Equal requests have equal keys. `declarations`:
+ * the stored declarations of its MCP tools.
+ */
+export type RequestKey = {
+  model: string
+  answerMode: string
+  instructions: string
+  tools: string
+  messages: string
+  truncatedAfter?: number
+  declarations?: string
+}

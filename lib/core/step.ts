@@ -1,6 +1,6 @@
 import type { Execution, ExecutionStatus, LostStep, Progress, Usage } from './execution.ts'
 import type { Json } from './json/json.ts'
-import type { ModelStopReason, ToolCall, ToolResult } from './model.ts'
+import type { ModelStopReason, RequestKey, ToolCall, ToolResult } from './model.ts'
 import type { Page, PageRequest } from './ports.ts'
 import type { CallApproval, Suspension, Wait, WaitRequest } from './wait.ts'
 
@@ -28,6 +28,10 @@ export type Step = {
       /** How many of the oldest tool results its request had cleared. Absent for none. */
       clearedResults?: number
       isPaused?: true
+      /** Of the request that it answers. */
+      request?: RequestKey
+      /** It was taken from the recording of the original. `usage` is what it cost there, and not here. */
+      replayed?: { usage: Usage }
     }
   | { kind: 'CODE'; name: string; value: Json }
   | { kind: 'WAIT'; name: string; wait: WaitRequest }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MAX_BATCH_LINES } from '../../core/batch.ts'
 import { isSlug } from '../../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../../core/json/json.ts'
 import {
@@ -11,6 +12,7 @@ import {
   MAX_TOKENS,
 } from '../../core/limits.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
+import { MAX_TRIAL_RUNS } from '../../core/trial.ts'
 import { parseModelName } from '../../models/model-name.ts'
 import { checkWireSchema } from '../../models/requests/wire-schema.ts'
 import { checkDeclaredSchema, fieldMapSchema } from '../../schema/check-declared-schema.ts'
@@ -100,6 +102,18 @@ const modelSchema = z
     return fallbacks.length > 0 ? { name, fallbacks } : name
   })
 
+const count = () => z.int().min(0).max(MAX_BATCH_LINES).optional()
+
+/** What a trial has to meet before the version that follows becomes current. */
+export const promotionSchema = z.strictObject({
+  require: z.literal('trial').optional(),
+  maxRegressed: count(),
+  maxChanged: count(),
+  maxError: count(),
+  maxCostIncrease: z.number().min(0).max(1_000).optional(),
+  minRuns: z.int().min(1).max(MAX_TRIAL_RUNS).optional(),
+})
+
 export const settingsSchema = z.strictObject({
   useCache: z.boolean().default(false),
   cacheTtlSeconds: z.int().min(1).max(YEAR_SECONDS).nullable().default(null),
@@ -111,6 +125,7 @@ export const settingsSchema = z.strictObject({
   models: z.array(modelNameSchema).max(MAX_MODELS).optional(),
   maxParallelToolCalls: z.int().min(MAX_PARALLEL_TOOL_CALLS.min).max(MAX_PARALLEL_TOOL_CALLS.max).optional(),
   maxChildren: z.int().min(MAX_CHILDREN.min).max(MAX_CHILDREN.max).optional(),
+  promotion: promotionSchema.optional(),
 })
 
 export const contextSchema = z.strictObject({

@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import { SOURCES } from '../../core/execution.ts'
 import { STOP_REASONS } from '../../core/model.ts'
+import { SELECTED_BY } from '../../core/rollout.ts'
 
 const optionalId = z.uuid().optional()
 const optionalText = z.string().optional()
@@ -66,13 +68,20 @@ export const executionRecord = z
     id: z.uuid().describe('The ID of the execution, for polling.'),
     documentId: z.uuid().describe('The agent that ran.'),
     versionId: z.uuid(),
+    selectedBy: z
+      .enum(SELECTED_BY)
+      .describe(
+        'Why it has this version. CURRENT: it was the current version of the agent. ROLLOUT: a rollout selected it. REQUEST: the request named it.',
+      ),
     tenantId: nullableText,
     status: z.enum(['IN_PROGRESS', 'SUCCESS', 'ERROR']),
     source: z
-      .enum(['API', 'AGENT', 'BATCH', 'SCHEDULE'])
+      .enum(SOURCES)
       .describe(
-        'API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it.',
+        'API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it. TRIAL: it belongs to a trial, or is a rerun that takes something from the recording of its original.',
       ),
+    originalExecutionId: optionalId.describe('The execution that it repeats, in a trial or a rerun.'),
+    trialId: optionalId.describe('The trial that it belongs to.'),
     batchId: optionalId.describe('The batch that it is a line of. Present only if source is BATCH.'),
     customId: optionalText.describe('The name that the client gave to the line of the batch.'),
     scheduleName: optionalText.describe('The schedule that started it. Present only if source is SCHEDULE.'),

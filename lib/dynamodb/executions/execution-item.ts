@@ -52,6 +52,10 @@ const PLAIN_FIELDS = {
   tenantId: null,
   // Bytes of a line count: its record is written three times.
   source: 'BATCH',
+  replay: null,
+  judgement: null,
+  replayedUsage: null,
+  selectedBy: 'CURRENT',
   schedule: null,
   tokenId: null,
   parentExecutionId: null,

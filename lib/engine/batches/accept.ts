@@ -142,6 +142,8 @@ export async function startBatch(
     tokenId: access.tokenId || null,
     options: optionsOf(overrides),
     webhookUrl: overrides.webhookUrl ?? null,
+    trial: null,
+    sums: null,
     retryOf,
     idempotencyId,
     lines: lines.length,

@@ -8,6 +8,7 @@ import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
 import type { Engine } from '../engine.ts'
+import type { Recording } from '../replay/recording.ts'
 import { openCallbacks } from '../waiting/callbacks.ts'
 import { CodeWaits, endedWaits, InvalidWait } from '../waiting/code-waits.ts'
 import type { AgentThread } from './agent-thread.ts'
@@ -22,6 +23,8 @@ type Params = {
   version: Version
   execution: LeasedExecution
   journal: Journal
+  /** Null unless the run takes something from its original. */
+  recording: Recording | null
   signal: AbortSignal
 }
 

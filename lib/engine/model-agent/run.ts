@@ -12,6 +12,7 @@ import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { modelsOf } from '../models-of.ts'
+import type { Recording } from '../replay/recording.ts'
 import { FallbackModels } from './fallback-models.ts'
 import { takeFiles } from './input-files.ts'
 import { RunBudget } from './run-budget.ts'
@@ -25,6 +26,8 @@ type Params = {
   execution: Execution
   version: Version
   journal: Journal
+  /** Null unless the run takes something from its original. */
+  recording: Recording | null
   signal: AbortSignal
   /** When the run or its worker has to stop, in milliseconds since the epoch. */
   endsAt: number

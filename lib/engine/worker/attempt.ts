@@ -35,6 +35,7 @@ import {
 } from '../checkpoints/stop-reason.ts'
 import { afterEnd, hasOpenChildren, withLosses } from '../end-execution.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
+import type { Recording } from '../replay/recording.ts'
 import { onceCompleted } from '../wait-for-completion.ts'
 import { afterSuspension, suspend } from '../waiting/suspend.ts'
 import { reuseResult, storeResult } from './single-flight.ts'
@@ -74,6 +75,8 @@ type Attempt = Omit<AttemptOptions, 'onHeartbeat'> & {
   stop: AbortSignal
   /** Null until it is open. */
   journal: Journal | null
+  /** Of the original of a replay; null until it is read, and for any other run. */
+  recording: Recording | null
 }
 
 /**
@@ -88,7 +91,16 @@ export async function attempt(
   const { executions, system } = engine
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
   const stop = options.deadline ? AbortSignal.any([heartbeat.lost, options.deadline.stop]) : heartbeat.lost
-  const current: Attempt = { ...options, engine, execution, retry, heartbeat, stop, journal: null }
+  const current: Attempt = {
+    ...options,
+    engine,
+    execution,
+    retry,
+    heartbeat,
+    stop,
+    journal: null,
+    recording: null,
+  }
   // A run that is cancelled in this process stops at once, not at its next heartbeat.
   const ignore = onceCompleted(execution.id, () => heartbeat.check().catch(() => undefined))
   try {
@@ -158,6 +170,11 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
   try {
     const journal = await Journal.open({ steps, execution, heartbeat, drain, onLog, onStep })
     current.journal = journal
+    if (execution.replay?.isTrial) {
+      const { openRecording } = await import('../replay/recording.ts')
+      current.recording = await openRecording(engine, execution)
+      if (!current.recording) return failure(ORIGINAL_DELETED)
+    }
     const excess = findExcessiveLoss(journal.lostSteps, execution.lastError)
     if (excess) return failure(excess)
     const endsAt = Math.min(limit.endsAt, deadline?.stopsAt ?? Number.POSITIVE_INFINITY)
@@ -172,12 +189,17 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
   }
 }
 
+const ORIGINAL_DELETED: ExecutionError = {
+  code: 'ExecutionNotFound',
+  message: 'The execution that this one repeats was deleted.',
+}
+
 type Run = { version: Version; journal: Journal; signal: AbortSignal; endsAt: number }
 
 async function run(current: Attempt, { version, ...running }: Run): Promise<Outcome> {
   const { engine, retry } = current
   const execution = { ...current.execution, input: await adapt(current, version) }
-  const params = { engine, execution, version, ...running }
+  const params = { engine, execution, version, recording: current.recording, ...running }
   // Loaded on demand: the thread pool, or the SDKs of models and tools.
   try {
     if (version.code) {

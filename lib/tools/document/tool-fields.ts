@@ -119,6 +119,8 @@ export const toolFields = z.strictObject({
   timeoutSeconds: z.int().min(TIMEOUT_SECONDS.min).max(TIMEOUT_SECONDS.max).default(TIMEOUT_SECONDS.default),
   maxResultBytes: z.int().min(MAX_RESULT_BYTES.min).max(MAX_RESULT_BYTES.max).optional(),
   approval: z.union([z.boolean(), approvalFields]).optional(),
+  /** Calls change nothing: a trial may make them. */
+  readOnly: z.boolean().optional(),
   approvalTimeoutSeconds: z
     .int()
     .min(APPROVAL_TIMEOUT_SECONDS.min)

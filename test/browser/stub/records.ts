@@ -86,6 +86,7 @@ export const anExecutionRecord = (
     id: idOf(1_000_000 - number),
     documentId: AGENT_ID,
     versionId: VERSION_ID,
+    selectedBy: 'CURRENT',
     tenantId: null,
     status: 'SUCCESS',
     tokenId: null,

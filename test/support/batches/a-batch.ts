@@ -25,6 +25,8 @@ export function aBatch({
       tokenId: null,
       options: {},
       webhookUrl: null,
+      trial: null,
+      sums: null,
       retryOf: null,
       idempotencyId: null,
       lines: all.length,

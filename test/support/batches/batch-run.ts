@@ -109,6 +109,8 @@ export class BatchRun {
       tokenId: null,
       options: options.options ?? {},
       webhookUrl: null,
+      trial: null,
+      sums: null,
       retryOf: null,
       idempotencyId: null,
       lines: lines.length,

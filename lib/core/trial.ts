@@ -1,0 +1,92 @@
+import type { Json } from './json/json.ts'
+
+/** Where a part of a replayed run comes from: the recording of the original, or as in any other run. */
+export const REPLAY_SOURCES = ['recorded', 'live'] as const
+export type ReplaySource = (typeof REPLAY_SOURCES)[number]
+
+/** What a replay takes from the recording. */
+export type ReplaySettings = {
+  /** By the name of a tool in the document; `default` for the others. Agents as tools are always recorded. */
+  tools: Record<string, ReplaySource>
+  models: ReplaySource
+  /** Steps and waits of code agents. */
+  steps: ReplaySource
+  /** JSON Pointers (RFC 6901) into arguments of tools and into outputs, of what is not compared. */
+  ignore: string[]
+}
+
+/** How an execution repeats another one. */
+export type Replay = ReplaySettings & {
+  /** The original. */
+  executionId: string
+  /** Steps before this one are taken from the original as they are. 1 for none. */
+  fromStep: number
+  /** Something is recorded, or it is a line of a trial. Otherwise it is a run like any other. */
+  isTrial: boolean
+  /** The model of agents whose document names none, as in the original. Null: that of the service. */
+  defaultModel: string | null
+}
+
+/** Originals of a trial. */
+export const MAX_TRIAL_RUNS = 1_000
+
+export const LIVE: ReplaySettings = { tools: { default: 'live' }, models: 'live', steps: 'live', ignore: [] }
+
+/** Which executions a trial repeats, and how. Times are ISO 8601; null for no bound. */
+export type TrialSettings = ReplaySettings & {
+  from: string | null
+  to: string | null
+  tenantId: string | null
+  feedback: 'corrected' | 'rated' | null
+}
+
+export const VERDICTS = ['SAME', 'CHANGED', 'CORRECTED', 'REGRESSED', 'DIVERGED', 'ERROR'] as const
+export type Verdict = (typeof VERDICTS)[number]
+
+/** `original` or `trial` is absent where that output has no such value. Long values are cut. */
+export type Difference = { path: string; original?: Json; trial?: Json }
+
+/** What became of an original on the version of the trial. */
+export type Judgement = {
+  verdict: Verdict
+  differences: Difference[]
+  /** There are more differences than are kept. */
+  isCut?: true
+}
+
+/** The code of the error of a run that would need what its original did not record. */
+export const DIVERGED = 'Diverged'
+
+/** That of a final execution of a trial. One that no worker ended has none of its own. */
+export const judgementOf = ({
+  judgement,
+  error,
+}: {
+  judgement: Judgement | null
+  error: { code: string } | null
+}): Judgement => judgement ?? { verdict: error?.code === DIVERGED ? 'DIVERGED' : 'ERROR', differences: [] }
+
+export type Distribution = { median: number; p95: number }
+export type Compared = { original: Distribution; trial: Distribution }
+
+/** Of the lines that have an execution. Costs include what was replayed, so that both sides can be compared. */
+export type TrialSums = {
+  runs: number
+  verdicts: Record<Verdict, number>
+  /** Runs whose output, or whose input, did not match the schema of the version. */
+  schemaViolations: number
+  costUsd: Compared & { originalTotal: number; trialTotal: number }
+  runTimeMs: Compared
+  steps: Compared
+}
+
+/** What a trial has to meet before its version becomes current. Counts, except for the fraction `maxCostIncrease`. */
+export type Gate = {
+  require?: 'trial' | undefined
+  maxRegressed?: number | undefined
+  maxChanged?: number | undefined
+  /** Errors and divergences. */
+  maxError?: number | undefined
+  maxCostIncrease?: number | undefined
+  minRuns?: number | undefined
+}
