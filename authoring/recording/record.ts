@@ -1,5 +1,6 @@
-import { ModelError, type ModelResponse, type ToolResult } from '../../lib/core/model.ts'
+import { ModelError, type ModelResponse, type RequestKey, type ToolResult } from '../../lib/core/model.ts'
 import { positionOfCall } from '../../lib/engine/model-agent/call-key.ts'
+import { hash, toRequestKey } from '../../lib/engine/request-key.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { endpointsOf, getEndpointSecrets } from '../../lib/models/endpoints/model-endpoints.ts'
 import { openModel } from '../../lib/models/open-model.ts'
@@ -9,12 +10,9 @@ import { openTools } from '../../lib/tools/open-tools.ts'
 import {
   agentToolsOf,
   type CallKey,
-  hash,
   type RecordedResponse,
   type Recording,
-  type RequestKey,
   type Sources,
-  toRequestKey,
 } from './recording.ts'
 
 /**

@@ -1,37 +1,14 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parse, stringify } from 'yaml'
-import { hashJson, sha256 } from '../../lib/core/json/hash-json.ts'
+import { sha256 } from '../../lib/core/json/hash-json.ts'
 import type { Json } from '../../lib/core/json/json.ts'
-import type { ModelRequest, ModelResponse, ToolDeclaration, ToolResult } from '../../lib/core/model.ts'
+import type { ModelResponse, RequestKey, ToolDeclaration, ToolResult } from '../../lib/core/model.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import type { ToolDocument } from '../../lib/tools/document/tool-fields.ts'
 
-/** Enough that two requests of an agent never have the same, and short enough to review. */
-const HASH_CHARACTERS = 16
-
-/** What a model request consists of: names, and hashes of what is long. Equal requests have equal keys. */
-export type RequestKey = {
-  model: string
-  answerMode: string
-  instructions: string
-  tools: string
-  messages: string
-  truncatedAfter?: number
-}
-
-export const toRequestKey = (model: string, request: ModelRequest): RequestKey => ({
-  model,
-  answerMode: request.answerMode ?? 'tool',
-  instructions: hash(request.instructions),
-  tools: hash(request.tools),
-  messages: hash(request.messages),
-  ...(request.truncatedAfter !== undefined && { truncatedAfter: request.truncatedAfter }),
-})
-
-export const hash = (value: unknown): string => hashJson(value).slice(0, HASH_CHARACTERS)
-
-const PARTS: Record<keyof RequestKey, string> = {
+/** What a key of a recording consists of: recordings have the declarations themselves. */
+const PARTS: Record<Exclude<keyof RequestKey, 'declarations'>, string> = {
   model: 'the model',
   answerMode: 'how the output is requested',
   instructions: 'the instructions',
@@ -42,7 +19,7 @@ const PARTS: Record<keyof RequestKey, string> = {
 
 /** What differs between a request and the most similar recorded one; empty if there is none. */
 export function explainChange(key: RequestKey, recorded: RequestKey[]): string {
-  const parts = Object.keys(PARTS) as (keyof RequestKey)[]
+  const parts = Object.keys(PARTS) as (keyof typeof PARTS)[]
   const [changed = []] = recorded
     .map((other) => parts.filter((part) => key[part] !== other[part]))
     .sort((a, b) => a.length - b.length)

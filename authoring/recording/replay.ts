@@ -1,18 +1,11 @@
-import { ModelError, type ToolCall, type ToolResult } from '../../lib/core/model.ts'
+import { ModelError, type RequestKey, type ToolCall, type ToolResult } from '../../lib/core/model.ts'
 import { positionOfCall } from '../../lib/engine/model-agent/call-key.ts'
+import { hash, toRequestKey } from '../../lib/engine/request-key.ts'
 import { formatModelName, parseModelName } from '../../lib/models/model-name.ts'
 import { getAnswerModes } from '../../lib/models/providers/model-traits.ts'
 import { toToolMessage, toUserMessage } from '../../lib/models/requests/to-prompt.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
-import {
-  agentToolsOf,
-  explainChange,
-  hash,
-  type Recording,
-  type RequestKey,
-  type Sources,
-  toRequestKey,
-} from './recording.ts'
+import { agentToolsOf, explainChange, type Recording, type Sources } from './recording.ts'
 
 const RECORD = 'Run with --record.'
 

@@ -26,6 +26,9 @@ export type ToolDeclaration = {
   approval?: ApprovalRule
 }
 
+/** Of MCP tools, as their servers declared them: by the name of the tool in the document. */
+export type ServedDeclarations = Record<string, ToolDeclaration[]>
+
 /** A tool call requested by a model. `error` is set if the call could not be parsed; it is then not executed. */
 export type ToolCall = { id: string; name: string; input: Json; error: string | null }
 

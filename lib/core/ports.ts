@@ -17,6 +17,7 @@ import type {
 } from './execution.ts'
 import type { JsonObject } from './json/json.ts'
 import type { LearningStore } from './learning.ts'
+import type { ServedDeclarations } from './model.ts'
 import type { Delivery, Subject, Webhook, WebhookSecret } from './notification.ts'
 import type { Schedule } from './schedule.ts'
 import type { EndOfWait, Release, Renewal, Suspend } from './transitions.ts'
@@ -540,6 +541,15 @@ export interface CacheStore {
 
 /** What an idempotency key is bound to: the execution of its first request, and the hash of that request. */
 export type Reservation = { id: string; executionId: string; requestHash: string }
+
+/** Declarations of MCP tools, by a hash of them. They are part of the requests of runs. */
+export interface DeclarationStore {
+  /** Keeps them as long as the executions that begin within a day of `now`. */
+  put(params: DeclarationsKey & { declarations: ServedDeclarations; now: number }): Promise<void>
+  get(params: DeclarationsKey): Promise<ServedDeclarations | null>
+}
+
+export type DeclarationsKey = { organizationId: string; hash: string }
 
 export interface IdempotencyStore {
   /** Binds the key to this execution unless it is bound already. Returns what it is bound to. */

@@ -1,6 +1,7 @@
 import { organizationStore, rateStore, tokenStore } from './access-stores.ts'
 import { agentStore } from './agent-store.ts'
 import { batchStore } from './batch-store.ts'
+import { declarationStore } from './declaration-store.ts'
 import { deliveryStore } from './delivery-store.ts'
 import { executionStore } from './executions/execution-store.ts'
 import { signalStore } from './executions/signal-store.ts'
@@ -26,6 +27,7 @@ export const openStores = (table: Table = openTable()) => ({
   executions: executionStore(table),
   steps: stepStore(table),
   signals: signalStore(table),
+  declarations: declarationStore(table),
   deliveries: deliveryStore(table),
   cache: cacheStore(table),
   idempotency: idempotencyStore(table),

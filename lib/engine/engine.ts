@@ -4,6 +4,7 @@ import * as limits from '../core/limits.ts'
 import type {
   AgentStore,
   CacheStore,
+  DeclarationStore,
   ExecutionStore,
   LimitStore,
   QueuedExecution,
@@ -32,6 +33,8 @@ export type Engine = {
   signals: SignalStore
   cache: CacheStore
   queue: RunQueue
+  /** Keeps declarations of MCP tools for replays; by default, they are not kept. */
+  declarations?: DeclarationStore
   /** Those of tenants and agents; none by default. */
   limits?: LimitStore & SlotQueue
   system: System

@@ -1,5 +1,11 @@
 import type { JsonObject } from '../core/json/json.ts'
-import { type ToolCall, type ToolDeclaration, type ToolResult, WEB_SEARCH } from '../core/model.ts'
+import {
+  type ServedDeclarations,
+  type ToolCall,
+  type ToolDeclaration,
+  type ToolResult,
+  WEB_SEARCH,
+} from '../core/model.ts'
 import type { Environment } from '../environment.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import { loadPatterns } from '../schema/patterns/load-pattern-engine.ts'
@@ -19,6 +25,8 @@ export type Agents = {
 /** The tools of an execution. */
 export type Tools = {
   declarations: ToolDeclaration[]
+  /** Without approvals; absent if the document has no MCP tools. */
+  served?: ServedDeclarations
   /** Returns failures as results. @throws what `callTool` throws */
   call(call: ToolCall, options: CallOptions): Promise<ToolResult>
   close(): Promise<void>
@@ -29,6 +37,8 @@ export type ToolDeps = Agents & {
   environment: Environment
   /** Resolves host names. Default: `dns.lookup`. */
   lookup?: EgressPolicy['lookup']
+  /** Stored declarations: these MCP tools connect to no server, and cannot be called. */
+  served?: ServedDeclarations
 }
 
 /**
@@ -68,8 +78,12 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
     }
   }
 
+  const served = groups.flatMap(({ tools: opened, document: { name, mcp } }) =>
+    mcp ? [[name, opened.map(({ declaration }) => declaration)] as const] : [],
+  )
   return {
     declarations: [...tools.values()].map(({ declaration }) => declaration),
+    ...(served.length > 0 && { served: Object.fromEntries(served) }),
     close,
     async call(call, options) {
       return limitResult(await callTool(tools, call, options), secrets, tools.get(call.name)?.maxResultBytes)
@@ -80,7 +94,9 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
 /** Opens one entry of `tools`. Loads only the module of its kind. */
 async function openTool(document: ToolDocument, secrets: Secrets, deps: ToolDeps): Promise<ToolGroup> {
   const { http, lambda, mcp, agent, webSearch } = document
-  const { lookup, environment } = deps
+  const { lookup, environment, served = {} } = deps
+  const stored = mcp && Object.hasOwn(served, document.name) ? served[document.name] : undefined
+  if (stored) return toStoredGroup(document, stored)
   if (http) return (await import('./kinds/http-tool.ts')).openHttpTool({ document, http, secrets, lookup })
   if (lambda)
     return (await import('./kinds/lambda-tool.ts')).openLambdaTool({ document, lambda, environment })
@@ -88,6 +104,15 @@ async function openTool(document: ToolDocument, secrets: Secrets, deps: ToolDeps
   if (agent) return openAgentTool(document, agent, deps)
   if (webSearch) return openWebSearch(webSearch)
   throw new ToolError('Unknown kind of tool.')
+}
+
+/** The tools of an MCP server as they were declared. */
+function toStoredGroup({ timeoutSeconds }: ToolDocument, declarations: ToolDeclaration[]): ToolGroup {
+  const call = async () => failed('The tool has only a stored declaration.')
+  return {
+    tools: declarations.map((declaration) => ({ declaration, timeoutSeconds, call })),
+    close: async () => undefined,
+  }
 }
 
 /** The provider executes it: models that cannot have it are rejected earlier. */

@@ -51,6 +51,23 @@ describe('openTools', () => {
     await tools.close()
   })
 
+  it('declares the tools of a server as they were stored, without connecting to it', async () => {
+    const server = await serveMcp()
+    const crm = {
+      name: 'crm',
+      approval: { notByCaller: true },
+      mcp: { url: server.url, allowedHosts: [server.host] },
+    }
+    const live = await openDeclared([crm, redact], { describeAgent })
+    const { served = {} } = live
+    const connections = server.seen.length
+    const stored = await openDeclared([crm, redact], { describeAgent, served: structuredClone(served) })
+    expect(stored.declarations).toEqual(live.declarations)
+    expect(stored.served).toEqual(served)
+    expect(await call(stored, 'crm_find_customer', { name: 'Ada' })).toMatchObject({ ok: false })
+    expect(server.seen).toHaveLength(connections)
+  })
+
   it('closes the opened tools if another tool cannot be opened', async () => {
     const server = await serveMcp({ sessions: true })
     const crm = { name: 'crm', mcp: { url: server.url, allowedHosts: [server.host] } }

@@ -253,6 +253,14 @@ export const isExecutionRecord = (key: Key): boolean => isOfExecution(key) && ke
 
 export const cacheKey = (key: string): Key => ({ pk: `CACHE#${key}`, sk: 'CACHE' })
 
+/** @param hash of the declarations */
+export const declarationsKey = (organizationId: string, hash: string): Key => ({
+  pk: `${DECLARATIONS_PREFIX}${organizationId}#${hash}`,
+  sk: 'DECLARATIONS',
+})
+const DECLARATIONS_PREFIX = 'DECLARATIONS#'
+export const isDeclarations = ({ pk }: Key): boolean => pk.startsWith(DECLARATIONS_PREFIX)
+
 /** @param id a hash of the client's key, which may be long and contain any characters */
 export const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, sk: 'IDEMPOTENCY' })
 

@@ -4,6 +4,7 @@ import type { Item } from './expressions.ts'
 import {
   batchIdOf,
   executionIdOf,
+  isDeclarations,
   isExecutionRecord,
   isOfExecution,
   type Key,
@@ -27,7 +28,7 @@ export type Retention = {
   /** When a copy of an execution's result expires, in milliseconds since the epoch: not after its record; or null. */
   expiryOf(executionId: string): number | null
   /**
-   * The time-to-live attribute of an item of an execution, a batch or a warning. A record has none until it has ended:
+   * The time-to-live attribute of an item of an execution, a batch, a warning or declarations. A record has none until it has ended:
    * it can wait for long. Other items are not written again then: they expire after the latest possible end. Empty if
    * it is no such item.
    */
@@ -46,6 +47,8 @@ export function retention(environment: Environment): Retention {
       const key = item as Key
       const warningId = warningIdOf(key)
       if (warningId !== null) return timeToLive(expiryOf(warningId) + MAX_PERIOD_MS + SLACK_MS)
+      if (isDeclarations(key))
+        return timeToLive(Number(item.usedUntil) + keptMs + DEADLINE_MS + maxWaitMs + SLACK_MS)
       const id = isOfExecution(key) ? executionIdOf(key.pk) : ownerBatchIdOf(key)
       if (id === null) return {}
       if (!isExecutionRecord(key) && batchIdOf(key) === null)

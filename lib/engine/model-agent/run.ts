@@ -12,6 +12,7 @@ import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { modelsOf } from '../models-of.ts'
+import { keepDeclarations } from '../replay/declarations.ts'
 import type { Recording } from '../replay/recording.ts'
 import { FallbackModels } from './fallback-models.ts'
 import { takeFiles } from './input-files.ts'
@@ -79,6 +80,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       model,
       fallbacks,
       tools,
+      declarations: await keepDeclarations(engine, execution.organizationId, tools.served),
       journal,
       budget,
       limits: openRunLimits(engine, execution),

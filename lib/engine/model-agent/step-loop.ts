@@ -18,6 +18,7 @@ import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped, type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { inputMessage } from '../learning/prompt.ts'
+import { toRequestKey } from '../request-key.ts'
 import { describeDecision } from '../waiting/approvals.ts'
 import { decisionOn, withApprovals } from '../waiting/call-approval.ts'
 import { CallWaits } from '../waiting/call-waits.ts'
@@ -52,6 +53,8 @@ type Params = {
   model: Model
   fallbacks: Pick<FallbackModels, 'hasNext' | 'next' | 'reset'>
   tools: Pick<Tools, 'declarations' | 'call'>
+  /** The hash of the stored declarations of MCP tools; absent without any. */
+  declarations?: string | undefined
   journal: Journal
   /** Null for a run without a limit. */
   budget: Pick<RunBudget, 'limit'> | null
@@ -171,7 +174,13 @@ async function nextStep(params: Params, history: History, number: number) {
   const startedAt = isoNow(params.system)
   const hasAlternative = params.retry.mode === 'requeue' || params.fallbacks.hasNext
   const limits = { ...params, hasAlternative }
-  const respond = () => respondWithRetry(params.model, toRequest(params, history), limits)
+  const respond = async () => {
+    const request = toRequest(params, history)
+    const responding = respondWithRetry(params.model, request, limits)
+    // While the model responds.
+    const key = toRequestKey(params.model.name, request, params.declarations)
+    return { ...(await responding), request: key }
+  }
   const { toolCalls, ...response } = await respond().catch((error: unknown) => {
     if (error instanceof ModelError && error.isOverflow && history.context.clearAll()) return respond()
     throw error

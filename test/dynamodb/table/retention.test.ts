@@ -3,10 +3,18 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Batch, firstLane, NO_TOTALS } from '../../../lib/core/batch.ts'
 import { CANCELLED, cachedExecution, type Execution } from '../../../lib/core/execution.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
+import { declarationStore } from '../../../lib/dynamodb/declaration-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import { cacheStore } from '../../../lib/dynamodb/reservation-stores.ts'
-import { batchBlockKey, batchKey, cacheKey, executionKey, laneKey } from '../../../lib/dynamodb/table/keys.ts'
+import {
+  batchBlockKey,
+  batchKey,
+  cacheKey,
+  declarationsKey,
+  executionKey,
+  laneKey,
+} from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { EXECUTION_RETENTION_DAYS, MAX_WAIT_DAYS } from '../../../lib/environment.ts'
@@ -118,6 +126,15 @@ describe.each(EMULATORS)('retention on %s', (emulator) => {
       expect(await expiries()).toEqual([32, latest, latest])
       await batches.hide({ batch, now: Date.now() })
       expect(await expiries()).toEqual([null, latest, latest])
+    })
+
+    it('keeps declarations longer than all steps of the next day that refer to them', async () => {
+      const table = open('30', '10')
+      const key = { organizationId: system.newId(), hash: 'a1' }
+      await declarationStore(table).put({ ...key, declarations: {}, now: Date.now() })
+      const item = await table.get(declarationsKey(key.organizationId, key.hash), { consistent: true })
+      const days = Math.round((Number(item?.ttl) * 1000 - Date.now()) / DAY_MS)
+      expect(days).toBe(1 + 30 + 1 + 10 + SLACK_DAYS)
     })
 
     it.each([

@@ -1,0 +1,41 @@
+import type { ServedDeclarations } from '../../core/model.ts'
+import type { DeclarationStore } from '../../core/ports.ts'
+import { INTERVAL_MS } from '../../core/usage.ts'
+import { describeCause, logger } from '../../logger.ts'
+import type { Engine } from '../engine.ts'
+import { hash } from '../request-key.ts'
+
+/** More than an organization has in use; then they are written again. */
+const MAX_KNOWN = 1_000
+
+/** On which day this process wrote which declarations. */
+const written = new WeakMap<DeclarationStore, Map<string, { day: number; writing: Promise<void> }>>()
+
+/**
+ * Keeps declarations of MCP tools for replays. Each process writes them once a day. A run does without it: should the
+ * write fail, the next run repeats it.
+ * @returns their hash; absent if there are none
+ */
+export async function keepDeclarations(
+  { declarations: store, system }: Pick<Engine, 'declarations' | 'system'>,
+  organizationId: string,
+  declarations: ServedDeclarations | undefined,
+): Promise<string | undefined> {
+  if (!store || !declarations) return undefined
+  const key = { organizationId, hash: hash(declarations) }
+  const now = system.now()
+  const day = Math.floor(now / INTERVAL_MS.day)
+  const known = written.get(store) ?? new Map()
+  written.set(store, known)
+  const id = `${organizationId} ${key.hash}`
+  if (known.get(id)?.day !== day) {
+    if (known.size >= MAX_KNOWN) known.clear()
+    const writing = store.put({ ...key, declarations, now }).catch((error: unknown) => {
+      known.delete(id)
+      logger.warn('Could not store the declarations of MCP tools.', { cause: describeCause(error) })
+    })
+    known.set(id, { day, writing })
+  }
+  await known.get(id)?.writing
+  return key.hash
+}

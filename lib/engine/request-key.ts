@@ -1,0 +1,31 @@
+import { hashJson } from '../core/json/hash-json.ts'
+import type { ModelRequest, RequestKey } from '../core/model.ts'
+
+/** Enough that two requests of an agent never have the same, and short enough to review. */
+const HASH_CHARACTERS = 16
+
+/** @param declarations the hash of the stored declarations of the run's MCP tools, if it has any */
+export const toRequestKey = (model: string, request: ModelRequest, declarations?: string): RequestKey => ({
+  model,
+  answerMode: request.answerMode ?? 'tool',
+  instructions: hash(request.instructions),
+  tools: hash(request.tools.map(hashOnce)),
+  messages: hash(request.messages.map(hashOnce)),
+  ...(request.truncatedAfter !== undefined && { truncatedAfter: request.truncatedAfter }),
+  ...(declarations !== undefined && { declarations }),
+})
+
+export const hash = (value: unknown): string => hashJson(value).slice(0, HASH_CHARACTERS)
+
+/** Of messages and declarations, which are the same objects in each request of a run. */
+const hashes = new WeakMap<object, string>()
+
+/** A long history is not hashed again with each request: only what was added to it. */
+function hashOnce(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return hashJson(value)
+  const known = hashes.get(value)
+  if (known !== undefined) return known
+  const computed = hashJson(value)
+  hashes.set(value, computed)
+  return computed
+}
