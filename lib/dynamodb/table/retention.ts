@@ -28,9 +28,9 @@ export type Retention = {
   /** When a copy of an execution's result expires, in milliseconds since the epoch: not after its record; or null. */
   expiryOf(executionId: string): number | null
   /**
-   * The time-to-live attribute of an item of an execution, a batch, a warning or declarations. A record has none until it has ended:
-   * it can wait for long. Other items are not written again then: they expire after the latest possible end. Empty if
-   * it is no such item.
+   * The time-to-live attribute of an item of an execution, a batch, a warning or declarations. A record has none until
+   * it has ended: it can wait for long. Other items are not written again then: they expire after the latest possible
+   * end. Empty if it is no such item.
    */
   timeToLiveOf(item: Item): Item
 }
