@@ -8,6 +8,7 @@ import { parseYaml, START } from '../../lib/agents/document/yaml-file.ts'
 import type { FolderProblem } from '../../lib/agents/load-folder.ts'
 import { ExactNumber, fitsDouble } from '../../lib/core/json/exact-number.ts'
 import { isJsonObject, isWithinDepth, type Json, type JsonObject } from '../../lib/core/json/json.ts'
+import { isJsonPointer } from '../../lib/core/json/pointer.ts'
 import { MAX_AGENT_STEPS } from '../../lib/core/limits.ts'
 import type { SchemaProblem } from '../../lib/schema/check-declared-schema.ts'
 import { checkAssertion } from './differences.ts'
@@ -16,7 +17,6 @@ import { checkAssertion } from './differences.ts'
 export const CASES_FILE = 'cases.yaml'
 
 const MAX_NAME_CHARACTERS = 200
-const JSON_POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/
 
 const jsonSchema = z.custom<Json>((value) => isJson(value), 'must be a JSON value')
 const objectSchema = z
@@ -45,7 +45,7 @@ const expectationSchema = expectationFields.check(({ value, issues }) => {
       add([name], 'must be omitted: a run that ends with the expected error has no output')
   }
   for (const [pointer, assertion] of Object.entries(value.pointers ?? {})) {
-    if (!JSON_POINTER.test(pointer)) {
+    if (!isJsonPointer(pointer)) {
       add(['pointers', pointer], 'must be a JSON Pointer (RFC 6901) into the output, such as /items/0/name')
       continue
     }

@@ -1,7 +1,7 @@
-import { ExactNumber, isSameNumber } from '../../lib/core/json/exact-number.ts'
+import * as compare from '../../lib/core/compare.ts'
+import { isNumber, isSameNumber } from '../../lib/core/json/exact-number.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
 import { checkDeclaredSchema, type SchemaProblem } from '../../lib/schema/check-declared-schema.ts'
-import { escapeName } from '../../lib/schema/message-text.ts'
 import { compileValidator } from '../../lib/schema/validate/validate.ts'
 
 /** A difference between what was expected and what a run returned. An absent side means that there is no value. */
@@ -20,23 +20,14 @@ type Options = {
   isPartial: boolean
 }
 
-/** Compares an output with what is expected, from the outside in: the innermost differing values are reported. */
+/** Compares an output with what is expected: the innermost differing values are reported. Texts must be equal. */
 export function findDifferences(
   expected: Json | undefined,
   actual: Json | undefined,
   { pointer = '', isPartial }: Options,
 ): Difference[] {
-  const compare = (name: string | number, a: Json | undefined, b: Json | undefined) =>
-    findDifferences(a, b, { pointer: `${pointer}/${escapeName(String(name))}`, isPartial })
-  if (Array.isArray(expected) && Array.isArray(actual)) {
-    const length = Math.max(expected.length, actual.length)
-    return Array.from({ length }, (_, index) => compare(index, expected[index], actual[index])).flat()
-  }
-  if (isJsonObject(expected) && isJsonObject(actual)) {
-    const names = new Set([...Object.keys(expected), ...(isPartial ? [] : Object.keys(actual))])
-    return [...names].flatMap((name) => compare(name, own(expected, name), own(actual, name)))
-  }
-  return isSame(expected, actual) ? [] : [{ pointer, expected, actual }]
+  const differing = compare.findDifferences(expected, actual, { path: pointer, isPartial, isSame })
+  return [...differing].map(({ path, left, right }) => ({ pointer: path, expected: left, actual: right }))
 }
 
 /** The value at a JSON Pointer; undefined if there is none. */
@@ -55,9 +46,6 @@ const own = (object: { [name: string]: Json }, name: string): Json | undefined =
 function isSame(a: Json | undefined, b: Json | undefined): boolean {
   return isNumber(a) && isNumber(b) ? isSameNumber(a, b) : a === b
 }
-
-const isNumber = (value: unknown): value is number | ExactNumber =>
-  typeof value === 'number' || value instanceof ExactNumber
 
 /** Under which name the value is validated. */
 const VALUE = 'value'

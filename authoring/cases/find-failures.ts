@@ -1,11 +1,11 @@
 import type { Violation } from '../../lib/core/errors.ts'
 import type { ExecutionError } from '../../lib/core/execution.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
+import { parseJsonPointer } from '../../lib/core/json/pointer.ts'
 import { FINAL_ANSWER } from '../../lib/core/model.ts'
 import type { StepStore } from '../../lib/core/step.ts'
 import type { Decision } from '../../lib/core/wait.ts'
 import { approvalIdOf, storedDecision } from '../../lib/engine/waiting/approvals.ts'
-import { parseJsonPointer } from '../../lib/schema/message-text.ts'
 import type { Expectation } from './case-file.ts'
 import { type Difference, findDifferences, findViolations, valueAt } from './differences.ts'
 

@@ -2,8 +2,9 @@ import { dereference, type Schema, validate } from '@cfworker/json-schema'
 import type { Violation } from '../../lib/core/errors.ts'
 import { ExactNumber, fitsDouble } from '../../lib/core/json/exact-number.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
+import { parseJsonPointer } from '../../lib/core/json/pointer.ts'
 import { toJsonSchema } from '../../lib/schema/field-map.ts'
-import { jsonTypeOf, parseJsonPointer, toJsonPointer, withArticle } from '../../lib/schema/message-text.ts'
+import { jsonTypeOf, toJsonPointer, withArticle } from '../../lib/schema/message-text.ts'
 import { explainErrors } from '../../lib/schema/validate/explain-errors.ts'
 import {
   closeObjects,

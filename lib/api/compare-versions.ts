@@ -1,4 +1,5 @@
 import { diffLines } from 'diff'
+import { escapeName } from '../core/json/pointer.ts'
 import type { VersionDetails } from './schemas/agent-record.ts'
 
 export type ComparedLine = { kind: 'same' | 'added' | 'removed'; text: string }
@@ -99,5 +100,3 @@ const isEqual = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a
 /** Without members that are undefined. */
 const present = (values: { before: unknown; after: unknown }) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
-
-const escapeName = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

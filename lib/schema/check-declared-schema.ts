@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../core/json/json.ts'
+import { parseJsonPointer } from '../core/json/pointer.ts'
 import { MEDIA_TYPES } from '../core/media.ts'
 import {
   BOUNDS,
@@ -14,7 +15,7 @@ import {
 } from './field-map.ts'
 import { checkFileSchemas } from './files/check-file-schemas.ts'
 import { MAX_FILE_BYTES } from './files/file-schema.ts'
-import { joinWithOr, parseJsonPointer, truncate } from './message-text.ts'
+import { joinWithOr, truncate } from './message-text.ts'
 import { loadPatternEngine } from './patterns/load-pattern-engine.ts'
 import { listPatterns } from './patterns/schema-patterns.ts'
 import { compileValidator } from './validate/validate.ts'

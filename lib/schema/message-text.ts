@@ -1,6 +1,7 @@
 import { InvalidJson, type Violation } from '../core/errors.ts'
 import { ExactNumber } from '../core/json/exact-number.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
+import { escapeName } from '../core/json/pointer.ts'
 
 export function jsonTypeOf(value: Json | ExactNumber): string {
   if (value === null) return 'null'
@@ -32,14 +33,6 @@ const MAX_POINTER_CHARACTERS = 256
 export function toJsonPointer(names: readonly string[]): string {
   return truncate(names.map((name) => `/${escapeName(name)}`).join(''), MAX_POINTER_CHARACTERS)
 }
-
-export function parseJsonPointer(pointer: string): string[] {
-  return pointer.split('/').slice(1).map(unescapeName)
-}
-
-/** A name as it is written in a JSON Pointer. */
-export const escapeName = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
-const unescapeName = (name: string) => name.replaceAll('~1', '/').replaceAll('~0', '~')
 
 /** `message` is a predicate. */
 export function toViolation(names: readonly string[], message: string): Violation {

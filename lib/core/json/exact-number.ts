@@ -35,6 +35,9 @@ export class ExactNumber {
   }
 }
 
+export const isNumber = (value: unknown): value is number | ExactNumber =>
+  typeof value === 'number' || value instanceof ExactNumber
+
 /** Parses a number; undefined when it would be rounded or is not a safe integer. */
 export function parseNumber(text: string): number | undefined {
   const number = Number(text)

@@ -1,12 +1,12 @@
 import type { Version } from '../../core/agent.ts'
 import { describeFile } from '../../core/describe-media.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import { escapeName } from '../../core/json/pointer.ts'
 import type { InputFile } from '../../core/model.ts'
 import { toJsonSchema } from '../../schema/field-map.ts'
 import { checkFiles } from '../../schema/files/check-files.ts'
 import { mayHaveFiles, readFileLimits } from '../../schema/files/file-schema.ts'
 import { findFiles } from '../../schema/files/map-files.ts'
-import { escapeName } from '../../schema/message-text.ts'
 import { mapSubschemas } from '../../schema/subschemas.ts'
 
 /** The files of an input, and the input with a description in place of each. */

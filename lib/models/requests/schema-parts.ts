@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
-import { jsonTypeOf, parseJsonPointer } from '../../schema/message-text.ts'
+import { parseJsonPointer } from '../../core/json/pointer.ts'
+import { jsonTypeOf } from '../../schema/message-text.ts'
 
 /** Keywords from which the type of a schema that declares none follows. */
 const TYPES_BY_KEYWORD: Record<string, string[]> = {

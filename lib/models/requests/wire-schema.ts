@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import { parseJsonPointer } from '../../core/json/pointer.ts'
 import type { SchemaProblem } from '../../schema/check-declared-schema.ts'
-import { parseJsonPointer } from '../../schema/message-text.ts'
 import { KEYED_KEYWORDS, renameKeys, toWireKeys } from './wire-keys.ts'
 
 /** A tool's schema as providers accept it, and the conversion of inputs that match it to the schema as declared. */
