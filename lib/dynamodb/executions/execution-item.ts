@@ -12,6 +12,7 @@ import {
 } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
+import type { Judgement } from '../../core/trial.ts'
 import { needsApproval } from '../../core/wait.ts'
 import { MissingChunk } from '../table/chunks.ts'
 import {
@@ -38,7 +39,7 @@ import { loadPayload, type StoredPayload, storePayload } from '../table/payload.
 import { orCorrupt, readText, type StoredText, toStoredText } from '../table/stored-text.ts'
 import type { Item, Table } from '../table/table.ts'
 
-type PlainField = Exclude<keyof ExecutionSummary, 'batch' | 'error' | 'lastError' | 'lease'>
+type PlainField = Exclude<keyof ExecutionSummary, 'batch' | 'error' | 'lastError' | 'judgement' | 'lease'>
 
 /**
  * The fields that are stored as they are, each with the value that a missing attribute stands for; undefined if it is
@@ -53,7 +54,6 @@ const PLAIN_FIELDS = {
   // Bytes of a line count: its record is written three times.
   source: 'BATCH',
   replay: null,
-  judgement: null,
   replayedUsage: null,
   selectedBy: 'CURRENT',
   schedule: null,
@@ -112,6 +112,8 @@ export type ExecutionItem = Pick<ExecutionSummary, RequiredField> & {
   error?: StoredText
   /** JSON */
   lastError?: StoredText
+  /** JSON: its values can be what a map cannot hold. */
+  judgement?: StoredText
   leaseOwner?: string
   leaseExpiresAt?: number
   openShard?: string
@@ -150,6 +152,7 @@ export const SUMMARY_ATTRIBUTES: string[] = [
     'batch',
     'error',
     'lastError',
+    'judgement',
     'leaseOwner',
     'leaseExpiresAt',
     'openShard',
@@ -157,7 +160,7 @@ export const SUMMARY_ATTRIBUTES: string[] = [
 ]
 
 export function toSummary(item: ExecutionItem): ExecutionSummary {
-  const { batch, error, lastError, leaseOwner, leaseExpiresAt, openShard } = item
+  const { batch, error, lastError, judgement, leaseOwner, leaseExpiresAt, openShard } = item
   const plain = Object.fromEntries(
     Object.entries(PLAIN_FIELDS).map(([name, missing]) => [name, item[name as PlainField] ?? missing]),
   ) as Pick<ExecutionSummary, PlainField>
@@ -168,13 +171,14 @@ export function toSummary(item: ExecutionItem): ExecutionSummary {
     usage: totalUsage(plain),
     error: parseError(error, plain.id),
     lastError: parseError(lastError, plain.id),
+    judgement: parseText<Judgement>(judgement, plain.id),
     lease: leaseOwner && leaseExpiresAt ? { owner: leaseOwner, expiresAt: leaseExpiresAt } : null,
   }
 }
 
 export async function toItem(table: Table, execution: Execution): Promise<Item> {
-  const { input, inputAdaptations, output, feedback, batch, error, lastError, logs, lease, ...plain } =
-    execution
+  const { input, inputAdaptations, output, feedback, batch, lease, ...others } = execution
+  const { error, lastError, judgement, logs, ...plain } = others
   const { id, organizationId, agentId, tenantId } = plain
   const listShard = shardOf(id, LIST_SHARDS)
   const key = executionKey(id)
@@ -196,6 +200,7 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     feedback: feedback ? await store('feedback', feedback) : undefined,
     error: error ? storeError(error) : undefined,
     lastError: lastError ? storeError(lastError) : undefined,
+    judgement: judgement ? storeJudgement(judgement) : undefined,
     logs: logs === null ? undefined : toStoredText(logs),
     leaseOwner: lease?.owner,
     leaseExpiresAt: execution.suspension ? NEVER_EXPIRES : lease?.expiresAt,
@@ -294,7 +299,12 @@ async function fromItem(table: Table, stored: Item): Promise<Execution> {
 
 export const storeError = (error: ExecutionError): StoredText => toStoredText(JSON.stringify(error))
 
-export function parseError(stored: StoredText | undefined, id: string): ExecutionError | null {
+export const storeJudgement = (judgement: Judgement): StoredText => toStoredText(JSON.stringify(judgement))
+
+export const parseError = (stored: StoredText | undefined, id: string): ExecutionError | null =>
+  parseText(stored, id)
+
+function parseText<T>(stored: StoredText | undefined, id: string): T | null {
   if (stored === undefined) return null
   const key = executionKey(id)
   const json = readText(stored, key)

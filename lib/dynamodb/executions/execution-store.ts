@@ -20,6 +20,7 @@ import {
   SUMMARY_ATTRIBUTES,
   statusKey,
   storeError,
+  storeJudgement,
   toItem,
   toSummary,
   usageKeys,
@@ -269,11 +270,12 @@ const FOUND_ATTRIBUTES = [...SUMMARY_ATTRIBUTES, 'deleted']
 
 /** The update of a transition, without its guard and its output (which may be stored in chunks). */
 function toChange({ set, add, claimedAt }: transitions.Transition): Change {
-  const { lease, error, lastError, logs, output: _, ...plain } = set
+  const { lease, error, lastError, judgement, logs, output: _, ...plain } = set
   const values = {
     ...plain,
     ...('error' in set && { error: error && storeError(error) }),
     ...('lastError' in set && { lastError: lastError && storeError(lastError) }),
+    ...('judgement' in set && { judgement: judgement && storeJudgement(judgement) }),
     ...('logs' in set && { logs: logs && toStoredText(logs) }),
     ...('lease' in set && {
       leaseOwner: lease?.owner ?? null,

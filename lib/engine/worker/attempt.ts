@@ -271,9 +271,22 @@ function outcomeNotStored({ version }: Attempt, outcome: Outcome, cause: Unavail
 /** Ends the execution; null if the lease is lost. @throws Unavailable, WriteRejected */
 async function writeOutcome(current: Attempt, result: Outcome): Promise<Execution | null> {
   const { engine, execution, journal } = current
-  const outcome = journal?.complete(result) ?? result
+  const outcome = await withJudgement(current, journal?.complete(result) ?? result)
   const staysListed = await hasConsequences(current, outcome)
   return engine.executions.finish({ execution, outcome, finishedAt: isoNow(engine.system), staysListed })
+}
+
+/** That of a trial says what became of the original. One that cannot be judged ends without. */
+async function withJudgement({ execution, recording }: Attempt, outcome: Outcome): Promise<Outcome> {
+  if (!execution.replay || !recording) return outcome
+  try {
+    const { judge } = await import('../replay/judge.ts')
+    return { ...outcome, judgement: judge(recording.original, outcome, execution.replay) }
+  } catch (error) {
+    const { id: executionId, organizationId } = execution
+    logger.error('run not judged', { executionId, organizationId, cause: describeCause(error) })
+    return outcome
+  }
 }
 
 /** A parent only waits for a child that was suspended itself; a failed run may leave children that are open. */

@@ -185,6 +185,25 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
     })
   })
 
+  describe('finish', () => {
+    it('keeps any judgement unchanged', async () => {
+      const values = { original: fc.jsonValue(), trial: fc.jsonValue() }
+      const difference = fc.record({ path: fc.string({ unit: 'binary' }), ...values })
+      await fc.assert(
+        fc.asyncProperty(fc.array(difference, { maxLength: 20 }), async (differences) => {
+          const execution = await created({ lease: leaseOf('me') })
+          // As they are stored: -0 is 0.
+          const judgement = JSON.parse(JSON.stringify({ verdict: 'CHANGED', differences, isCut: true }))
+          const outcome = { ...success(), judgement }
+          const ended = await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: at })
+          expect(ended?.judgement).toEqual(judgement)
+          expect((await store.getSummary(execution))?.judgement).toEqual(judgement)
+        }),
+        { numRuns: propertyRuns(50) },
+      )
+    })
+  })
+
   describe('claim', () => {
     it('gives the lease to one of many workers', async () => {
       const { id } = await created()
