@@ -1,6 +1,6 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
-import { resolveVersion } from '../lib/agents/resolve-version.ts'
-import type { Agent, Organization, Version } from '../lib/core/agent.ts'
+import { type ResolvedVersion, resolveVersion, type VersionedRun } from '../lib/agents/resolve-version.ts'
+import type { Agent, Organization } from '../lib/core/agent.ts'
 import {
   AgentArchived,
   AgentNotFound,
@@ -78,17 +78,19 @@ export async function findAgent({ stores, organization, idOrSlug, options }: Age
 }
 
 /**
- * The version with the given id (published or draft), by default the agent's current version.
+ * The version with the given id (published or draft), by default the one that a run gets.
  * @throws UserError that tells how to list the versions, run the draft or restore an archived agent
  */
-export async function findVersion(params: AgentParams & { versionId: string | undefined }): Promise<Version> {
-  const { stores, organization, idOrSlug, versionId, options } = params
+export async function findVersion(
+  params: AgentParams & { versionId: string | undefined; run: VersionedRun },
+): Promise<Pick<ResolvedVersion, 'version' | 'selectedBy'>> {
+  const { stores, organization, idOrSlug, versionId, run, options } = params
   try {
     const reference = { store: stores.agents, organizationId: organization.id, idOrSlug }
-    const { version, isArchived, isRetired } = await resolveVersion({ ...reference, versionId })
-    if (isArchived) throw new AgentArchived()
-    if (isRetired) throw new VersionRetired('run')
-    return version
+    const found = await resolveVersion({ ...reference, versionId, run })
+    if (found.isArchived) throw new AgentArchived()
+    if (found.isRetired) throw new VersionRetired('run')
+    return found
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status >= 500) throw error
     // Only an explanation costs a second read of the agent.

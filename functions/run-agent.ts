@@ -25,7 +25,7 @@ const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system })
 async function runAgent({ access, agentId, query, headers, body, accept, basePath }: Request<'run-agent'>) {
   const idempotencyKey = headers['Idempotency-Key']
   const call = { access, idOrSlug: agentId, body, overrides: query, idempotencyKey }
-  const run = await prepareRun({ agents, webhooks, ...call })
+  const run = await prepareRun({ agents, system, webhooks, ...call })
   const mode = query.execMode
   if (acceptsEvents(accept)) {
     const parts = { engine, events, openRequests }

@@ -40,6 +40,7 @@ export async function simulateBatches(
         ...{
           isDraft: false,
           tenantId: null,
+          selectedBy: 'CURRENT',
           options: {},
           webhookUrl: null,
           trial: null,

@@ -2,7 +2,6 @@ import { violationsOf } from '../../authoring/cases/find-failures.ts'
 import { trackExecution } from '../../authoring/track-execution.ts'
 import { type AnswerWaits, runThroughWaits } from '../../authoring/waits/run-through-waits.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
-import type { Version } from '../../lib/core/agent.ts'
 import { CANCELLED, type Execution, isFinal } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import type { RunQueue } from '../../lib/core/ports.ts'
@@ -51,8 +50,13 @@ export function addRunCommand(program: CliCommand): void {
       if (isFolder(idOrSlug)) return runFolder(idOrSlug, input, options)
       return withOrganization(options, async (stores, organization) => {
         const versionId = options.version
-        const version = await findVersion({ stores, organization, idOrSlug, versionId, options })
-        const { id, output } = await run(stores, version, input, options, true)
+        const newId = system.newId()
+        const found = await findVersion({
+          ...{ stores, organization, idOrSlug, versionId, options },
+          run: { tenantId: options.tenant ?? null, executionId: newId },
+        })
+        const { version } = found
+        const { id, output } = await run(stores, { ...found, newId }, input, options, true)
         const note = `execution ${id}, version ${version.id}`
         return { json: output, text: JSON.stringify(output, null, 2), note }
       })
@@ -77,7 +81,7 @@ async function runFolder(
   const { agent, problems } = await withProgress(`Bundling ${folder}`, loadFolder(folder))
   if (!agent) throw folderError('Run', problems)
   return withWorkbench(folder, agent, async (stores, version) => {
-    const { output } = await run(stores, version, input, options, false)
+    const { output } = await run(stores, { version }, input, options, false)
     return { json: output, text: JSON.stringify(output, null, 2) }
   })
 }
@@ -85,13 +89,13 @@ async function runFolder(
 /** @throws UserError if the run fails or does not end */
 async function run(
   stores: Stores,
-  version: Version,
+  { version, selectedBy, newId }: Pick<RunRequest, 'version' | 'selectedBy' | 'newId'>,
   input: JsonObject,
   options: Options & SharedOptions,
   isStored: boolean,
 ) {
   const overrides = { ...toRunParameters(options), tenantId: options.tenant }
-  const request = await buildRunRequest(version, input, overrides)
+  const request = { ...(await buildRunRequest(version, input, overrides)), selectedBy, newId }
   const execution = await withProgress(
     `Running ${version.slug}`,
     runInProcess(stores, request, options, isStored),

@@ -1,6 +1,7 @@
 import type { TokenLimits } from './access.ts'
 import { isJsonObject, type Json, type JsonObject } from './json/json.ts'
 import { MAX_AGENT_STEPS } from './limits.ts'
+import type { AbortedRollout, Rollout } from './rollout.ts'
 import type { DeclaredSchedule } from './schedule.ts'
 import type { Gate } from './trial.ts'
 
@@ -113,6 +114,13 @@ export type Agent = Pick<Version, 'organizationId' | 'slug' | 'title' | 'descrip
   syncAt: number | null
   /** The versions that accept no new runs and cannot become current, by id, with the time of their retirement. */
   retired: Record<string, string>
+  /** The version that runs a part of the executions beside the current one; null without any. */
+  rollout: Rollout | null
+  /** By the id of the version, the last rollout that the service has ended. */
+  abortedRollouts: Record<
+    string,
+    AbortedRollout & { /** Its event may not have been told. */ isPending?: true }
+  >
 }
 
 export type Organization = { id: string; name: string; createdAt: string }

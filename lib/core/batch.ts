@@ -9,6 +9,7 @@ import {
 } from './execution.ts'
 import { derivedId } from './ids.ts'
 import type { Json, JsonObject } from './json/json.ts'
+import type { SelectedBy } from './rollout.ts'
 import type { TrialSettings, TrialSums } from './trial.ts'
 
 /** Lines of a batch, and bytes of JSON of their inputs that one block of them has, unless a line is larger alone. */
@@ -57,6 +58,8 @@ export type Batch = {
   organizationId: string
   agentId: string
   versionId: string
+  /** Why it has its version. */
+  selectedBy: SelectedBy
   isDraft: boolean
   tenantId: string | null
   /** The token that started it. */

@@ -42,6 +42,9 @@ export const MAX_USAGE_ROWS = 500_000
 /** Retired versions of an agent, whose item lists them: 70 kB of the 400 kB that an item can have. */
 export const MAX_RETIRED_VERSIONS = 1_000
 
+/** Versions of an agent whose item says why the service has ended their rollout. */
+export const MAX_ABORTED_ROLLOUTS = 50
+
 /** Violations that one error lists. */
 export const MAX_VIOLATIONS = 100
 

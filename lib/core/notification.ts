@@ -9,12 +9,17 @@ export const EXECUTION_EVENT_TYPES = [
   'execution.waiting',
 ] as const
 /** What destinations can be told. */
-export const EVENT_TYPES = [...EXECUTION_EVENT_TYPES, 'batch.ended', 'limit.warning'] as const
+export const EVENT_TYPES = [
+  ...EXECUTION_EVENT_TYPES,
+  'batch.ended',
+  'limit.warning',
+  'rollout.aborted',
+] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 /** What an event is about. Its deliveries are stored beside its record, and deleted with it. */
 export type Subject = { kind: (typeof SUBJECT_KINDS)[number]; id: string }
-export const SUBJECT_KINDS = ['execution', 'batch', 'limit'] as const
+export const SUBJECT_KINDS = ['execution', 'batch', 'limit', 'rollout'] as const
 
 export const isSubjectKind = (kind: unknown): kind is Subject['kind'] =>
   SUBJECT_KINDS.includes(kind as Subject['kind'])

@@ -19,6 +19,7 @@ import type { JsonObject } from './json/json.ts'
 import type { LearningStore } from './learning.ts'
 import type { ServedDeclarations } from './model.ts'
 import type { Delivery, Subject, Webhook, WebhookSecret } from './notification.ts'
+import type { AbortedEvent, AbortedRollout, Rollout } from './rollout.ts'
 import type { Schedule } from './schedule.ts'
 import type { EndOfWait, Release, Renewal, Suspend } from './transitions.ts'
 import type { UsageEntry, UsageInterval, UsageRow } from './usage.ts'
@@ -122,6 +123,30 @@ export interface AgentStore {
       message?: string | undefined
     },
   ): Promise<Agent | null>
+  /**
+   * Starts or changes a rollout; a draft is published by it, without becoming current. `draftVersionId`, `current` and
+   * `replaces`: the agent's, as read before. With abort rules, it enters the agent into the timers before. Null if one
+   * of the three has changed, if the agent or the version does not exist, if the agent is archived, or the version
+   * retired. `now`: milliseconds since the epoch.
+   */
+  setRollout(params: {
+    organizationId: string
+    agentId: string
+    draftVersionId: string | null
+    current: Pick<Version, 'id'>
+    replaces: Rollout | null
+    rollout: Rollout
+    now: number
+  }): Promise<Agent | null>
+  /** Ends this rollout, as read before, for good or with the reason. Null if it has changed or ended. */
+  endRollout(params: {
+    organizationId: string
+    agentId: string
+    rollout: Rollout
+    aborted?: AbortedRollout
+  }): Promise<Agent | null>
+  /** The event of a rollout that the service has ended is told. */
+  setAbortTold(params: { agentId: string; aborted: AbortedRollout }): Promise<void>
   /** Moves the timer of an agent whose schedules have to follow. Null if it was moved before. */
   claimSync(params: { agentId: string; syncAt: number; until: number }): Promise<Agent | null>
   /** The schedules are those of this version. False if another one is current, or if the timer was moved. */
@@ -135,7 +160,7 @@ export interface AgentStore {
   setArchived(params: Pick<Agent, 'organizationId' | 'id' | 'archivedAt'>): Promise<Agent | null>
   /**
    * Retires a version of the agent or makes it usable again (null); retiring twice keeps the first time. Null if it is
-   * the agent's current version, or if the agent does not exist.
+   * the agent's current version or in a rollout, or if the agent does not exist.
    */
   setRetired(params: VersionId & { retiredAt: string | null }): Promise<Agent | null>
   get(params: { organizationId: string; id: string }): Promise<Agent | null>
@@ -145,6 +170,17 @@ export interface AgentStore {
   listVersions(params: { organizationId: string; agentId: string } & PageRequest): Promise<Page<Version>>
   /** The bundled ES module of a code agent's version. */
   getCode(params: { agentId: string; versionId: string }): Promise<string | null>
+}
+
+/** Rollouts that the service may end, and what destinations are told of those that it has ended. */
+export interface RolloutStore {
+  /** Agents with a rollout that has abort rules, or had one. */
+  listWatched(): Promise<{ organizationId: string; agentId: string }[]>
+  /** Unless a rollout was started, or changed, at this time (milliseconds since the epoch) or later. */
+  unwatch(params: { agentId: string; before: number }): Promise<void>
+  /** Keeps what destinations are told, and enters it into the outbox at this time. False if it is kept. */
+  putAborted(params: { aborted: AbortedEvent; now: number }): Promise<boolean>
+  getAborted(params: { organizationId: string; id: string }): Promise<AbortedEvent | null>
 }
 
 /** `from` is included, `to` is not; both are milliseconds since the epoch, compared with the time in the id. */

@@ -20,10 +20,39 @@ export type Rollout = {
   /** ISO 8601. A new percentage does not change it. */
   startedAt: string
   updatedAt: string
+  /** A UUID, new with each change: writes are conditional on the one that was read. */
+  revision: string
 }
 
-/** Why the service has ended a rollout. */
-export type AbortedRollout = { at: string; reason: string }
+/** What a version has done during a rollout. Costs are those of its runs and of the agents that they called. */
+export type RolloutFigures = {
+  versionId: string
+  /** Without those that were cancelled. */
+  runs: number
+  failed: number
+  /** Those that were no cache hits. */
+  computed: number
+  costUsd: number
+  /** Some runs used a model whose price is unknown. */
+  isUnpriced: boolean
+}
+
+/** Both versions of a rollout in the same time. */
+export type RolloutComparison = { rollout: RolloutFigures; current: RolloutFigures }
+
+/** A rollout that the service has ended. */
+export type AbortedRollout = Pick<Rollout, 'versionId' | 'percent' | 'key' | 'startedAt'> & {
+  /** That of its event, a UUID. */
+  id: string
+  /** ISO 8601 */
+  at: string
+  /** A sentence. */
+  reason: string
+  figures: RolloutComparison
+}
+
+/** What destinations are told of a rollout that the service has ended. */
+export type AbortedEvent = AbortedRollout & { organizationId: string; agentId: string; slug: string }
 
 /** Why an execution has its version: it is current, a rollout has selected it, or the request named it. */
 export const SELECTED_BY = ['CURRENT', 'ROLLOUT', 'REQUEST'] as const
@@ -44,3 +73,25 @@ export function selects(
   const hash = createHash('sha256').update(`${versionId}/${name}`).digest()
   return hash.readUInt32BE(0) % BUCKETS < percent * (BUCKETS / 100)
 }
+
+/** Why the rules end a rollout, as a sentence; null if they do not. */
+export function findBreach(
+  { maxErrorRate, maxCostIncrease, minRuns }: AbortRules,
+  { rollout, current }: RolloutComparison,
+): string | null {
+  if (rollout.runs < minRuns) return null
+  const errorRate = rollout.failed / rollout.runs
+  if (maxErrorRate !== undefined && errorRate > maxErrorRate)
+    return `${rollout.failed} of ${rollout.runs} runs have failed: ${inPercent(errorRate)}, more than ${inPercent(maxErrorRate)}.`
+  const isPriced = !rollout.isUnpriced && !current.isUnpriced
+  const isComparable = isPriced && rollout.computed >= minRuns && current.computed >= minRuns
+  if (maxCostIncrease === undefined || !isComparable) return null
+  const [cost, usual] = [rollout.costUsd / rollout.computed, current.costUsd / current.computed]
+  if (cost <= usual * (1 + maxCostIncrease)) return null
+  const increase = usual > 0 ? `: ${inPercent(cost / usual - 1)} more, which may be` : ', which may be'
+  return `A run costs $${inDollars(cost)} instead of $${inDollars(usual)}${increase} at most ${inPercent(maxCostIncrease)} more.`
+}
+
+const inPercent = (fraction: number): string => `${Number((fraction * 100).toPrecision(3))} %`
+
+const inDollars = (amount: number): string => String(Number(amount.toPrecision(3)))

@@ -1,4 +1,5 @@
 import type { Agent, Version, VersionStatus } from '../core/agent.ts'
+import type { AbortedRollout, Rollout } from '../core/rollout.ts'
 import { LIST_SHARDS, ownedShard, shardOf, TIMER_SHARDS, timerShard } from './table/keys.ts'
 import { type Change, type Condition, type Item, pick } from './table/table.ts'
 
@@ -22,7 +23,7 @@ export function toAgentChange(version: Version, item: Item, syncAt: number | nul
   return {
     setOnce: { ...identity, ...(syncAt !== null && syncTimer(id, syncAt)) },
     set: { ...shown, current: item, updatedAt: createdAt },
-    remove: item.description === undefined ? ['draftVersionId', 'description'] : ['draftVersionId'],
+    remove: ['draftVersionId', 'rollout', ...(item.description === undefined ? ['description'] : [])],
   }
 }
 
@@ -90,16 +91,20 @@ function mapFields<T extends object>(
 
 /** An attribute for each retired version: setting one is a single conditional write, whatever the others are. */
 const RETIRED_PREFIX = 'retired_'
+/** The same for versions whose rollout the service has ended. */
+const ABORTED_PREFIX = 'aborted_'
 
 /** A name that expressions can contain: without hyphens. */
-export const retiredAttribute = (versionId: string): string =>
-  `${RETIRED_PREFIX}${versionId.replaceAll('-', '')}`
+const ofVersion = (prefix: string, versionId: string): string => `${prefix}${versionId.replaceAll('-', '')}`
+export const retiredAttribute = (versionId: string): string => ofVersion(RETIRED_PREFIX, versionId)
+export const abortedAttribute = (versionId: string): string => ofVersion(ABORTED_PREFIX, versionId)
 
-const retiredOf = (item: Item): Agent['retired'] =>
+/** By the id of the version. */
+const byVersion = (item: Item, prefix: string): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(item)
-      .filter(([name]) => name.startsWith(RETIRED_PREFIX))
-      .map(([name, retiredAt]) => [toUuid(name.slice(RETIRED_PREFIX.length)), String(retiredAt)]),
+      .filter(([name]) => name.startsWith(prefix))
+      .map(([name, value]) => [toUuid(name.slice(prefix.length)), value]),
   )
 
 const toUuid = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
@@ -114,7 +119,9 @@ export function agentFromItem(item: Item): Agent {
     draftVersionId,
     archivedAt,
     syncAt: item.openUntil === undefined ? null : Number(item.openUntil),
-    retired: retiredOf(item),
+    retired: byVersion(item, RETIRED_PREFIX) as Agent['retired'],
+    rollout: (item.rollout as Rollout | undefined) ?? null,
+    abortedRollouts: byVersion(item, ABORTED_PREFIX) as Agent['abortedRollouts'],
   }
 }
 
@@ -151,6 +158,29 @@ export const isNotCurrent = (versionId: string): Condition => ({
   names: ['current', 'id'],
   values: { versionId },
 })
+
+/** Whether the agent's rollout is of another version, or there is none. */
+export const isNotRolledOut = (versionId: string): Condition => ({
+  expression: '(attribute_not_exists(#rollout) OR #rollout.#versionId <> :versionId)',
+  names: ['rollout', 'versionId'],
+  values: { versionId },
+})
+
+/** Whether the agent's rollout is still the one that was read; null: whether it has none. */
+export const isRollout = (rollout: Rollout | null): Condition =>
+  rollout === null
+    ? { expression: 'attribute_not_exists(#rollout)', names: ['rollout'] }
+    : {
+        expression: '#rollout.#revision = :readRevision',
+        names: ['rollout', 'revision'],
+        values: { readRevision: rollout.revision },
+      }
+
+/** Whether this rollout is the last one of its version that the service has ended. */
+export function isAborted({ versionId, id }: AbortedRollout): Condition {
+  const name = abortedAttribute(versionId)
+  return { expression: `#${name}.#id = :abortedId`, names: [name, 'id'], values: { abortedId: id } }
+}
 
 /** Whether the version of the agent accepts runs. */
 export function isNotRetired(versionId: string): Condition {

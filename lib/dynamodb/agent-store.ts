@@ -1,15 +1,20 @@
 import type { Agent, Version, VersionStatus } from '../core/agent.ts'
+import { MAX_ABORTED_ROLLOUTS } from '../core/limits.ts'
 import type { AgentListParams, AgentStore, Page, VersionId } from '../core/ports.ts'
 import {
+  abortedAttribute,
   agentFromItem,
   EXISTS,
   hasStatus,
   hasTimer,
   IS_ACTIVE,
   IS_NOT_DELETED,
+  isAborted,
   isNotCurrent,
   isNotRetired,
+  isNotRolledOut,
   isOwnedBy,
+  isRollout,
   recordBytes,
   refersTo,
   retiredAttribute,
@@ -19,6 +24,7 @@ import {
   versionFromItem,
   versionToItem,
 } from './agent-item.ts'
+import { MAX_START_MS, watchRollout } from './rollout-store.ts'
 import { readChunks, writeChunks } from './table/chunks.ts'
 import { allOf } from './table/expressions.ts'
 import { agentKey, codeKey, ownedShard, VERSION_PREFIX, versionKey } from './table/keys.ts'
@@ -51,6 +57,7 @@ export function agentStore(table: Table): AgentStore {
         ...(mustSync && { setOnce: syncTimer(agentId, syncAt) }),
         set: { ...shownOf(item), current: withoutKey(item), updatedAt: promotedAt },
         remove: [
+          'rollout',
           ...(item.description === undefined ? ['description'] : []),
           ...(draftVersionId === id ? ['draftVersionId'] : []),
         ],
@@ -64,6 +71,48 @@ export function agentStore(table: Table): AgentStore {
       }
       const updated = await table.update(agentKey(agentId), change)
       return updated && agentFromItem(updated)
+    },
+
+    async setRollout({ organizationId, agentId, draftVersionId, current, replaces, rollout, now }) {
+      const sendBefore = Date.now() + MAX_START_MS
+      const { versionId: id } = rollout
+      if (!(await publishDraft(table, { organizationId, agentId, id }))) return null
+      // Before it begins: a rollout that should be watched always is.
+      if (rollout.abort) await watchRollout(table, { organizationId, agentId, now })
+      const updated = await table.update(agentKey(agentId), {
+        set: { rollout },
+        remove: draftVersionId === id ? ['draftVersionId'] : [],
+        sendBefore,
+        condition: allOf(
+          EXISTS,
+          IS_ACTIVE,
+          isNotRetired(id),
+          refersTo('DRAFT', draftVersionId),
+          refersTo('PUBLISHED', current.id),
+          isRollout(replaces),
+        ),
+      })
+      return updated && agentFromItem(updated)
+    },
+
+    async endRollout({ organizationId, agentId, rollout, aborted }) {
+      const key = agentKey(agentId)
+      const updated = await table.update(key, {
+        ...(aborted && { set: { [abortedAttribute(aborted.versionId)]: { ...aborted, isPending: true } } }),
+        remove: ['rollout'],
+        condition: allOf(isOwnedBy(organizationId), isRollout(rollout)),
+      })
+      if (!updated) return null
+      const agent = agentFromItem(updated)
+      if (aborted) await forgetAborted(table, agent)
+      return agent
+    },
+
+    async setAbortTold({ agentId, aborted }) {
+      await table.update(agentKey(agentId), {
+        set: { [abortedAttribute(aborted.versionId)]: aborted },
+        condition: isAborted(aborted),
+      })
     },
 
     async claimSync({ agentId, syncAt, until }) {
@@ -113,7 +162,10 @@ export function agentStore(table: Table): AgentStore {
       const name = retiredAttribute(id)
       const updated = await table.update(agentKey(agentId), {
         ...(retiredAt === null ? { remove: [name] } : { setOnce: { [name]: retiredAt } }),
-        condition: allOf(isOwnedBy(organizationId), retiredAt === null ? null : isNotCurrent(id)),
+        condition: allOf(
+          isOwnedBy(organizationId),
+          ...(retiredAt === null ? [] : [isNotCurrent(id), isNotRolledOut(id)]),
+        ),
       })
       return updated && agentFromItem(updated)
     },
@@ -173,6 +225,17 @@ export function agentStore(table: Table): AgentStore {
       return readChunks(table, Number(version.codeChunks), (chunk) => codeKey(agentId, versionId, chunk))
     },
   }
+}
+
+/** Only the latest are kept. Best effort: the next end of a rollout repeats it. */
+async function forgetAborted(table: Table, { id, abortedRollouts }: Agent): Promise<void> {
+  const told = Object.values(abortedRollouts).filter(({ isPending }) => !isPending)
+  const oldest = told.sort((a, b) => (a.at < b.at ? 1 : -1)).slice(MAX_ABORTED_ROLLOUTS)
+  for (const aborted of oldest)
+    await table.update(agentKey(id), {
+      remove: [abortedAttribute(aborted.versionId)],
+      condition: isAborted(aborted),
+    })
 }
 
 /** A page of the agents with these ids, in the order of the index. */

@@ -238,8 +238,9 @@ const toItem = ({ stopped, ...batch }: Batch): Item => ({
   ...timerKey(batch.id),
 })
 
-/** Null is stored as an absent attribute. */
+/** Null is stored as an absent attribute. Batches of the previous release do not say what selected their version. */
 const NO_VALUES = {
+  selectedBy: 'CURRENT' as const,
   tenantId: null,
   tokenId: null,
   webhookUrl: null,
@@ -258,6 +259,7 @@ const STORED = [
   'organizationId',
   'agentId',
   'versionId',
+  'selectedBy',
   'isDraft',
   'tenantId',
   'tokenId',

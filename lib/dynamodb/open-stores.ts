@@ -8,6 +8,7 @@ import { signalStore } from './executions/signal-store.ts'
 import { stepStore } from './executions/step-store.ts'
 import { limitStore } from './limit-store.ts'
 import { cacheStore, idempotencyStore } from './reservation-stores.ts'
+import { rolloutStore } from './rollout-store.ts'
 import { scheduleStore } from './schedule-store.ts'
 import { slotQueue } from './slot-queue.ts'
 import { openTable, type Table } from './table/table.ts'
@@ -34,6 +35,7 @@ export const openStores = (table: Table = openTable()) => ({
   limits: { ...limitStore(table), ...slotQueue(table) },
   organizations: organizationStore(table),
   rates: rateStore(table),
+  rollouts: rolloutStore(table),
   schedules: scheduleStore(table),
   timers: timerStore(table),
   tokens: tokenStore(table),

@@ -45,12 +45,13 @@ type CallMeta = z.output<typeof callMeta>
  * @throws InvalidParams for an unknown tool or version, and for invalid `_meta`
  */
 export async function callAgent(engine: McpEngine, call: ToolCall): Promise<CallToolResult> {
-  const { agents } = engine
+  const { agents, system } = engine
   const { access, name, input } = call
   const { idempotencyKey, ...meta } = parseCallMeta(call.meta)
   const overrides = { ...meta, tenantId: tenantOf(access, meta.tenantId), enforceInputSchema: true }
   try {
-    const run = await prepareRun({ agents, access, idOrSlug: name, body: input, overrides, idempotencyKey })
+    const reference = { agents, system, access, idOrSlug: name }
+    const run = await prepareRun({ ...reference, body: input, overrides, idempotencyKey })
     const execution = await runForCall(engine, call, run)
     return call.mayGetTask && !isFinal(execution) ? toCreatedTask(engine, execution) : toRunResult(execution)
   } catch (error) {

@@ -27,7 +27,7 @@ function countingStore() {
 }
 
 async function resolve(store: AgentStore, { organizationId, slug }: Version, versionId?: string) {
-  return (await resolveVersion({ store, organizationId, idOrSlug: slug, versionId })).version
+  return (await resolveVersion({ store, organizationId, idOrSlug: slug, versionId, run: null })).version
 }
 
 /** Another version of the agent, as this process publishes it. */
@@ -73,7 +73,7 @@ describe('resolveVersion', () => {
     const { organizationId, agentId, id, slug } = version
     await publishAgain(store, version)
     const isRetired = async () =>
-      (await resolveVersion({ store, organizationId, idOrSlug: slug, versionId: id })).isRetired
+      (await resolveVersion({ store, organizationId, idOrSlug: slug, versionId: id, run: null })).isRetired
     expect(await isRetired()).toBe(false)
     for (const retiredAt of [new Date().toISOString(), null]) {
       await store.setRetired({ organizationId, agentId, id, retiredAt })
@@ -114,7 +114,7 @@ describe('resolveVersion', () => {
     await resolve(store, version, version.id)
     const { id: organizationId } = await newOrganization()
     const asOther = (versionId?: string) =>
-      resolveVersion({ store, organizationId, idOrSlug: version.agentId, versionId })
+      resolveVersion({ store, organizationId, idOrSlug: version.agentId, versionId, run: null })
     await expect(asOther()).rejects.toThrow(AgentNotFound)
     await expect(asOther(version.id)).rejects.toThrow(AgentNotFound)
   })

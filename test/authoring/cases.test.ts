@@ -53,7 +53,7 @@ const runCaseOn = (id: string, folder: string) =>
   withStores(async (stores) => {
     const organizationId = DEVELOPMENT_ORGANIZATION.id
     const reference = { store: stores.agents, organizationId, idOrSlug: 'waits' }
-    const { version } = await resolveVersion({ ...reference, versionId: id })
+    const { version } = await resolveVersion({ ...reference, versionId: id, run: null })
     const [testCase] = (await readCases(join(cli.folder, folder))).cases
     if (!testCase) throw new Error('There is no case.')
     const tracked = trackExecution(stores, organizationId)

@@ -10,8 +10,9 @@ describe('findVersion', () => {
     const stores = openStores(sharedTable())
     const get = vi.spyOn(stores.agents, 'get')
     const organization = { id, name: 'Test', createdAt: published.createdAt }
-    const params = { stores, organization, idOrSlug: 'echo', versionId: undefined, options: {} as never }
-    expect(await findVersion(params)).toMatchObject({ id: published.id })
+    const run = { tenantId: null, executionId: published.id }
+    const params = { stores, organization, idOrSlug: 'echo', versionId: undefined, run, options: {} as never }
+    expect(await findVersion(params)).toMatchObject({ version: { id: published.id }, selectedBy: 'CURRENT' })
     expect(get).toHaveBeenCalledOnce()
   })
 })

@@ -58,6 +58,8 @@ function agentOf(version: Version): Agent {
     archivedAt: null,
     syncAt: null,
     retired: {},
+    rollout: null,
+    abortedRollouts: {},
   }
 }
 

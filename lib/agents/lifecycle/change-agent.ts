@@ -11,6 +11,7 @@ import { MAX_RETIRED_VERSIONS } from '../../core/limits.ts'
 import type { System } from '../../core/ports.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 import { forgetCurrentVersion } from '../resolve-version.ts'
+import { endRolloutOf } from './rollout.ts'
 
 type Promotion = AgentReference & {
   system: System
@@ -20,7 +21,8 @@ type Promotion = AgentReference & {
 }
 
 /**
- * Makes a version current as it is: a draft, or a previous version. Does nothing if it is current.
+ * Makes a version current as it is: a draft, or a previous version. Does nothing if it is current, except that each
+ * promotion ends the rollout of the agent.
  * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired
  */
 export async function promoteVersion(params: Promotion): Promise<Agent> {
@@ -28,7 +30,11 @@ export async function promoteVersion(params: Promotion): Promise<Agent> {
   for (;;) {
     const agent = await resolveAgent(params)
     if (agent.archivedAt !== null) throw new AgentArchived()
-    if (agent.current?.id === id) return agent
+    if (agent.current?.id === id) {
+      const settled = agent.rollout ? await endRolloutOf(store, agent, agent.rollout) : agent
+      if (settled) return settled
+      continue
+    }
     if (agent.retired[id] !== undefined) throw new VersionRetired('promotion')
     const { id: agentId, draftVersionId, current } = agent
     const version = { organizationId, agentId, id }
@@ -50,7 +56,7 @@ export async function promoteVersion(params: Promotion): Promise<Agent> {
  * finish. The agent records it, as it records the current version: a retirement and a promotion cannot overtake each
  * other.
  * @param retiredAt null makes the version usable again; retiring it twice keeps the first time
- * @throws AgentNotFound, VersionNotFound; VersionNotRetirable for the current version and for too many
+ * @throws AgentNotFound, VersionNotFound; VersionNotRetirable for the current version, for that of a rollout, and for too many
  */
 export async function retireVersion(
   { versionId: id, ...reference }: AgentReference & { versionId: string },
@@ -72,8 +78,11 @@ export async function retireVersion(
     return { agent, version }
   }
   if (retiredAt === null) throw new AgentNotFound()
+  const { rollout } = await resolveAgent(reference)
   throw new VersionNotRetirable(
-    'This version is the current one of the agent. Promote another version first.',
+    rollout?.versionId === id
+      ? 'A rollout runs this version. End the rollout first.'
+      : 'This version is the current one of the agent. Promote another version first.',
   )
 }
 

@@ -114,6 +114,9 @@ export const versionKey = (agentId: string, id: string): Key => inAgent(agentId,
 export const VERSION_PREFIX = 'VERSION#'
 export const codeKey = (agentId: string, versionId: string, chunk: number): Key =>
   inAgent(agentId, `CODE#${versionId}#${padded(chunk)}`)
+/** Says that the agent has, or had, a rollout that the service may end. */
+export const rolloutWatchKey = (agentId: string): Key => inAgent(agentId, 'ROLLOUT')
+export const watchedAgentIdOf = ({ pk }: Key): string => pk.slice(AGENT_PREFIX.length)
 /** The id of the agent; null for other items. */
 export const agentIdOf = ({ pk, sk }: Key): string | null =>
   pk.startsWith(AGENT_PREFIX) && sk === 'AGENT' ? pk.slice(AGENT_PREFIX.length) : null
@@ -153,7 +156,12 @@ export const batchIdOf = ({ pk, sk }: Key): string | null =>
   sk === 'BATCH' ? pk.slice(BATCH_PREFIX.length) : null
 
 /** Of the partitions with the records of what has events. */
-const SUBJECT_PREFIXES = { execution: 'EXEC#', batch: BATCH_PREFIX, limit: 'LIMIT#' } as const
+const SUBJECT_PREFIXES = {
+  execution: 'EXEC#',
+  batch: BATCH_PREFIX,
+  limit: 'LIMIT#',
+  rollout: 'ROLLOUT#',
+} as const
 const inSubject = ({ kind, id }: Subject, sk: string): Key => ({ pk: `${SUBJECT_PREFIXES[kind]}${id}`, sk })
 /** Whose record or delivery it is. */
 export function subjectOf(pk: string): Subject {
@@ -209,6 +217,12 @@ export function deliveryIdOf({ pk, sk }: Key): DeliveryId | null {
 /** Of a warning; null for other items. */
 export const warningIdOf = ({ pk }: Key): string | null =>
   pk.startsWith(SUBJECT_PREFIXES.limit) ? pk.slice(SUBJECT_PREFIXES.limit.length) : null
+/** What destinations are told of a rollout that the service has ended. */
+export const abortedRolloutKey = (id: string): Key => inSubject({ kind: 'rollout', id }, 'ABORTED')
+export const ROLLOUT_PREFIX = SUBJECT_PREFIXES.rollout
+/** Of what destinations are told of a rollout; null for other items. */
+export const abortedRolloutIdOf = ({ pk }: Key): string | null =>
+  pk.startsWith(ROLLOUT_PREFIX) ? pk.slice(ROLLOUT_PREFIX.length) : null
 /** Says that all events of a subject that has ended have deliveries. */
 export const handledKey = (subject: Subject): Key => inSubject(subject, 'HANDLED')
 /** Up to where the sweeper has read the outbox. */
@@ -290,6 +304,9 @@ export const cleanupShard = (shard: number): string => `CLEANUP#${shard}`
 export const openShard = (shard: number): string => `OPEN#${shard}`
 /** Suspended executions, by the time at which they are resumed at the latest. */
 export const timerShard = (shard: number): string => `TIMER#${shard}`
+
+/** Agents with a rollout that the service may end: there are never many. */
+export const ROLLOUTS_SHARD = 'ROLLOUTS'
 
 /** What has ended and whose events may not be handled, by the time of the end. Entries stay: it is a log. */
 export const outboxShard = (shard: number): string => `${OUTBOX_SHARD_PREFIX}${shard}`

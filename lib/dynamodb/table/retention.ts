@@ -2,6 +2,7 @@ import { DEADLINE_MS, MAX_WAIT_DAYS as WAIT_DAYS } from '../../core/limits.ts'
 import { type Environment, EXECUTION_RETENTION_DAYS, MAX_WAIT_DAYS, readInteger } from '../../environment.ts'
 import type { Item } from './expressions.ts'
 import {
+  abortedRolloutIdOf,
   batchIdOf,
   executionIdOf,
   isDeclarations,
@@ -28,9 +29,9 @@ export type Retention = {
   /** When a copy of an execution's result expires, in milliseconds since the epoch: not after its record; or null. */
   expiryOf(executionId: string): number | null
   /**
-   * The time-to-live attribute of an item of an execution, a batch, a warning or declarations. A record has none until
-   * it has ended: it can wait for long. Other items are not written again then: they expire after the latest possible
-   * end. Empty if it is no such item.
+   * The time-to-live attribute of an item of an execution, a batch, a warning, an aborted rollout or declarations. A
+   * record has none until it has ended: it can wait for long. Other items are not written again then: they expire after
+   * the latest possible end. Empty if it is no such item.
    */
   timeToLiveOf(item: Item): Item
 }
@@ -49,6 +50,8 @@ export function retention(environment: Environment): Retention {
       if (warningId !== null) return timeToLive(expiryOf(warningId) + MAX_PERIOD_MS + SLACK_MS)
       if (isDeclarations(key))
         return timeToLive(Number(item.usedUntil) + keptMs + DEADLINE_MS + maxWaitMs + SLACK_MS)
+      const abortedId = abortedRolloutIdOf(key)
+      if (abortedId !== null) return timeToLive(expiryOf(abortedId) + SLACK_MS)
       const id = isOfExecution(key) ? executionIdOf(key.pk) : ownerBatchIdOf(key)
       if (id === null) return {}
       if (!isExecutionRecord(key) && batchIdOf(key) === null)

@@ -59,6 +59,9 @@ export type BatchTarget = {
   overrides: BatchOverrides
   key: string | undefined
   refusal: ServiceError | null
+  selectedBy: Batch['selectedBy']
+  /** The id by which its version was chosen: that of the batch, unless its idempotency key is bound to another. */
+  newId: string
 }
 
 /** A validated request. */
@@ -70,7 +73,7 @@ export type BatchRequest = BatchTarget & { lines: LineInput[] }
  * InvalidQueryParameter, and what `checkLines` throws
  */
 export async function prepareBatch(
-  stores: Pick<AcceptStores, 'agents' | 'webhooks'>,
+  stores: Pick<AcceptStores, 'agents' | 'system' | 'webhooks'>,
   { received, ...call }: Call & { received: ReceivedLine[] },
 ): Promise<BatchRequest> {
   const target = await prepareTarget(stores, call)
@@ -80,15 +83,16 @@ export async function prepareBatch(
 }
 
 export async function prepareTarget(
-  { agents, webhooks }: Pick<AcceptStores, 'agents' | 'webhooks'>,
+  { agents, system, webhooks }: Pick<AcceptStores, 'agents' | 'system' | 'webhooks'>,
   { access, idempotencyKey, ...call }: Call,
 ): Promise<BatchTarget> {
-  const { version, overrides, refusal } = await resolveTarget({ agents, webhooks, access, ...call })
+  const target = await resolveTarget({ agents, system, webhooks, access, ...call })
+  const { version, overrides, refusal, selectedBy, newId } = target
   const key = idempotencyKeyOf(access, idempotencyKey)
   if (refusal && key === undefined) throw refusal
   await checkOverrides(version, overrides, toBudget(version.execution, overrides))
   if (overrides.maxBatchCostUsd !== undefined) await checkCostLimit(version, overrides, 'maxBatchCostUsd')
-  return { access, version, overrides, key, refusal }
+  return { access, version, overrides, key, refusal, selectedBy, newId }
 }
 
 async function violationsOf(version: Version, input: JsonObject): Promise<Violation[]> {
@@ -118,7 +122,7 @@ export const acceptBatch = (stores: AcceptStores, { lines, ...target }: BatchReq
  */
 export async function startBatch(
   stores: AcceptStores,
-  { access, version, overrides, key, refusal }: BatchTarget,
+  { access, version, overrides, key, refusal, selectedBy, newId }: BatchTarget,
   source: { identity: unknown; readLines: () => Promise<LineInput[]>; retryOf?: string },
 ): Promise<Batch> {
   const { batches, queue, system } = stores
@@ -126,7 +130,7 @@ export async function startBatch(
   const { retryOf = null } = source
   const idempotency =
     key === undefined ? null : { key, requestHash: hashJson(['batch', retryOf, source.identity, overrides]) }
-  const { executionId: id, idempotencyId, isBound } = await reserveId(stores, version, idempotency)
+  const { executionId: id, idempotencyId, isBound } = await reserveId(stores, version, idempotency, newId)
   const known = isBound ? await batches.get({ organizationId, id }) : null
   if (known) return known
   if (refusal) throw refusal
@@ -137,6 +141,7 @@ export async function startBatch(
     organizationId,
     agentId: version.agentId,
     versionId: version.id,
+    selectedBy,
     isDraft: version.status === 'DRAFT',
     tenantId: overrides.tenantId ?? null,
     tokenId: access.tokenId || null,

@@ -21,8 +21,8 @@ export async function startLine(
 ): Promise<Execution | null> {
   const { customId, input } = await readLine(engine, batch, line)
   const executionId = lineExecutionId(batch, line)
-  const { tokenId } = batch
-  const origin = { tokenId, batch: { id: batch.id, customId, line, lane } }
+  const { tokenId, selectedBy } = batch
+  const origin = { tokenId, selectedBy, batch: { id: batch.id, customId, line, lane } }
   const prepared = await prepare(engine, batch, input)
   if ('code' in prepared) {
     const { organizationId, agentId, versionId, tenantId, isDraft } = batch

@@ -34,6 +34,7 @@ export type RunAttempt = (
 type Child = {
   id: string
   version: Version
+  selectedBy: Execution['selectedBy']
   callers: string[]
   input: JsonObject
   share: Budget | null
@@ -47,13 +48,14 @@ type Child = {
  * @throws CallWaits if it is suspended, Unavailable, or the signal's reason when it aborts
  */
 export async function runChild(engine: Engine, parent: Execution, attempt: RunAttempt, child: Child) {
-  const { id, version, callers, input, signal, share } = child
+  const { id, version, selectedBy, callers, input, signal, share } = child
   const now = engine.system.now()
   const execution = newExecution({
     id,
     organizationId: parent.organizationId,
     agentId: version.agentId,
     versionId: version.id,
+    selectedBy,
     tenantId: parent.tenantId,
     tokenId: parent.tokenId,
     input,

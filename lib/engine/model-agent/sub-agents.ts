@@ -38,10 +38,12 @@ export function subAgents(
   parent: Execution,
   { attempt, budget, endsAt, version: parentVersion, journal, files }: Deps,
 ) {
-  const { organizationId } = parent
+  const { organizationId, tenantId, id: executionId } = parent
   const { maxChildren = MAX_CHILDREN.default } = parentVersion.execution
+  // All calls of an agent in a run get the same version of it.
+  const run = { tenantId, executionId }
   const versionOf = (slug: string) =>
-    resolveVersion({ store: engine.agents, organizationId, idOrSlug: slug, versionId: undefined })
+    resolveVersion({ store: engine.agents, organizationId, idOrSlug: slug, versionId: undefined, run })
 
   return {
     async describeAgent(slug: string) {
@@ -56,7 +58,7 @@ export function subAgents(
     },
 
     async runAgent({ slug, input, idempotencyKey, signal }: AgentCall): Promise<ToolResult> {
-      const { version, isArchived } = await versionOf(slug)
+      const { version, selectedBy, isArchived } = await versionOf(slug)
       const callers = [...parent.callers, parent.agentId]
       if (callers.includes(version.agentId))
         return failed(
@@ -77,6 +79,7 @@ export function subAgents(
       const ended = await runChild(engine, parent, attempt, {
         id,
         version,
+        selectedBy,
         callers,
         input: passed.input,
         signal,

@@ -8,6 +8,7 @@ import type {
   DeliveryStore,
   ExecutionStore,
   LimitStore,
+  RolloutStore,
   SignalStore,
   System,
   WebhookStore,
@@ -23,6 +24,7 @@ export type DeliveryEngine = {
   executions: Pick<ExecutionStore, 'clearEvents' | 'getLimited' | 'getStatus' | 'getSummary'>
   batches: Pick<BatchStore, 'get'>
   limits: Pick<LimitStore, 'getWarning'>
+  rollouts: Pick<RolloutStore, 'getAborted'>
   signals: Pick<SignalStore, 'list'>
   steps: Pick<StepStore, 'hasResult' | 'read'>
   deliveries: Pick<DeliveryStore, 'delete' | 'deleteOf' | 'get' | 'list' | 'listOf' | 'put' | 'setHandled'>

@@ -10,6 +10,7 @@ import type {
   DeliveryQueue,
   ExecutionStore,
   LimitStore,
+  RolloutStore,
   System,
   WebhookStore,
 } from '../../core/ports.ts'
@@ -17,6 +18,7 @@ import { toWaitingFor, type Wait } from '../../core/wait.ts'
 import { type Engine, isoNow, readTimes } from '../engine.ts'
 import { type Addressed, type Destinations, openDestinations } from './destinations.ts'
 import { addressedOf } from './subjects/batch-events.ts'
+import { type TellAborted, tellAborted } from './tell-aborted.ts'
 import { writeWarnings } from './warn-at-limit.ts'
 
 /** Of what has ended by now. A process can be frozen while it asks who wants the event. */
@@ -28,20 +30,21 @@ type Parts = { queue: DeliveryQueue; system: System; times?: LeaseTimes; destina
  * Stores whose writes that end or suspend an execution, or end a batch, also mark it for delivery, if a destination
  * wants to be told. Whatever crashes after such a write, the sweeper finds the mark. Children that an execution has
  * started, and runs and batches of drafts, are not marked, and without destinations nothing is. Warnings of cost limits
- * are records of their own, which are marked when they are written.
+ * and aborted rollouts are records of their own, which are marked when they are written.
  */
 export function withOutbox<
   S extends {
     executions: ExecutionStore
     batches: BatchStore
     limits: Pick<LimitStore, 'putWarning'>
+    rollouts: Pick<RolloutStore, 'putAborted'>
     webhooks: WebhookStore
   },
 >(
   stores: S,
   { queue, system, times = readTimes(), destinations = openDestinations(stores.webhooks) }: Parts,
-): S & Required<Pick<Engine, 'announce' | 'warnAtLimit'>> {
-  const { executions, batches, limits } = stores
+): S & Required<Pick<Engine, 'announce' | 'warnAtLimit'>> & { tellAborted: TellAborted } {
+  const { executions, batches, limits, rollouts } = stores
   /** Best effort: the sweeper repeats it. */
   const send = async (message: DeliveryMessage) => {
     const sending = queue.send(message).catch(() => undefined)
@@ -62,6 +65,8 @@ export function withOutbox<
 
     warnAtLimit: (spending) =>
       writeWarnings({ limits, system, isWanted, send, written }, spending).catch(() => undefined),
+
+    tellAborted: (aborted) => tellAborted({ rollouts, system, isWanted, send }, aborted),
 
     batches: {
       ...batches,

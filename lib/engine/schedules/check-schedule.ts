@@ -29,7 +29,7 @@ export async function checkSchedule(
     throw new InputSchemaMismatch(problems.map(({ path, message }) => ({ path, message: `/${message}` })))
   if (!definition.enabled) return
   try {
-    await toScheduledRun(store, { organizationId, agentId, ...definition })
+    await toScheduledRun(store, { organizationId, agentId, ...definition }, null)
   } catch (error) {
     throw inBody(error, definition)
   }
@@ -40,21 +40,28 @@ type Scheduled = Pick<Schedule, 'organizationId' | 'agentId'> &
 
 /**
  * The run of a schedule. Nobody reads the answer: an input that does not match after its adaptation is an error.
+ * @param executionId null: none is started
  * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired, and what `buildRunRequest` throws
  */
 export async function toScheduledRun(
   store: AgentStore,
   { organizationId, agentId: idOrSlug, versionId, input, tenantId, options }: Scheduled,
+  executionId: string | null,
 ): Promise<RunRequest> {
-  const reference = { store, organizationId, idOrSlug, versionId: versionId ?? undefined }
-  const resolved = await resolveVersion(reference)
+  const resolved = await resolveVersion({
+    store,
+    organizationId,
+    idOrSlug,
+    versionId: versionId ?? undefined,
+    run: executionId === null ? null : { tenantId, executionId },
+  })
   const refusal = refusalOf(resolved)
   if (refusal) throw refusal
-  const { version } = resolved
+  const { version, selectedBy } = resolved
   const request = await buildRunRequest(version, input, { ...options, tenantId: tenantId ?? undefined })
   const violations = inputValidatorOf(version)(request.adaptedInput)
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
-  return request
+  return { ...request, selectedBy }
 }
 
 /** What is wrong with a run, as what is wrong with the body of a schedule. */

@@ -17,9 +17,11 @@ export async function runSchedule(
   const { access } = reference
   const schedule = await getSchedule(engine, reference)
   const { name } = schedule
-  const request = await toScheduledRun(engine.agents, schedule)
+  const newId = engine.system.newId()
+  const request = await toScheduledRun(engine.agents, schedule, newId)
   return submitAsync(engine, {
     ...request,
+    newId,
     tokenId: access.tokenId || null,
     schedule: { name, at: new Date(engine.system.now()).toISOString() },
     idempotency:

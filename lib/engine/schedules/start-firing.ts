@@ -17,7 +17,7 @@ export async function startFiring(
   const started = toFiring(at, 'STARTED', { executionId })
   try {
     const origin = { tokenId, schedule: { name, at: started.scheduledFor } }
-    const request = { ...(await toScheduledRun(engine.agents, schedule)), ...origin }
+    const request = { ...(await toScheduledRun(engine.agents, schedule, executionId)), ...origin }
     const recorded = await record(engine, request, { executionId, idempotencyId: null, isBound: true }, null)
     if (recorded && mayNotBeSent(recorded.execution)) await enqueue(engine, recorded.execution)
     return started

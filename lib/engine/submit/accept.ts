@@ -166,10 +166,12 @@ async function admitToLimits(
   throw admitted.full
 }
 
-const reserve = async (engine: SubmitEngine, { executionId, version, idempotency }: RunRequest) =>
-  executionId === undefined
-    ? reserveId(engine, version, idempotency)
+const reserve = async (engine: SubmitEngine, request: RunRequest) => {
+  const { executionId, version, idempotency, newId } = request
+  return executionId === undefined
+    ? reserveId(engine, version, idempotency, newId)
     : { executionId, idempotencyId: null, isBound: true }
+}
 
 /** A cache hit is a separate execution, final at creation. Null on a miss. */
 async function recordCacheHit(engine: Engine, request: RunRequest, reservation: Reserved) {
@@ -213,5 +215,6 @@ export function newExecutionParams(
     isDraft: version.status === 'DRAFT',
     batch,
     schedule,
+    ...(request.selectedBy && { selectedBy: request.selectedBy }),
   }
 }

@@ -8,14 +8,15 @@ export type Reserved = { executionId: string; idempotencyId: string | null; isBo
 
 /**
  * The id of what a request starts: of an execution, or of a batch. Requests with the same idempotency key get the same.
+ * @param executionId a new one, for a request without a key and for the first one with it
  * @throws IdempotencyKeyReused
  */
 export async function reserveId(
   { idempotency, system }: { idempotency: IdempotencyStore; system: System },
   { agentId }: { agentId: string },
   key: Idempotency | null | undefined,
+  executionId = system.newId(),
 ): Promise<Reserved> {
-  const executionId = system.newId()
   if (!key) return { executionId, idempotencyId: null, isBound: false }
   const now = system.now()
   const reservation = await idempotency.reserve({

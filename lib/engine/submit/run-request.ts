@@ -1,5 +1,5 @@
 import { hasScope, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../../access/permissions.ts'
-import { refusalOf, resolveVersion } from '../../agents/resolve-version.ts'
+import { type ResolvedVersion, refusalOf, resolveVersion } from '../../agents/resolve-version.ts'
 import type { Access } from '../../core/access.ts'
 import { stepLimitsOf, type Version } from '../../core/agent.ts'
 import { toBudget, toOptions } from '../../core/budget.ts'
@@ -7,7 +7,7 @@ import { AgentNotFound, Forbidden, InputSchemaMismatch, type ServiceError } from
 import type { BatchLine, Execution, InputAdaptation, RunOptions, ScheduledRun } from '../../core/execution.ts'
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
-import type { AgentStore, WebhookStore } from '../../core/ports.ts'
+import type { AgentStore, System, WebhookStore } from '../../core/ports.ts'
 import { openBody } from '../../schema/adapt/adapt-input.ts'
 import { mayHaveFiles } from '../../schema/files/file-schema.ts'
 import { assertObject } from '../../schema/message-text.ts'
@@ -17,6 +17,10 @@ import { checkOverrides, checkWebhookUrl, type RunOverrides } from './check-over
 /** A validated request to run a version. */
 export type RunRequest = {
   version: Version
+  /** Why it is this version. `CURRENT` by default. */
+  selectedBy?: ResolvedVersion['selectedBy'] | undefined
+  /** The id by which its version was chosen: that of the execution, unless its idempotency key is bound to another. */
+  newId?: string | undefined
   input: JsonObject
   inputAdaptations?: InputAdaptation[]
   /** What the version makes of the input, for a run in this process. It is not stored. */
@@ -42,6 +46,7 @@ export type Idempotency = { key: string; requestHash: string }
 
 type Target = {
   agents: AgentStore
+  system: Pick<System, 'newId'>
   /** Needed for a `webhookUrl`. */
   webhooks?: Pick<WebhookStore, 'hasDefaultSecret'>
   access: Access
@@ -61,21 +66,22 @@ type Call = Target & {
  * @throws AgentArchived, VersionRetired, and what `resolveTarget` and `buildRunRequest` throw
  */
 export async function prepareRun({ body, idempotencyKey, ...target }: Call): Promise<RunRequest> {
-  const { version, overrides, refusal } = await resolveTarget(target)
+  const { version, overrides, refusal, selectedBy, newId } = await resolveTarget(target)
   const { access } = target
   if (refusal && idempotencyKey === undefined) throw refusal
   const request = await buildRunRequest(version, body, overrides, idempotencyKeyOf(access, idempotencyKey))
   const { webhookUrl = null } = overrides
-  return { ...request, tokenId: access.tokenId || null, webhookUrl, refusal }
+  return { ...request, tokenId: access.tokenId || null, webhookUrl, refusal, selectedBy, newId }
 }
 
 /**
  * The version that a client may run, and for which tenant. A draft is for those who may change the agent. `refusal`:
- * why it accepts no new runs.
+ * why it accepts no new runs. `newId`: for what the request starts; it decides about the version during a rollout.
  * @throws AgentNotFound, VersionNotFound, Forbidden, InvalidQueryParameter for a `webhookUrl` that is not accepted
  */
 export async function resolveTarget<Overrides extends Target['overrides']>({
   agents,
+  system,
   webhooks,
   access,
   idOrSlug,
@@ -84,13 +90,19 @@ export async function resolveTarget<Overrides extends Target['overrides']>({
   if (!mayUseAgent(access, idOrSlug)) throw new AgentNotFound()
   const overrides = { ...call.overrides, tenantId: resolveTenant(access, call.overrides.tenantId) }
   const { organizationId } = access
-  const reference = { store: agents, organizationId, idOrSlug, versionId: overrides.version }
-  const resolved = await resolveVersion(reference)
-  const { version } = resolved
+  const newId = system.newId()
+  const resolved = await resolveVersion({
+    store: agents,
+    organizationId,
+    idOrSlug,
+    versionId: overrides.version,
+    run: { tenantId: overrides.tenantId ?? null, executionId: newId },
+  })
+  const { version, selectedBy } = resolved
   if (version.status === 'DRAFT') assertMayRunDraft(access)
   const { webhookUrl } = overrides
   if (webhookUrl !== undefined) await checkWebhookUrl(webhooks, organizationId, webhookUrl)
-  return { version, overrides, refusal: refusalOf(resolved) }
+  return { version, overrides, refusal: refusalOf(resolved), selectedBy, newId }
 }
 
 /** @throws Forbidden */

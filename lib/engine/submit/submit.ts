@@ -8,7 +8,8 @@ import type { RunRequest } from './run-request.ts'
 
 /** Records an execution and runs it in this process, without a deadline for the caller. */
 export async function runInProcess(engine: Engine, request: RunRequest): Promise<Execution> {
-  const ids = { executionId: engine.system.newId(), idempotencyId: null, isBound: false }
+  const { newId = engine.system.newId() } = request
+  const ids = { executionId: newId, idempotencyId: null, isBound: false }
   const execution = newExecution({ ...newExecutionParams(engine, request, ids), lease: newLease(engine) })
   await engine.executions.create({ execution })
   const result = await attempt(engine, execution, {

@@ -61,6 +61,7 @@ async function requestOf(slug: string, input: JsonObject, overrides: RunOverride
     organizationId: own.id,
     idOrSlug: slug,
     versionId: undefined,
+    run: null,
   })
   return { engine, request: await buildRunRequest(version, input, overrides) }
 }

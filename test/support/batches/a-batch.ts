@@ -20,6 +20,7 @@ export function aBatch({
       organizationId: system.newId(),
       agentId: system.newId(),
       versionId: system.newId(),
+      selectedBy: 'CURRENT',
       isDraft: false,
       tenantId: null,
       tokenId: null,

@@ -104,6 +104,7 @@ export class BatchRun {
       organizationId: version.organizationId,
       agentId: version.agentId,
       versionId: version.id,
+      selectedBy: 'CURRENT',
       isDraft: false,
       tenantId: null,
       tokenId: null,

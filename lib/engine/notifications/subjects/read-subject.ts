@@ -4,11 +4,13 @@ import { readBatchEvents } from './batch-events.ts'
 import type { EventSubject, ReadSubject } from './event-subject.ts'
 import { readExecutionEvents } from './execution-events.ts'
 import { readLimitEvents } from './limit-events.ts'
+import { readRolloutEvents } from './rollout-events.ts'
 
 const READERS: Record<Subject['kind'], ReadSubject> = {
   execution: readExecutionEvents,
   batch: readBatchEvents,
   limit: readLimitEvents,
+  rollout: readRolloutEvents,
 }
 
 /** Null if it is deleted, or of another organization. @throws Unavailable */
