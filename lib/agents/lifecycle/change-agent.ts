@@ -56,7 +56,8 @@ export async function promoteVersion(params: Promotion): Promise<Agent> {
  * finish. The agent records it, as it records the current version: a retirement and a promotion cannot overtake each
  * other.
  * @param retiredAt null makes the version usable again; retiring it twice keeps the first time
- * @throws AgentNotFound, VersionNotFound; VersionNotRetirable for the current version, for that of a rollout, and for too many
+ * @throws AgentNotFound, VersionNotFound; VersionNotRetirable for the current version, for that of a rollout, and for
+ * too many
  */
 export async function retireVersion(
   { versionId: id, ...reference }: AgentReference & { versionId: string },
