@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import {
   memoryExceeded,
+  type ThreadData,
   type ThreadMessage,
   type ThreadState,
   type ThreadTask,
@@ -39,6 +40,8 @@ export type ThreadOptions = {
   /** All that the agent sees of the environment. */
   environment: Record<string, string>
   memoryMb: number
+  /** Connections, DNS and child processes end the run. */
+  isIsolated?: boolean
 }
 
 /** A thread died, or did something that ends it. */
@@ -65,12 +68,12 @@ export class AgentThread {
   private run: Run | null = null
   private failure: ThreadDied | null = null
 
-  constructor({ environment, memoryMb }: ThreadOptions) {
+  constructor({ environment, memoryMb, isIsolated = false }: ThreadOptions) {
     this.memoryMb = memoryMb
     this.worker = new Worker(ENTRY, {
       env: { ...COMPILE_CACHE, ...environment },
       execArgv: [],
-      workerData: { began: this.began, memoryMb },
+      workerData: { began: this.began, memoryMb, isIsolated } satisfies ThreadData,
       resourceLimits: {
         maxOldGenerationSizeMb: memoryMb * HEAP_FACTOR + MAX_VALUE_MB,
         maxYoungGenerationSizeMb: MAX_YOUNG_GENERATION_MB,

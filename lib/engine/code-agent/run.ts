@@ -2,12 +2,15 @@ import type { Version } from '../../core/agent.ts'
 import { failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
 import type { Json } from '../../core/json/json.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
+import { DIVERGED } from '../../core/trial.ts'
+import type { Wait } from '../../core/wait.ts'
 import { AGENT_MEMORY_MB, readInteger } from '../../environment.ts'
 import { logger } from '../../logger.ts'
 import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
-import type { Engine } from '../engine.ts'
+import { type Engine, isoNow } from '../engine.ts'
+import { Diverged, RecordedSteps } from '../replay/recorded-steps.ts'
 import type { Recording } from '../replay/recording.ts'
 import { openCallbacks } from '../waiting/callbacks.ts'
 import { CodeWaits, endedWaits, InvalidWait } from '../waiting/code-waits.ts'
@@ -16,7 +19,7 @@ import { codeFileOf, forgetCodeFile } from './code-file.ts'
 import { framesOf, toFailure, toOutcome } from './outcome.ts'
 import type { CodeFile, RunResult, ThreadError, ThreadMessage } from './thread/protocol.ts'
 import { openThreadEnvironment } from './thread-environment.ts'
-import { withThread } from './thread-pool.ts'
+import { withNewThread, withThread } from './thread-pool.ts'
 
 type Params = {
   engine: Engine
@@ -40,7 +43,8 @@ const MAX_LOADS = 3
  * @throws AttemptStopped, Unavailable; the agent never sees these
  */
 export async function runCodeVersion(params: Params): Promise<Outcome> {
-  const { engine, version } = params
+  const { engine, version, recording } = params
+  const replay = recording && new RecordedSteps(recording, params.execution)
   const { environment = process.env } = engine
   const { variables, hash, mask } = await openThreadEnvironment(version, environment)
   const memoryMb = readInteger(AGENT_MEMORY_MB, DEFAULT_MEMORY_MB, environment)
@@ -53,9 +57,10 @@ export async function runCodeVersion(params: Params): Promise<Outcome> {
     const code = await codeFileOf(engine.agents, version)
     if (code === null) return failure({ code: 'AgentFailed', message: 'The version has no code.' })
     const outcome = Promise.withResolvers<Outcome>()
-    void withThread(key, { environment: variables, memoryMb }, (thread) =>
-      runIn(thread, code, { ...params, mask }, outcome),
-    )
+    const use = (thread: AgentThread) => runIn(thread, code, { ...params, replay, mask }, outcome)
+    const options = { environment: variables, memoryMb }
+    if (replay) void withNewThread(key, { ...options, isIsolated: !replay.executesSteps }, use)
+    else void withThread(key, options, use)
     try {
       return await outcome.promise
     } catch (error) {
@@ -76,13 +81,13 @@ class CodeChanged extends Error {}
 async function runIn(
   thread: AgentThread,
   code: CodeFile,
-  params: Params & { mask: SecretMask },
+  params: Params & { replay: RecordedSteps | null; mask: SecretMask },
   { resolve, reject }: PromiseWithResolvers<Outcome>,
 ): Promise<boolean> {
-  const { execution, version, journal, signal, mask } = params
+  const { engine, execution, version, journal, replay, signal, mask } = params
   if (signal.aborted) return false
   const log = new MaskedStream(mask)
-  const waits = new CodeWaits(params)
+  const waits = new CodeWaits({ ...params, findRecordedEnd: replay?.findEnd.bind(replay) })
   const callbacks = openCallbacks(params)
   /** Of all attempts, and those in progress. */
   let steps = journal.recorded.length
@@ -94,10 +99,17 @@ async function runIn(
     resolve(toFailure(error, params, mask))
   }
 
+  const diverge = ({ message, names }: Diverged) => {
+    journal.log(log.end())
+    const error = { message: mask.apply(message), names: names.map((name) => mask.apply(name)) }
+    resolve(failure({ code: DIVERGED, ...error }))
+  }
+
   const complete = (result: RunResult) => {
     journal.log(log.end())
     if (result.type === 'code-changed') reject(new CodeChanged())
     else if (result.type === 'failed') fail(result.error)
+    else if (result.type === 'suspended' && replay) diverge(endlessWaits(waits.waits))
     else if (result.type === 'suspended')
       reject(new AttemptStopped({ kind: 'Suspended', waits: waits.waits }))
     else resolve(toOutcome(result, params))
@@ -116,10 +128,18 @@ async function runIn(
   /** @throws AttemptStopped, Unavailable */
   const receive = async (message: ThreadMessage): Promise<void> => {
     switch (message.type) {
-      case 'step':
+      case 'step': {
+        const { id, name } = message
         journal.assertMayBegin()
-        if (countStep()) thread.send({ type: 'begin-step', id: message.id })
-        return
+        const recorded = replay?.find(name)
+        if (!countStep()) return
+        if (!recorded) return thread.send({ type: 'begin-step', id })
+        const at = isoNow(engine.system)
+        await journal.append({ kind: 'CODE', name, ...recorded, startedAt: at, finishedAt: at })
+        const json = JSON.stringify(recorded.value)
+        callbacks.maskStored([[name, json]])
+        return thread.send({ type: 'step-recorded', id, json })
+      }
       case 'step-result': {
         const { id, name, json, startedAt } = message
         const value = JSON.parse(json) as Json
@@ -172,7 +192,9 @@ async function runIn(
     }
     const isClean = await thread.execute(task, (message) => {
       receive(message).catch((error: unknown) => {
-        if (error instanceof InvalidWait) fail({ code: 'AgentFailed', message: error.message, stack: null })
+        if (error instanceof Diverged) diverge(error)
+        else if (error instanceof InvalidWait)
+          fail({ code: 'AgentFailed', message: error.message, stack: null })
         else reject(error)
         void thread.destroy()
       })
@@ -184,4 +206,13 @@ async function runIn(
   } finally {
     signal.removeEventListener('abort', abort)
   }
+}
+
+const MAX_NAMES = 10
+
+/** A replay is never suspended. */
+function endlessWaits(waits: Wait[]): Diverged {
+  const names = waits.slice(0, MAX_NAMES).map(({ name }) => name)
+  const message = 'The agent does nothing but wait, and its waits had not ended when the original ended:'
+  return new Diverged(`${message} ${names.map((name) => `"${name}"`).join(', ')}.`, names)
 }

@@ -60,10 +60,23 @@ const groups = new Map<string, Group>()
 
 /** Calls `use` with a thread that no other run uses: a warm one that ran with the same key before, or a new one. */
 export async function withThread(key: ThreadKey, options: ThreadOptions, use: Use): Promise<void> {
-  const versionLimit = versionLimits.get(key.version) ?? pLimit(MAX_RUNNING_OF_VERSION)
-  versionLimits.set(key.version, versionLimit)
-  await versionLimit(() => limit(() => useThread(openGroup(key, options), use)))
-  if (versionLimit.activeCount + versionLimit.pendingCount === 0) versionLimits.delete(key.version)
+  await withinLimits(key, () => useThread(openGroup(key, options), use))
+}
+
+/** Calls `use` with a new thread, which ends with the run. */
+export async function withNewThread(key: ThreadKey, options: ThreadOptions, use: Use): Promise<void> {
+  await withinLimits(key, async () => {
+    const thread = new AgentThread(options)
+    await use(thread).catch(() => false)
+    await thread.destroy()
+  })
+}
+
+async function withinLimits({ version }: ThreadKey, run: () => Promise<void>): Promise<void> {
+  const versionLimit = versionLimits.get(version) ?? pLimit(MAX_RUNNING_OF_VERSION)
+  versionLimits.set(version, versionLimit)
+  await versionLimit(() => limit(run))
+  if (versionLimit.activeCount + versionLimit.pendingCount === 0) versionLimits.delete(version)
 }
 
 function openGroup({ version, tenantId, environment }: ThreadKey, options: ThreadOptions): Group {

@@ -10,7 +10,7 @@ import { approvalIdOfWait, timedOut } from './approvals.ts'
 import { usedSignals } from './wake.ts'
 
 type RecordedWait = RecordedStep & { step: WaitStep }
-type SignalRequest = Extract<WaitRequest, { kind: 'signal' }>
+export type SignalRequest = Extract<WaitRequest, { kind: 'signal' }>
 
 /** What a code agent says that it waits for. */
 type WaitCall =
@@ -19,7 +19,16 @@ type WaitCall =
   | { kind: 'signal'; signals: string[]; isAny: boolean; timeoutSeconds: number | null; schema?: object }
   | { kind: 'approval'; title: string; dataJson: string; timeoutSeconds: number | null }
 
-type Params = { engine: Pick<Engine, 'signals' | 'system'>; execution: LeasedExecution; journal: Journal }
+type Params = {
+  engine: Pick<Engine, 'signals' | 'system'>
+  execution: LeasedExecution
+  journal: Journal
+  /**
+   * Of a replay, whose waits end as those of its original: how the wait ended, or null if it did not. Throws for a wait
+   * that the original did not have.
+   */
+  findRecordedEnd?: ((name: string, wait: WaitRequest) => { value: Json } | null) | undefined
+}
 
 /** Used signals that are kept: until there are more, no write deletes their data. */
 const MAX_USED_SIGNALS = 100
@@ -71,21 +80,22 @@ export class CodeWaits {
   }
 
   private record(name: string, call: WaitCall): Promise<RecordedStep> {
-    const { journal, engine } = this.params
+    const { journal, engine, findRecordedEnd } = this.params
     const now = engine.system.now()
     const at = new Date(now).toISOString()
-    return journal.append({
-      kind: 'WAIT',
-      name,
-      wait: toRequest(name, call, now),
-      startedAt: at,
-      finishedAt: at,
-    })
+    const wait = toRequest(name, call, now)
+    findRecordedEnd?.(name, wait)
+    return journal.append({ kind: 'WAIT', name, wait, startedAt: at, finishedAt: at })
   }
 
   /** Stores what has ended the wait, if anything has. */
   private async findEnd(recorded: RecordedWait): Promise<CallResult | null> {
-    const { wait } = recorded.step
+    const { name, wait } = recorded.step
+    const { findRecordedEnd } = this.params
+    if (findRecordedEnd) {
+      const end = findRecordedEnd(name, wait)
+      return end && this.store(recorded, end)
+    }
     const taken = wait.kind === 'signal' ? await this.takeSignal(recorded, wait) : null
     if (taken) return taken
     const { system } = this.params.engine
@@ -150,7 +160,7 @@ export class InvalidWait extends Error {}
 const TOO_MANY_WAITS = `A run may wait for ${MAX_OPEN_WAITS} things at the same time.`
 
 /** Schemas of waits are not checked before: some fail only with certain data. @throws InvalidWait, now or then */
-function checkOf(name: string, { schema }: SignalRequest): Validator {
+export function checkOf(name: string, { schema }: SignalRequest): Validator {
   if (!schema) return () => []
   const guard = <T>(use: () => T): T => {
     try {

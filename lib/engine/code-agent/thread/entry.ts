@@ -11,12 +11,14 @@ import { runInNewContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
 import { describe } from './errors.ts'
 import { captureConsole, guardProcess } from './guards.ts'
+import { isolate } from './isolation.ts'
 import { clearTimers, keepTimers, watchThread, watchTimers } from './leftovers.ts'
 import {
   type CodeFile,
   GARBAGE_BYTES,
   memoryExceeded,
   type RunResult,
+  type ThreadData,
   type ThreadMessage,
   type ThreadState,
   type ThreadTask,
@@ -38,7 +40,7 @@ const post = (message: ThreadMessage | ThreadState) => port.postMessage(message)
 /** Taken before an agent can replace them. */
 const nextTurn = promisify(setImmediate)
 
-const { began, memoryMb }: { began: Float64Array; memoryMb: number } = workerData
+const { began, memoryMb, isIsolated }: ThreadData = workerData
 
 setSourceMapsSupport(true, { nodeModules: true, generatedCode: false })
 
@@ -65,6 +67,7 @@ const children = guardProcess({
   onChild: (pid, isRunning) => post({ type: 'child', pid, isRunning }),
 })
 watchTimers()
+if (isIsolated) isolate(crash)
 syncBuiltinESMExports()
 process.on('uncaughtException', crash)
 
@@ -73,7 +76,7 @@ port.on('message', (message: WorkerMessage) => {
   else if (message.type === 'abort') current?.abort.abort()
   else if (message.type === 'wait-ended') current?.waits.end(message.id, message.json)
   else if (message.type === 'wait-open') current?.waits.open(message.id)
-  else current?.steps.resume(message.id)
+  else current?.steps.resume(message.id, message.type === 'step-recorded' ? message.json : undefined)
 })
 post({ type: 'started' })
 

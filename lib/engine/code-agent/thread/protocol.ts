@@ -1,3 +1,12 @@
+/** What a thread is started with. */
+export type ThreadData = {
+  /** When the thread began its present run, and for how long its event loop had been idle. */
+  began: Float64Array
+  memoryMb: number
+  /** Connections, DNS and child processes end the run. */
+  isIsolated: boolean
+}
+
 /** One run, as sent to an agent thread. JSON travels as text: it is copied once, and keeps its digits. */
 export type ThreadTask = {
   code: CodeFile
@@ -35,7 +44,7 @@ export type ThreadError = {
 
 /** From the thread to the worker. */
 export type ThreadMessage =
-  /** The agent is about to compute a step; the thread waits for `begin-step`. */
+  /** The agent is about to compute a step; the thread waits for `begin-step` or `step-recorded`. */
   | { type: 'step'; id: number; name: string }
   /** The step's result; the thread waits for `step-stored`. */
   | { type: 'step-result'; id: number; name: string; json: string; startedAt: number }
@@ -62,6 +71,8 @@ export type ThreadState =
 export type WorkerMessage =
   | { type: 'run'; task: ThreadTask }
   | { type: 'begin-step'; id: number }
+  /** The step is not computed: this is its result, which is stored. */
+  | { type: 'step-recorded'; id: number; json: string }
   | { type: 'step-stored'; id: number }
   | { type: 'wait-ended'; id: number; json: string }
   | { type: 'wait-open'; id: number }

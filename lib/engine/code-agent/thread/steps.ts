@@ -30,10 +30,10 @@ export function openSteps(
   const stored = new Map(storedSteps)
   const used = new Set<string>()
   /** Steps that wait for the worker, by id. */
-  const waiting = new Map<number, () => void>()
+  const waiting = new Map<number, (json?: string) => void>()
   let isOver = false
   const request = (id: number, message: ThreadMessage) =>
-    new Promise<void>((resolve) => {
+    new Promise<string | undefined>((resolve) => {
       if (isOver) return
       waiting.set(id, resolve)
       post(message)
@@ -63,7 +63,8 @@ export function openSteps(
     const id = nextId()
     inProgress++
     try {
-      await request(id, { type: 'step', id, name })
+      const recorded = await request(id, { type: 'step', id, name })
+      if (recorded !== undefined) return JSON.parse(recorded)
       const startedAt = Date.now()
       const { json, value } = serializeResult(name, await computing.run(name, async () => compute()))
       await request(id, { type: 'step-result', id, name, json, startedAt })
@@ -78,8 +79,9 @@ export function openSteps(
     step,
     claim,
     isIdle: () => inProgress === 0,
-    resume(id: number): void {
-      waiting.get(id)?.()
+    /** @param json the result of the step, if it need not be computed */
+    resume(id: number, json?: string): void {
+      waiting.get(id)?.(json)
       waiting.delete(id)
     },
     close(): void {

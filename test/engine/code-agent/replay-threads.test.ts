@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { Execution } from '../../../lib/core/execution.ts'
+import { anAgent, replayOf, run } from './replays.ts'
+
+/** Returns its thread, and how many runs it has had in it. */
+const IN_THREAD = {
+  head: `import { threadId } from 'node:worker_threads'\nlet runs = 0`,
+  body: `return { thread: threadId, runs: ++runs }`,
+}
+
+const inThread = () => anAgent(IN_THREAD.body, IN_THREAD)
+const outputOf = async (execution: Promise<Execution>) =>
+  (await execution).output as { thread: number; runs: number }
+
+describe('the thread of a replay', () => {
+  it.each(['recorded', 'live'] as const)('is new, and used by no other run, with %s steps', async (steps) => {
+    const version = await inThread()
+    const original = await run(version)
+    const warm = original.output as { thread: number; runs: number }
+    const first = await outputOf(run(version, replayOf(original, { steps })))
+    const second = await outputOf(run(version, replayOf(original, { steps })))
+    const last = await outputOf(run(version))
+    expect([warm.runs, first.runs, second.runs]).toEqual([1, 1, 1])
+    expect(last).toEqual({ thread: warm.thread, runs: 2 })
+    expect(new Set([warm, first, second].map(({ thread }) => thread)).size).toBe(3)
+  })
+
+  it('is left behind for nobody', async () => {
+    const version = await inThread()
+    const original = await run(version)
+    const draft = await anAgent(IN_THREAD.body, { ...IN_THREAD, of: version })
+    const replayed = await outputOf(run(draft, replayOf(original)))
+    const afterwards = await outputOf(run(draft))
+    expect(afterwards.runs).toBe(1)
+    expect(afterwards.thread).not.toBe(replayed.thread)
+  })
+
+  it('is new for each tenant, beside the warm ones of their other runs', async () => {
+    const version = await inThread()
+    const tenants = ['acme', 'globex', null]
+    const originals = await Promise.all(tenants.map((tenantId) => run(version, { tenantId })))
+    const warm = originals.map(({ output }) => (output as { thread: number }).thread)
+    const replays = await Promise.all(originals.map((original) => outputOf(run(version, replayOf(original)))))
+    expect(replays.map(({ runs }) => runs)).toEqual([1, 1, 1])
+    const later = await Promise.all(tenants.map((tenantId) => outputOf(run(version, { tenantId }))))
+    expect(later).toEqual(warm.map((thread) => ({ thread, runs: 2 })))
+  })
+
+  it('is one of many at once', async () => {
+    const version = await inThread()
+    const original = await run(version)
+    const runs = await Promise.all(
+      Array.from({ length: 12 }, () => outputOf(run(version, replayOf(original)))),
+    )
+    expect(runs.map((each) => each.runs)).toEqual(Array(12).fill(1))
+    expect(new Set(runs.map(({ thread }) => thread)).size).toBe(12)
+    expect((await outputOf(run(version))).runs).toBe(2)
+  })
+
+  it('ends with what the agent has left running', async () => {
+    const body = `
+      const { setTimeout: wait } = await import('node:timers/promises')
+      void wait(600_000, null, { ref: false }).catch(() => {})
+      setInterval(() => {}, 1)
+      return { thread: 1, runs: 1 }`
+    const version = await anAgent(body)
+    const original = await run(version)
+    const count = () => process.getActiveResourcesInfo().filter((type) => type === 'MessagePort').length
+    const before = count()
+    for (let n = 0; n < 5; n++)
+      expect(await run(version, replayOf(original))).toMatchObject({ status: 'SUCCESS' })
+    await expect.poll(count).toBeLessThanOrEqual(before)
+  })
+})
