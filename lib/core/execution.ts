@@ -276,6 +276,7 @@ export function newExecution(params: NewExecution): Execution {
     selectedBy: 'CURRENT',
     learnedFrom: null,
     ...given,
+    ...(given.replay?.isTrial && { cache: null }),
     source: parent ? 'AGENT' : sourceOf(given),
     parentExecutionId: parent?.executionId ?? null,
     callers: parent?.callers ?? [],

@@ -44,6 +44,10 @@ export type ModelStep = Extract<Step, { kind: 'MODEL' }>
 
 export type WaitStep = Extract<Step, { kind: 'WAIT' }>
 
+/** What the response of a step used: here, or, if it was replayed, in the original. */
+export const responseUsageOf = ({ usage, replayed }: Pick<ModelStep, 'usage' | 'replayed'>): Usage =>
+  replayed?.usage ?? usage
+
 /** Under this call id the result of a wait is recorded, unless it is an approval: that has an id. */
 export const WAIT_RESULT = 'wait'
 

@@ -1,5 +1,5 @@
 import { hashJson } from '../core/json/hash-json.ts'
-import type { ModelRequest, RequestKey } from '../core/model.ts'
+import type { ModelRequest, RequestKey, ToolDeclaration } from '../core/model.ts'
 
 /** Enough that two requests of an agent never have the same, and short enough to review. */
 const HASH_CHARACTERS = 16
@@ -9,23 +9,32 @@ export const toRequestKey = (model: string, request: ModelRequest, declarations?
   model,
   answerMode: request.answerMode ?? 'tool',
   instructions: hash(request.instructions),
-  tools: hash(request.tools.map(hashOnce)),
-  messages: hash(request.messages.map(hashOnce)),
+  tools: hash(request.tools.map((tool) => hashOnce(tool, withoutApproval))),
+  messages: hash(request.messages.map((message) => hashOnce(message))),
   ...(request.truncatedAfter !== undefined && { truncatedAfter: request.truncatedAfter }),
   ...(declarations !== undefined && { declarations }),
 })
 
 export const hash = (value: unknown): string => hashJson(value).slice(0, HASH_CHARACTERS)
 
+/** Whether a model is sent the same. The declarations of MCP tools are among its tools. */
+export const isSameRequest = (
+  { declarations: _, ...key }: RequestKey,
+  { declarations: __, ...other }: RequestKey,
+): boolean => hashJson(key) === hashJson(other)
+
+/** What the model sees of a tool. */
+const withoutApproval = ({ approval: _, ...tool }: ToolDeclaration) => tool
+
 /** Of messages and declarations, which are the same objects in each request of a run. */
 const hashes = new WeakMap<object, string>()
 
 /** A long history is not hashed again with each request: only what was added to it. */
-function hashOnce(value: unknown): string {
+function hashOnce<T>(value: T, toHashed: (value: T) => unknown = (same) => same): string {
   if (typeof value !== 'object' || value === null) return hashJson(value)
   const known = hashes.get(value)
   if (known !== undefined) return known
-  const computed = hashJson(value)
+  const computed = hashJson(toHashed(value))
   hashes.set(value, computed)
   return computed
 }

@@ -3,6 +3,7 @@ import type { ModelSettings } from '../core/agent.ts'
 import {
   type AnswerMode,
   FINAL_ANSWER,
+  type InputFile,
   isTextMode,
   type Model,
   ModelConfigurationError,
@@ -14,7 +15,7 @@ import { type Environment, readInteger } from '../environment.ts'
 import { checkModel, findMediaProblem } from './check-model.ts'
 import { connect } from './endpoints/connection.ts'
 import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
-import { formatModelName, type ModelName, prefixOf } from './model-name.ts'
+import { formatModelName, type ModelName, parseModelName, prefixOf } from './model-name.ts'
 import { limitOutput } from './output-limit.ts'
 import {
   acceptsTemperature,
@@ -66,11 +67,11 @@ export async function openModel(
   const model = await open(fetch)
   const toWireRequest = wireRules(name)
   const { options: reasoning, maxOutputTokens, ...fixed } = { ...toReasoningOptions(name), ...settings }
-  const ignoresTemperature = fixed.temperature !== undefined && !acceptsTemperature(name)
-  if (ignoresTemperature) delete fixed.temperature
+  const described = describeModel(name, settings)
+  if (described.ignoredSettings.includes('temperature')) delete fixed.temperature
   const options = { ...reasoning, ...traits.options }
   const limit = maxOutputTokens ?? readOutputLimit(name, environment)
-  const answerModes = getAnswerModes(name)
+  const { answerModes } = described
   /** What the server does not accept: the request is sent again without it. */
   const rejected = new Set<'format' | 'strict'>()
 
@@ -122,17 +123,7 @@ export async function openModel(
   }
 
   return {
-    name: formatModelName(name),
-    answerModes,
-    ignoredSettings: ignoresTemperature ? ['temperature'] : [],
-    contextWindow: name.endpoint?.traits.contextWindow,
-    userMessage(content, files = []) {
-      const mediaTypes = files.map(({ mediaType }) => mediaType)
-      const problem = findMediaProblem(name, mediaTypes)
-      if (problem) throw new ModelConfigurationError(problem)
-      return toUserMessage(content, files)
-    },
-    toolMessage: toToolMessage,
+    ...described,
     async respond(request) {
       for (;;) {
         const { size } = rejected
@@ -142,6 +133,48 @@ export async function openModel(
           if (rejected.size === size) throw error
         }
       }
+    },
+  }
+}
+
+/** What is known of a model without its API key. */
+function describeModel(name: ModelName, { temperature }: ModelSettings) {
+  const ignoresTemperature = temperature !== undefined && !acceptsTemperature(name)
+  return {
+    name: formatModelName(name),
+    answerModes: getAnswerModes(name),
+    ignoredSettings: ignoresTemperature ? ['temperature' as const] : [],
+    contextWindow: name.endpoint?.traits.contextWindow,
+    userMessage(content: string, files: readonly InputFile[] = []) {
+      const mediaTypes = files.map(({ mediaType }) => mediaType)
+      const problem = findMediaProblem(name, mediaTypes)
+      if (problem) throw new ModelConfigurationError(problem)
+      return toUserMessage(content, files)
+    },
+    toolMessage: toToolMessage,
+  } satisfies Partial<Model>
+}
+
+/**
+ * A model that is opened for its first response: before, it needs no API key.
+ * @param open as `openModel`, which it has the other parameters of
+ * @throws ModelConfigurationError if the name is invalid
+ */
+export function openLater(
+  open: (...params: Parameters<typeof openModel>) => Promise<Model>,
+  ...params: Parameters<typeof openModel>
+): Model {
+  const [text, environment, { settings = {} } = {}] = params
+  let opened: Promise<Model> | undefined
+  return {
+    ...describeModel(parseModelName(text, environment), settings),
+    async respond(request) {
+      opened ??= open(...params)
+      const model = await opened.catch((error: unknown) => {
+        opened = undefined
+        throw error
+      })
+      return model.respond(request)
     },
   }
 }

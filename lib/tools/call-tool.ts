@@ -13,6 +13,13 @@ export const toCallable = (tool: Tool, maxResultBytes: number | undefined): Call
   validate: toValidator(tool.declaration.inputSchema),
 })
 
+const MISMATCH = "The input does not match the tool's schema."
+const UNKNOWN = 'Unknown tool'
+
+/** Whether a result says why there was no call: the tool is unknown, or its schema does not permit the input. */
+export const isRefusedCall = (result: ToolResult): boolean =>
+  !result.ok && [MISMATCH, UNKNOWN].some((text) => result.error.startsWith(text))
+
 /** How long a call may continue after its timeout, to clean up. */
 const MAX_SETTLE_MS = 10_000
 
@@ -29,12 +36,12 @@ export async function callTool(
   options.signal.throwIfAborted()
   if (call.error !== null) return failed(call.error)
   const tool = tools.get(call.name)
-  if (!tool) return failed(`Unknown tool "${call.name}". Available tools: ${[...tools.keys()].join(', ')}.`)
+  if (!tool) return failed(`${UNKNOWN} "${call.name}". Available tools: ${[...tools.keys()].join(', ')}.`)
   const input = addDefaults(call.input, tool.declaration.inputSchema)
   const violations = tool.validate(input)
   if (violations.length > 0 || !isJsonObject(input)) {
     const details = violations.map(({ message }) => message).join(' ')
-    return failed(`The input does not match the tool's schema. ${details}`.trim())
+    return failed(`${MISMATCH} ${details}`.trim())
   }
   try {
     return await callWithTimeout(tool, input, options)

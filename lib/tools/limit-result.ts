@@ -25,9 +25,14 @@ export async function limitResult(
   secrets: Pick<Secrets, 'mask' | 'maskText'>,
   maxBytes: number = MAX_RESULT_BYTES.default,
 ): Promise<ToolResult> {
-  const { executionId, usage } = result
+  const { executionId, usage, replayed } = result
   const limited = await limitStored(limitContent(result, secrets, maxBytes))
-  return { ...limited, ...(executionId !== undefined && { executionId }), ...(usage && { usage }) }
+  return {
+    ...limited,
+    ...(executionId !== undefined && { executionId }),
+    ...(usage && { usage }),
+    ...(replayed && { replayed }),
+  }
 }
 
 const compress = promisify(gzip)

@@ -14,7 +14,15 @@ import type { ToolDocument, WebSearchDocument } from './document/tool-fields.ts'
 import type { EgressPolicy } from './egress/egress-policy.ts'
 import { limitResult } from './limit-result.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
-import { type CallOptions, failed, ToolError, type ToolGroup, toApprovalRule, toGroup } from './tool.ts'
+import {
+  type CallOptions,
+  failed,
+  type Tool,
+  ToolError,
+  type ToolGroup,
+  toApprovalRule,
+  toGroup,
+} from './tool.ts'
 
 /** Access to other agents, implemented by the engine. `inputSchema` is a field map or a JSON Schema. */
 export type Agents = {
@@ -32,6 +40,9 @@ export type Tools = {
   close(): Promise<void>
 }
 
+/** The result of a call of a tool of the document, instead of the call. Null: it is made. */
+export type RecordedResult = (document: ToolDocument, options: CallOptions) => ToolResult | null
+
 export type ToolDeps = Agents & {
   /** Source of secrets and endpoints. */
   environment: Environment
@@ -39,6 +50,8 @@ export type ToolDeps = Agents & {
   lookup?: EgressPolicy['lookup']
   /** Stored declarations: these MCP tools connect to no server, and cannot be called. */
   served?: ServedDeclarations
+  /** @throws an Interruption for a call that is neither recorded nor to be made */
+  recorded?: RecordedResult
 }
 
 /**
@@ -74,7 +87,10 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
     for (const tool of opened) {
       const declaration = { ...tool.declaration, ...(approval && { approval }) }
       const { name } = declaration
-      if (!tools.has(name)) tools.set(name, toCallable({ ...tool, declaration }, document.maxResultBytes))
+      const call: Tool['call'] = async (input, options) =>
+        deps.recorded?.(document, options) ?? tool.call(input, options)
+      if (!tools.has(name))
+        tools.set(name, toCallable({ ...tool, declaration, call }, document.maxResultBytes))
     }
   }
 

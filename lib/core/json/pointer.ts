@@ -1,3 +1,5 @@
+import { isJsonObject, type Json } from './json.ts'
+
 /** Whether a text is a JSON Pointer (RFC 6901). */
 export const isJsonPointer = (text: string): boolean => /^(?:\/(?:[^/~]|~[01])*)*$/.test(text)
 
@@ -25,3 +27,19 @@ export function toPointerTree(pointers: readonly string[]): PointerTree {
   }
   return root
 }
+
+/** A value without what the pointers point to. In an array, it becomes null: the other items keep their places. */
+export function withoutPointers(value: Json, { members, isEnd }: PointerTree): Json {
+  if (isEnd) return null
+  if (members.size === 0) return value
+  if (Array.isArray(value))
+    return value.map((item, index) => withoutPointers(item, members.get(String(index)) ?? NONE))
+  if (!isJsonObject(value)) return value
+  const kept = Object.entries(value).flatMap(([name, member]) => {
+    const tree = members.get(name) ?? NONE
+    return tree.isEnd ? [] : [[name, withoutPointers(member, tree)]]
+  })
+  return Object.fromEntries(kept)
+}
+
+const NONE: PointerTree = { isEnd: false, members: new Map() }

@@ -156,7 +156,7 @@ function toLesson(
 
 /** What the feedback makes of the execution; null if it is no example. */
 function exampleOf(item: ExecutionItem, stored: StoredPayload): { isCorrected: boolean } | null {
-  if (!isInline(stored)) return null
+  if (!isInline(stored) || item.source === 'TRIAL') return null
   const { rating, correctedOutput } = readInlinePayload(stored, executionKey(item.id), JSON.parse) as Feedback
   if (correctedOutput !== null)
     return Buffer.byteLength(JSON.stringify(correctedOutput)) <= MAX_EXAMPLE_BYTES
@@ -211,7 +211,7 @@ function toExample(
 ): Example | null {
   const isInScope =
     item.organizationId === organizationId && item.agentId === agentId && (item.tenantId ?? null) === tenantId
-  if (!isInScope || item.deleted || item.status === 'IN_PROGRESS') return null
+  if (!isInScope || item.deleted || item.status === 'IN_PROGRESS' || item.source === 'TRIAL') return null
   const review = item.review ?? (item.feedbackIsNoReview ? undefined : item.feedback)
   const stored = teachers === 'all' ? item.feedback : review
   if (stored && !isInline(stored)) return null

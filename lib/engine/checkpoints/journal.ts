@@ -9,6 +9,7 @@ import {
   totalUsage,
   type Usage,
 } from '../../core/execution.ts'
+import type { ToolResult } from '../../core/model.ts'
 import {
   attemptOf,
   type CallResult,
@@ -48,8 +49,8 @@ export class Journal {
   hasGrown = false
   /** What a code agent printed in this attempt. */
   logs = ''
-  /** Model responses in the journal, and their usage. */
-  private totals = { steps: 0, usage: NO_USAGE }
+  /** Model responses in the journal, and their usage. `replayedUsage`: with that of agents, in the original. */
+  private totals: Pick<Progress, 'steps' | 'usage' | 'replayedUsage'> = { steps: 0, usage: NO_USAGE }
   /** Steps that earlier attempts could not store. */
   private readonly lostBefore: LostStep[]
   /** What agents have used that were called as tools. */
@@ -69,7 +70,7 @@ export class Journal {
     this.recorded = recorded
     for (const { step, results } of recorded) {
       this.totals = this.totalsWith(step)
-      for (const { result } of results.values()) this.addChild(result.usage)
+      for (const { result } of results.values()) this.addResult(result)
     }
     const { lostSteps, lostUsage } = params.execution
     this.lostUsage = lostUsage
@@ -186,7 +187,7 @@ export class Journal {
       result: { ...result, ...this.attempt },
     })
     results.set(result.callId, stored)
-    this.addChild(stored.result.usage)
+    this.addResult(stored.result)
     this.hasGrown = true
     heartbeat.report(this.progress)
   }
@@ -200,14 +201,26 @@ export class Journal {
     if (this.isClosed || !this.params.heartbeat.isHeld) throw leaseLost()
   }
 
-  private addChild(usage: Usage | undefined): void {
+  private addResult({ usage, replayed }: ToolResult): void {
     if (usage) this.childUsage = this.childUsage ? addUsage(this.childUsage, usage) : usage
+    this.totals = { ...this.totals, ...this.withReplayed(replayed) }
+  }
+
+  private withReplayed(replayed: { usage?: Usage } | undefined): Pick<Progress, 'replayedUsage'> {
+    const { replayedUsage } = this.totals
+    if (!replayed?.usage) return {}
+    return { replayedUsage: replayedUsage ? addUsage(replayedUsage, replayed.usage) : replayed.usage }
   }
 
   private totalsWith(step: Step): Journal['totals'] {
     if (step.kind !== 'MODEL') return this.totals
     const { steps, usage } = this.totals
-    return { steps: steps + 1, usage: steps === 0 ? step.usage : addUsage(usage, step.usage) }
+    return {
+      ...this.totals,
+      ...this.withReplayed(step.replayed),
+      steps: steps + 1,
+      usage: steps === 0 ? step.usage : addUsage(usage, step.usage),
+    }
   }
 
   private async write(newStep: NewStep): Promise<RecordedStep> {

@@ -38,7 +38,8 @@ export async function giveFeedback(parts: Parts, { organizationId, id, feedback,
       ? await readFinal(parts, { organizationId, id })
       : null
   if (execution && correctedOutput) await checkCorrection(parts, execution, correctedOutput)
-  const embedding = execution && (await embedInput(describeMedia(execution.input), environment))
+  const teaches = execution !== null && execution.source !== 'TRIAL'
+  const embedding = teaches ? await embedInput(describeMedia(execution.input), environment) : null
   const writer = system.newId()
   const params = { organizationId, id, feedback: dated, isReview, embedding, writer }
   const result = await executions.giveFeedback(params)

@@ -7,6 +7,8 @@ type Params = {
   names: string[]
   environment: Environment
   open: (name: string) => Promise<Model>
+  /** Instead of it for models that may never be asked: those of a replay. */
+  openLater?: ((name: string) => Promise<Model>) | undefined
 }
 
 /** Which model of a run comes next. A run stays with the one that responds: its provider has the history cached. */
@@ -20,12 +22,28 @@ export class FallbackModels {
   constructor(params: Params, { recorded }: { recorded: readonly RecordedStep[] }) {
     this.params = params
     const last = recorded.at(-1)?.step
-    const used = last?.kind === 'MODEL' ? last.model : undefined
-    const { names, environment } = params
-    const index = used
-      ? names.findIndex((name) => formatModelName(parseModelName(name, environment)) === used)
-      : 0
-    this.index = Math.max(index, 0)
+    this.index = Math.max(last?.kind === 'MODEL' ? this.indexOf(last.model) : 0, 0)
+  }
+
+  /** @param used as recorded */
+  private indexOf(used: string | undefined): number {
+    const { names, environment } = this.params
+    return names.findIndex((name) => formatModelName(parseModelName(name, environment)) === used)
+  }
+
+  /**
+   * The model that answered a step of the original; null if it is none of this run.
+   * @throws ModelConfigurationError, ModelError
+   */
+  async find(used: string | undefined): Promise<Model | null> {
+    const name = this.params.names[this.indexOf(used)]
+    const { open, openLater = open } = this.params
+    return name === undefined ? null : openLater(name)
+  }
+
+  /** The run goes on with this one. */
+  use({ name }: Model): void {
+    this.index = Math.max(this.indexOf(name), 0)
   }
 
   /** Whether another model has not been tried with the current request. */
@@ -35,9 +53,9 @@ export class FallbackModels {
 
   /** @throws ModelConfigurationError; ModelError if no API key can be read */
   async first(): Promise<Model> {
-    const { names, open } = this.params
+    const { names, open, openLater = open } = this.params
     try {
-      return await open(names[this.index] ?? '')
+      return await openLater(names[this.index] ?? '')
     } catch (error) {
       const next = error instanceof ModelError && error.isTransient ? await this.next() : null
       if (next) return next

@@ -2,8 +2,9 @@ import type { Version } from '../../core/agent.ts'
 import { describeMedia } from '../../core/describe-media.ts'
 import { type Execution, failure, type Outcome } from '../../core/execution.ts'
 import type { Example } from '../../core/learning.ts'
+import { DEFAULT_MODEL } from '../../environment.ts'
 import { estimateTokens } from '../../models/estimate-tokens.ts'
-import { openModel } from '../../models/open-model.ts'
+import { openLater, openModel } from '../../models/open-model.ts'
 import { findPrice, withCost } from '../../models/prices/price-table.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { openTools } from '../../tools/open-tools.ts'
@@ -12,8 +13,10 @@ import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { modelsOf } from '../models-of.ts'
-import { keepDeclarations } from '../replay/declarations.ts'
+import { keepDeclarations, recordedDeclarations } from '../replay/declarations.ts'
+import { Diverged, RecordedRun } from '../replay/recorded-run.ts'
 import type { Recording } from '../replay/recording.ts'
+import { positionOfCall } from './call-key.ts'
 import { FallbackModels } from './fallback-models.ts'
 import { takeFiles } from './input-files.ts'
 import { RunBudget } from './run-budget.ts'
@@ -44,7 +47,11 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
   const { engine, version, journal, signal, endsAt, retry, attempt } = params
   const { input, files } = await takeFiles(version, params.execution.input)
   const execution = { ...params.execution, input }
-  const { environment = process.env } = engine
+  const { replay } = execution
+  const original =
+    replay && params.recording ? new RecordedRun({ replay, recording: params.recording, journal }) : null
+  const { environment: own = process.env } = engine
+  const environment = replay?.defaultModel ? { ...own, [DEFAULT_MODEL]: replay.defaultModel } : own
   const open = { model: engine.openModel ?? openModel, tools: engine.openTools ?? openTools }
   const { model: override } = execution.options
   const candidates = modelsOf(version, override, environment)
@@ -62,15 +69,25 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     const message = `The run has a budget in US dollars (maxCostUsd), but the model ${name} has no price.`
     return failure({ code: 'ModelNotConfigured', message })
   }
+  const settings = { settings: version.modelSettings }
   const openPriced = async (name: string) => {
     const price = await findPrice(name, environment)
-    return withCost(await open.model(name, environment, { settings: version.modelSettings }), price)
+    return withCost(await open.model(name, environment, settings), price)
   }
-  const fallbacks = new FallbackModels({ names, environment, open: openPriced }, journal)
+  const openPricedLater = async (name: string) =>
+    withCost(openLater(open.model, name, environment, settings), await findPrice(name, environment))
+  const fallbacks = new FallbackModels(
+    { names, environment, open: openPriced, openLater: original ? openPricedLater : undefined },
+    journal,
+  )
   const model = await fallbacks.first()
   const tools = await open.tools(version.tools as ToolDocument[], {
     environment,
     ...subAgents(engine, execution, { attempt, budget, endsAt, version, journal, files }),
+    ...(original && {
+      served: await recordedDeclarations(engine, original, version),
+      recorded: (document, { idempotencyKey }) => original.resultOf(document, positionOfCall(idempotencyKey)),
+    }),
   })
   try {
     return await runStepLoop({
@@ -81,6 +98,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       fallbacks,
       tools,
       declarations: await keepDeclarations(engine, execution.organizationId, tools.served),
+      original,
       journal,
       budget,
       limits: openRunLimits(engine, execution),
@@ -92,6 +110,9 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       times: timesOf(engine),
       endsAt,
     })
+  } catch (error) {
+    if (error instanceof Diverged) return failure(error.error)
+    throw error
   } finally {
     await tools.close()
   }
@@ -99,7 +120,9 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
 
 /** The example search is imported only for a run with dynamic learning. */
 async function examplesOf({ engine, execution, version, journal, signal }: Params): Promise<Example[]> {
-  if (!execution.options.useDynamicLearning) return []
+  const { replay, learnedFrom, options } = execution
+  // A replay is shown what its original was.
+  if (!options.useDynamicLearning || (replay?.isTrial && !learnedFrom)) return []
   const [{ recallExamples }, { embedInput }, { adapterOf }] = await Promise.all([
     import('../learning/recall.ts'),
     import('../learning/embed-input.ts'),

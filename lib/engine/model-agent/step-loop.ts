@@ -4,9 +4,16 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { Example } from '../../core/learning.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import { MAX_OPEN_WAITS, MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
-import { type InputFile, isTextMode, type Model, ModelError, type ModelRequest } from '../../core/model.ts'
+import {
+  type InputFile,
+  isTextMode,
+  type Model,
+  ModelError,
+  type ModelRequest,
+  type ToolCall,
+} from '../../core/model.ts'
 import type { System } from '../../core/ports.ts'
-import type { ModelStep, RecordedModelStep, StepCall } from '../../core/step.ts'
+import { type ModelStep, type RecordedModelStep, responseUsageOf, type StepCall } from '../../core/step.ts'
 import type { Wait } from '../../core/wait.ts'
 import { contextWindowOf } from '../../models/context-window.ts'
 import { estimateInputTokens } from '../../models/estimate-tokens.ts'
@@ -14,11 +21,12 @@ import type { Validator } from '../../schema/validate/validate.ts'
 import { addDefaults } from '../../tools/add-defaults.ts'
 import type { Tools } from '../../tools/open-tools.ts'
 import { failed } from '../../tools/tool.ts'
-import type { Journal } from '../checkpoints/journal.ts'
+import type { Journal, NewStep } from '../checkpoints/journal.ts'
 import { AttemptStopped, type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { inputMessage } from '../learning/prompt.ts'
-import { toRequestKey } from '../request-key.ts'
+import type { RecordedRun } from '../replay/recorded-run.ts'
+import { isSameRequest, toRequestKey } from '../request-key.ts'
 import { describeDecision } from '../waiting/approvals.ts'
 import { decisionOn, withApprovals } from '../waiting/call-approval.ts'
 import { CallWaits } from '../waiting/call-waits.ts'
@@ -51,10 +59,12 @@ type Params = {
   files: readonly InputFile[]
   version: Version
   model: Model
-  fallbacks: Pick<FallbackModels, 'hasNext' | 'next' | 'reset'>
+  fallbacks: Pick<FallbackModels, 'find' | 'hasNext' | 'next' | 'reset' | 'use'>
   tools: Pick<Tools, 'declarations' | 'call'>
   /** The hash of the stored declarations of MCP tools; absent without any. */
   declarations?: string | undefined
+  /** What a replay takes from its original; null for any other run. */
+  original: RecordedRun | null
   journal: Journal
   /** Null for a run without a limit. */
   budget: Pick<RunBudget, 'limit'> | null
@@ -86,7 +96,6 @@ export async function runStepLoop(given: Params): Promise<Outcome> {
   const input = inputMessage(execution.input, params.examples)
   /** Of all steps but the last. */
   const historyFor = (model: Model): History => {
-    journal.model = model.name
     const { files } = params
     const keptResults = version.context?.keep
     const started = { model, checkOutput, input, files, hasTools: isEquipped, maxAgentSteps, keptResults }
@@ -95,7 +104,34 @@ export async function runStepLoop(given: Params): Promise<Outcome> {
     return history
   }
   let history = historyFor(params.model)
+  journal.model = params.model.name
   const hasTools = isEquipped || !isTextMode(history.answerMode)
+  /** The next step, if it comes from the original: on the model that answered there, which may be a fallback. */
+  const takeRecorded = async (): Promise<NewStep | null> => {
+    const { original, model } = params
+    const { step, isFixed } = original?.next() ?? {}
+    if (!original || !step) return null
+    const answered = step.model === model.name ? model : await fallbacks.find(step.model)
+    const its = answered && answered !== model ? historyFor(answered) : history
+    const last = steps.at(-1)
+    if (its !== history && last) its.add(last)
+    if (!isFixed) {
+      if (!answered || !step.request) return null
+      // Also what a provider had found too long.
+      its.context.clearTo(step.clearedResults ?? 0)
+      const key = toRequestKey(answered.name, toRequest({ ...params, model: answered }, its))
+      if (!isSameRequest(key, step.request)) return null
+    }
+    if (answered) {
+      params = { ...params, model: answered }
+      history = its
+      fallbacks.use(answered)
+    }
+    journal.model = step.model ?? params.model.name
+    const finishedAt = isoNow(params.system)
+    const calls = withRules(step.calls, { number: step.number, finishedAt }, params)
+    return original.toStep({ ...step, calls }, finishedAt)
+  }
   const fail = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
   for (;;) {
     const last = steps.at(-1)
@@ -110,6 +146,11 @@ export async function runStepLoop(given: Params): Promise<Outcome> {
     const givesUpTools = isEquipped && history.answerMode === 'json' && !history.hasUsedTools
     if (givesUpTools && version.requireTools) return fail(toolsNeverCalled(steps.length))
     journal.assertMayBegin()
+    const taken = await takeRecorded()
+    if (taken) {
+      await journal.append(taken)
+      continue
+    }
     try {
       await journal.append(await nextStep(params, history, steps.length + 1))
       fallbacks.reset()
@@ -120,6 +161,7 @@ export async function runStepLoop(given: Params): Promise<Outcome> {
       if (next) {
         params = { ...params, model: next }
         history = historyFor(next)
+        journal.model = next.name
         continue
       }
       const executionError = toRequestFailure(error, history, steps.length + 1)
@@ -162,7 +204,7 @@ function toRequest(params: Params, history: History): ModelRequest {
     instructions: instructions.join('\n\n'),
     tools: [...declarations, finalAnswerTool(version.outputSchema)],
     answerMode,
-    ...(last?.stopReason === 'length' && { truncatedAfter: last.usage.outputTokens }),
+    ...(last?.stopReason === 'length' && { truncatedAfter: responseUsageOf(last).outputTokens }),
     signal,
   }
   const window = version.context?.window ?? model.contextWindow ?? contextWindowOf(model.name)
@@ -192,10 +234,20 @@ async function nextStep(params: Params, history: History, number: number) {
     ...(cleared > 0 && { clearedResults: cleared }),
     kind: 'MODEL' as const,
     model: params.model.name,
-    calls: withApprovals(toolCalls, { number, finishedAt }, params.tools.declarations),
+    calls: withRules(toolCalls, { number, finishedAt }, params),
     startedAt,
     finishedAt,
   }
+}
+
+/** The calls of a response with the approvals that they need. */
+function withRules(
+  toolCalls: ToolCall[],
+  step: Pick<ModelStep, 'number' | 'finishedAt'>,
+  { tools, original }: Params,
+): StepCall[] {
+  const calls = withApprovals(toolCalls, step, tools.declarations)
+  return original?.withApprovals(calls, step.number) ?? calls
 }
 
 /**
@@ -205,6 +257,7 @@ async function nextStep(params: Params, history: History, number: number) {
  */
 async function executeCalls(recorded: RecordedModelStep, params: Params): Promise<void> {
   const { step, results } = recorded
+  await params.original?.copyResults(recorded)
   const pending = step.calls.filter((call) => call.error === null && !results.has(call.id))
   const answers = pending.filter(isFinalAnswer)
   const waits = await executeInOrder(
@@ -260,7 +313,7 @@ async function executeCall(call: StepCall, recorded: RecordedModelStep, params: 
   const idempotencyKey = callKeyOf(execution, recorded.step, call)
   const execute = async () => {
     if (isFinalAnswer(call)) return rejectAnswer(call, recorded, checkOutput)
-    const decision = await decisionOn(call, recorded, params)
+    const decision = await (params.original?.decisionOn(call, recorded) ?? decisionOn(call, recorded, params))
     if (decision && decision.decision !== 'approve') return failed(describeDecision(decision) ?? '')
     const input = decision?.input ?? call.input
     // With the defaults that were approved: those of another agent or server may have changed.

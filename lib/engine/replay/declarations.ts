@@ -1,9 +1,13 @@
+import { resolveVersionOf } from '../../agents/resolve-version.ts'
+import type { Version } from '../../core/agent.ts'
 import type { ServedDeclarations } from '../../core/model.ts'
 import type { DeclarationStore } from '../../core/ports.ts'
 import { INTERVAL_MS } from '../../core/usage.ts'
 import { describeCause, logger } from '../../logger.ts'
+import type { McpDocument, ToolDocument } from '../../tools/document/tool-fields.ts'
 import type { Engine } from '../engine.ts'
 import { hash } from '../request-key.ts'
+import type { RecordedRun } from './recorded-run.ts'
 
 /** More than an organization has in use; then they are written again. */
 const MAX_KNOWN = 1_000
@@ -39,3 +43,38 @@ export async function keepDeclarations(
   await known.get(id)?.writing
   return key.hash
 }
+
+/**
+ * The declarations of MCP tools in the original of a replay, for the version that runs: those of tools whose calls are
+ * recorded, and whose document names the same server and tools. Any other tool asks its server.
+ */
+export async function recordedDeclarations(
+  { agents, declarations: store }: Pick<Engine, 'agents' | 'declarations'>,
+  original: Pick<RecordedRun, 'declarations' | 'execution' | 'isLive'>,
+  version: Pick<Version, 'tools'>,
+): Promise<ServedDeclarations> {
+  const { declarations, execution } = original
+  if (!store || !declarations) return {}
+  const documents = version.tools as ToolDocument[]
+  const [then, served] = await Promise.all([
+    resolveVersionOf(agents, execution),
+    store.get({ organizationId: execution.organizationId, hash: declarations }),
+  ])
+  const earlier = (then?.tools ?? []) as ToolDocument[]
+  const isUnchanged = (tool: ToolDocument) => {
+    const before = earlier.find(({ name }) => name === tool.name)
+    return (
+      tool.mcp &&
+      before?.mcp &&
+      !original.isLive(tool) &&
+      hash(sourceOf(tool.mcp)) === hash(sourceOf(before.mcp))
+    )
+  }
+  return Object.fromEntries(
+    Object.entries(served ?? {}).filter(([name]) =>
+      documents.some((document) => document.name === name && isUnchanged(document)),
+    ),
+  )
+}
+
+const sourceOf = ({ url, tools }: McpDocument) => ({ url, ...(tools && { tools }) })

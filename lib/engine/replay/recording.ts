@@ -17,8 +17,9 @@ export async function openRecording(
   if (!replay) return null
   const original = await executions.get({ organizationId, id: replay.executionId })
   if (!original) return null
-  const { cachedExecutionId } = original
-  if (cachedExecutionId && !(await executions.getStatus({ organizationId, id: cachedExecutionId })))
-    return null
-  return { original, steps: await steps.read({ executionId: cachedExecutionId ?? original.id }) }
+  const id = original.cachedExecutionId ?? original.id
+  const recorded = await steps.read({ executionId: id })
+  // A deletion deletes the record first: the steps were complete.
+  const isComplete = (await executions.getStatus({ organizationId, id })) !== null
+  return isComplete ? { original, steps: recorded } : null
 }

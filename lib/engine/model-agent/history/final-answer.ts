@@ -10,7 +10,7 @@ import {
   type ToolDeclaration,
   type ToolResult,
 } from '../../../core/model.ts'
-import type { ModelStep, RecordedModelStep } from '../../../core/step.ts'
+import { type ModelStep, type RecordedModelStep, responseUsageOf } from '../../../core/step.ts'
 import { toJsonSchema } from '../../../schema/field-map.ts'
 import type { Validator } from '../../../schema/validate/validate.ts'
 import { parseText } from './answer-text.ts'
@@ -55,7 +55,7 @@ const failedCalls = ({ step, results }: RecordedModelStep): ToolCall[] =>
 
 /** Whether a response calls a tool of the agent, or has the provider search the web for it. */
 export const usesTools = (step: ModelStep): boolean =>
-  otherCalls(step).some(({ error }) => error === null) || (step.usage.webSearches ?? 0) > 0
+  otherCalls(step).some(({ error }) => error === null) || (responseUsageOf(step).webSearches ?? 0) > 0
 
 /** The output of a step whose calls were executed: its answer, unless a call beside it failed. */
 export function outputOf(recorded: RecordedModelStep, check: Validator): JsonObject | null {

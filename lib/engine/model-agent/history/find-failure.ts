@@ -1,7 +1,7 @@
 import { type ExecutionError, failure, type Outcome } from '../../../core/execution.ts'
 import type { Json } from '../../../core/json/json.ts'
 import { FINAL_ANSWER, isRefused, ModelConfigurationError, ModelError } from '../../../core/model.ts'
-import type { ModelStep, RecordedModelStep } from '../../../core/step.ts'
+import { type ModelStep, type RecordedModelStep, responseUsageOf } from '../../../core/step.ts'
 import { truncate } from '../../../schema/message-text.ts'
 import type { Validator } from '../../../schema/validate/validate.ts'
 import { ToolError } from '../../../tools/tool.ts'
@@ -87,7 +87,7 @@ function refused({ number, stopReason, text }: ModelStep): ExecutionError {
 const AT_LIMIT = 'The response of the model reached the output limit'
 
 function truncatedError(truncated: ModelStep[], step: number): ExecutionError {
-  const tokens = truncated.map(({ usage }) => usage.outputTokens).join(' and then ')
+  const tokens = truncated.map((each) => responseUsageOf(each).outputTokens).join(' and then ')
   const message =
     truncated.at(-1)?.stopReason === 'context-window'
       ? 'The conversation and the response fill the context window of the model.'

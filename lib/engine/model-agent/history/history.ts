@@ -6,7 +6,7 @@ import {
   type ToolCall,
   type ToolResult,
 } from '../../../core/model.ts'
-import type { ModelStep, RecordedModelStep, StepCall } from '../../../core/step.ts'
+import { type ModelStep, type RecordedModelStep, responseUsageOf, type StepCall } from '../../../core/step.ts'
 import { toPortable, toPortableId } from '../../../models/requests/to-portable.ts'
 import type { Validator } from '../../../schema/validate/validate.ts'
 import { describeDecision, storedDecision } from '../../waiting/approvals.ts'
@@ -63,7 +63,7 @@ export class History {
     const hasUsed = usesTools(step)
     this.steps++
     this.context.clearTo(step.clearedResults ?? 0)
-    this.context.count(step.usage.inputTokens)
+    this.context.count(responseUsageOf(step).inputTokens)
     if (isTruncated(step.stopReason)) {
       this.truncated.push(step)
       if (step.stopReason === 'context-window') this.isFull = !this.context.clearAll()

@@ -1,0 +1,200 @@
+import { Interruption } from '../../core/errors.ts'
+import type { Execution, ExecutionError, Usage } from '../../core/execution.ts'
+import { hashJson } from '../../core/json/hash-json.ts'
+import { type PointerTree, toPointerTree, withoutPointers } from '../../core/json/pointer.ts'
+import { FINAL_ANSWER, type ToolCall, type ToolResult } from '../../core/model.ts'
+import {
+  type CallResult,
+  type ModelStep,
+  type RecordedModelStep,
+  type RecordedStep,
+  responseUsageOf,
+  type StepCall,
+} from '../../core/step.ts'
+import { DIVERGED, type Replay } from '../../core/trial.ts'
+import type { Decision } from '../../core/wait.ts'
+import { isRefusedCall } from '../../tools/call-tool.ts'
+import type { ToolDocument } from '../../tools/document/tool-fields.ts'
+import type { Journal, NewStep } from '../checkpoints/journal.ts'
+import { approvalIdOf, storedDecision } from '../waiting/approvals.ts'
+import type { Recording } from './recording.ts'
+
+/** A replay needs what its original did not record. It passes through the tool: the call is not executed. */
+export class Diverged extends Interruption {
+  override readonly name = 'Diverged'
+  readonly error: ExecutionError
+
+  constructor({ name: tool, input }: ToolCall, step: number) {
+    const message = `The original did not make this call of the tool ${tool} (step ${step}), so that it has no result. The call was not executed.`
+    super(message)
+    this.error = { code: DIVERGED, message, tool, input, step }
+  }
+}
+
+/** What a replayed response costs. A known price: those of other responses stay known in the sum. */
+const NO_COST: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
+
+/** A call of the original, with the results of its step. */
+type RecordedCall = { call: StepCall; results: Map<string, CallResult> }
+
+type Params = {
+  replay: Replay
+  recording: Recording
+  /** Of the replay: what it has taken derives from it, so that each of its workers goes on in the same way. */
+  journal: Pick<Journal, 'recorded' | 'appendResult'>
+}
+
+/**
+ * What the run of a model agent takes from its original. Calls are the same by their name, their arguments and how
+ * often they were made before. Models are asked from the first request on that differs, or that the original has no
+ * response to. Older originals have no keys of their requests: none is the same.
+ */
+export class RecordedRun {
+  private readonly params: Params
+  private readonly original: RecordedModelStep[]
+  private readonly calls: Map<string, RecordedCall[]>
+  /** Of the calls of this run: by the number of the step, from 1. */
+  private readonly keys: (string | null)[][] = []
+  private readonly ignored: PointerTree
+
+  constructor(params: Params) {
+    this.params = params
+    this.ignored = toPointerTree(params.replay.ignore)
+    this.original = params.recording.steps.filter(isModelStep)
+    const calls = this.original.flatMap(({ step, results }) =>
+      step.calls.filter((call) => !isRefused(call, results)).map((call) => ({ call, results })),
+    )
+    this.calls = Map.groupBy(calls, ({ call }) => this.keyOf(call) ?? '')
+  }
+
+  /** The original. */
+  get execution(): Execution {
+    return this.params.recording.original
+  }
+
+  /** The hash of the declarations of MCP tools in the original; undefined if it has none. */
+  get declarations(): string | undefined {
+    return this.original.find(({ step }) => step.request?.declarations)?.step.request?.declarations
+  }
+
+  /**
+   * The step of the original that may be the next one of this run, null once they differ. `isFixed`: it is, whatever
+   * the request would be.
+   */
+  next(): { step: ModelStep; isFixed: boolean } | null {
+    const { journal, replay } = this.params
+    const { length } = journal.recorded
+    const last = journal.recorded.at(-1)?.step
+    const step = this.original[length]?.step
+    if (!step || (last && !(last.kind === 'MODEL' && last.replayed))) return null
+    const isFixed = length + 1 < replay.fromStep
+    return isFixed || replay.models === 'recorded' ? { step, isFixed } : null
+  }
+
+  /** A step of the original as one of this run. */
+  toStep({ number: _, attempt: __, ...step }: ModelStep, at: string): NewStep {
+    const replayed = { usage: responseUsageOf(step) }
+    return { ...step, startedAt: at, finishedAt: at, usage: NO_COST, replayed }
+  }
+
+  /** Stores the results of a step that is taken as it is. */
+  async copyResults(recorded: RecordedModelStep): Promise<void> {
+    const { journal, replay } = this.params
+    const { number } = recorded.step
+    if (number >= replay.fromStep) return
+    for (const result of this.original[number - 1]?.results.values() ?? [])
+      if (!recorded.results.has(result.callId)) await journal.appendResult(recorded, toReplayed(result))
+  }
+
+  /**
+   * Calls of a response with the approvals that they needed in the original. One that needs its first approval keeps
+   * it: its result is recorded, or there is none.
+   */
+  withApprovals(calls: StepCall[], number: number): StepCall[] {
+    return calls.map((call, index) => {
+      const { approval } = this.find(calls, number, index)?.call ?? {}
+      return approval ? { ...call, approval: { ...approval, id: approvalIdOf({ number }, call.id) } } : call
+    })
+  }
+
+  /**
+   * The decision on a call of the original, which is stored here, too: nobody is asked again. Null if there was none.
+   * @throws Diverged, AttemptStopped, Unavailable
+   */
+  async decisionOn(call: StepCall, recorded: RecordedModelStep): Promise<Decision | null> {
+    const { approval } = call
+    if (!approval) return null
+    const { calls, number } = recorded.step
+    const found = this.find(calls, number, calls.indexOf(call))
+    if (!found) throw new Diverged(call, number)
+    const asked = found.call.approval
+    if (!asked) return null
+    const decision = found.results.get(asked.id)
+    if (!decision) throw new Diverged(call, number)
+    if (!recorded.results.has(approval.id))
+      await this.params.journal.appendResult(recorded, { ...toReplayed(decision), callId: approval.id })
+    return storedDecision(recorded, approval.id)
+  }
+
+  isLive({ name, agent }: Pick<ToolDocument, 'name' | 'agent'>): boolean {
+    const { tools } = this.params.replay
+    const own = Object.hasOwn(tools, name) ? tools[name] : tools.default
+    return own === 'live' && agent === undefined
+  }
+
+  /**
+   * The result of a call of this run; null if it is to be made.
+   * @param position `positionOfCall`
+   * @throws Diverged if there is none
+   */
+  resultOf(document: ToolDocument, position: string): ToolResult | null {
+    const { recorded } = this.params.journal
+    const step = recorded[Number.parseInt(position, 10) - 1]?.step
+    if (step?.kind !== 'MODEL') throw new Error(`There is no step of the call ${position}.`)
+    const { calls, number } = step
+    const index = calls.findIndex(({ id }) => position === `${number}-${id}`)
+    const call = calls[index]
+    if (!call) throw new Error(`There is no call ${position}.`)
+    // What somebody had to approve is not executed again.
+    if (this.isLive(document) && !call.approval) return null
+    const found = this.find(calls, number, index)
+    const result = found?.results.get(found.call.id)
+    if (!result) throw new Diverged(call, number)
+    return toReplayed(result).result
+  }
+
+  /** The call of the original that is the same as one of a step of this run. */
+  private find(calls: StepCall[], number: number, index: number): RecordedCall | undefined {
+    const { recorded } = this.params.journal
+    for (const { step } of recorded.slice(this.keys.length, number - 1))
+      this.keys.push(step.kind === 'MODEL' ? step.calls.map((call) => this.keyOf(call)) : [])
+    const own = calls.map((call) => this.keyOf(call))
+    const key = own[index]
+    if (!key) return undefined
+    const isSame = (other: string | null) => other === key
+    const before = [...this.keys.slice(0, number - 1), own.slice(0, index)]
+    const occurrence = before.reduce((count, keys) => count + keys.filter(isSame).length, 0)
+    return this.calls.get(key)?.[occurrence]
+  }
+
+  /** Null for a call that no tool gets. */
+  private keyOf({ name, input, error }: ToolCall): string | null {
+    if (error !== null || name === FINAL_ANSWER) return null
+    return `${name} ${hashJson(withoutPointers(input, this.ignored))}`
+  }
+}
+
+const isModelStep = (recorded: RecordedStep): recorded is RecordedModelStep => recorded.step.kind === 'MODEL'
+
+/** No tool got this call, so that the result is none of a tool. */
+function isRefused(call: StepCall, results: Map<string, CallResult>): boolean {
+  const result = results.get(call.id)?.result
+  return result !== undefined && isRefusedCall(result)
+}
+
+/** A result as one of the replay, which has not used what the original did for it. */
+function toReplayed({ attempt: _, ...recorded }: CallResult): CallResult {
+  const { usage: used, replayed, ...result } = recorded.result
+  const usage = used ?? replayed?.usage
+  return { ...recorded, result: { ...result, replayed: { ...(usage && { usage }) } } }
+}

@@ -1,0 +1,329 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Execution, Usage } from '../../../lib/core/execution.ts'
+import { addUsage } from '../../../lib/core/execution.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
+import type { RecordedModelStep } from '../../../lib/core/step.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { PDF } from '../../support/data/files.ts'
+import { runOptions } from '../../support/engine/executions.ts'
+import { finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
+import { aMessage, answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { answersIn, messageOf, pastExecutions } from '../../support/learning/past-executions.ts'
+import { contentOf, queueReplay, readModelSteps, runReplay } from '../../support/replay/a-replay.ts'
+import { originalsOn } from '../../support/replay/originals.ts'
+import type { Script } from '../../support/scripted-model/turn.ts'
+
+const scriptedEngine = await startScriptedEngine()
+const { engine, scriptModel } = scriptedEngine
+let served = 0
+const server = await startToolServer(
+  (path, response) =>
+    void response.end(
+      JSON.stringify({ path, served: ++served, filling: 'x'.repeat(path.includes('long') ? 4_000 : 0) }),
+    ),
+)
+afterAll(() => server.stop())
+
+const TOOLS = [httpTool(server, 'look_up', '/things/{id}', { readOnly: true })]
+const { anOriginal, aDraft } = originalsOn(scriptedEngine, { tools: TOOLS })
+const look = (id: string) => ({ name: 'look_up', input: { id } })
+const RECORDED = { models: 'recorded' as const }
+
+/** The engine of a process that has no API key, and neither models nor tools. */
+const offline: Engine = { ...engine, environment: { DEFAULT_MODEL: '' } }
+
+const sumOf = (all: Usage[]): Usage => all.reduce(addUsage)
+const usageIn = (steps: RecordedModelStep[]) => sumOf(steps.map(({ step }) => step.usage))
+
+/** Repeats an execution on its own version, in a process that cannot call anything. */
+async function repeat(original: Execution, steps: RecordedModelStep[], on: Engine = offline) {
+  const version = await engine.agents.getVersion({
+    organizationId: original.organizationId,
+    agentId: original.agentId,
+    id: original.versionId,
+  })
+  if (!version) throw new Error('The version does not exist.')
+  const calls = server.calls.length
+  const replayed = await runReplay(on, original, version, { settings: RECORDED })
+  expect(server.calls).toHaveLength(calls)
+  expect(contentOf(replayed.steps)).toEqual(contentOf(steps))
+  const { status, output, error, warnings, model } = original
+  expect(replayed.execution).toMatchObject({ status, output, error, warnings, model, steps: steps.length })
+  return replayed
+}
+
+describe('a replay with recorded models on the same version', () => {
+  const wrong = { calls: [finalAnswer({ answer: 5 })] }
+  const scripts: [string, Script, object?][] = [
+    ['calls', [{ calls: [look('a'), look('a')] }, { text: 'Hm.', calls: [look('b')] }, answer]],
+    ['repairs', [wrong, { text: 'Because.' }, answer]],
+    ['repairs that fail', [wrong, wrong, wrong]],
+    ['truncated responses', [{ text: 'Be', finish: 'length' }, { calls: [look('a')] }, answer]],
+    ['a refusal', [{ calls: [look('a')] }, { refusal: 'No.' }]],
+    ['calls that cannot be parsed', [{ calls: [{ name: 'look_up', raw: '{' }] }, answer]],
+    [
+      'the last step that is allowed',
+      [{ calls: [look('a')] }, { calls: [look('b')] }, answer],
+      { maxAgentSteps: 3 },
+    ],
+    ['too many steps', () => ({ calls: [look('a')] }), { maxAgentSteps: 3 }],
+    [
+      'cleared results',
+      [...Array.from({ length: 8 }, (_, i) => ({ calls: [look(`long-${i}`)] })), answer],
+      { context: { window: 6_000, keep: 1 } },
+    ],
+  ]
+  it.each(scripts)('repeats a run with %s, without a request', async (_, script, more = {}) => {
+    const { maxAgentSteps = 100, ...fields } = more as { maxAgentSteps?: number }
+    const given = { options: runOptions({ maxAgentSteps }) }
+    const { original, steps } = await anOriginal(script, fields, given)
+    const { execution, steps: replayed } = await repeat(original, steps)
+    expect(execution).toMatchObject({
+      usage: { inputTokens: 0, outputTokens: 0 },
+      replayedUsage: usageIn(steps),
+      childUsage: null,
+      lostUsage: null,
+    })
+    for (const [i, { step }] of replayed.entries()) {
+      expect(step).toMatchObject({ replayed: { usage: steps[i]?.step.usage }, usage: { outputTokens: 0 } })
+      expect(step.request).toEqual(steps[i]?.step.request)
+      expect(step.clearedResults).toBe(steps[i]?.step.clearedResults)
+    }
+  })
+
+  it('repeats a run that another model has continued, with its models', async () => {
+    const down = { status: 503, message: 'Overloaded.' }
+    const first = scriptModel([{ calls: [look('a')] }, down, down, down, down], 'anthropic')
+    const second = scriptModel([{ calls: [look('b')] }, answer], 'openai')
+    const { original, steps } = await anOriginal([], { model: first.model, fallbacks: [second.model] })
+    expect(steps.map(({ step }) => step.model)).toEqual([first.model, second.model, second.model])
+    await repeat(original, steps)
+  })
+
+  it('repeats a run whose provider found a request too long', async () => {
+    const long = { status: 400, code: 'context_length_exceeded', message: 'maximum context length exceeded' }
+    const { original, steps } = await anOriginal(
+      [{ calls: [look('long-1')] }, { calls: [look('long-2')] }, { calls: [look('long-3')] }, long, answer],
+      { context: { keep: 1 } },
+    )
+    expect(steps.at(-1)?.step.clearedResults).toBe(2)
+    await repeat(original, steps)
+  })
+
+  it.each([
+    ['anthropic', 'claude-sonnet-4-5'],
+    ['openai', 'gpt-5'],
+  ] as const)('repeats searches of the web by %s', async (provider, family) => {
+    const searches = [{ query: 'AWS regions', urls: ['https://a.example/1'] }]
+    const { model } = scriptModel(
+      [
+        { searches, text: 'Hm.' },
+        { searches, ...answer },
+      ],
+      provider,
+      { family },
+    )
+    const tools = [{ name: 'web_search', webSearch: {} }]
+    const { original, steps } = await anOriginal([], { model, tools, requireTools: true })
+    expect(original).toMatchObject({ status: 'SUCCESS', warnings: [] })
+    const { execution } = await repeat(original, steps)
+    expect(execution.replayedUsage?.webSearches).toBe(2)
+  })
+
+  it('repeats a run with a file', async () => {
+    const inputSchema = { question: { type: 'string' }, document: { type: 'file' } } as unknown as JsonObject
+    const { model } = scriptModel([{ calls: [look('a')] }, answer], 'openai', { family: 'gpt-5' })
+    const input = { question: 'Why?', document: PDF }
+    const { original, steps } = await anOriginal([], { model, inputSchema }, { input })
+    expect(original.status).toBe('SUCCESS')
+    await repeat(original, steps)
+  })
+
+  it('repeats a run with examples, which are those of the original', async () => {
+    const { past } = pastExecutions(engine.executions)
+    const { model, requests } = scriptModel([answer])
+    const { version } = await originalsOn(scriptedEngine).anAgent([], { model })
+    const corrected = { feedback: { correctedOutput: { answer: 'First.' } } }
+    await past(version, { question: 'Why?', ...corrected })
+    const { organizationId, slug, agentId } = version
+    const { original, steps } = await anOriginal(
+      [],
+      { model, organizationId, slug, agentId },
+      { options: runOptions({ useDynamicLearning: true }) },
+    )
+    expect(answersIn(messageOf(requests[0]))).toEqual(['First.'])
+    await past(version, { question: 'Why?', feedback: { correctedOutput: { answer: 'Later.' } } })
+    const { execution } = await repeat(original, steps)
+    expect(execution.learnedFrom).toEqual(original.learnedFrom)
+  })
+
+  it('repeats a run on the default model of its time', async () => {
+    const [first, other] = [scriptModel([{ calls: [look('a')] }, answer]), scriptModel([])]
+    const on = (model: string) => ({
+      ...engine,
+      environment: { ...engine.environment, DEFAULT_MODEL: model },
+    })
+    const then = originalsOn({ engine: on(first.model), scriptModel }, { tools: TOOLS })
+    const { version, original, steps } = await then.anOriginal([], { model: null })
+    const settings = { ...RECORDED, defaultModel: original.model }
+    const replayed = await runReplay(on(other.model), original, version, { settings })
+    expect(contentOf(replayed.steps)).toEqual(contentOf(steps))
+    expect(other.requests).toHaveLength(0)
+  })
+
+  it('costs nothing, also where there are prices, budgets and limits', async () => {
+    const { model } = scriptModel([{ calls: [look('a')] }, answer])
+    const priced = {
+      ...offline,
+      environment: { MODEL_PRICES: JSON.stringify({ [model]: { input: 100, output: 100 } }) },
+      limits: new Proxy({} as NonNullable<Engine['limits']>, {
+        get: () => () => Promise.reject(new Error('A replayed response spends nothing.')),
+      }),
+    }
+    const { original, steps } = await anOriginal([], { model })
+    const options = runOptions({ maxTokens: 1, maxCostUsd: 0.000001 })
+    const { execution } = await repeat({ ...original, options }, steps, priced)
+    expect(execution.usage).toEqual({ inputTokens: 0, outputTokens: 0, costUsd: 0 })
+  })
+})
+
+describe('a replay with recorded models', () => {
+  it('asks the model from the first request on that differs', async () => {
+    const recorded = [{ calls: [look('a')] }, { calls: [look('b')] }, answer]
+    const live = [{ calls: [look('b')] }, { calls: [finalAnswer({ answer: 'New.' })] }]
+    const { model, requests } = scriptModel([...recorded, ...live])
+    const { original, version } = await anOriginal([], { model })
+    const { draft } = await aDraft(version, [], { model, instructions: 'Answer in another way.' })
+    const { execution, steps } = await runReplay(engine, original, draft, { settings: RECORDED })
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'New.' }, replayedUsage: null })
+    expect(requests).toHaveLength(5)
+    expect(steps.map(({ step }) => step.replayed)).toEqual([undefined, undefined])
+  })
+
+  it('does not return to the recording once a request differed', async () => {
+    const script = [{ calls: [look('a')] }, { calls: [look('b')] }, answer]
+    const { model, requests } = scriptModel([...script, ...script.slice(1)])
+    const prices = JSON.stringify({ [model]: { input: 100, output: 100 } })
+    const on = { ...engine, environment: { ...engine.environment, MODEL_PRICES: prices } }
+    const { version, original, steps } = await originalsOn(
+      { engine: on, scriptModel },
+      { tools: TOOLS },
+    ).anOriginal([], { model })
+    // The result of the live tool is another one each time: the second request differs.
+    const settings = { ...RECORDED, tools: { default: 'recorded' as const, look_up: 'live' as const } }
+    const { execution, steps: replayed } = await runReplay(on, original, version, { settings })
+    expect(replayed.map(({ step }) => step.replayed?.usage)).toEqual([
+      steps[0]?.step.usage,
+      undefined,
+      undefined,
+    ])
+    expect(execution).toMatchObject({ status: 'SUCCESS', replayedUsage: steps[0]?.step.usage })
+    expect(requests).toHaveLength(5)
+    // What the model was asked for is counted, with its price.
+    expect(execution.usage).toEqual(sumOf(replayed.slice(1).map(({ step }) => step.usage)))
+    expect(execution.usage.costUsd).toBeGreaterThan(0)
+  })
+
+  it('asks the model for the responses of an original that has no keys of its requests', async () => {
+    const { original, version, steps } = await anOriginal([
+      { calls: [look('a')] },
+      answer,
+      { calls: [look('a')] },
+      answer,
+    ])
+    const { read } = engine.steps
+    const older = steps.map(({ step: { request: _, ...step }, results }) => ({ step, results }))
+    const on = {
+      ...engine,
+      steps: {
+        ...engine.steps,
+        read: async (params: { executionId: string }) =>
+          params.executionId === original.id ? older : read(params),
+      },
+    }
+    const { execution } = await runReplay(on, original, version, { settings: RECORDED })
+    expect(execution).toMatchObject({ status: 'SUCCESS', replayedUsage: null, steps: 2 })
+  })
+
+  it('needs a key for the first request that differs, and says so', async () => {
+    const { original, version } = await anOriginal([{ calls: [look('a')] }, answer])
+    const { model } = original
+    const { draft } = await aDraft(version, [], { model, instructions: 'Answer in another way.' })
+    const { execution } = await runReplay(offline, original, draft, { settings: RECORDED })
+    expect(execution).toMatchObject({ status: 'ERROR', error: { code: 'ModelNotConfigured' } })
+  })
+})
+
+describe('a replay from a step on', () => {
+  it('has the steps before as they are, with their results, and goes on by itself', async () => {
+    const { original, version, steps } = await anOriginal([
+      { calls: [look('a')] },
+      { calls: [look('b')] },
+      answer,
+    ])
+    const { draft, requests } = await aDraft(
+      version,
+      [{ calls: [look('c')] }, { calls: [finalAnswer({ answer: 'New.' })] }],
+      { instructions: 'Answer in another way.' },
+    )
+    const calls = server.calls.length
+    const settings = { fromStep: 3, tools: { default: 'live' as const } }
+    const { execution, steps: replayed } = await runReplay(engine, original, draft, { settings })
+    expect(server.calls.slice(calls).map(({ path }) => path)).toEqual(['/things/c'])
+    expect(contentOf(replayed).slice(0, 2)).toEqual(contentOf(steps).slice(0, 2))
+    expect(requests).toHaveLength(2)
+    expect(execution).toMatchObject({
+      status: 'SUCCESS',
+      output: { answer: 'New.' },
+      steps: 4,
+      replayedUsage: usageIn(steps.slice(0, 2)),
+    })
+  })
+
+  it('returns the result of an original that has no more steps', async () => {
+    const { original, version, steps } = await anOriginal([{ calls: [look('a')] }, answer])
+    const { draft, requests } = await aDraft(version, [])
+    const { execution } = await runReplay(engine, original, draft, { settings: { fromStep: 9 } })
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: original.output, steps: steps.length })
+    expect(requests).toHaveLength(0)
+  })
+})
+
+describe('a replay whose worker stops', () => {
+  it('continues with what the original had, also with calls at the same time', async () => {
+    const { original, version, steps } = await anOriginal([
+      { calls: [look('a'), look('b'), look('a')] },
+      { calls: [look('a')] },
+      answer,
+    ])
+    for (let failing = 1; failing <= 6; failing++) {
+      const execution = await queueReplay(engine, original, version, { settings: RECORDED })
+      let writes = 0
+      const dying: Engine = {
+        ...offline,
+        steps: {
+          ...engine.steps,
+          append: async (params) => {
+            if (++writes === failing) throw new Error('The worker dies.')
+            return engine.steps.append(params)
+          },
+          appendResult: async (params) => {
+            if (++writes === failing) throw new Error('The worker dies.')
+            return engine.steps.appendResult(params)
+          },
+        },
+      }
+      await processMessage(dying, execution.id, aMessage(1))
+      await processMessage(offline, execution.id, aMessage(2))
+      const replayed = await readModelSteps(engine, execution)
+      expect(contentOf(replayed)).toEqual(contentOf(steps))
+      expect(await engine.executions.get(execution)).toMatchObject({
+        status: 'SUCCESS',
+        attempts: 2,
+        replayedUsage: usageIn(steps),
+        judgement: { verdict: 'SAME' },
+      })
+    }
+  })
+})

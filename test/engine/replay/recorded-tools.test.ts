@@ -1,0 +1,241 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Json } from '../../../lib/core/json/json.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import { finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
+import { aMessage, answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { contentOf, runReplay } from '../../support/replay/a-replay.ts'
+import { originalsOn } from '../../support/replay/originals.ts'
+
+const scriptedEngine = await startScriptedEngine()
+const { engine } = scriptedEngine
+let served = 0
+/** Each response is another one. */
+const server = await startToolServer((path, response) => {
+  response.statusCode = path.startsWith('/broken') ? 500 : 200
+  response.end(JSON.stringify({ path, served: ++served }))
+})
+afterAll(() => server.stop())
+
+const TOOLS = [
+  httpTool(server, 'look_up', '/things/{id}', { readOnly: true }),
+  httpTool(server, 'order', '/orders/{id}'),
+  httpTool(server, 'fail', '/broken/{id}'),
+]
+const call = (name: string, id: string, more: object = {}) => ({ name, input: { id, ...more } as Json })
+
+const { anAgent, anOriginal, aDraft } = originalsOn(scriptedEngine, { tools: TOOLS })
+
+/** The requests to the tool server while something runs. */
+async function callsDuring<T>(run: () => Promise<T>): Promise<{ result: T; paths: string[] }> {
+  const before = server.calls.length
+  const result = await run()
+  return { result, paths: server.calls.slice(before).map(({ path }) => path) }
+}
+
+describe('calls of recorded tools', () => {
+  it('have the results of the same calls of the original, in the order in which it made them', async () => {
+    const twice = [call('look_up', 'a'), call('look_up', 'b'), call('look_up', 'a')]
+    const { version, original, steps } = await anOriginal([{ calls: twice }, { calls: twice }, answer])
+    const { draft } = await aDraft(
+      version,
+      [
+        { calls: [call('look_up', 'a')] },
+        { calls: [call('look_up', 'a'), call('look_up', 'a')] },
+        { calls: [call('look_up', 'b'), call('look_up', 'b'), call('look_up', 'a')] },
+        answer,
+      ],
+      { instructions: 'Answer differently.' },
+    )
+    const { result, paths } = await callsDuring(() => runReplay(engine, original, draft))
+    expect(paths).toEqual([])
+    expect(result.execution).toMatchObject({ status: 'SUCCESS', source: 'TRIAL', steps: 4 })
+    const servedIn = (recorded: typeof steps, id: string) =>
+      recorded.flatMap(({ step, results }) =>
+        step.calls
+          .filter(({ input }) => (input as { id?: string }).id === id)
+          .map((each) => results.get(each.id)?.result),
+      )
+    for (const id of ['a', 'b']) {
+      const recorded = servedIn(steps, id).map((each) => each?.ok && each.value)
+      expect(new Set(recorded.map((each) => JSON.stringify(each))).size).toBe(recorded.length)
+      expect(servedIn(result.steps, id).map((each) => each?.ok && each.value)).toEqual(recorded)
+    }
+  })
+
+  it('have the errors that the original got', async () => {
+    const { version, original, steps } = await anOriginal([{ calls: [call('fail', 'x')] }, answer])
+    const { draft } = await aDraft(version, [{ calls: [call('fail', 'x')] }, answer])
+    const { result, paths } = await callsDuring(() => runReplay(engine, original, draft))
+    expect(paths).toEqual([])
+    expect(contentOf(result.steps)[0]?.results).toEqual(contentOf(steps)[0]?.results)
+    expect(contentOf(steps)[0]?.results[0]).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('500'),
+    })
+  })
+
+  it('are the same without what is ignored, and whatever the order of their arguments', async () => {
+    const input = {
+      id: { type: 'string' },
+      options: {
+        type: 'object',
+        properties: {
+          day: { type: 'integer' },
+          deep: { type: 'object', properties: { x: { type: 'integer' }, y: { type: 'integer' } } },
+        },
+      },
+    }
+    const tools = [httpTool(server, 'look_up', '/things/{id}', { input })]
+    const at = (day: number, x: number) => call('look_up', 'a', { options: { day, deep: { x, y: 2 } } })
+    const { version, original } = await anOriginal([{ calls: [at(1, 1)] }, answer], { tools })
+    const other = { name: 'look_up', input: { options: { deep: { y: 2, x: 5 }, day: 2 }, id: 'a' } }
+    const repeat = async (ignore: string[]) => {
+      const { draft } = await aDraft(version, [{ calls: [other] }, answer], { tools })
+      return (await runReplay(engine, original, draft, { settings: { ignore } })).execution.error
+    }
+    expect(await repeat(['/options/day', '/options/deep/x', '/missing/0'])).toBeNull()
+    expect(await repeat(['/options/day'])).toMatchObject({ code: 'Diverged', input: other.input })
+  })
+
+  it.each([
+    ['of a tool that it did not call', call('order', 'a'), 1],
+    ['with other arguments', call('look_up', 'b'), 1],
+    ['more often', call('look_up', 'a'), 2],
+  ])('that the original did not make, %s, are not executed, and end the run', async (_, made, step) => {
+    const { version, original } = await anOriginal([{ calls: [call('look_up', 'a')] }, answer])
+    const script = [
+      ...(step === 2 ? [{ calls: [made] }] : []),
+      { calls: [made, finalAnswer({ answer: 'x' })] },
+    ]
+    const { draft, requests } = await aDraft(version, script)
+    const { result, paths } = await callsDuring(() => runReplay(engine, original, draft))
+    expect(paths).toEqual([])
+    expect(result.execution).toMatchObject({
+      status: 'ERROR',
+      error: { code: 'Diverged', tool: made.name, input: made.input, step },
+      steps: step,
+      output: null,
+    })
+    expect(result.execution.error?.message).toContain(made.name)
+    expect(requests).toHaveLength(step)
+  })
+
+  it('without a result, because the original was cut off, are not executed', async () => {
+    const { version, original, steps } = await anOriginal([{ calls: [call('look_up', 'a')] }, answer])
+    const cut = steps.map(({ step }) => ({ step, results: new Map() }))
+    const { read } = engine.steps
+    const on = {
+      ...engine,
+      steps: {
+        ...engine.steps,
+        read: async (params: { executionId: string }) =>
+          params.executionId === original.id ? cut : read(params),
+      },
+    }
+    const { draft } = await aDraft(version, [{ calls: [call('look_up', 'a')] }, answer])
+    const { result, paths } = await callsDuring(() => runReplay(on, original, draft))
+    expect(paths).toEqual([])
+    expect(result.execution.error).toMatchObject({ code: 'Diverged', step: 1 })
+  })
+
+  it('that no tool would get are refused as in any other run', async () => {
+    const wrong = { name: 'look_up', input: { id: 5, more: true } }
+    const unknown = { name: 'nothing', input: {} }
+    const { version, original } = await anOriginal([{ calls: [call('look_up', 'a')] }, answer])
+    const { draft } = await aDraft(version, [{ calls: [wrong, unknown, call('look_up', 'a')] }, answer])
+    const { result } = await callsDuring(() => runReplay(engine, original, draft))
+    expect(result.execution).toMatchObject({ status: 'SUCCESS' })
+    expect(contentOf(result.steps)[0]?.results).toMatchObject([
+      { ok: false, error: expect.stringContaining('does not match') },
+      { ok: null },
+      { ok: true },
+    ])
+    expect(contentOf(result.steps)[0]?.calls[1]?.error).toContain('nothing')
+  })
+
+  it('that were refused in the original, and are not any more, have no result', async () => {
+    const made = { name: 'look_up', input: {} }
+    const { version, original } = await anOriginal([{ calls: [made] }, answer])
+    const input = { id: { type: 'string', required: false } }
+    const tools = [httpTool(server, 'look_up', '/things', { input })]
+    const { draft } = await aDraft(version, [{ calls: [made] }, answer], { tools })
+    const { result, paths } = await callsDuring(() => runReplay(engine, original, draft))
+    expect(paths).toEqual([])
+    expect(result.execution.error).toMatchObject({ code: 'Diverged' })
+  })
+
+  it('are made if the tool is live; the others are not', async () => {
+    const calls = [call('look_up', 'a'), call('order', 'a')]
+    const { version, original, steps } = await anOriginal([{ calls }, answer])
+    const made = [call('look_up', 'a'), call('look_up', 'new'), call('order', 'a')]
+    const { draft } = await aDraft(version, [{ calls: made }, answer])
+    const tools = { default: 'recorded' as const, look_up: 'live' as const }
+    const { result, paths } = await callsDuring(() =>
+      runReplay(engine, original, draft, { settings: { tools } }),
+    )
+    expect(paths.sort()).toEqual(['/things/a', '/things/new'])
+    expect(result.execution).toMatchObject({ status: 'SUCCESS' })
+    const [recorded, replayed] = [contentOf(steps)[0], contentOf(result.steps)[0]]
+    expect(replayed?.results[0]).not.toEqual(recorded?.results[0])
+    expect(replayed?.results[2]).toEqual(recorded?.results[1])
+  })
+})
+
+describe('the original', () => {
+  const repeated = [{ calls: [call('look_up', 'a')] }, answer]
+
+  it('that was deleted ends the run, also between two attempts', async () => {
+    const { version, original } = await anOriginal(repeated)
+    const { draft } = await aDraft(version, (_, index) =>
+      index === 0 ? { calls: [call('look_up', 'a')] } : { status: 503 },
+    )
+    const released = await runReplay(engine, original, draft)
+    expect(released.execution).toMatchObject({ status: 'IN_PROGRESS', steps: 1 })
+    await engine.executions.delete({ ...original, now: Date.now() })
+    await processMessage(engine, released.execution.id, aMessage(2))
+    const ended = await engine.executions.get(released.execution)
+    expect(ended).toMatchObject({ status: 'ERROR', error: { code: 'ExecutionNotFound' }, steps: 1 })
+    const { execution } = await runReplay(engine, original, draft)
+    expect(execution).toMatchObject({ status: 'ERROR', error: { code: 'ExecutionNotFound' }, steps: 0 })
+  })
+
+  it('that is deleted while it is read is not taken for a shorter one', async () => {
+    const { version, original } = await anOriginal(repeated)
+    const { draft, requests } = await aDraft(version, repeated)
+    const { read } = engine.steps
+    const on = {
+      ...engine,
+      steps: {
+        ...engine.steps,
+        async read(params: { executionId: string }) {
+          if (params.executionId === original.id)
+            await engine.executions.delete({ ...original, now: Date.now() })
+          return read(params)
+        },
+      },
+    }
+    const { execution } = await runReplay(on, original, draft)
+    expect(execution).toMatchObject({ status: 'ERROR', error: { code: 'ExecutionNotFound' } })
+    expect(requests).toHaveLength(0)
+  })
+
+  it('of another organization is none', async () => {
+    const { original } = await anOriginal(repeated)
+    const { version, requests } = await anAgent(repeated)
+    const { execution } = await runReplay(engine, original, version)
+    expect(execution).toMatchObject({ status: 'ERROR', error: { code: 'ExecutionNotFound' }, output: null })
+    expect(requests).toHaveLength(0)
+  })
+
+  it('that reused the result of another execution has the recording of that one', async () => {
+    const { version, original, steps } = await anOriginal(repeated)
+    const id = system.newId()
+    const cached = { ...original, id, cached: true, cachedExecutionId: original.id }
+    await engine.executions.create({ execution: { ...cached, steps: 0 } })
+    const { draft } = await aDraft(version, repeated)
+    const { execution, steps: replayed } = await runReplay(engine, cached, draft)
+    expect(execution).toMatchObject({ status: 'SUCCESS', replay: { executionId: id } })
+    expect(contentOf(replayed)[0]?.results).toEqual(contentOf(steps)[0]?.results)
+  })
+})
