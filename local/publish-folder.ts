@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DOCUMENT_FILE } from '../lib/core/agent.ts'
-import { AgentArchived } from '../lib/core/errors.ts'
+import { AgentArchived, TrialRequired } from '../lib/core/errors.ts'
 import { agentIdOf } from '../lib/core/ids.ts'
 import type { AgentStore } from '../lib/core/ports.ts'
 import { system } from '../lib/system.ts'
@@ -79,10 +79,21 @@ async function publish(store: AgentStore, folder: string): Promise<Published | I
     const { isNew } = await publishAgent({ ...params, agent, draft: false })
     return { publication, isNew, isChecked: true }
   } catch (error) {
-    if (!(error instanceof AgentArchived)) throw error
-    return { folder, problems: [`${folder}: the agent ${slug} is archived`] }
+    if (error instanceof AgentArchived)
+      return { folder, problems: [`${folder}: the agent ${slug} is archived`] }
+    if (error instanceof TrialRequired)
+      return { folder, problems: [`${folder}: ${explainTrial(folder, slug)}`] }
+    throw error
   }
 }
+
+const explainTrial = (folder: string, slug: string): string =>
+  [
+    `the current version of ${slug} requires a trial, so it stays current. To replace it:`,
+    `  npm run agents -- publish ${folder} --draft`,
+    `  npm run agents -- trial ${slug} --max-cost <dollars>`,
+    `  npm run agents -- promote ${slug} --trial <id>`,
+  ].join('\n')
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url))
 

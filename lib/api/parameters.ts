@@ -37,6 +37,10 @@ const webhookUrl = () =>
     ),
   )
 
+/** @param what of the thing that has the ID: `a version` */
+const idOf = (what: string) =>
+  z.optional(z.string().check(z.refine(isUuid, { error: `must be ${what} ID (a UUID)` }), z.toLowerCase()))
+
 export const runParameters = /* @__PURE__ */ parameters(() => ({
   execMode: describe(
     z._default(oneOf(['sync', 'async']), 'sync'),
@@ -61,9 +65,7 @@ export const runParameters = /* @__PURE__ */ parameters(() => ({
     'The maximum price in US dollars of the model responses of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts.',
   ),
   version: describe(
-    z.optional(
-      z.string().check(z.refine(isUuid, { error: 'must be a version ID (a UUID)' }), z.toLowerCase()),
-    ),
+    idOf('a version'),
     'The ID of the version to run. Default: the current version of the agent.',
     { format: 'uuid' },
   ),
@@ -118,6 +120,14 @@ export const batchParameters = /* @__PURE__ */ parameters(() => ({
     webhookUrl(),
     'Where the event `batch.ended` is sent, beside the webhooks of the organization; signed with its default secret. Only where operators have turned on the setting `webhookUrls`.',
     WEBHOOK_URL,
+  ),
+}))
+
+export const promotionParameters = /* @__PURE__ */ parameters(() => ({
+  trial: describe(
+    idOf('a trial'),
+    'The ID of a trial of this version. It has to meet the limits of the version that is current.',
+    { format: 'uuid' },
   ),
 }))
 
@@ -284,6 +294,7 @@ export const parameterSchemas = {
   lineExecutionPageParameters,
   runParameters,
   pageParameters,
+  promotionParameters,
   agentPageParameters,
   approvalPageParameters,
   limitsPageParameters,

@@ -187,7 +187,7 @@ export const operations = {
       200: { description: 'The version that has this content already', body: 'Version' },
       201: { description: 'The new version', body: 'Version' },
     },
-    errors: [...BODY_ERRORS, 'AgentArchived', 'InvalidAgent'],
+    errors: [...BODY_ERRORS, 'AgentArchived', 'InvalidAgent', 'TrialRequired'],
   },
   'get-agent': {
     ...reading,
@@ -242,8 +242,17 @@ export const operations = {
     ...managing,
     path: '/v1/agents/{agentId}/versions/{versionId}/promote',
     summary: 'Make a version current: a draft as it is, or an older version again',
+    query: 'promotionParameters',
     responses: agentResponse,
-    errors: ['AgentNotFound', 'VersionNotFound', 'AgentArchived', { code: 'VersionRetired', status: 409 }],
+    errors: [
+      'AgentNotFound',
+      'VersionNotFound',
+      'AgentArchived',
+      { code: 'VersionRetired', status: 409 },
+      'TrialRequired',
+      'TrialNotFound',
+      'TrialFailed',
+    ],
   },
   'retire-version': {
     family: 'retire-version',

@@ -250,6 +250,20 @@ export class TrialNotFound extends withFixedDetail(
   'Your organization has no trial with this ID. GET /v1/trials lists its trials.',
 ) {}
 
+/** The current version says that another one needs a trial. */
+export class TrialRequired extends withFixedDetail(
+  'TrialRequired',
+  'The current version requires a trial (execution.promotion.require). Publish a draft, try it with POST /v1/agents/{agentId}/versions/{versionId}/trials, and promote it with ?trial={trialId}.',
+) {}
+
+/** `members`: the figures of the trial. */
+export class TrialFailed extends ServiceError {
+  /** @param reasons a sentence for each limit that the trial does not meet */
+  constructor(reasons: string[], members: Record<string, unknown>) {
+    super('TrialFailed', reasons.join(' '), { members })
+  }
+}
+
 export class RolloutNotFound extends withFixedDetail(
   'RolloutNotFound',
   'The agent has no rollout in progress. PUT /v1/agents/{agentId}/rollout starts one.',

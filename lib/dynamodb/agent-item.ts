@@ -74,7 +74,7 @@ export function versionFromItem(item: Item): Version {
     ...parse(version, ['fallbacks', 'learning', 'context', 'schedules', 'modelSettings', 'tools']),
     ...pick(version, ['requireTools', 'code', 'env', 'instructions', 'useDynamicLearning']),
     ...parse(version, ['execution']),
-    ...pick(version, ['digest', 'documentHash', 'codeHash', 'message']),
+    ...pick(version, ['digest', 'documentHash', 'codeHash', 'message', 'neverReplaced']),
   }
 }
 

@@ -41,6 +41,7 @@ export function agentStore(table: Table): AgentStore {
       const { id, agentId } = version
       const written = isWritten ? await readVersion(table, version) : null
       const item = written ? withoutKey(written) : await writeVersion(table, version, code)
+      if (version.status === 'PUBLISHED' && replaces) await markReplaced(table, { agentId, id: replaces })
       const condition = allOf(IS_ACTIVE, replaces === undefined ? null : refersTo(version.status, replaces))
       const change = { ...toAgentChange(version, item, syncAt), condition }
       if (await table.update(agentKey(agentId), change)) return true
@@ -52,6 +53,7 @@ export function agentStore(table: Table): AgentStore {
     async promote({ organizationId, agentId, id, draftVersionId, current, promotedAt, syncAt, message }) {
       const item = await publishDraft(table, { organizationId, agentId, id }, message)
       if (!item) return null
+      if (current?.neverReplaced) await markReplaced(table, current)
       const mustSync = item.schedules !== undefined || current?.schedules !== undefined
       const change = {
         ...(mustSync && { setOnce: syncTimer(agentId, syncAt) }),
@@ -274,6 +276,14 @@ async function writeVersion(table: Table, version: Version, code: string | null)
 }
 
 /**
+ * Before another version replaces the current one: whatever happens then, this one was current. One write later, it
+ * would be forgotten by a process that dies in between.
+ */
+async function markReplaced(table: Table, { agentId, id }: Pick<Version, 'agentId' | 'id'>): Promise<void> {
+  await table.update(versionKey(agentId, id), { remove: ['neverReplaced'], condition: EXISTS })
+}
+
+/**
  * The version, which is not a draft any more. After this write it cannot be deleted, so that the agent can refer to it.
  * A published version, to which an agent is rolled back, is only read.
  */
@@ -281,7 +291,7 @@ async function publishDraft(table: Table, version: VersionId, message?: string):
   const item = await readVersion(table, version)
   if (item?.status !== 'DRAFT') return item
   return table.update(versionKey(version.agentId, version.id), {
-    set: { status: 'PUBLISHED', message },
+    set: { status: 'PUBLISHED', message, neverReplaced: true },
     condition: allOf(EXISTS, IS_NOT_DELETED),
   })
 }

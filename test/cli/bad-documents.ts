@@ -211,6 +211,40 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
+    name: 'an invalid gate',
+    files: withLines(
+      'input: {}',
+      'execution:',
+      '  promotion:',
+      '    require: trail',
+      '    maxChanged: -1',
+      '    maxError: 0.5',
+      '    minRuns: 0',
+      '    maxRegresed: 0',
+      '  promotoin: {}',
+    ),
+    expected: [
+      'foo/agent.md:8:5: execution.promotion.require: must be one of trial, not "trail"; did you mean "trial"?',
+      'foo/agent.md:9:5: execution.promotion.maxChanged: must be at least 0',
+      'foo/agent.md:10:5: execution.promotion.maxError: must be an integer, not 0.5',
+      'foo/agent.md:11:5: execution.promotion.minRuns: must be at least 1',
+      'foo/agent.md:12:5: execution.promotion.maxRegresed: unknown field; did you mean "maxRegressed"?',
+      'foo/agent.md:13:3: execution.promotoin: unknown field; did you mean "promotion"?',
+    ],
+  },
+  {
+    name: 'tools that cannot be read-only',
+    files: {
+      'agent.md':
+        '---\ntitle: T\ninput: {}\noutput: {}\nmodel: openai/gpt-5\ntools:\n  - { name: a, agent: b, readOnly: true }\n  - { name: web_search, webSearch: {}, readOnly: true }\n  - { name: c, mcp: { url: "https://c.example" }, readonly: true }\n---\nText.\n',
+    },
+    expected: [
+      'foo/agent.md:7:26: tools.0.readOnly: must be omitted: trials take the results of agents from the recording',
+      'foo/agent.md:8:40: tools.1.readOnly: must be omitted: the provider executes the tool within its response',
+      'foo/agent.md:9:51: tools.2.readonly: unknown field; did you mean "readOnly"?',
+    ],
+  },
+  {
     name: 'invalid learning',
     files: withLines('input: {}', 'learning: { feedback: mine, feedbak: all }'),
     expected: [

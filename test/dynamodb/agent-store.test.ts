@@ -237,9 +237,29 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
     it('publishes a draft under its id', async () => {
       const first = await publish()
       const draft = await publishNext(first, { status: 'DRAFT' })
-      const published = { ...draft, status: 'PUBLISHED' }
+      const published = { ...draft, status: 'PUBLISHED', neverReplaced: true }
       expect(await promote(draft, draft.id)).toMatchObject({ current: published, draftVersionId: null })
       expect(await store.getVersion(draft)).toEqual(published)
+    })
+
+    it('tells a version that was current from one that never was', async () => {
+      const first = await publish({ neverReplaced: true })
+      const isReplaced = async (version: Version) => !(await store.getVersion(version))?.neverReplaced
+      const { agentId, organizationId, slug } = first
+      const second = { ...aVersion(), agentId, organizationId, slug, neverReplaced: true as const }
+      expect(await store.publish({ version: second, code: null, replaces: first.id })).toBe(true)
+      const drafts = [
+        await publishNext(first, { status: 'DRAFT' }),
+        await publishNext(first, { status: 'DRAFT' }),
+      ]
+      const [lost, won] = drafts as [Version, Version]
+      expect(await promote(lost)).toBeNull()
+      expect(await store.getVersion(lost)).toMatchObject({ status: 'PUBLISHED', neverReplaced: true })
+      // The version that it would have replaced was current, whatever has become of the promotion.
+      expect(await Promise.all([first, second, lost].map(isReplaced))).toEqual([true, true, false])
+      expect(await promote(won, won.id)).not.toBeNull()
+      expect(await promote(first)).not.toBeNull()
+      expect(await Promise.all([first, second, won, lost].map(isReplaced))).toEqual([true, true, true, false])
     })
 
     it('changes nothing if the draft is another one by now, if the agent is archived, or for an unknown version', async () => {

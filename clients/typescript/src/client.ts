@@ -432,9 +432,17 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     return this.caller.send({ method: 'POST', path: '/v1/agents', body }, options)
   }
 
-  /** Makes a version current: a draft as it is, or an older version again. */
-  promote(agent: SlugOf<Agents>, versionId: string, options: CallOptions = {}): Promise<Agent> {
-    return this.caller.send({ method: 'POST', path: `${versionPath(agent, versionId)}/promote` }, options)
+  /**
+   * Makes a version current: a draft as it is, or an older version again.
+   * @param options `trial`: the ID of one of the version, which has to meet the limits of the current version
+   */
+  promote(
+    agent: SlugOf<Agents>,
+    versionId: string,
+    { trial, ...options }: CallOptions & { trial?: string } = {},
+  ): Promise<Agent> {
+    const path = `${versionPath(agent, versionId)}/promote${toQuery({ trial })}`
+    return this.caller.send({ method: 'POST', path }, options)
   }
 
   /** A retired version accepts no new runs and cannot become current; its runs in progress finish. */

@@ -237,10 +237,16 @@ export type Execution = {
   /** The agent that ran. */
   documentId: string
   versionId: string
+  /** Why it has this version. CURRENT: it was the current version of the agent. ROLLOUT: a rollout selected it. REQUEST: the request named it. */
+  selectedBy: 'CURRENT' | 'ROLLOUT' | 'REQUEST'
   tenantId: string | null
   status: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
-  /** API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it. */
-  source: 'API' | 'AGENT' | 'BATCH' | 'SCHEDULE'
+  /** API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it. TRIAL: it belongs to a trial, or is a rerun that takes something from the recording of its original. */
+  source: 'API' | 'AGENT' | 'BATCH' | 'SCHEDULE' | 'TRIAL'
+  /** The execution that it repeats, in a trial or a rerun. */
+  originalExecutionId?: string
+  /** The trial that it belongs to. */
+  trialId?: string
   /** The batch that it is a line of. Present only if source is BATCH. */
   batchId?: string
   /** The name that the client gave to the line of the batch. */
@@ -336,10 +342,16 @@ export type ExecutionSummary = {
   /** The agent that ran. */
   documentId: string
   versionId: string
+  /** Why it has this version. CURRENT: it was the current version of the agent. ROLLOUT: a rollout selected it. REQUEST: the request named it. */
+  selectedBy: 'CURRENT' | 'ROLLOUT' | 'REQUEST'
   tenantId: string | null
   status: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
-  /** API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it. */
-  source: 'API' | 'AGENT' | 'BATCH' | 'SCHEDULE'
+  /** API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it. TRIAL: it belongs to a trial, or is a rerun that takes something from the recording of its original. */
+  source: 'API' | 'AGENT' | 'BATCH' | 'SCHEDULE' | 'TRIAL'
+  /** The execution that it repeats, in a trial or a rerun. */
+  originalExecutionId?: string
+  /** The trial that it belongs to. */
+  trialId?: string
   /** The batch that it is a line of. Present only if source is BATCH. */
   batchId?: string
   /** The name that the client gave to the line of the batch. */
@@ -838,6 +850,15 @@ export type Version = {
     maxParallelToolCalls: number
     /** Executions of other agents that the tool calls of a run start. */
     maxChildren: number
+    /** What a trial has to meet before another version replaces this one. Absent if the document does not say. */
+    promotion?: {
+      require?: 'trial'
+      maxRegressed?: number
+      maxChanged?: number
+      maxError?: number
+      maxCostIncrease?: number
+      minRuns?: number
+    }
   }
   /** SHA-256 of document and code. Versions of an agent with equal hashes behave the same. */
   contentHash: string
@@ -892,6 +913,15 @@ export type VersionDetails = {
     maxParallelToolCalls: number
     /** Executions of other agents that the tool calls of a run start. */
     maxChildren: number
+    /** What a trial has to meet before another version replaces this one. Absent if the document does not say. */
+    promotion?: {
+      require?: 'trial'
+      maxRegressed?: number
+      maxChanged?: number
+      maxError?: number
+      maxCostIncrease?: number
+      minRuns?: number
+    }
   }
   /** SHA-256 of document and code. Versions of an agent with equal hashes behave the same. */
   contentHash: string
@@ -1028,6 +1058,8 @@ export type ErrorCode =
   | 'WebhookNotFound'
   | 'DeliveryNotFound'
   | 'BatchNotFound'
+  | 'TrialNotFound'
+  | 'RolloutNotFound'
   | 'ScheduleNotFound'
   | 'LimitsNotFound'
   | 'RouteNotFound'
@@ -1035,6 +1067,8 @@ export type ErrorCode =
   | 'ExecutionInProgress'
   | 'ExecutionEnded'
   | 'BatchInProgress'
+  | 'TrialRequired'
+  | 'TrialFailed'
   | 'ApprovalDecided'
   | 'VersionPublished'
   | 'TooManyWebhooks'

@@ -10,6 +10,7 @@ import {
   documentSchema,
   learningSchema,
   modelObjectSchema,
+  promotionSchema,
   settingsSchema,
 } from './document.ts'
 import { namedScheduleSchema, scheduleOptionsSchema, scheduleSchema } from './schedules-schema.ts'
@@ -91,7 +92,8 @@ function getKnownFields(path: PropertyKey[]): string[] {
   if (path[0] === 'learning') return Object.keys(learningSchema.shape)
   if (path[0] === 'schedules') return getKnownScheduleFields(path.slice(1))
   if (path[0] === 'model') return Object.keys(modelObjectSchema.shape)
-  return path[0] === 'execution' ? Object.keys(settingsSchema.shape) : FIELD_KEYS
+  if (path[0] !== 'execution') return FIELD_KEYS
+  return Object.keys((path[1] === 'promotion' ? promotionSchema : settingsSchema).shape)
 }
 
 /** @param path from the map or the list of schedules on */

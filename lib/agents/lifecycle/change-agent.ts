@@ -11,6 +11,7 @@ import { MAX_RETIRED_VERSIONS } from '../../core/limits.ts'
 import type { System } from '../../core/ports.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 import { forgetCurrentVersion } from '../resolve-version.ts'
+import { assertMayRelease, type ReleaseTrial } from './gate.ts'
 import { endRolloutOf } from './rollout.ts'
 
 type Promotion = AgentReference & {
@@ -18,15 +19,17 @@ type Promotion = AgentReference & {
   versionId: string
   /** Replaces that of a draft. */
   message?: string | undefined
+  /** What the version has to have passed. */
+  trial?: ReleaseTrial | undefined
 }
 
 /**
  * Makes a version current as it is: a draft, or a previous version. Does nothing if it is current, except that each
- * promotion ends the rollout of the agent.
- * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired
+ * promotion ends the rollout of the agent. The document of the version that is replaced decides whether it may.
+ * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired, TrialRequired, TrialNotFound, TrialFailed
  */
 export async function promoteVersion(params: Promotion): Promise<Agent> {
-  const { store, system, organizationId, versionId: id, message } = params
+  const { store, system, organizationId, versionId: id, message, trial } = params
   for (;;) {
     const agent = await resolveAgent(params)
     if (agent.archivedAt !== null) throw new AgentArchived()
@@ -36,6 +39,7 @@ export async function promoteVersion(params: Promotion): Promise<Agent> {
       continue
     }
     if (agent.retired[id] !== undefined) throw new VersionRetired('promotion')
+    await assertMayRelease({ store, agent, versionId: id, trial })
     const { id: agentId, draftVersionId, current } = agent
     const version = { organizationId, agentId, id }
     const now = system.now()

@@ -1,5 +1,5 @@
 import type { Agent, ModelSettings, Version } from '../../core/agent.ts'
-import { AgentArchived, VersionNotFound, VersionRetired } from '../../core/errors.ts'
+import { AgentArchived, TrialRequired, VersionNotFound, VersionRetired } from '../../core/errors.ts'
 import { agentIdOf } from '../../core/ids.ts'
 import { sha256 } from '../../core/json/hash-json.ts'
 import type { Json } from '../../core/json/json.ts'
@@ -7,6 +7,7 @@ import type { AgentStore, System } from '../../core/ports.ts'
 import type { AgentDocument } from '../document/document.ts'
 import { forgetCurrentVersion } from '../resolve-version.ts'
 import { promoteVersion } from './change-agent.ts'
+import { requiresTrial } from './gate.ts'
 
 /** A valid agent, bundled and ready to publish. */
 export type PublishableAgent = { document: AgentDocument; code: string | null }
@@ -28,7 +29,7 @@ export type Published = { version: Version; isNew: boolean }
 /**
  * Publishes an agent as its current version, or as its draft. Content that is already current (for a draft: already the
  * draft) creates no version, and publishing the content of the draft promotes the draft.
- * @throws AgentArchived
+ * @throws AgentArchived; TrialRequired if the current version does not allow it, also for the content of the draft
  */
 export async function publishAgent(params: Params): Promise<Published> {
   const { store, organizationId, draft } = params
@@ -48,6 +49,10 @@ export async function publishAgent(params: Params): Promise<Published> {
     if (identical) {
       await discard()
       return { version: identical, isNew: false }
+    }
+    if (!draft && requiresTrial(agent?.current ?? null)) {
+      await discard()
+      throw new TrialRequired()
     }
     const replaces = (draft ? agent?.draftVersionId : agent?.current?.id) ?? null
     const mustSync = !draft && (version.schedules ?? agent?.current?.schedules)
@@ -76,8 +81,8 @@ async function findIdentical(
     await promoteVersion({ ...reference, system, versionId: draft.id, message })
     return { ...draft, status, ...(message !== undefined && { message }) }
   } catch (error) {
-    // The draft was deleted or retired in the meantime.
-    if (error instanceof VersionNotFound || error instanceof VersionRetired) return null
+    // The draft was deleted or retired in the meantime, or needs a trial, as any other version.
+    if ([VersionNotFound, VersionRetired, TrialRequired].some((each) => error instanceof each)) return null
     throw error
   }
 }
@@ -110,6 +115,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     documentHash: sha256(JSON.stringify(document)),
     ...(code !== null && { codeHash: sha256(code) }),
     ...(message !== undefined && { message }),
+    ...(!draft && { neverReplaced: true }),
   }
 }
 

@@ -74,6 +74,19 @@ const versionFields = z.object({
       .int()
       .describe('Tool calls of one response that are in progress at the same time.'),
     maxChildren: z.int().describe('Executions of other agents that the tool calls of a run start.'),
+    promotion: z
+      .object({
+        require: z.literal('trial').optional(),
+        maxRegressed: z.int().optional(),
+        maxChanged: z.int().optional(),
+        maxError: z.int().optional(),
+        maxCostIncrease: z.number().optional(),
+        minRuns: z.int().optional(),
+      })
+      .optional()
+      .describe(
+        'What a trial has to meet before another version replaces this one. Absent if the document does not say.',
+      ),
   }),
   contentHash: z
     .string()

@@ -60,6 +60,7 @@ function checkTool(tool: ToolDocument, report: Report): void {
   for (const { path, message } of tool.input ? checkDeclaredSchema(tool.input as unknown as JsonObject) : [])
     report(['input', ...path], message)
   checkApproval(tool, report)
+  checkReadOnly(tool, report)
   checkSecrets(tool, report)
   if (tool.webSearch) checkWebSearch(tool.name, tool.webSearch, report)
   const endpoint = tool[kind]
@@ -83,6 +84,13 @@ function checkApproval({ approval, approvalTimeoutSeconds, webSearch }: ToolDocu
   else
     for (const { path, message } of checkDeclaredSchema(toWhen(when), { strictTypes: false }))
       report(['approval', 'when', ...path], message)
+}
+
+function checkReadOnly({ readOnly, agent, webSearch }: ToolDocument, report: Report): void {
+  if (!readOnly) return
+  if (webSearch) report(['readOnly'], 'must be omitted: the provider executes the tool within its response')
+  if (agent !== undefined)
+    report(['readOnly'], 'must be omitted: trials take the results of agents from the recording')
 }
 
 function checkWebSearch(

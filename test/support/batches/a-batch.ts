@@ -1,4 +1,5 @@
 import { type Batch, type LineInput, MAX_CONCURRENCY } from '../../../lib/core/batch.ts'
+import { type TrialSums, VERDICTS, type Verdict } from '../../../lib/core/trial.ts'
 import { system } from '../../../lib/system.ts'
 
 type NewBatch = { batch: Omit<Batch, 'blocks'>; lines: LineInput[] }
@@ -46,3 +47,43 @@ export function aBatch({
 
 export const linesOf = (count: number, text = 'Why?'): LineInput[] =>
   Array.from({ length: count }, (_, line) => ({ customId: `line-${line}`, input: { question: text, line } }))
+
+/** Sums of a trial with so many runs of each verdict, and their costs. */
+export function trialSums({
+  originalTotal = 0,
+  trialTotal = 0,
+  ...counts
+}: Partial<Record<Verdict, number>> & { originalTotal?: number; trialTotal?: number }): TrialSums {
+  const verdicts = { ...(Object.fromEntries(VERDICTS.map((verdict) => [verdict, 0])) as Counts), ...counts }
+  const none = { original: { median: 0, p95: 0 }, trial: { median: 0, p95: 0 } }
+  return {
+    runs: Object.values(verdicts).reduce((sum, count) => sum + count, 0),
+    verdicts,
+    schemaViolations: 0,
+    costUsd: { ...none, originalTotal, trialTotal },
+    runTimeMs: none,
+    steps: none,
+  }
+}
+
+type Counts = TrialSums['verdicts']
+
+/** A trial that has ended with these sums. */
+export const anEndedTrial = (
+  of: Pick<Batch, 'organizationId' | 'agentId' | 'versionId'>,
+  sums: Parameters<typeof trialSums>[0],
+  overrides: Partial<Omit<Batch, 'lines' | 'blocks'>> = {},
+): NewBatch =>
+  aBatch({
+    ...of,
+    lines: 1,
+    trial: {
+      ...{ tools: { default: 'recorded' }, models: 'live', steps: 'recorded', ignore: [] },
+      ...{ from: null, to: null, tenantId: null, feedback: null },
+    },
+    sums: trialSums(sums),
+    status: 'ENDED',
+    openUntil: null,
+    endedAt: new Date().toISOString(),
+    ...overrides,
+  })
