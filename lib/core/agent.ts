@@ -88,7 +88,7 @@ export type Version = {
   codeHash?: string
   /** What the author says about this version. */
   message?: string
-  /** It is current, or never was. Absent for drafts, and once another version has replaced it: then it can come back. */
+  /** It is current, or never was. Absent for drafts, and for what another version has replaced: that can come back. */
   neverReplaced?: true
 }
 
