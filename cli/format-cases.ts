@@ -36,7 +36,11 @@ export function formatReport({ passed, failed, cases }: CaseReport): string {
     `${rangeOf(runs, ({ durationMs }) => durationMs)} ms`,
     describeCost(runs),
   ])
-  const summary = failed === 0 ? `${passed} passed.` : `${failed} failed, ${passed} passed.`
+  const open = cases.filter(({ runs }) => runs.some(isNotYetCorrected)).length
+  const summary = [
+    failed === 0 ? `${passed} passed.` : `${failed} failed, ${passed} passed.`,
+    ...(open > 0 ? [`${open} still ${open === 1 ? 'gives' : 'give'} what was corrected.`] : []),
+  ].join(' ')
   return [
     textTable(['CASE', 'RESULT', 'STEPS', 'TIME', 'COST'], rows),
     '',
@@ -50,8 +54,11 @@ type Run = CaseReport['cases'][number]['runs'][number]
 function describeResult(runs: Run[]): string {
   const passed = runs.filter(({ failures }) => failures.length === 0).length
   if (runs.length > 1) return `${passed}/${runs.length} passed`
+  if (runs.some(isNotYetCorrected)) return 'not yet corrected'
   return passed === 1 ? 'passed' : 'FAILED'
 }
+
+const isNotYetCorrected = ({ notYetCorrected }: Run): boolean => notYetCorrected !== undefined
 
 /** One number, or the range of several. */
 function rangeOf(runs: Run[], read: (run: Run) => number): string {

@@ -13,8 +13,16 @@ import type { TestCase } from './case-file.ts'
 import type { Difference } from './differences.ts'
 import { type CaseRun, findFailedCalls, findFailures } from './find-failures.ts'
 
-/** One run of a case. `failures` is empty if it passed. Times are milliseconds. */
-export type CaseResult = CaseRun & { name: string; failures: Difference[]; durationMs: number }
+/**
+ * One run of a case. `failures` is empty if it passed. `notYetCorrected`: it passed because it repeats the execution
+ * whose correction the case expects; these are the differences. Times are milliseconds.
+ */
+export type CaseResult = CaseRun & {
+  name: string
+  failures: Difference[]
+  notYetCorrected?: Difference[]
+  durationMs: number
+}
 
 export type CaseParams = {
   stores: Stores

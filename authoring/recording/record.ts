@@ -64,8 +64,8 @@ export function recordSources(recording: Recording, environment: Environment): S
       const documentsHash = hash(documents)
       const agents = agentToolsOf(documents)
       const isKnown = recording.declarations.some((entry) => entry.tools === documentsHash)
-      if (!isKnown && documents.some(({ mcp }) => mcp))
-        recording.declarations.push({ tools: documentsHash, declarations: tools.declarations })
+      if (!isKnown && tools.served)
+        recording.declarations.push({ tools: documentsHash, served: tools.served })
       return {
         ...tools,
         call(call, options) {
@@ -91,14 +91,15 @@ function memoize<Key, Value>() {
   }
 }
 
+/** The API keys of models. */
+export const providerKeysOf = (environment: Environment): string[] => [
+  ...PROVIDERS.flatMap((provider) => getSecrets(provider, environment)),
+  ...Object.values(endpointsOf(environment)).flatMap((endpoint) => getEndpointSecrets(endpoint, environment)),
+]
+
 /** Replaces API keys, which a server may repeat. `lib/tools` masks the secrets of tools. */
 function maskOf(environment: Environment): <T>(value: T) => T {
-  const secrets = [
-    ...PROVIDERS.flatMap((provider) => getSecrets(provider, environment)),
-    ...Object.values(endpointsOf(environment)).flatMap((endpoint) =>
-      getEndpointSecrets(endpoint, environment),
-    ),
-  ]
+  const secrets = providerKeysOf(environment)
   return <T>(value: T): T => {
     const text = JSON.stringify(value)
     const masked = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text)

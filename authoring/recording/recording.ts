@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { sha256 } from '../../lib/core/json/hash-json.ts'
-import type { Json } from '../../lib/core/json/json.ts'
-import type { ModelResponse, RequestKey, ToolDeclaration, ToolResult } from '../../lib/core/model.ts'
+import type { Json, JsonObject } from '../../lib/core/json/json.ts'
+import type { ModelResponse, RequestKey, ServedDeclarations, ToolResult } from '../../lib/core/model.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import type { ToolDocument } from '../../lib/tools/document/tool-fields.ts'
 
@@ -47,8 +47,10 @@ export type Recording = {
   defaultModel: string | null
   responses: RecordedResponse[]
   calls: { call: CallKey; result: ToolResult }[]
-  /** The declarations of documents with MCP tools, by the hash of their tools. */
-  declarations: { tools: string; declarations: ToolDeclaration[] }[]
+  /** The declarations of MCP tools, by the hash of the tools of their document. */
+  declarations: { tools: string; served: ServedDeclarations }[]
+  /** How the execution ended that was corrected: the case expects the correction, and the recording has this. */
+  corrected?: { output: JsonObject } | { error: string }
 }
 
 export const newRecording = (

@@ -1,9 +1,7 @@
 import { ModelError, type RequestKey, type ToolCall, type ToolResult } from '../../lib/core/model.ts'
 import { positionOfCall } from '../../lib/engine/model-agent/call-key.ts'
 import { hash, toRequestKey } from '../../lib/engine/request-key.ts'
-import { formatModelName, parseModelName } from '../../lib/models/model-name.ts'
-import { getAnswerModes } from '../../lib/models/providers/model-traits.ts'
-import { toToolMessage, toUserMessage } from '../../lib/models/requests/to-prompt.ts'
+import { openLater, openModel } from '../../lib/models/open-model.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { agentToolsOf, explainChange, type Recording, type Sources } from './recording.ts'
 
@@ -16,7 +14,7 @@ const RECORD = 'Run with --record.'
 export function replaySources(recording: Recording, onMiss: (message: string) => void): Sources {
   const responses = new Map(recording.responses.map((entry) => [hash(entry.request), entry]))
   const results = new Map(recording.calls.map(({ call, result }) => [hash(call), result]))
-  const declarations = new Map(recording.declarations.map((entry) => [entry.tools, entry.declarations]))
+  const declarations = new Map(recording.declarations.map(({ tools, served }) => [tools, served]))
 
   async function respond(key: RequestKey) {
     const recorded = responses.get(hash(key))
@@ -43,27 +41,19 @@ export function replaySources(recording: Recording, onMiss: (message: string) =>
 
   return {
     async openModel(text, environment) {
-      const name = parseModelName(text, environment)
-      const model = formatModelName(name)
-      return {
-        name: model,
-        answerModes: getAnswerModes(name),
-        contextWindow: name.endpoint?.traits.contextWindow,
-        userMessage: toUserMessage,
-        toolMessage: toToolMessage,
-        respond: (request) => respond(toRequestKey(model, request)),
-      }
+      const model = openLater(openModel, text, environment)
+      return { ...model, respond: (request) => respond(toRequestKey(model.name, request)) }
     },
 
     async openTools(documents, deps) {
       const documentsHash = hash(documents)
       const agents = agentToolsOf(documents)
-      // Opening an MCP tool would connect to its server.
-      const known = documents.filter(({ mcp }) => !mcp)
-      const tools = await openTools(known, deps)
+      const served = declarations.get(documentsHash)
+      // Opening an MCP tool without its declarations would connect to its server.
+      const known = served ? documents : documents.filter(({ mcp }) => !mcp)
+      const tools = await openTools(known, { ...deps, ...(served && { served }) })
       return {
         ...tools,
-        declarations: declarations.get(documentsHash) ?? tools.declarations,
         call: async (call, options) =>
           agents.has(call.name)
             ? tools.call(call, options)

@@ -1,4 +1,5 @@
 import { hashJson } from '../core/json/hash-json.ts'
+import type { Json } from '../core/json/json.ts'
 import type { ModelRequest, RequestKey, ToolDeclaration } from '../core/model.ts'
 
 /** Enough that two requests of an agent never have the same, and short enough to review. */
@@ -10,12 +11,14 @@ export const toRequestKey = (model: string, request: ModelRequest, declarations?
   answerMode: request.answerMode ?? 'tool',
   instructions: hash(request.instructions),
   tools: hash(request.tools.map((tool) => hashOnce(tool, withoutApproval))),
-  messages: hash(request.messages.map((message) => hashOnce(message))),
+  messages: hashMessages(request.messages),
   ...(request.truncatedAfter !== undefined && { truncatedAfter: request.truncatedAfter }),
   ...(declarations !== undefined && { declarations }),
 })
 
 export const hash = (value: unknown): string => hashJson(value).slice(0, HASH_CHARACTERS)
+
+export const hashMessages = (messages: Json[]): string => hash(messages.map((message) => hashOnce(message)))
 
 /** Whether a model is sent the same. The declarations of MCP tools are among its tools. */
 export const isSameRequest = (

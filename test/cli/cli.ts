@@ -24,7 +24,13 @@ export type Started = {
   ended: Promise<Outcome>
 }
 
-type Options = { stdin?: string; cwd?: string; environment?: Record<string, string> }
+type Options = {
+  stdin?: string
+  cwd?: string
+  environment?: Record<string, string>
+  /** Whether standard input is said to be a terminal. */
+  isTerminal?: boolean
+}
 
 let isRunning = false
 
@@ -64,14 +70,15 @@ export function newCli() {
   /** Runs one command at a time in this process, because starting a process takes longer than most commands. */
   async function run(
     args: string[],
-    { stdin = '', cwd = folder, environment = {} }: Options = {},
+    { stdin = '', cwd = folder, environment = {}, isTerminal = false }: Options = {},
   ): Promise<Outcome> {
     if (isRunning) throw new Error('Start concurrent commands with start().')
     isRunning = true
     const original = { cwd: process.cwd(), env: process.env }
     const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)]
     const input = vi.spyOn(process, 'stdin', 'get')
-    input.mockReturnValue(Readable.from([Buffer.from(stdin)]) as typeof process.stdin)
+    const typed = Object.assign(Readable.from([Buffer.from(stdin)]), { isTTY: isTerminal })
+    input.mockReturnValue(typed as unknown as typeof process.stdin)
     process.env = environmentWith(environment)
     process.chdir(cwd)
     try {

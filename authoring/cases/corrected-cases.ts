@@ -1,0 +1,115 @@
+import type { Agent } from '../../lib/core/agent.ts'
+import { type Execution, isFinal } from '../../lib/core/execution.ts'
+import { hashJson } from '../../lib/core/json/hash-json.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import type { Environment } from '../../lib/environment.ts'
+import { getSecretNames } from '../../lib/secret-store.ts'
+import { NotRecorded, recordingOf } from '../recording/from-journal.ts'
+import { maskCredentials } from '../recording/mask-credentials.ts'
+import { type Recording, recordingFile } from '../recording/recording.ts'
+import { caseOfExecution } from './add-case.ts'
+import type { TestCase } from './case-file.ts'
+import { findFailedCalls } from './find-failures.ts'
+import { findRecordedAnswers } from './recorded-answers.ts'
+
+/** A case of a corrected execution. `reason`: why it has no recording. */
+export type CorrectedCase = {
+  executionId: string
+  testCase: TestCase
+  recording: Recording | null
+  reason?: string
+}
+
+/** Executions that are searched for corrected ones: a list is read page by page. */
+const MAX_SEARCHED = 10_000
+const PAGE_SIZE = 100
+
+/** The newest corrected executions of an agent, without those of trials. */
+export async function findCorrected(
+  { executions }: Pick<Stores, 'executions'>,
+  { organizationId, id: agentId }: Agent,
+  limit: number,
+): Promise<Execution[]> {
+  const corrected: Execution[] = []
+  const page = { organizationId, agentId, status: null, tenantId: null, limit: PAGE_SIZE }
+  let searched = 0
+  for (let after = null; ; ) {
+    const { items, next } = await executions.list({ ...page, after })
+    corrected.push(...items.filter(isCorrected))
+    searched += items.length
+    if (!next || corrected.length >= limit || searched >= MAX_SEARCHED) return corrected.slice(0, limit)
+    after = next as never
+  }
+}
+
+const isCorrected = (execution: Execution): boolean =>
+  isFinal(execution) && execution.source !== 'TRIAL' && Boolean(execution.feedback?.correctedOutput)
+
+type Params = { stores: Stores; environment: Environment; folder: string; cases: TestCase[] }
+
+/** Cases of corrected executions with what they received from models and tools, without secrets and known cases. */
+export async function toCorrectedCases(
+  { stores, environment, folder, cases }: Params,
+  executions: Execution[],
+): Promise<CorrectedCase[]> {
+  const mask = await maskCredentials(environment, await findSecretNames(stores, executions))
+  const known = new Set(cases.map(identityOf))
+  const names = cases.map(({ name }) => name)
+  const added: CorrectedCase[] = []
+  for (const execution of executions) {
+    const { id, output, error, feedback } = execution
+    const [failedCalls, answers] = await Promise.all([
+      findFailedCalls(stores.steps, id),
+      findRecordedAnswers(stores.steps, id),
+    ])
+    const testCase = mask(caseOfExecution(execution, { failedCalls, answers }, undefined))
+    if (known.has(identityOf(testCase))) continue
+    known.add(identityOf(testCase))
+    const name = uniqueName(folder, testCase.name, names, id)
+    names.push(name)
+    const found = await findRecording({ stores, environment, mask }, execution, name)
+    const { recording } = found
+    const isWrong = hashJson(mask(output)) !== hashJson(mask(feedback?.correctedOutput))
+    if (recording && isWrong)
+      recording.corrected = output ? { output: mask(output) } : { error: error?.code ?? '' }
+    added.push({ executionId: id, testCase: { ...testCase, name }, ...found })
+  }
+  return added
+}
+
+/** Of the tools of the versions that ran. */
+async function findSecretNames({ agents }: Stores, executions: Execution[]): Promise<string[]> {
+  const ids = new Map(executions.map(({ versionId, ...others }) => [versionId, others]))
+  const versions = await Promise.all(
+    [...ids].map(([id, { organizationId, agentId }]) => agents.getVersion({ organizationId, agentId, id })),
+  )
+  return versions.flatMap((version) => getSecretNames(JSON.stringify(version?.tools ?? [])))
+}
+
+async function findRecording(
+  params: Parameters<typeof recordingOf>[0],
+  execution: Execution,
+  name: string,
+): Promise<Pick<CorrectedCase, 'recording' | 'reason'>> {
+  try {
+    const recording = await recordingOf(params, execution, name)
+    return { recording: recording.responses.length > 0 ? recording : null }
+  } catch (error) {
+    if (error instanceof NotRecorded) return { recording: null, reason: error.message }
+    throw error
+  }
+}
+
+/** Cases with the same input and expectation are the same. */
+const identityOf = ({ input, expect }: TestCase): string => hashJson({ input, expect })
+
+/** With the id of the execution if the name, or the file of its recording, belongs to another case. */
+function uniqueName(folder: string, name: string, names: string[], id: string): string {
+  const fileOf = (each: string, all: string[]) => recordingFile(folder, each, all)
+  const all = [...names, name]
+  const isFree = !names.includes(name) && names.every((each) => fileOf(each, names) === fileOf(each, all))
+  return isFree ? name : `${name.slice(0, MAX_NAME)} (${id})`
+}
+
+/** With an id, a name has at most 200 characters. */
+const MAX_NAME = 150

@@ -1,0 +1,233 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openStores, type Stores } from '../../lib/dynamodb/open-stores.ts'
+import { openTable } from '../../lib/dynamodb/table/table.ts'
+import { giveFeedback } from '../../lib/engine/learning/feedback.ts'
+import { system } from '../../lib/system.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
+import { openDatabase } from '../../local/emulators/open-database.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { inFolder } from '../cli/cli.ts'
+import { finalAnswer, httpTool } from '../support/engine/model-agent.ts'
+import type { Script } from '../support/scripted-model/turn.ts'
+import { serveMcp } from '../tools/kinds/mcp-server.ts'
+import { CASES, modelAgent, OFFLINE, scriptedCases } from './scripted-cases.ts'
+
+const { cli, server, environmentOf } = await scriptedCases()
+const ID = /execution ([0-9a-f-]{36})/
+const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
+const answerOf = (answer: string) => ({ calls: [finalAnswer({ answer })] })
+const lookUp = (id: string) => ({ name: 'look_up', input: { id } })
+
+const read = (file: string) => readFileSync(join(cli.folder, file), 'utf8')
+
+async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+  const database = await openDatabase('command', { DATA_DIR: cli.dataDir })
+  try {
+    return await work(
+      openStores(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: database.endpoint })),
+    )
+  } finally {
+    await database.stop()
+  }
+}
+
+/** Publishes an agent in the folder of its slug. */
+async function publish(slug: string, document: string, more: Record<string, string> = {}) {
+  cli.write(inFolder(`agents/${slug}`, { 'agent.md': document, ...more }))
+  await cli.json(['publish', `agents/${slug}`, '--no-types'], { environment: environmentOf([]) })
+}
+
+type Run = { question: string; correctedOutput?: { answer: string }; note?: string; code?: number }
+
+/** Runs an agent on a script and corrects its output. Returns the id of the execution. */
+async function runCorrected(slug: string, script: Script, run: Run, args: string[] = []) {
+  const { question, correctedOutput = { answer: 'Corrected.' }, note = null, code = 0 } = run
+  const outcome = await cli.run(['run', slug, '--input', '-', '--no-cache', ...args], {
+    stdin: JSON.stringify({ question }),
+    environment: environmentOf(script),
+  })
+  expect(outcome).toMatchObject({ code })
+  const id = ID.exec(outcome.stderr)?.[1] ?? ''
+  const feedback = { rating: -1 as const, correctedOutput, note }
+  const given = { organizationId: DEVELOPMENT_ORGANIZATION.id, id, feedback, isReview: true }
+  await withStores((stores) => giveFeedback({ ...stores, system }, given))
+  return id
+}
+
+const add = (slug: string, ...more: string[]) =>
+  cli.json(['cases', 'add', slug, '--corrected', '--last', '50', '--yes', ...more])
+
+const replay = (slug: string, code = 0) =>
+  cli.json(['test', `agents/${slug}`, '--replay', '--no-types'], { code, environment: OFFLINE })
+
+describe('cases add --corrected', () => {
+  const slug = 'asks'
+  const tools = [httpTool(server, 'look_up', '/things/{id}')]
+  const ids: string[] = []
+
+  beforeAll(async () => {
+    await publish(slug, modelAgent(tools))
+    ids.push(
+      await runCorrected(slug, [{ calls: [lookUp('a'), lookUp('a')] }, answerOf('One.')], {
+        question: 'First?',
+        note: 'It is wrong.',
+      }),
+      await runCorrected(slug, [{ calls: [lookUp('b')] }, answerOf('Two.')], {
+        question: 'Second?',
+        note: 'It is wrong.',
+      }),
+    )
+    await cli.run(['run', slug, '--input', '-'], {
+      stdin: JSON.stringify({ question: 'Rated by nobody?' }),
+      environment: environmentOf([answerOf('Three.')]),
+    })
+  })
+
+  it('names the fields that leave the service, and writes nothing without a terminal or a yes', async () => {
+    const { code, stderr } = await cli.run(['cases', 'add', slug, '--corrected'])
+    expect(code).toBe(1)
+    expect(stderr).toBe(`2 corrected executions of asks for agents/asks/cases.yaml.
+These fields leave the service with their values:
+  input: question
+  output: answer
+  final_answer, arguments: answer
+  look_up, arguments: id
+  look_up, result: count, path
+  and the texts of models, and notes of the feedback as names.
+Known secrets and common formats of credentials are masked; personal data is not.
+
+Write them? Nobody can answer without a terminal: use --yes.
+`)
+    const no = await cli.run(['cases', 'add', slug, '--corrected'], { stdin: 'no\n', isTerminal: true })
+    expect(no).toMatchObject({ code: 1, stdout: 'Nothing was written.\n' })
+    expect(no.stderr).toContain('Write them? [y/N]')
+    expect(existsSync(join(cli.folder, 'agents/asks/cases.yaml'))).toBe(false)
+    expect(existsSync(join(cli.folder, 'agents/asks/recordings'))).toBe(false)
+  })
+
+  it('adds corrected executions whose replays repeat them offline, without a call of a tool', async () => {
+    const added = await cli.run(['cases', 'add', slug, '--corrected'], { stdin: 'y\n', isTerminal: true })
+    expect(added.stdout).toBe(
+      'Added 2 cases to agents/asks/cases.yaml.\n\nRun them offline:  npm run agents -- test agents/asks --replay\n',
+    )
+    const calls = server.calls.length
+    const { passed, cases } = await replay(slug)
+    expect(passed).toBe(2)
+    const [second, first] = cases
+    expect(first.name).toBe(`It is wrong. (${ids[0]})`)
+    expect(second.runs[0]).toMatchObject({
+      output: { answer: 'Two.' },
+      failures: [],
+      notYetCorrected: [{ pointer: '/answer', expected: 'Corrected.', actual: 'Two.' }],
+    })
+    expect(server.calls).toHaveLength(calls)
+    const text = (await cli.run(['test', 'agents/asks', '--replay', '--no-types'], { environment: OFFLINE }))
+      .stdout
+    expect(text).toContain('not yet corrected')
+    expect(text).toMatch(/\n2 passed\. 2 still give what was corrected\.\n$/)
+  })
+
+  it('adds none twice', async () => {
+    const before = read('agents/asks/cases.yaml')
+    expect(await add(slug)).toEqual({ agents: [], fields: null })
+    expect(read('agents/asks/cases.yaml')).toBe(before)
+  })
+
+  it('fails after a change of the agent until it is recorded again, with the correction', async () => {
+    cli.write({ 'agents/asks/agent.md': modelAgent(tools, 'Answer the question well.') })
+    const changed = await replay(slug, 1)
+    expect(changed.cases[0].runs[0].failures[0].message).toContain('Changed: the instructions')
+    const environment = environmentOf([answerOf('Corrected.'), answerOf('Corrected.')])
+    await cli.json(['test', 'agents/asks', '--record', '--no-types'], { environment })
+    const { passed, cases } = await replay(slug)
+    expect(passed).toBe(2)
+    expect(cases[0].runs[0]).not.toHaveProperty('notYetCorrected')
+    expect(read('agents/asks/recordings/it-is-wrong.yaml')).not.toContain('corrected:')
+  })
+})
+
+describe('the recording of a corrected execution', () => {
+  it('has no secrets, and its replay sends the masked texts', async () => {
+    const tools = [httpTool(server, 'look_up', '/things/{id}')]
+    await publish('leaks', modelAgent(tools))
+    await runCorrected('leaks', [{ calls: [lookUp(JWT)] }, answerOf(`It is ${JWT}.`)], {
+      question: `What is ${JWT}?`,
+    })
+    const added = await add('leaks')
+    expect(added.agents[0].cases[0]).toMatchObject({
+      isRecorded: true,
+      input: { question: 'What is [secret token]?' },
+    })
+    const [name] = added.agents[0].cases.map((each: { name: string }) => each.name.replaceAll(' ', '-'))
+    expect(read('agents/leaks/cases.yaml') + read(`agents/leaks/recordings/${name}.yaml`)).not.toContain(JWT)
+    expect(await replay('leaks')).toMatchObject({ passed: 1, failed: 0 })
+  })
+
+  it('has no examples that the run learned from', async () => {
+    const document = modelAgent().replace('"title"', '"useDynamicLearning":true,"title"')
+    await publish('learns', document)
+    await runCorrected('learns', [answerOf('One.')], { question: 'Why one?' })
+    const id = await runCorrected('learns', [answerOf('Two.')], { question: 'Why two?' })
+    const organizationId = DEVELOPMENT_ORGANIZATION.id
+    const execution = await withStores((stores) => stores.executions.get({ organizationId, id }))
+    expect(execution?.learnedFrom).toHaveLength(1)
+    await add('learns')
+    expect(await replay('learns')).toMatchObject({ passed: 2, failed: 0 })
+  })
+
+  it('has the declarations of MCP tools, and the results of called agents', async () => {
+    const mcp = await serveMcp()
+    const crm = { name: 'crm', approval: true, mcp: { url: mcp.url, allowedHosts: [mcp.host] } }
+    await publish('callee', modelAgent([{ ...crm, approval: undefined }], 'Call.'))
+    await publish('caller', modelAgent([{ name: 'ask', agent: 'callee' }]))
+    const find = { calls: [{ name: 'crm_find_customer', input: { name: 'Ada' } }] }
+    const script: Script = ({ history, tools }) => {
+      const hasResult = history.some(({ type }) => type === 'result')
+      const isCaller = tools.some(({ name }) => name === 'ask')
+      if (hasResult) return answerOf(isCaller ? 'Outer.' : 'Inner.')
+      return isCaller ? { calls: [{ name: 'ask', input: { question: 'How?' } }] } : find
+    }
+    await runCorrected('caller', script, { question: 'Why?' })
+    const requests = mcp.seen.length
+    expect((await add('caller')).agents[0].cases[0]).toMatchObject({ isRecorded: true })
+    const { cases } = await replay('caller')
+    expect(cases[0].runs[0]).toMatchObject({ output: { answer: 'Outer.' }, failures: [] })
+    expect(mcp.seen).toHaveLength(requests)
+  })
+
+  it('is left out if the version was deleted, and the case is added after those of the file', async () => {
+    await publish('older', modelAgent(), { 'cases.yaml': CASES })
+    cli.write({ 'agents/older/agent.md': modelAgent([], 'Be brief.') })
+    const { versionId } = await cli.json(['publish', 'agents/older', '--no-types', '--draft'])
+    const run = { question: 'Why?' }
+    const executionId = await runCorrected('older', [answerOf('One.')], run, ['--version', versionId])
+    await cli.json(['delete-version', 'older', versionId])
+    const { cases } = (await add('older')).agents[0]
+    const reason = `the version ${versionId} was deleted`
+    expect(cases).toMatchObject([{ executionId, isRecorded: false, reason }])
+    expect(read('agents/older/cases.yaml').startsWith(CASES)).toBe(true)
+    expect(existsSync(join(cli.folder, 'agents/older/recordings'))).toBe(false)
+  })
+})
+
+describe('the options of cases add', () => {
+  it.each([
+    [['cases', 'add'], 'missing required argument'],
+    [['cases', 'add', 'not-an-id'], 'must be a UUID'],
+    [['cases', 'add', 'asks', '--corrected', '--last', '0'], 'whole number from 1 to 1000'],
+    [['cases', 'add', 'asks', '--corrected', '--name', 'a'], 'cannot be used with'],
+  ])('%j is wrong usage', async (args, message) => {
+    const { code, stderr } = await cli.run(args)
+    expect(stderr).toContain(message)
+    expect(code).toBe(2)
+  })
+
+  it('without an agent adds those of all that have a folder', async () => {
+    await publish('everywhere', modelAgent())
+    await runCorrected('everywhere', [answerOf('One.')], { question: 'Why?' })
+    const { agents } = await cli.json(['cases', 'add', '--corrected', '--yes'])
+    expect(agents.map(({ slug }: { slug: string }) => slug)).toContain('everywhere')
+  })
+})
