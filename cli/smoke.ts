@@ -65,6 +65,11 @@ const EXPECTED: Partial<Record<OperationName, number>> = {
   'cancel-batch': 404,
   'retry-batch': 404,
   'delete-batch': 404,
+  'start-trial': 422,
+  'get-trial': 404,
+  'list-trial-items': 404,
+  'cancel-trial': 404,
+  'delete-trial': 404,
 }
 const UNKNOWN_AGENT = 'smoke-test-of-an-unknown-agent'
 const PLACEHOLDERS = {
@@ -74,6 +79,7 @@ const PLACEHOLDERS = {
   scheduleName: 'smoke.test',
   tenantId: 'smoke test',
   batchId: 'unknown',
+  trialId: 'unknown',
   name: 'smoke.test',
   mac: 'guessed',
 }

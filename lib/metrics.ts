@@ -39,14 +39,15 @@ export const OUTCOMES = ['SUCCESS', 'ERROR', 'CANCELLED'] as const
 
 /**
  * The store, publishing metrics of every execution that it finishes, and of claims that repeat an attempt, if the
- * environment has a `METRICS_NAMESPACE`. When the response to a write is lost, the metrics of that execution are too.
+ * environment has a `METRICS_NAMESPACE`. Trials have none. When the response to a write is lost, the metrics of that
+ * execution are too.
  */
 export function measured(executions: ExecutionStore, environment: Environment = process.env): ExecutionStore {
   const namespace = environment[METRICS_NAMESPACE]
   if (!namespace) return executions
   const metrics = createMetrics(namespace)
   const publish = <T extends Execution | null>(execution: T): T => {
-    if (execution && isFinal(execution)) publishMetrics(metrics, execution)
+    if (execution && isFinal(execution) && execution.source !== 'TRIAL') publishMetrics(metrics, execution)
     return execution
   }
   return {
@@ -58,7 +59,7 @@ export function measured(executions: ExecutionStore, environment: Environment = 
     },
     async claim(params) {
       const claimed = await executions.claim(params)
-      if (typeof claimed !== 'string') countAttempts(claimed, environment)
+      if (typeof claimed !== 'string' && claimed.source !== 'TRIAL') countAttempts(claimed, environment)
       return claimed
     },
     finish: async (params) => publish(await executions.finish(params)),

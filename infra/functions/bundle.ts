@@ -40,6 +40,7 @@ const ADAPTING_FUNCTIONS: FunctionName[] = [
   'get-execution',
   'manage-batches',
   'manage-schedules',
+  'manage-trials',
   'publish-agent',
 ]
 

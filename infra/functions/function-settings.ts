@@ -46,6 +46,7 @@ export const MODEL_FUNCTIONS: FunctionName[] = [
   ...AGENT_FUNCTIONS,
   'manage-batches',
   'manage-schedules',
+  'manage-trials',
   'publish-agent',
 ]
 
@@ -90,6 +91,8 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'read-usage': { timeoutSeconds: 29, memoryMb: 1024 },
   // Checks bodies of 6 MB, and follows batches up to EVENT_STREAM_MS.
   'manage-batches': { timeoutSeconds: 900, memoryMb: 1024 },
+  // Looks at 5,000 executions, or reads the lines of a trial with their differences.
+  'manage-trials': { timeoutSeconds: 29, memoryMb: 512 },
   // Waits up to 20 s for the answer of a receiver.
   'manage-webhooks': { timeoutSeconds: 29, memoryMb: 512 },
   // Checks an input, and what a run may choose.

@@ -117,6 +117,11 @@ export const GRANTS: Record<FunctionName, Grant> = {
     indexes: ['owned-by-organization'],
     queue: ['SendMessage'],
   },
+  'manage-trials': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    indexes: ['executions-of-agent', 'executions-of-tenant', 'owned-by-organization'],
+    queue: ['SendMessage'],
+  },
   'read-usage': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],

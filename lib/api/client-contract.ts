@@ -15,6 +15,8 @@ const PARAMETERS: ParametersType[] = [
   { name: 'RunParameters', operation: 'run-agent', without: ['execMode'] },
   { name: 'BatchParameters', operation: 'start-batch', without: ['execMode'] },
   { name: 'BatchFilters', operation: 'list-batches', without: ['limit', 'cursor'] },
+  { name: 'TrialFilters', operation: 'list-trials', without: ['limit', 'cursor'] },
+  { name: 'TrialItemFilters', operation: 'list-trial-items', without: ['limit', 'cursor'] },
   { name: 'ExecutionParameters', operation: 'get-execution', without: [] },
   { name: 'ExecutionFilters', operation: 'list-executions', without: ['limit', 'cursor', 'fields'] },
   { name: 'UsageParameters', operation: 'get-usage', without: ['cursor'] },

@@ -20,6 +20,7 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
   deliveryId: z.string().meta({ description: 'The ID of the delivery.' }),
   tenantId: z.string().regex(TENANT_ID).meta({ description: 'The ID of the tenant.' }),
   batchId: z.uuid().meta({ description: 'The ID of the batch.' }),
+  trialId: z.uuid().meta({ description: 'The ID of the trial.' }),
   approvalId: z.string().meta({ description: 'The ID of the approval.' }),
 }
 

@@ -12,6 +12,7 @@ import {
   RESULT_PAGE_SIZE,
   USAGE_PAGE_SIZE,
 } from '../core/limits.ts'
+import { VERDICTS } from '../core/trial.ts'
 import { USAGE_DIMENSIONS, USAGE_INTERVALS } from '../core/usage.ts'
 import { LIMITED } from '../core/usage-limits.ts'
 import {
@@ -164,6 +165,17 @@ export const batchPageParameters = /* @__PURE__ */ parameters(() => ({
   tenantId: describe(tenantId(), 'Return only batches of this tenant.'),
 }))
 
+export const trialPageParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  agent: describe(agentName(), 'Return only trials of this agent (ID or slug).', { minLength: 1 }),
+  version: describe(idOf('a version'), 'Return only trials of this version.', { format: 'uuid' }),
+}))
+
+export const trialItemPageParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  verdict: describe(z.optional(oneOf(VERDICTS)), 'Return only executions with this verdict.'),
+}))
+
 /** Absent and without a cursor, all results are streamed. */
 export const resultPageParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
@@ -292,6 +304,8 @@ export const parameterSchemas = {
   batchHeaders,
   resultPageParameters,
   lineExecutionPageParameters,
+  trialPageParameters,
+  trialItemPageParameters,
   runParameters,
   pageParameters,
   promotionParameters,

@@ -107,6 +107,9 @@ const SCHEDULE_PATH = '/v1/agents/{agentId}/schedules/{scheduleName}'
 /** All of them stream: a function cannot serve both kinds. */
 const batch = { family: 'manage-batches', streams: true } as const
 
+/** Originals are of all tenants. */
+const trial = { family: 'manage-trials', allTenants: true } as const
+
 const signalRequest = {
   headers: 'signalHeaders',
   body: 'SignalData',
@@ -790,6 +793,78 @@ export const operations = {
     scope: 'manage',
     responses: { 204: { description: 'Deleted', body: null } },
     errors: ['BatchNotFound', 'BatchInProgress'],
+  },
+  'start-trial': {
+    ...managing,
+    ...trial,
+    path: '/v1/agents/{agentId}/versions/{versionId}/trials',
+    summary: 'Try a version on executions of the agent that have ended',
+    headers: 'runHeaders',
+    body: 'TrialBody',
+    responses: {
+      202: {
+        description: 'The trial; only its ID and status if the token lacks the scope `read`',
+        body: 'ChangedTrial',
+      },
+    },
+    errors: [
+      'InvalidHeader',
+      ...BODY_ERRORS,
+      'AgentNotFound',
+      'VersionNotFound',
+      'AgentArchived',
+      'VersionRetired',
+      'InputSchemaMismatch',
+      'IdempotencyKeyReused',
+    ],
+  },
+  'list-trials': {
+    ...trial,
+    ...reading,
+    path: '/v1/trials',
+    summary: 'List the trials of the organization',
+    query: 'trialPageParameters',
+    responses: listOf('Trials', 'Trial'),
+    errors: ['AgentNotFound'],
+  },
+  'get-trial': {
+    ...trial,
+    ...reading,
+    path: '/v1/trials/{trialId}',
+    summary: 'Get a trial',
+    responses: { 200: { description: 'The trial', body: 'Trial' } },
+    errors: ['TrialNotFound'],
+  },
+  'list-trial-items': {
+    ...trial,
+    ...reading,
+    path: '/v1/trials/{trialId}/items',
+    summary: 'List the executions of a trial, with their verdicts',
+    query: 'trialItemPageParameters',
+    responses: { 200: { description: 'In the order of the originals', body: ['TrialItem'] } },
+    errors: ['TrialNotFound'],
+  },
+  'cancel-trial': {
+    ...managing,
+    ...trial,
+    path: '/v1/trials/{trialId}/cancel',
+    summary: 'Cancel a trial and its executions that are in progress; one that has ended does not change',
+    responses: {
+      202: {
+        description: 'The trial; only its ID and status if the token lacks the scope `read`',
+        body: 'ChangedTrial',
+      },
+    },
+    errors: ['TrialNotFound'],
+  },
+  'delete-trial': {
+    ...managing,
+    ...trial,
+    method: 'DELETE',
+    path: '/v1/trials/{trialId}',
+    summary: 'Delete a trial that has ended, and its executions',
+    responses: { 204: { description: 'Deleted', body: null } },
+    errors: ['TrialNotFound', 'BatchInProgress'],
   },
   'get-usage': {
     family: 'read-usage',

@@ -33,7 +33,7 @@ export function toBatchRecord(batch: Batch, totals: LaneTotals = batch.totals ??
 }
 
 /** In a batch that has ended, lines that were never started are errors with the reason why it was stopped. */
-function toCounts({ status, lines, stopped }: Batch, { succeeded, failed, cancelled }: LaneTotals) {
+export function toCounts({ status, lines, stopped }: Batch, { succeeded, failed, cancelled }: LaneTotals) {
   const open = lines - succeeded - failed - cancelled
   const hasEnded = status === 'ENDED'
   return {

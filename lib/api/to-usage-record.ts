@@ -17,6 +17,9 @@ export function toUsageRecord({
   childCostNanoUsd,
   unpricedRuns,
   runTimeMs,
+  trialRuns: _,
+  trialErrors: __,
+  trialCostNanoUsd: ___,
   ...row
 }: Partial<UsageKey> & UsageTotals & { start: number }): UsageRowRecord {
   const costs = { costUsd: costNanoUsd / NANO_USD, childCostUsd: childCostNanoUsd / NANO_USD }

@@ -10,7 +10,7 @@ import {
 import { derivedId } from './ids.ts'
 import type { Json, JsonObject } from './json/json.ts'
 import type { SelectedBy } from './rollout.ts'
-import type { TrialSettings, TrialSums } from './trial.ts'
+import { judgementOf, type TrialSettings, type TrialSums, type Verdict } from './trial.ts'
 
 /** Lines of a batch, and bytes of JSON of their inputs that one block of them has, unless a line is larger alone. */
 export const MAX_BATCH_LINES = 10_000
@@ -76,8 +76,8 @@ export type Batch = {
   /** The reservation of the key that its request had, which goes with it. */
   idempotencyId: string | null
   lines: number
-  /** The first line of each block, from 0. */
-  blocks: { first: number; chunks: number }[]
+  /** The first line of each block, from 0. `writer`: of a trial, who has selected and written its lines. */
+  blocks: { first: number; chunks: number; writer?: string }[]
   lanes: number
   maxCostUsd: number | null
   status: BatchStatus
@@ -93,9 +93,18 @@ export type Batch = {
 
 /**
  * Of the lines that have ended. `failed`: without those that were cancelled. `costUsd`: with those of the agents that
- * they called.
+ * they called. `verdicts`: of a trial.
  */
-export type LaneTotals = { succeeded: number; failed: number; cancelled: number; costUsd: number }
+export type LaneTotals = {
+  succeeded: number
+  failed: number
+  cancelled: number
+  costUsd: number
+  verdicts?: Verdicts
+}
+
+/** How many lines of a trial have a verdict; absent for none. */
+export type Verdicts = Partial<Record<Verdict, number>>
 
 /** One of the lines of a batch that are open at the same time. */
 export type Lane = LaneTotals & {
@@ -115,9 +124,17 @@ export const sumTotals = (totals: LaneTotals[]): LaneTotals =>
       failed: sum.failed + each.failed,
       cancelled: sum.cancelled + each.cancelled,
       costUsd: roundDollars(sum.costUsd + each.costUsd),
+      ...((sum.verdicts || each.verdicts) && { verdicts: addVerdicts(sum.verdicts, each.verdicts) }),
     }),
     NO_TOTALS,
   )
+
+function addVerdicts(sum: Verdicts = {}, added: Verdicts = {}): Verdicts {
+  const counts = { ...sum }
+  for (const [verdict, count] of Object.entries(added) as [Verdict, number][])
+    counts[verdict] = (counts[verdict] ?? 0) + count
+  return counts
+}
 
 /** A batch, and what has become of its lines so far. */
 export type CountedBatch = { batch: Batch; totals: LaneTotals }
@@ -125,11 +142,23 @@ export type CountedBatch = { batch: Batch; totals: LaneTotals }
 /** What became of a line. `executionId` is null without an execution. */
 export type LineResult = Omit<ExecutionResult, 'id'> & { customId: string; executionId: string | null }
 
+/** A line of a trial. `execution`: null for one that has not begun, or whose execution was deleted. */
+export type TrialItem = {
+  originalExecutionId: string
+  execution: ExecutionSummary | null
+  /** Null while it has none. */
+  verdict: Verdict | null
+  /** Why there is no execution. */
+  error: ExecutionError | null
+}
+
 /** Of a line that has ended. */
 export function totalsOf(ended: ExecutionSummary): LaneTotals {
   const kind =
     ended.status === 'SUCCESS' ? 'succeeded' : ended.error?.code === CANCELLED.code ? 'cancelled' : 'failed'
-  return { ...NO_TOTALS, [kind]: 1, costUsd: usageOfTree(ended)?.costUsd ?? 0 }
+  const costUsd = usageOfTree(ended)?.costUsd ?? 0
+  const verdicts = ended.source === 'TRIAL' && { verdicts: { [judgementOf(ended).verdict]: 1 } }
+  return { ...NO_TOTALS, [kind]: 1, costUsd, ...verdicts }
 }
 
 /** As it is before its first line has ended: then it is not stored. */

@@ -270,9 +270,9 @@ export class RolloutNotFound extends withFixedDetail(
 ) {}
 
 export class BatchInProgress extends ServiceError {
-  constructor(batchId: string) {
-    super('BatchInProgress', 'Wait until the batch has ended, or cancel it first.', {
-      members: { batchId },
+  constructor(id: string, kind: 'batch' | 'trial' = 'batch') {
+    super('BatchInProgress', `Wait until the ${kind} has ended, or cancel it first.`, {
+      members: { [`${kind}Id`]: id },
     })
   }
 }

@@ -8,6 +8,7 @@ import type {
   ExecutionResult,
   ExecutionStatus,
   ExecutionSummary,
+  Feedback,
   Lease,
   LeasedExecution,
   LostStep,
@@ -22,8 +23,9 @@ import type { Delivery, Subject, Webhook, WebhookSecret } from './notification.t
 import type { AbortedEvent, AbortedRollout, Rollout } from './rollout.ts'
 import type { Schedule } from './schedule.ts'
 import type { EndOfWait, Release, Renewal, Suspend } from './transitions.ts'
+import type { TrialSums } from './trial.ts'
 import type { UsageEntry, UsageInterval, UsageRow } from './usage.ts'
-import type { LimitSubject, LimitWarning, Spent, StoredLimits } from './usage-limits.ts'
+import type { LimitSubject, LimitWarning, SpendingSubject, Spent, StoredLimits } from './usage-limits.ts'
 import type { Signal } from './wait.ts'
 
 /** The clock (milliseconds since the epoch) and the id generator (UUIDv7). Passed in, so that tests control both. */
@@ -239,6 +241,8 @@ export interface ExecutionStore extends LearningStore {
   readMany(params: { organizationId: string; ids: string[] }): AsyncGenerator<Execution | null>
   /** The same without payloads. */
   readSummaries(params: { organizationId: string; ids: string[] }): AsyncGenerator<ExecutionSummary | null>
+  /** Their feedback; null for one without any. */
+  readFeedback(params: { organizationId: string; ids: string[] }): AsyncGenerator<Feedback | null>
   /** The status alone: one small read, however large the payloads are. */
   getStatus(params: { organizationId: string; id: string }): Promise<ExecutionStatus | null>
   /** The same, and since when it is suspended, in milliseconds since the epoch: null if it is not. */
@@ -474,9 +478,15 @@ export interface BatchStore {
    */
   create(params: { batch: Omit<Batch, 'blocks'>; lines: LineInput[] }): Promise<Batch | null>
   get(params: { organizationId: string; id: string }): Promise<Batch | null>
-  /** Newest first. `agentIds`: only of these agents; pages can be short then. */
+  /** Batches, or trials, newest first. `agentIds`, `tenantId`, `versionId`: only of these; pages can be short then. */
   list(
-    params: { organizationId: string; agentIds: string[] | null; tenantId: string | null } & PageRequest,
+    params: {
+      organizationId: string
+      agentIds: string[] | null
+      tenantId: string | null
+      versionId?: string | null
+      isTrial?: boolean
+    } & PageRequest,
   ): Promise<Page<Batch>>
   /** The lines of a block, in order. */
   readBlock(params: { batch: Batch; block: number }): Promise<LineInput[]>
@@ -491,8 +501,10 @@ export interface BatchStore {
     error: ExecutionError
     status: 'IN_PROGRESS' | 'CANCELLING'
   }): Promise<boolean>
-  /** False if it has ended before, or does not exist. */
-  end(params: { batch: Batch; totals: LaneTotals; endedAt: string } & Marking): Promise<boolean>
+  /** False if it has ended before, or does not exist. `sums`: of a trial. */
+  end(
+    params: { batch: Batch; totals: LaneTotals; sums?: TrialSums | null; endedAt: string } & Marking,
+  ): Promise<boolean>
   /** Moves the timer of an open batch, or of one that is being deleted. */
   postpone(params: { id: string; openUntil: number }): Promise<void>
   /** Hides an ended batch, whose timer is due at once: its executions and items have to be deleted. */
@@ -752,8 +764,8 @@ export interface LimitStore {
    * Adds to what the subject has spent in the day and the month of this time (milliseconds since the epoch). A request
    * whose response was lost may count twice.
    */
-  addSpent(params: SubjectKey & { at: number; costUsd: number }): Promise<void>
-  getSpent(params: SubjectKey & { at: number }): Promise<Spent>
+  addSpent(params: SpendingKey & { at: number; costUsd: number }): Promise<void>
+  getSpent(params: SpendingKey & { at: number }): Promise<Spent>
   /** Keeps a warning and enters it into the outbox. False if one with its id is kept. */
   putWarning(params: { warning: LimitWarning }): Promise<boolean>
   getWarning(params: { organizationId: string; id: string }): Promise<LimitWarning | null>
@@ -761,6 +773,7 @@ export interface LimitStore {
 
 /** A tenant or an agent of an organization. */
 export type SubjectKey = { organizationId: string; subject: LimitSubject }
+export type SpendingKey = { organizationId: string; subject: SpendingSubject }
 
 /** What the message says that starts it. `createdAt`: of the execution, in ISO 8601. */
 export type QueuedRun = QueuedExecution & { createdAt: string }

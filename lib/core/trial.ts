@@ -25,19 +25,27 @@ export type Replay = ReplaySettings & {
   isTrial: boolean
   /** The model of agents whose document names none, as in the original. Null: that of the service. */
   defaultModel: string | null
+  /** What all lines of its trial may cost together. Absent for no limit. */
+  maxTrialCostUsd?: number
 }
 
 /** Originals of a trial. */
 export const MAX_TRIAL_RUNS = 1_000
+export const TRIAL_RUNS = { min: 1, max: MAX_TRIAL_RUNS, default: 100 } as const
+
+/** JSON Pointers of a trial or a rerun that are not compared. */
+export const MAX_IGNORED = 100
 
 export const LIVE: ReplaySettings = { tools: { default: 'live' }, models: 'live', steps: 'live', ignore: [] }
+
+export const TRIAL_FEEDBACK = ['corrected', 'rated'] as const
 
 /** Which executions a trial repeats, and how. Times are ISO 8601; null for no bound. */
 export type TrialSettings = ReplaySettings & {
   from: string | null
   to: string | null
   tenantId: string | null
-  feedback: 'corrected' | 'rated' | null
+  feedback: (typeof TRIAL_FEEDBACK)[number] | null
 }
 
 export const VERDICTS = ['SAME', 'CHANGED', 'CORRECTED', 'REGRESSED', 'DIVERGED', 'ERROR'] as const
@@ -69,7 +77,10 @@ export const judgementOf = ({
 export type Distribution = { median: number; p95: number }
 export type Compared = { original: Distribution; trial: Distribution }
 
-/** Of the lines that have an execution. Costs include what was replayed, so that both sides can be compared. */
+/**
+ * Of the lines that have an execution. Costs, times and steps: of those whose end can be compared with that of their
+ * original. Costs include what was replayed.
+ */
 export type TrialSums = {
   runs: number
   verdicts: Record<Verdict, number>

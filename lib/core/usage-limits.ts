@@ -2,6 +2,9 @@ export const LIMITED = ['tenant', 'agent'] as const
 /** Whose executions are limited: those of a tenant, or of an agent. `id`: the tenant's, or the agent's UUID. */
 export type LimitSubject = { kind: (typeof LIMITED)[number]; id: string }
 
+/** Whose spending is counted: also that of a trial, which has a limit of its own. */
+export type SpendingSubject = LimitSubject | { kind: 'trial'; id: string }
+
 /** As records and errors name it. */
 export const ownerOf = ({ kind, id }: LimitSubject): { tenantId: string } | { agentId: string } =>
   kind === 'tenant' ? { tenantId: id } : { agentId: id }

@@ -1,4 +1,4 @@
-import { type Execution, totalUsage, type Usage } from './execution.ts'
+import { CANCELLED, type Execution, totalUsage, type Usage } from './execution.ts'
 
 /** What usage can be grouped by. */
 export const USAGE_DIMENSIONS = ['tenant', 'agent', 'version', 'model', 'token'] as const
@@ -32,6 +32,7 @@ export type UsageEntry = UsageKey & {
   at: number
   /** Null if it succeeded. */
   errorCode: string | null
+  isTrial: boolean
   cached: boolean
   /** Of its own model responses. */
   usage: Usage
@@ -58,6 +59,10 @@ export type UsageTotals = {
   /** Executions that used a model without a known price: the cost lacks them. */
   unpricedRuns: number
   runTimeMs: number
+  /** Of all these, those of trials. Errors are without those that were cancelled. */
+  trialRuns: number
+  trialErrors: number
+  trialCostNanoUsd: number
 }
 
 export const countFailed = ({ errors }: Pick<UsageTotals, 'errors'>): number =>
@@ -97,6 +102,9 @@ export const NO_TOTALS: UsageTotals = {
   childCostNanoUsd: 0,
   unpricedRuns: 0,
   runTimeMs: 0,
+  trialRuns: 0,
+  trialErrors: 0,
+  trialCostNanoUsd: 0,
 }
 
 type Ended = Pick<
@@ -132,6 +140,11 @@ export function toUsageRow(entry: UsageEntry): UsageRow {
     childCostNanoUsd: childUsage ? toNano(childUsage) : 0,
     unpricedRuns: isUnpriced ? 1 : 0,
     runTimeMs: entry.runTimeMs,
+    ...(entry.isTrial && {
+      trialRuns: 1,
+      trialErrors: errorCode === null || errorCode === CANCELLED.code ? 0 : 1,
+      trialCostNanoUsd: toNano(usage),
+    }),
   }
 }
 

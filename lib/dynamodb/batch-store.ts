@@ -51,6 +51,8 @@ export function batchStore(table: Table): BatchStore {
       const { id, organizationId } = batch
       const writer = randomUUID()
       const parts = toBlocks(lines)
+      // Requests with the same key may select different lines.
+      const own = batch.trial && { writer }
       const firsts = parts.map(({ first }) => ({ first, chunks: 0 }))
       const openUntil = Date.parse(batch.createdAt) + MAX_CREATE_MS
       const incomplete = { ...toItem({ ...batch, blocks: firsts, openUntil }), hidden: 'incomplete', writer }
@@ -62,12 +64,13 @@ export function batchStore(table: Table): BatchStore {
         parts.map(({ first, json }, block) =>
           limit(async () => ({
             first,
-            chunks: await writeChunks(table, json, (chunk) => batchBlockKey(id, block, chunk)),
+            chunks: await writeChunks(table, json, (chunk) => batchBlockKey(id, block, chunk, own?.writer)),
+            ...own,
           })),
         ),
       )
       const listed = {
-        ownerShard: ownedShard(organizationId, 'BATCH', shardOf(id, LIST_SHARDS)),
+        ownerShard: ownedShard(organizationId, batch.trial ? 'TRIAL' : 'BATCH', shardOf(id, LIST_SHARDS)),
         listOrder: id,
       }
       const isOwn = { expression: '#writer = :writer', names: ['writer'], values: { writer } }
@@ -83,12 +86,13 @@ export function batchStore(table: Table): BatchStore {
       return item?.organizationId === organizationId && !item.hidden ? toBatch(item) : null
     },
 
-    async list({ organizationId, agentIds, tenantId, ...page }) {
-      const shard = (number: number) => ownedShard(organizationId, 'BATCH', number)
+    async list({ organizationId, agentIds, tenantId, versionId = null, isTrial = false, ...page }) {
+      const shard = (number: number) => ownedShard(organizationId, isTrial ? 'TRIAL' : 'BATCH', number)
       const isListed = (item: Item) =>
         !item.hidden &&
         (agentIds?.includes(String(item.agentId)) ?? true) &&
-        (tenantId === null || item.tenantId === tenantId)
+        (tenantId === null || item.tenantId === tenantId) &&
+        (versionId === null || item.versionId === versionId)
       const query = { index: 'owned-by-organization' as const, shard, ...page }
       for (let reads = 1; ; reads++) {
         const { items, next } = await listRecords(table, query)
@@ -100,7 +104,7 @@ export function batchStore(table: Table): BatchStore {
     },
 
     async readBlock({ batch: { id, blocks }, block }) {
-      const keyOf = (chunk: number) => batchBlockKey(id, block, chunk)
+      const keyOf = (chunk: number) => batchBlockKey(id, block, chunk, blocks[block]?.writer)
       const json = await readChunks(table, blocks[block]?.chunks ?? 0, keyOf)
       return orCorrupt(keyOf(0), () => parseStoredJson(json) as unknown as LineInput[])
     },
@@ -146,13 +150,13 @@ export function batchStore(table: Table): BatchStore {
       return item !== null
     },
 
-    async end({ batch: { id }, totals, endedAt, isMarked }) {
+    async end({ batch: { id }, totals, sums = null, endedAt, isMarked }) {
       const marks = isMarked && {
         openShard: outboxShard(shardOf(id, OUTBOX_SHARDS)),
         openUntil: Date.parse(endedAt),
       }
       const item = await table.update(batchKey(id), {
-        set: { status: 'ENDED', totals, endedAt, ...marks },
+        set: { status: 'ENDED', totals, endedAt, ...(sums && { sums }), ...marks },
         remove: marks ? [] : ['openShard', 'openUntil'],
         condition: isOpen,
       })

@@ -12,7 +12,7 @@ import {
   type UsageInterval,
   type UsageRow,
 } from '../core/usage.ts'
-import type { ExecutionItem } from './executions/execution-item.ts'
+import { type ExecutionItem, readUsageCode } from './executions/execution-item.ts'
 import { MissingChunk, readChunks, writeChunks } from './table/chunks.ts'
 import { allOf } from './table/expressions.ts'
 import {
@@ -189,7 +189,7 @@ function toEntry(stored: Item): UsageEntry {
     tenantId: item.tenantId ?? null,
     model: item.model ?? null,
     tokenId: item.tokenId ?? null,
-    errorCode: item.errorCode ?? null,
+    ...readUsageCode(item),
     cached,
     childUsage: item.childUsage ?? null,
     ...measuresOf({ cached, steps, usage, lostSteps, lostUsage, startedAt, waitedMs }, at),

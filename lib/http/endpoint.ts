@@ -70,6 +70,7 @@ export type Request<Name extends OperationName = OperationName> = {
   approvalId: string
   webhookId: string
   batchId: string
+  trialId: string
   tenantId: string
   deliveryId: string
   body: Operations[Name] extends { anyBody: true } ? Json : JsonObject
@@ -168,6 +169,7 @@ function toRequest<Name extends OperationName>(
     approvalId: event.pathParameters?.approvalId ?? '',
     webhookId: event.pathParameters?.webhookId ?? '',
     batchId: event.pathParameters?.batchId ?? '',
+    trialId: event.pathParameters?.trialId ?? '',
     tenantId: event.pathParameters?.tenantId ?? '',
     deliveryId: event.pathParameters?.deliveryId ?? '',
     body: (event.json === undefined ? {} : event.json) as JsonObject,

@@ -10,6 +10,7 @@ import {
   limitsPath,
   schedulePath,
   toQuery,
+  trialPath,
   versionPath,
   webhookPath,
 } from './http/request.ts'
@@ -28,6 +29,8 @@ import type {
   RunOptions,
   SignalOptions,
   StartBatchOptions,
+  TrialFilters,
+  TrialItemFilters,
   UsageOptions,
   WaitOptions,
 } from './options.ts'
@@ -40,6 +43,7 @@ import type {
   BatchResult,
   ChangedBatch,
   ChangedExecution,
+  ChangedTrial,
   CreatedWebhook,
   Decision,
   DecisionBody,
@@ -63,6 +67,9 @@ import type {
   Step,
   SucceededExecution,
   TestResult,
+  Trial,
+  TrialBody,
+  TrialItem,
   UsageRow,
   Version,
   VersionDetails,
@@ -347,6 +354,46 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   /** Deletes a batch that has ended, with its executions. */
   deleteBatch(batch: BatchOrId, options: CallOptions = {}): Promise<void> {
     return this.caller.send({ method: 'DELETE', path: batchPath(idOf(batch)) }, options)
+  }
+
+  /** Starts a trial: repeats executions that have ended on a version. */
+  async createTrial(
+    agent: SlugOf<Agents>,
+    versionId: string,
+    trial: TrialBody,
+    { idempotencyKey = newIdempotencyKey(), ...options }: SignalOptions = {},
+  ): Promise<ChangedTrial> {
+    const body = this.connection.stringify(trial)
+    const headers = { 'Idempotency-Key': idempotencyKey }
+    const path = `${versionPath(agent, versionId)}/trials`
+    return this.caller.send({ method: 'POST', path, headers, body }, options)
+  }
+
+  /** Trials, newest first. */
+  trials(options: TrialFilters = {}): AsyncGenerator<Trial, void, undefined> {
+    return this.caller.list('/v1/trials', options)
+  }
+
+  getTrial(trial: string | Trial, options: CallOptions = {}): Promise<Trial> {
+    return this.caller.send({ path: trialPath(idOf(trial)) }, options)
+  }
+
+  /** The executions of a trial with their verdicts, in the order of their originals. */
+  trialItems(
+    trial: string | Trial,
+    options: TrialItemFilters = {},
+  ): AsyncGenerator<TrialItem, void, undefined> {
+    return this.caller.list(`${trialPath(idOf(trial))}/items`, options)
+  }
+
+  /** Starts no further executions, and ends those in progress in ERROR `Cancelled`. */
+  cancelTrial(trial: string | Trial, options: CallOptions = {}): Promise<ChangedTrial> {
+    return this.caller.send({ method: 'POST', path: `${trialPath(idOf(trial))}/cancel` }, options)
+  }
+
+  /** Deletes a trial that has ended, with its executions. */
+  deleteTrial(trial: string | Trial, options: CallOptions = {}): Promise<void> {
+    return this.caller.send({ method: 'DELETE', path: trialPath(idOf(trial)) }, options)
   }
 
   /** The limits of agents and tenants. */

@@ -165,6 +165,7 @@ export type CreatedWebhook = {
     | 'execution.waiting'
     | 'batch.ended'
     | 'limit.warning'
+    | 'rollout.aborted'
   )[]
   /** IDs of agents. Null: all of them. */
   agents: string[] | null
@@ -733,6 +734,187 @@ export type TestResult = {
   error: string | null
 }
 
+export type Trial = {
+  id: string
+  /** The agent that runs. */
+  documentId: string
+  /** The version that all lines run, fixed when the batch was accepted. */
+  versionId: string
+  /** The token that started the batch. */
+  tokenId: string | null
+  /** CANCELLING: the batch was cancelled, and the executions that were open are being ended. */
+  status: 'IN_PROGRESS' | 'CANCELLING' | 'ENDED'
+  /** Lines by the status of their result. They add up to `lines`. */
+  counts: {
+    IN_PROGRESS: number
+    SUCCESS: number
+    ERROR: number
+  }
+  /** Those of the lines in ERROR that were cancelled. */
+  cancelled: number
+  /** How many lines are in progress at the same time: at most `lines`. */
+  maxConcurrency: number
+  /** Why lines that had not started were not started any more: Cancelled, BudgetExceeded or DeadlineExceeded. Null otherwise. */
+  error: {
+    code: string
+    message: string
+    [key: string]: unknown
+  } | null
+  createdAt: string
+  endedAt: string | null
+  /** The number of originals. */
+  lines: number
+  /** The price in US dollars of the executions that have ended. */
+  costUsd: number
+  maxTrialCostUsd: number | null
+  from: string | null
+  to: string | null
+  /** Only originals of this tenant. Null: of all. */
+  tenantId: string | null
+  feedback: 'corrected' | 'rated' | null
+  /** By the name of the tool; `default` for all others. */
+  tools: { [key: string]: 'recorded' | 'live' }
+  models: 'recorded' | 'live'
+  steps: 'recorded' | 'live'
+  ignore: string[]
+  /** Executions that have ended, by verdict. SAME: like the original. CHANGED: another output, or another end. CORRECTED: now equals the output that a person has corrected. REGRESSED: equalled it before. DIVERGED: it would need what the original did not record. ERROR: it failed. */
+  verdicts: {
+    SAME: number
+    CHANGED: number
+    CORRECTED: number
+    REGRESSED: number
+    DIVERGED: number
+    ERROR: number
+  }
+  /** Null until the trial has ended. */
+  sums: {
+    /** Lines that have an execution. */
+    runs: number
+    /** Executions that have ended, by verdict. SAME: like the original. CHANGED: another output, or another end. CORRECTED: now equals the output that a person has corrected. REGRESSED: equalled it before. DIVERGED: it would need what the original did not record. ERROR: it failed. */
+    verdicts: {
+      SAME: number
+      CHANGED: number
+      CORRECTED: number
+      REGRESSED: number
+      DIVERGED: number
+      ERROR: number
+    }
+    /** Executions whose output or input did not match the schema of the version. */
+    schemaViolations: number
+    /** In US dollars, with what responses from recordings had cost. */
+    costUsd: {
+      original: {
+        median: number
+        p95: number
+      }
+      trial: {
+        median: number
+        p95: number
+      }
+      originalTotal: number
+      trialTotal: number
+    }
+    runTimeMs: {
+      original: {
+        median: number
+        p95: number
+      }
+      trial: {
+        median: number
+        p95: number
+      }
+    }
+    steps: {
+      original: {
+        median: number
+        p95: number
+      }
+      trial: {
+        median: number
+        p95: number
+      }
+    }
+  } | null
+}
+
+export type TrialBody = {
+  /** Only executions that were created at this time or later (RFC 3339). */
+  from?: string | null
+  /** Only executions that were created before this time (RFC 3339). */
+  to?: string | null
+  /** How many executions it repeats at most: the newest ones. Default: 100. */
+  limit?: number
+  /** Only executions of this tenant. */
+  tenantId?: string | null
+  /** Only executions that have a corrected output, or any feedback. */
+  feedback?: 'corrected' | 'rated' | null
+  /** These executions, instead of those that the other fields select. */
+  executions?: string[]
+  /** By the name of a tool, or `default` for all others. `recorded`: calls get the results that the original got. `live`: they are made, only of tools that the document marks with `readOnly: true`. Default: `recorded`. */
+  tools?: { [key: string]: 'recorded' | 'live' }
+  /** `recorded`: responses of the original, up to the first request that differs. `live`: models are called. Default: `live`. */
+  models?: 'recorded' | 'live'
+  /** Of code agents. `recorded`: steps and waits have the values of the original. `live`: they are executed, with all that they do. Default: `recorded`. */
+  steps?: 'recorded' | 'live'
+  /** JSON Pointers into arguments of tools and into outputs: what is not compared. */
+  ignore?: string[]
+  /** The maximum price in US dollars of all model responses together. Required if models are live. */
+  maxTrialCostUsd?: number
+  /** How many executions are in progress at the same time. */
+  maxConcurrency?: number
+}
+
+export type TrialFilters = {
+  /** Return only trials of this agent (ID or slug). */
+  agent?: string
+  /** Return only trials of this version. */
+  version?: string
+}
+
+export type TrialItem = {
+  originalExecutionId: string
+  /** Null if it has not begun, was not started any more or was deleted. */
+  executionId: string | null
+  status: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
+  /** Null unless its execution has ended. */
+  verdict: 'SAME' | 'CHANGED' | 'CORRECTED' | 'REGRESSED' | 'DIVERGED' | 'ERROR' | null
+  /** At most 20. Long values are cut. */
+  differences: {
+    /** JSON Pointer (RFC 6901) into the output. */
+    path: string
+    /** Absent if the original has no such value. */
+    original?: unknown
+    /** Absent if the trial has no such value. */
+    trial?: unknown
+  }[]
+  /** There are more than these. */
+  moreDifferences: boolean
+  /** Why it failed, or why it was not started. */
+  error: {
+    code: string
+    message: string
+    [key: string]: unknown
+  } | null
+  /** Null without a model response that has a price. */
+  costUsd: number | null
+  /** What responses that it took from the recording had cost. Null without any. */
+  replayedCostUsd: number | null
+  /** Null unless its execution has ended. */
+  runTimeMs: number | null
+  steps: number | null
+}
+
+export type TrialItemFilters = {
+  /** Return only executions with this verdict. */
+  verdict?: 'SAME' | 'CHANGED' | 'CORRECTED' | 'REGRESSED' | 'DIVERGED' | 'ERROR'
+}
+
+export type TrialState = {
+  id: string
+  /** CANCELLING: the batch was cancelled, and the executions that were open are being ended. */
+  status: 'IN_PROGRESS' | 'CANCELLING' | 'ENDED'
+}
+
 export type Usage = {
   /** Includes the cached and the cache write tokens. */
   inputTokens: number
@@ -978,6 +1160,7 @@ export type Webhook = {
     | 'execution.waiting'
     | 'batch.ended'
     | 'limit.warning'
+    | 'rollout.aborted'
   )[]
   /** IDs of agents. Null: all of them. */
   agents: string[] | null
@@ -1005,6 +1188,7 @@ export type WebhookBody = {
     | 'execution.waiting'
     | 'batch.ended'
     | 'limit.warning'
+    | 'rollout.aborted'
   )[]
   /** Only events of these agents (slugs or IDs). Null: of all agents. */
   agents?: string[] | null
@@ -1029,6 +1213,7 @@ export type WebhookChanges = {
     | 'execution.waiting'
     | 'batch.ended'
     | 'limit.warning'
+    | 'rollout.aborted'
   )[]
   /** Only events of these agents (slugs or IDs). Null: of all agents. */
   agents?: string[] | null

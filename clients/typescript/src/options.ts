@@ -103,3 +103,5 @@ export type BatchOptions = StartBatchOptions & BatchWaitOptions & { validateOnly
 export type UsageOptions = CallOptions & Optional<contract.UsageParameters>
 
 export type BatchFilters = ListOptions & Optional<contract.BatchFilters>
+export type TrialFilters = ListOptions & Optional<contract.TrialFilters>
+export type TrialItemFilters = ListOptions & Optional<contract.TrialItemFilters>

@@ -21,6 +21,9 @@ export type {
   Signal,
   Step,
   TestResult,
+  Trial,
+  TrialBody,
+  TrialItem,
   Usage,
   UsageRow,
   Version,
@@ -51,6 +54,8 @@ export type ToolCall = NonNullable<contract.Step['toolCalls']>[number]
 
 /** What a change returns. A token without the scope `read` gets only the ID and the status. */
 export type ChangedBatch = Partial<contract.Batch> & contract.BatchState
+
+export type ChangedTrial = Partial<contract.Trial> & contract.TrialState
 
 type Line = Pick<contract.BatchResult, 'customId' | 'executionId'>
 

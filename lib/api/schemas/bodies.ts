@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { MAX_CONCURRENCY } from '../../core/batch.ts'
 import { isUuid } from '../../core/ids.ts'
 import {
   MAX_AGENT_STEPS,
@@ -11,6 +12,7 @@ import {
 } from '../../core/limits.ts'
 import { EVENT_SOURCES, EVENT_TYPES } from '../../core/notification.ts'
 import { CATCH_UP_SECONDS, OVERLAPS } from '../../core/schedule.ts'
+import { MAX_IGNORED, MAX_TRIAL_RUNS, REPLAY_SOURCES, TRIAL_FEEDBACK, TRIAL_RUNS } from '../../core/trial.ts'
 import { tenant } from '../parameter-types.ts'
 
 /** Its calls are marked as pure, so that bundles contain only the schemas of their function. */
@@ -286,4 +288,86 @@ export const limitsBody = /* @__PURE__ */ schema(() => {
     .check(z.meta({ id: 'LimitsBody' }))
 })
 
+/** `recorded` or `live`. */
+const replaySource = (description: string) =>
+  z.optional(z.enum(REPLAY_SOURCES, { error: SOURCE_ERROR })).check(z.describe(description))
+
+const SOURCE_ERROR = `must be ${REPLAY_SOURCES.map((each) => `"${each}"`).join(' or ')}`
+const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/
+const MAX_POINTER = 1_000
+
+/** What a replay takes from the recording of its original. */
+const replayFields = (defaults: { tools: string; models: string; steps: string }) => {
+  const pointerError = `must be a JSON Pointer (RFC 6901) of at most ${MAX_POINTER} characters, such as "/date"`
+  const ignoreError = `must be a list of at most ${MAX_IGNORED} JSON Pointers`
+  const pointer = z.string({ error: pointerError }).check(
+    z.maxLength(MAX_POINTER, { error: pointerError }),
+    z.refine((text) => POINTER.test(text), { error: pointerError }),
+  )
+  return {
+    tools: z
+      .optional(
+        z.record(z.string(), z.enum(REPLAY_SOURCES, { error: SOURCE_ERROR }), {
+          error: `must be a JSON object by the names of tools, whose values are ${REPLAY_SOURCES.join(' or ')}`,
+        }),
+      )
+      .check(
+        z.describe(
+          `By the name of a tool, or \`default\` for all others. \`recorded\`: calls get the results that the original got. \`live\`: they are made, only of tools that the document marks with \`readOnly: true\`. Default: \`${defaults.tools}\`.`,
+        ),
+      ),
+    models: replaySource(
+      `\`recorded\`: responses of the original, up to the first request that differs. \`live\`: models are called. Default: \`${defaults.models}\`.`,
+    ),
+    steps: replaySource(
+      `Of code agents. \`recorded\`: steps and waits have the values of the original. \`live\`: they are executed, with all that they do. Default: \`${defaults.steps}\`.`,
+    ),
+    ignore: z
+      .optional(
+        z.array(pointer, { error: ignoreError }).check(z.maxLength(MAX_IGNORED, { error: ignoreError })),
+      )
+      .check(z.describe('JSON Pointers into arguments of tools and into outputs: what is not compared.')),
+  }
+}
+
+/** A trial of a version. */
+export const trialBody = /* @__PURE__ */ schema(() => {
+  const timeError = 'must be a date and time with a time zone, such as 2026-11-22T09:30:00Z, or null'
+  const time = (description: string) =>
+    z.nullish(z.iso.datetime({ offset: true, error: timeError })).check(z.describe(description))
+  const idError = 'must be the ID of an execution (a UUID)'
+  const idsError = `must be a list of 1 to ${MAX_TRIAL_RUNS} IDs of executions`
+  const ids = z.array(z.string({ error: idError }).check(z.refine(isUuid, { error: idError })), {
+    error: idsError,
+  })
+  const feedbackError = `must be ${TRIAL_FEEDBACK.map((each) => `"${each}"`).join(' or ')}, or null`
+  return z
+    .strictObject({
+      from: time('Only executions that were created at this time or later (RFC 3339).'),
+      to: time('Only executions that were created before this time (RFC 3339).'),
+      limit: within(
+        TRIAL_RUNS,
+        `How many executions it repeats at most: the newest ones. Default: ${TRIAL_RUNS.default}.`,
+      ),
+      tenantId: z.nullish(tenant()).check(z.describe('Only executions of this tenant.')),
+      feedback: z
+        .nullish(z.enum(TRIAL_FEEDBACK, { error: feedbackError }))
+        .check(z.describe('Only executions that have a corrected output, or any feedback.')),
+      executions: z
+        .optional(
+          ids.check(z.minLength(1, { error: idsError }), z.maxLength(MAX_TRIAL_RUNS, { error: idsError })),
+        )
+        .check(z.describe('These executions, instead of those that the other fields select.')),
+      ...replayFields({ tools: 'recorded', models: 'live', steps: 'recorded' }),
+      maxTrialCostUsd: within(
+        MAX_COST_USD,
+        'The maximum price in US dollars of all model responses together. Required if models are live.',
+        false,
+      ),
+      maxConcurrency: within(MAX_CONCURRENCY, 'How many executions are in progress at the same time.'),
+    })
+    .check(z.meta({ id: 'TrialBody' }))
+})
+
+export type TrialBody = z.output<typeof trialBody>
 export type ScheduleBody = z.output<typeof scheduleBody>

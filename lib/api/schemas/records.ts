@@ -10,6 +10,7 @@ import {
   limitsBody,
   publishBody,
   scheduleBody,
+  trialBody,
   webhookBody,
   webhookChanges,
 } from './bodies.ts'
@@ -23,6 +24,7 @@ import {
 } from './execution-record.ts'
 import { limitsDetails, limitsRecord, ownLimits } from './limits-record.ts'
 import { scheduleRecord } from './schedule-record.ts'
+import { changedTrialRecord, trialItemRecord, trialRecord } from './trial-record.ts'
 import { usageRowRecord } from './usage-record.ts'
 import {
   createdWebhookRecord,
@@ -126,6 +128,7 @@ const records = {
   BatchResult: batchResultRecord,
   ChangedBatch: changedBatchRecord,
   ChangedExecution: changedExecutionRecord,
+  ChangedTrial: changedTrialRecord,
   CreatedWebhook: createdWebhookRecord,
   Decision: decisionRecord,
   DecisionBody: decisionBody,
@@ -151,6 +154,9 @@ const records = {
   SignalData: z.unknown().describe('Any JSON. At most 256,000 bytes.'),
   Step: stepRecord,
   TestResult: testResultRecord,
+  Trial: trialRecord,
+  TrialBody: trialBody,
+  TrialItem: trialItemRecord,
   UsageRow: usageRowRecord,
   Version: versionRecord,
   VersionDetails: versionDetails,

@@ -136,7 +136,7 @@ export type ExecutionItem = Pick<ExecutionSummary, RequiredField> & {
   /** The index keys of a final execution, by which it is counted. */
   usageShard?: string
   usageAt?: number
-  /** That of `error`: what the index shows of it. */
+  /** What the index shows of `error`: see `readUsageCode`. */
   errorCode?: string
   /** Only in the tombstone of a deleted execution. */
   deleted?: true
@@ -179,18 +179,14 @@ export function toSummary(item: ExecutionItem): ExecutionSummary {
 export async function toItem(table: Table, execution: Execution): Promise<Item> {
   const { input, inputAdaptations, output, feedback, batch, lease, ...others } = execution
   const { error, lastError, judgement, logs, ...plain } = others
-  const { id, organizationId, agentId, tenantId } = plain
-  const listShard = shardOf(id, LIST_SHARDS)
+  const { id } = plain
   const key = executionKey(id)
   const writtenAt = Date.parse(execution.createdAt)
   const store = (name: string, value: unknown) =>
     storePayload(table, { executionId: id, holder: key, writer: `${name}-${randomUUID()}`, writtenAt }, value)
   return {
     ...key,
-    ownerShard: ownedShard(organizationId, 'EXEC', listShard),
-    agentShard: agentShard(agentId, listShard),
-    tenantShard: tenantId === null ? undefined : tenantShard(organizationId, tenantId, listShard),
-    listOrder: id,
+    ...listKeys(execution),
     ...(execution.status === 'IN_PROGRESS' && openKeys(execution)),
     ...withoutMissing(plain),
     batch: batch ? storeLine(batch) : undefined,
@@ -204,6 +200,18 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
     logs: logs === null ? undefined : toStoredText(logs),
     leaseOwner: lease?.owner,
     leaseExpiresAt: execution.suspension ? NEVER_EXPIRES : lease?.expiresAt,
+  }
+}
+
+/** The index keys of lists. Those of a trial have thousands of lines, which would displace other executions. */
+function listKeys({ id, organizationId, agentId, tenantId, source, batch }: Execution): Item {
+  const shard = shardOf(id, LIST_SHARDS)
+  if (source === 'TRIAL' && batch) return { agentShard: agentShard(batch.id, shard), listOrder: id }
+  return {
+    ownerShard: ownedShard(organizationId, 'EXEC', shard),
+    agentShard: agentShard(agentId, shard),
+    tenantShard: tenantId === null ? undefined : tenantShard(organizationId, tenantId, shard),
+    listOrder: id,
   }
 }
 
@@ -252,16 +260,27 @@ export const usageKeys = ({
   id,
   endedAt,
   error,
+  source,
 }: {
   id: string
   /** Milliseconds since the epoch. */
   endedAt: number
   error: ExecutionError | null
+  source: Execution['source'] | undefined
 }): Item => ({
   usageShard: usageShard(shardOf(id, USAGE_SHARDS)),
   usageAt: endedAt,
-  errorCode: error?.code,
+  errorCode: source === 'TRIAL' ? `${TRIAL_PREFIX}${error?.code ?? ''}` : error?.code,
 })
+
+/** The index shows no source: it has what it was created with. */
+const TRIAL_PREFIX = 'TRIAL#'
+
+/** What the usage index shows of the end. */
+export function readUsageCode({ errorCode }: Pick<ExecutionItem, 'errorCode'>) {
+  const isTrial = errorCode?.startsWith(TRIAL_PREFIX) ?? false
+  return { isTrial, errorCode: (isTrial ? errorCode?.slice(TRIAL_PREFIX.length) : errorCode) || null }
+}
 
 /** The key under which the lists of an organization show an open or failed execution. */
 export const statusKey = (

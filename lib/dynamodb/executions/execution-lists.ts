@@ -38,6 +38,7 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
           !item.deleted &&
           (!params.status || item.status === params.status) &&
           isWaiting(item, params.waiting) &&
+          !isHiddenLine(item, params) &&
           (params.agentIds?.includes(item.agentId) ?? true),
       )
       const loaded = (await Promise.all(matching.map(load))).filter((item) => item !== null)
@@ -73,6 +74,10 @@ function statusKeysOf({ status, waiting }: ExecutionListParams): StatusKey[] | n
   if (status !== 'IN_PROGRESS') return null
   return waiting === 'none' ? ['IN_PROGRESS'] : ['IN_PROGRESS', 'WAITING', 'WAITING-APPROVAL']
 }
+
+/** Only its trial lists what it has repeated, once that has ended. */
+const isHiddenLine = ({ source, batch }: ExecutionItem, { status }: ExecutionListParams): boolean =>
+  source === 'TRIAL' && batch !== undefined && status === 'ERROR'
 
 function isWaiting({ suspension }: ExecutionItem, waiting: ExecutionListParams['waiting']): boolean {
   if (waiting === undefined) return true

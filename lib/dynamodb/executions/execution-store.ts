@@ -62,13 +62,13 @@ export function executionStore(table: Table): ExecutionStore {
     ...openExecutions(table),
 
     async create({ execution, isMarked, countedAt, sendBefore = endOfWrite() }) {
-      const { id, parentExecutionId, finishedAt, error } = execution
+      const { id, parentExecutionId, finishedAt, error, source } = execution
       // Written first, so that a deletion of the parent finds whatever is created.
       if (parentExecutionId !== null) await table.put(childKey(parentExecutionId, id))
       const item = await toItem(table, execution)
       if (!finishedAt) return table.put(item, NOT_EXISTS)
       const keys = {
-        ...usageKeys({ id, endedAt: countedAt ?? Date.parse(finishedAt), error }),
+        ...usageKeys({ id, endedAt: countedAt ?? Date.parse(finishedAt), error, source }),
         ...(isMarked && outboxKeys({ id, finishedAt })),
       }
       return table.put({ ...item, ...keys }, NOT_EXISTS, sendBefore)
@@ -165,7 +165,7 @@ export function executionStore(table: Table): ExecutionStore {
 
     async finish({ execution, isMarked, sendBefore = endOfWrite(), ...params }) {
       const { outcome, finishedAt, staysListed } = params
-      const { id } = execution
+      const { id, source } = execution
       const { owner } = execution.lease
       const writtenAt = Date.parse(finishedAt)
       const target = { executionId: id, holder: executionKey(id), writer: `output-${owner}`, writtenAt }
@@ -176,7 +176,7 @@ export function executionStore(table: Table): ExecutionStore {
       const transition = transitions.finish(owner, params)
       const { error = null } = transition.set
       const keys = {
-        ...usageKeys({ id, endedAt: writtenAt, error }),
+        ...usageKeys({ id, endedAt: writtenAt, error, source }),
         ...(isMarked && !staysListed && outboxKeys({ id, finishedAt })),
       }
       const updated = await apply(
@@ -198,7 +198,7 @@ export function executionStore(table: Table): ExecutionStore {
     async end({
       organizationId,
       id,
-      execution: _,
+      execution,
       unleasedAt,
       listed,
       isMarked,
@@ -212,7 +212,7 @@ export function executionStore(table: Table): ExecutionStore {
       const keys = {
         ...open,
         ...marks,
-        ...usageKeys({ id, endedAt: Date.parse(finishedAt), error }),
+        ...usageKeys({ id, endedAt: Date.parse(finishedAt), error, source: execution?.source }),
         statusShard: statusKey({ organizationId, id }, 'ERROR'),
       }
       const item = await apply(id, transitions.end(guard, ending), keys, { sendBefore })

@@ -1,4 +1,4 @@
-import type { Execution, ExecutionSummary } from '../../core/execution.ts'
+import type { Execution, ExecutionSummary, Feedback } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import { executionKey } from '../table/keys.ts'
@@ -22,10 +22,16 @@ type Params = { organizationId: string; ids: string[] }
 /** Executions by their ids. */
 export const executionReaders = (
   table: Table,
-): Pick<ExecutionStore, 'readMany' | 'readResults' | 'readSummaries'> => ({
+): Pick<ExecutionStore, 'readFeedback' | 'readMany' | 'readResults' | 'readSummaries'> => ({
   readMany: (params) => read<Execution>(table, params, undefined, (item) => loadExecution(table, item)),
 
   readSummaries: (params) => read<ExecutionSummary>(table, params, SUMMARY_ATTRIBUTES, toSummary),
+
+  readFeedback: (params) =>
+    read(table, params, ['id', 'feedback'], async ({ id, feedback }) => {
+      const loaded = feedback && (await loadIfComplete(table, executionKey(id), feedback))
+      return (loaded ?? null) as Feedback | null
+    }),
 
   readResults: (params) =>
     read(table, params, RESULT_ATTRIBUTES, async ({ id, status, output, error }) => {

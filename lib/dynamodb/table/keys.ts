@@ -1,7 +1,7 @@
 import { SUBJECT_KINDS, type Subject } from '../../core/notification.ts'
 import type { DeliveryId } from '../../core/ports.ts'
 import { DEPLOYMENT, startOf, type UsageInterval } from '../../core/usage.ts'
-import { LIMITED, type LimitSubject } from '../../core/usage-limits.ts'
+import { LIMITED, type LimitSubject, type SpendingSubject } from '../../core/usage-limits.ts'
 
 /** Key builders. Prefixes appear nowhere else. */
 export type Key = { pk: string; sk: string }
@@ -69,8 +69,8 @@ export const webhookSecretKey = (organizationId: string, id: string): Key => ({
 })
 
 /** A tenant's id may contain any printable character: it comes last. */
-const nameOf = ({ kind, id }: LimitSubject): string => `${limitsPrefix(kind)}${id}`
-export const limitsPrefix = (kind: LimitSubject['kind']): string => `${kind.toUpperCase()}#`
+const nameOf = ({ kind, id }: SpendingSubject): string => `${limitsPrefix(kind)}${id}`
+export const limitsPrefix = (kind: SpendingSubject['kind']): string => `${kind.toUpperCase()}#`
 export const limitsKey = (organizationId: string, subject: LimitSubject): Key => ({
   pk: `${LIMITS_PREFIX}${organizationId}`,
   sk: nameOf(subject),
@@ -97,11 +97,11 @@ export const queuedRunKey = (
   sk: `${run.createdAt}#${run.executionId}`,
 })
 export const SPENT_PREFIX = 'SPENT#'
-/** What a tenant or an agent with limits has spent in a month. Each response of a model adds to one of the shards. */
+/** What a tenant or an agent with limits, or a trial, has spent in a month: a part of it is in each of the shards. */
 export const SPENT_SHARDS = 8
 export const spentKey = (
   organizationId: string,
-  subject: LimitSubject,
+  subject: SpendingSubject,
   month: string,
   shard: number,
 ): Key => ({ pk: `${SPENT_PREFIX}${organizationId}#${shard}#${nameOf(subject)}`, sk: month })
@@ -138,9 +138,9 @@ export const scheduleIdOf = ({ pk, sk }: Key): { agentId: string; schedule: stri
 export const batchKey = (id: string): Key => ({ pk: `${BATCH_PREFIX}${id}`, sk: 'BATCH' })
 export const BATCH_PREFIX = 'BATCH#'
 /** Each block is a partition: lines are read while others are. */
-export const batchBlockKey = (id: string, block: number, chunk: number): Key => ({
+export const batchBlockKey = (id: string, block: number, chunk: number, writer?: string): Key => ({
   pk: `${BATCH_PREFIX}${id}#${block}`,
-  sk: padded(chunk),
+  sk: writer === undefined ? padded(chunk) : `${writer}#${padded(chunk)}`,
 })
 /** The lines of a batch that are open at the same time write their lanes. */
 export const LANE_SHARDS = 8
@@ -280,7 +280,7 @@ export const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, s
 
 export const ownedShard = (
   organizationId: string,
-  kind: 'AGENT' | 'BATCH' | 'EXEC' | 'TOKEN',
+  kind: 'AGENT' | 'BATCH' | 'EXEC' | 'TOKEN' | 'TRIAL',
   shard: number,
 ): string => `ORG#${organizationId}#${kind}#${shard}`
 export const organizationsShard = (shard: number): string => `ORGS#${shard}`

@@ -23,6 +23,7 @@ import type {
   System,
   WebhookStore,
 } from '../../core/ports.ts'
+import type { TrialSettings } from '../../core/trial.ts'
 import { checkCostLimit, checkOverrides, type RunOverrides } from '../submit/check-overrides.ts'
 import { reserveId } from '../submit/reserve-id.ts'
 import { checkInput, resolveTarget } from '../submit/run-request.ts'
@@ -119,17 +120,23 @@ export const acceptBatch = (stores: AcceptStores, { lines, ...target }: BatchReq
 /**
  * @param source.identity what must be the same when the idempotency key is used again
  * @param source.readLines called if the batch is a new one
+ * @param source.trial its lines are the originals that a trial repeats
  */
 export async function startBatch(
   stores: AcceptStores,
   { access, version, overrides, key, refusal, selectedBy, newId }: BatchTarget,
-  source: { identity: unknown; readLines: () => Promise<LineInput[]>; retryOf?: string },
+  source: {
+    identity: unknown
+    readLines: () => Promise<LineInput[]>
+    retryOf?: string
+    trial?: TrialSettings
+  },
 ): Promise<Batch> {
   const { batches, queue, system } = stores
   const { organizationId } = access
-  const { retryOf = null } = source
-  const idempotency =
-    key === undefined ? null : { key, requestHash: hashJson(['batch', retryOf, source.identity, overrides]) }
+  const { retryOf = null, trial = null } = source
+  const request = [trial ? 'trial' : 'batch', retryOf, source.identity, overrides]
+  const idempotency = key === undefined ? null : { key, requestHash: hashJson(request) }
   const { executionId: id, idempotencyId, isBound } = await reserveId(stores, version, idempotency, newId)
   const known = isBound ? await batches.get({ organizationId, id }) : null
   if (known) return known
@@ -147,7 +154,7 @@ export async function startBatch(
     tokenId: access.tokenId || null,
     options: optionsOf(overrides),
     webhookUrl: overrides.webhookUrl ?? null,
-    trial: null,
+    trial,
     sums: null,
     retryOf,
     idempotencyId,

@@ -1,26 +1,26 @@
 import { type Batch, type CountedBatch, type LineInput, lineExecutionId } from '../../core/batch.ts'
-import { BatchInProgress, BatchNotFound, ServiceError } from '../../core/errors.ts'
+import { BatchInProgress, BatchNotFound, ServiceError, TrialNotFound } from '../../core/errors.ts'
 import type { ExecutionError } from '../../core/execution.ts'
 import type { BatchStore, ExecutionStore, FeedQueue, System } from '../../core/ports.ts'
 import { type AcceptStores, prepareTarget, startBatch } from './accept.ts'
 import { type BatchReference, findBatch, getBatch } from './read.ts'
 
-const CANCELLED_BATCH: ExecutionError = {
+const cancelled = (kind: 'batch' | 'trial'): ExecutionError => ({
   code: 'Cancelled',
-  message: 'The batch was cancelled on request.',
-}
+  message: `The ${kind} was cancelled on request.`,
+})
 
 type ChangeStores = { batches: BatchStore; queue: Pick<FeedQueue, 'feed'>; system: System }
 
 /**
  * Starts no further line and ends those that are open, at once or soon. One that has ended does not change.
- * @throws BatchNotFound
+ * @throws BatchNotFound, TrialNotFound
  */
 export async function cancelBatch(stores: ChangeStores, reference: BatchReference): Promise<CountedBatch> {
   const { batches } = stores
   const batch = await findBatch(stores, reference)
   if (batch.status !== 'IN_PROGRESS') return getBatch(stores, reference)
-  await batches.stop({ batch, error: CANCELLED_BATCH, status: 'CANCELLING' })
+  await batches.stop({ batch, error: cancelled(batch.trial ? 'trial' : 'batch'), status: 'CANCELLING' })
   await feed(stores, batch)
   return getBatch(stores, reference)
 }
@@ -31,13 +31,13 @@ const feed = ({ queue }: ChangeStores, { id: batchId, organizationId }: Batch): 
 
 /**
  * Hides a batch that has ended. Its executions and its lines are deleted from then on.
- * @throws BatchNotFound, BatchInProgress
+ * @throws BatchNotFound, TrialNotFound, BatchInProgress
  */
 export async function deleteBatch(stores: ChangeStores, reference: BatchReference): Promise<void> {
   const batch = await findBatch(stores, reference)
-  if (batch.status !== 'ENDED') throw new BatchInProgress(batch.id)
-  if (!(await stores.batches.hide({ batch, now: stores.system.now() }))) throw new BatchNotFound()
-  await feed(stores, batch)
+  if (batch.status !== 'ENDED') throw new BatchInProgress(batch.id, batch.trial ? 'trial' : 'batch')
+  if (await stores.batches.hide({ batch, now: stores.system.now() })) return feed(stores, batch)
+  throw batch.trial ? new TrialNotFound() : new BatchNotFound()
 }
 
 type RetryStores = AcceptStores & {

@@ -7,6 +7,7 @@ import { isoNow, timesOf } from '../engine.ts'
 import { type BatchEngine, readOpenBatch } from './batch-engine.ts'
 import { deleteHidden } from './delete-hidden.ts'
 import { feedLane, RETRY_MS } from './lane.ts'
+import { sumTrial } from './sum-trial.ts'
 
 /** How long one message starts lines: cache hits end at once, and a batch can consist of them. */
 const WORK_MS = 10_000
@@ -90,9 +91,11 @@ async function feedAll(engine: BatchEngine, batch: Batch, until: number): Promis
 }
 
 /** Ends a batch whose lanes have no lines left. The last lane sees this, because it is written before. */
-async function endIfDone({ batches, recent, system }: BatchEngine, batch: Batch): Promise<void> {
+async function endIfDone(engine: BatchEngine, batch: Batch): Promise<void> {
+  const { batches, recent, system } = engine
   const lanes = await batches.listLanes({ batch })
   if (lanes.some(({ line }) => line !== null)) return
-  await batches.end({ batch, totals: sumTotals(lanes), endedAt: isoNow(system) })
+  const sums = batch.trial && (await sumTrial(engine, batch))
+  await batches.end({ batch, totals: sumTotals(lanes), sums, endedAt: isoNow(system) })
   recent.delete(batch.id)
 }

@@ -1,3 +1,4 @@
+import { isTrialUsedUp, trialUsedUp } from '../../access/trial-limit.ts'
 import { type Batch, type Lane, lineExecutionId, sumTotals } from '../../core/batch.ts'
 import { LimitExceeded, TooManyRequests } from '../../core/errors.ts'
 import { CANCELLED, type ExecutionError, type ExecutionSummary, isFinal } from '../../core/execution.ts'
@@ -108,7 +109,7 @@ async function stopAtLimit(engine: BatchEngine, batch: Batch, key: Key): Promise
 }
 
 async function findExcess(
-  { batches, deadlineMs, system }: BatchEngine,
+  { batches, deadlineMs, limits, system }: BatchEngine,
   batch: Batch,
 ): Promise<ExecutionError | null> {
   const { createdAt, maxCostUsd } = batch
@@ -117,8 +118,11 @@ async function findExcess(
     return { code: 'DeadlineExceeded', message }
   }
   if (maxCostUsd === null) return null
+  if (batch.trial && limits && (await isTrialUsedUp(limits, batch, maxCostUsd)))
+    return trialUsedUp(maxCostUsd)
   const { costUsd } = sumTotals(await batches.listLanes({ batch }))
   if (costUsd < maxCostUsd) return null
+  if (batch.trial) return trialUsedUp(maxCostUsd)
   const message = `The lines that had ended cost $${costUsd}, and maxBatchCostUsd of the batch is ${maxCostUsd}.`
   return { code: 'BudgetExceeded', message }
 }

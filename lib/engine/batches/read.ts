@@ -3,30 +3,34 @@ import { findAgentId } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
 import { type Batch, type CountedBatch, lineExecutionId, sumTotals } from '../../core/batch.ts'
 import { BY_ID, BY_LINE, type PageQuery, parsePage } from '../../core/cursor.ts'
-import { BatchNotFound } from '../../core/errors.ts'
+import { BatchNotFound, TrialNotFound } from '../../core/errors.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { isUuid } from '../../core/ids.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { AgentStore, BatchStore, ExecutionStore, Page } from '../../core/ports.ts'
 
-export type BatchReference = { access: Access; batchId: string }
+/** `isTrial`: to a trial, of which readers of batches know nothing. */
+export type BatchReference = { access: Access; batchId: string; isTrial?: boolean }
 
 type Batches = { batches: Pick<BatchStore, 'get' | 'listLanes'> }
 
-/** @throws BatchNotFound, also for one that the token may not see */
+/** @throws BatchNotFound or TrialNotFound, also for one that the token may not see */
 export async function findBatch(
   { batches }: { batches: Pick<BatchStore, 'get'> },
-  { access, batchId }: BatchReference,
+  { access, batchId, isTrial = false }: BatchReference,
 ): Promise<Batch> {
   const { organizationId, agentIds, tenantId } = visibilityOf(access)
   const batch = isUuid(batchId) ? await batches.get({ organizationId, id: batchId.toLowerCase() }) : null
   const isVisible =
-    batch && (agentIds?.includes(batch.agentId) ?? true) && (tenantId === null || batch.tenantId === tenantId)
-  if (!isVisible) throw new BatchNotFound()
+    batch &&
+    (batch.trial !== null) === isTrial &&
+    (agentIds?.includes(batch.agentId) ?? true) &&
+    (tenantId === null || batch.tenantId === tenantId)
+  if (!isVisible) throw isTrial ? new TrialNotFound() : new BatchNotFound()
   return batch
 }
 
-/** @throws BatchNotFound */
+/** @throws BatchNotFound, TrialNotFound */
 export const getBatch = async (stores: Batches, reference: BatchReference): Promise<CountedBatch> =>
   countLines(stores, await findBatch(stores, reference))
 
@@ -40,15 +44,21 @@ export type BatchQuery = PageQuery & {
   /** ID or slug. */
   agent?: string | undefined
   tenantId?: string | undefined
+  /** Of trials. */
+  version?: string | undefined
 }
 
 /**
- * A page of the batches that a token may see, newest first.
+ * A page of the batches, or of the trials, that a token may see, newest first.
  * @throws AgentNotFound, Forbidden for another tenant than that of the token, InvalidCursor
  */
 export async function listBatches(
   { agents, batches }: { agents: AgentStore; batches: BatchStore },
-  { access, query: { agent, tenantId, ...page } }: { access: Access; query: BatchQuery },
+  {
+    access,
+    query: { agent, tenantId, version, ...page },
+    isTrial = false,
+  }: Pick<BatchReference, 'access' | 'isTrial'> & { query: BatchQuery },
 ): Promise<Page<CountedBatch>> {
   const { organizationId, agentIds } = visibilityOf(access)
   const agentId = await findAgentId(agents, access, agent)
@@ -56,6 +66,8 @@ export async function listBatches(
     organizationId,
     agentIds: agentId === null ? agentIds : [agentId],
     tenantId: resolveTenant(access, tenantId) ?? null,
+    versionId: version ?? null,
+    isTrial,
     ...parsePage(page, BY_ID),
   })
   return { items: await Promise.all(items.map((batch) => countLines({ batches }, batch))), next }

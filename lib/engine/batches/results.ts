@@ -64,7 +64,7 @@ const ofExecution = ({ id, status, output, error }: ExecutionResult) => ({
 })
 
 /** A line that has no execution has not started, was not started any more, or its execution was deleted. */
-function withoutExecution({ status, stopped }: Batch) {
+export function withoutExecution({ status, stopped }: Batch) {
   const error = stopped ?? (status === 'ENDED' ? NOT_FOUND : null)
   return {
     executionId: null,

@@ -8,6 +8,7 @@ import { unexpectedError } from '../checkpoints/stop-reason.ts'
 import { enqueue, record } from '../submit/accept.ts'
 import { buildRunRequest, type RunRequest } from '../submit/run-request.ts'
 import type { BatchEngine } from './batch-engine.ts'
+import { type LineRun, repeatOriginal } from './trial-line.ts'
 
 /**
  * Records the execution of a line, unless it is recorded, and enqueues it. It is final at once if its result is cached,
@@ -21,14 +22,25 @@ export async function startLine(
 ): Promise<Execution | null> {
   const { customId, input } = await readLine(engine, batch, line)
   const executionId = lineExecutionId(batch, line)
-  const { tokenId, selectedBy } = batch
-  const origin = { tokenId, selectedBy, batch: { id: batch.id, customId, line, lane } }
-  const prepared = await prepare(engine, batch, input)
+  const { tokenId, tenantId, selectedBy, options: overrides, trial } = batch
+  const run: LineRun = trial
+    ? await repeatOriginal(engine, { ...batch, trial }, customId)
+    : { input, tenantId, overrides }
+  const { replay = null, learnedFrom = null } = run
+  const origin = {
+    tokenId,
+    selectedBy,
+    batch: { id: batch.id, customId, line, lane },
+    replay,
+    learnedFrom,
+  }
+  const prepared = run.error ?? (await prepare(engine, batch, run))
   if ('code' in prepared) {
-    const { organizationId, agentId, versionId, tenantId, isDraft } = batch
-    const given = { id: executionId, organizationId, agentId, versionId, tenantId, isDraft, input, ...origin }
+    const { organizationId, agentId, versionId, isDraft } = batch
+    const owner = { id: executionId, organizationId, agentId, versionId, isDraft, tenantId: run.tenantId }
+    const given = { ...owner, input: run.input, options: optionsOf(run), ...origin }
     const times = { now: engine.system.now(), deadlineMs: DEADLINE_MS }
-    const execution = failedExecution({ ...given, ...times, options: optionsOf(batch) }, prepared)
+    const execution = failedExecution({ ...given, ...times }, prepared)
     return (await engine.executions.create({ execution })) ? execution : engine.executions.get(execution)
   }
   const ids = { executionId, idempotencyId: null, isBound: true }
@@ -50,12 +62,12 @@ async function readLine({ blocks }: BatchEngine, batch: Batch, line: number) {
 async function prepare(
   { agents }: BatchEngine,
   batch: Batch,
-  input: Execution['input'],
+  { input, tenantId, overrides }: LineRun,
 ): Promise<RunRequest | ExecutionError> {
   const version = await resolveVersionOf(agents, batch)
   if (!version) return { code: 'VersionNotFound', message: 'The version of the execution no longer exists.' }
   try {
-    return await buildRunRequest(version, input, { ...batch.options, tenantId: batch.tenantId ?? undefined })
+    return await buildRunRequest(version, input, { ...overrides, tenantId: tenantId ?? undefined })
   } catch (error) {
     if (error instanceof Unavailable) throw error
     if (error instanceof ServiceError) {
@@ -67,7 +79,7 @@ async function prepare(
   }
 }
 
-const optionsOf = ({ options: { maxAgentSteps, model, useDynamicLearning } }: Batch) => ({
+const optionsOf = ({ overrides: { maxAgentSteps, model, useDynamicLearning } }: LineRun) => ({
   maxAgentSteps: maxAgentSteps ?? MAX_AGENT_STEPS.default,
   model: model ?? null,
   useDynamicLearning: useDynamicLearning ?? false,

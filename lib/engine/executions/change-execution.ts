@@ -59,5 +59,5 @@ async function assertBatchHasEnded(
   const line = batches && (await executions.getSummary(key))?.batch
   if (!line) return
   const batch = await batches.get({ organizationId: key.organizationId, id: line.id })
-  if (batch && batch.status !== 'ENDED') throw new BatchInProgress(line.id)
+  if (batch && batch.status !== 'ENDED') throw new BatchInProgress(line.id, batch.trial ? 'trial' : 'batch')
 }

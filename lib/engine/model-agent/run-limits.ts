@@ -1,5 +1,6 @@
 import pRetry from 'p-retry'
 import { findUsedUp, hasCostLimit, type Limited, limitsOf } from '../../access/limits.ts'
+import { addTrialSpent, isTrialUsedUp, trialUsedUp } from '../../access/trial-limit.ts'
 import type { Execution, Usage } from '../../core/execution.ts'
 import { describeReached, ownerOf, type Spent } from '../../core/usage-limits.ts'
 import { describeCause, logger } from '../../logger.ts'
@@ -8,7 +9,10 @@ import { BudgetExceeded } from './run-budget.ts'
 
 const RETRIES = { retries: 3, minTimeout: 100, maxTimeout: 1_000, randomize: true }
 
-/** The cost limits of a run's tenant and agent. Agents that it calls spend for the tenant, and for themselves. */
+/**
+ * The cost limits of a run's tenant and agent, and of its trial. Agents that it calls spend for the tenant, and for
+ * themselves.
+ */
 export type RunLimits = {
   /** To be called before each model request, retries included. @throws BudgetExceeded, Unavailable */
   check(): Promise<void>
@@ -19,10 +23,12 @@ export type RunLimits = {
 /** Null where there are no limits. An organization without any costs one cached read. */
 export function openRunLimits(
   { limits: store, system, warnAtLimit }: Pick<Engine, 'limits' | 'system' | 'warnAtLimit'>,
-  execution: Pick<Execution, 'id' | 'organizationId' | 'tenantId' | 'agentId'>,
+  execution: Pick<Execution, 'id' | 'organizationId' | 'tenantId' | 'agentId' | 'batch' | 'replay'>,
 ): RunLimits | null {
   if (!store) return null
-  const { organizationId, id: executionId } = execution
+  const { organizationId, id: executionId, batch, replay } = execution
+  const maxTrialCostUsd = replay?.maxTrialCostUsd
+  const trial = batch && maxTrialCostUsd !== undefined ? { organizationId, id: batch.id } : null
   /** Best effort: each request and each response repeats it. @param known what was spent; it is read by default */
   async function warn({ subject, limits }: Limited, at: number, known?: Spent): Promise<void> {
     if (!store || !warnAtLimit || limits.warnAt === null) return
@@ -45,6 +51,8 @@ export function openRunLimits(
         throw new BudgetExceeded({ code: 'BudgetExceeded', message: describeReached(usedUp), ...details })
       })
       await Promise.all(checks)
+      if (trial && maxTrialCostUsd !== undefined && (await isTrialUsedUp(store, trial, maxTrialCostUsd)))
+        throw new BudgetExceeded(trialUsedUp(maxTrialCostUsd))
     },
 
     async add({ costUsd = 0 }) {
@@ -56,6 +64,7 @@ export function openRunLimits(
         await warn(limited, at)
       }
       try {
+        if (trial) await pRetry(() => addTrialSpent(store, trial, costUsd), RETRIES)
         await Promise.all((await pRetry(findLimited, RETRIES)).map(spend))
       } catch (error) {
         const cause = describeCause(error)

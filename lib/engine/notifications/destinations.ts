@@ -61,6 +61,6 @@ export function openDestinations(
   }
 }
 
-/** Events are those of runs and batches that a client has started on a published version. */
-const isReported = ({ parentExecutionId, isDraft }: Addressed): boolean =>
-  parentExecutionId === null && !isDraft
+/** Events are those of runs and batches that a client has started on a published version, without trials. */
+const isReported = ({ parentExecutionId, isDraft, source }: Addressed): boolean =>
+  parentExecutionId === null && !isDraft && source !== 'TRIAL'

@@ -193,6 +193,7 @@ export function newExecutionParams(
 ): Omit<NewExecution, 'lease'> {
   const { version, input, inputAdaptations = [], tenantId, options } = request
   const { tokenId = null, webhookUrl = null, cache = null, batch = null, schedule = null } = request
+  const { replay = null, learnedFrom = null } = request
   return {
     id: executionId,
     organizationId: version.organizationId,
@@ -216,5 +217,7 @@ export function newExecutionParams(
     batch,
     schedule,
     ...(request.selectedBy && { selectedBy: request.selectedBy }),
+    replay,
+    learnedFrom,
   }
 }

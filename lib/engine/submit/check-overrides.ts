@@ -89,7 +89,7 @@ const includes = (listed: ModelName, requested: ModelName) =>
   (listed.reasoning === 'default' || listed.reasoning === requested.reasoning)
 
 /** Parameters that limit what runs may spend. */
-type LimitName = 'maxTokens' | 'maxCostUsd' | 'maxBatchCostUsd'
+type LimitName = 'maxTokens' | 'maxCostUsd' | 'maxBatchCostUsd' | 'maxTrialCostUsd'
 
 async function checkBudget(version: Version, overrides: RunOverrides, budget: Budget): Promise<void> {
   assertCountable(version, overrides.maxTokens === undefined ? 'maxCostUsd' : 'maxTokens')

@@ -8,6 +8,7 @@ import type { BatchLine, Execution, InputAdaptation, RunOptions, ScheduledRun } 
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { AgentStore, System, WebhookStore } from '../../core/ports.ts'
+import type { Replay } from '../../core/trial.ts'
 import { openBody } from '../../schema/adapt/adapt-input.ts'
 import { mayHaveFiles } from '../../schema/files/file-schema.ts'
 import { assertObject } from '../../schema/message-text.ts'
@@ -36,6 +37,10 @@ export type RunRequest = {
   executionId?: string
   batch?: BatchLine | null
   schedule?: ScheduledRun | null
+  /** The execution that it repeats, and how; null by default. */
+  replay?: Replay | null
+  /** The examples of a replay: those of its original. By default, the run chooses them. */
+  learnedFrom?: string[] | null
   idempotency?: Idempotency | null
   /** Why no new run is accepted: the request can only repeat an earlier one with the same idempotency key. */
   refusal?: ServiceError | null

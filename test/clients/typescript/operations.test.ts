@@ -51,6 +51,12 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
   'cancel-batch': (client) => client.cancelBatch(ID),
   'retry-batch': (client) => client.retryBatch(ID),
   'delete-batch': (client) => client.deleteBatch(ID),
+  'start-trial': (client) => client.createTrial('wait', ID, { maxTrialCostUsd: 1 }),
+  'list-trials': (client) => client.trials().next(),
+  'get-trial': (client) => client.getTrial(ID),
+  'list-trial-items': (client) => client.trialItems(ID, { verdict: 'CHANGED' }).next(),
+  'cancel-trial': (client) => client.cancelTrial(ID),
+  'delete-trial': (client) => client.deleteTrial(ID),
   'list-limits': (client) => client.limits().next(),
   'get-tenant-limits': (client) => client.limitsOf({ tenantId: 'a/b?#%' }),
   'put-tenant-limits': (client) => client.setLimits({ tenantId: 'a/b?#%' }, { maxOpenExecutions: 1 }),
@@ -72,7 +78,15 @@ describe('Client', () => {
     const { client, requests } = await scriptedService([json(400, {})], { maxRetries: 0 })
     await call(client).catch(() => undefined)
     const { method, path } = getOperation(name as OperationName)
-    const ids = { executionId: ID, versionId: ID, approvalId: ID, webhookId: ID, deliveryId: ID, batchId: ID }
+    const ids = {
+      executionId: ID,
+      versionId: ID,
+      approvalId: ID,
+      webhookId: ID,
+      deliveryId: ID,
+      batchId: ID,
+      trialId: ID,
+    }
     const values: Record<string, string> = { agentId: 'wait', name: 'paid', scheduleName: 'nightly', ...ids }
     values.tenantId = 'a%2Fb%3F%23%25'
     const expected = path.replace(/\{(\w+)\}/g, (_, parameter: string) => values[parameter] ?? '')

@@ -76,6 +76,12 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'cancel-batch': [/*    */ 202, 403, 403, 403, 403, 202, 404, 404, 404],
   'retry-batch': [/*     */ 422, 403, 403, 403, 403, 422, 404, 404, 404],
   'delete-batch': [/*    */ 403, 403, 204, 403, 403, 204, 404, 404, 404],
+  'start-trial': [/*     */ 403, 403, 202, 403, 403, 403, 403, 404, 404],
+  'list-trials': [/*     */ 403, 200, 403, 403, 403, 403, 403, ABSENT, ABSENT],
+  'get-trial': [/*       */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
+  'list-trial-items': [/**/ 403, 200, 403, 403, 403, 403, 403, 404, 404],
+  'cancel-trial': [/*    */ 403, 403, 202, 403, 403, 403, 403, 404, 404],
+  'delete-trial': [/*    */ 403, 403, 204, 403, 403, 403, 403, 404, 404],
   'get-usage': [/*       */ 403, 200, 403, 403, 403, 200, 403, 200, 200],
   'give-feedback': [/*   */ 200, 403, 200, 200, 403, 200, 404, 404, 404],
 }
@@ -104,6 +110,7 @@ const REQUESTS: Partial<
   'decide-approval': { body: { decision: 'approve' } },
   'start-batch': { query: '?tenantId=acme', body: [{ customId: 'a', input: { text: 'x' } }] },
   'list-batches': { query: '?tenantId=acme' },
+  'start-trial': { body: { limit: 1 } },
   // What it shows to whom: test/http/usage.test.ts.
   'get-usage': { query: '?tenantId=acme' },
   'create-webhook': { body: { url: 'https://receiver.example' } },
@@ -125,6 +132,7 @@ let webhookId: string
 let scheduleName: string
 let deliveryId: string
 let batchId: string
+let trialId: string
 let clients: Record<Column, ApiClient>
 
 beforeAll(async () => {
@@ -146,6 +154,7 @@ beforeAll(async () => {
   await setLimits('/v1/agents/echo')
   scheduleName = await newSchedule('daily')
   batchId = await newBatch()
+  trialId = await newTrial()
   deliveryId = await storeDelivery({ organizationId: org.id, executionId, destinationId: webhookId })
 })
 
@@ -178,6 +187,15 @@ async function newBatch(): Promise<string> {
   const { id } = started.json
   const hasEnded = async () => (await org.call('GET', `/v1/batches/${id}`)).json.status === 'ENDED'
   await waitUntil(hasEnded, { what: 'the end of the batch', limitMs: 10_000 })
+  return id
+}
+
+/** One that has ended. */
+async function newTrial(): Promise<string> {
+  const path = `/v1/agents/echo/versions/${versionId}/trials`
+  const { id } = (await org.call('POST', path, { body: { limit: 1 } })).json
+  const hasEnded = async () => (await org.call('GET', `/v1/trials/${id}`)).json.status === 'ENDED'
+  await waitUntil(hasEnded, { what: 'the end of the trial', limitMs: 10_000 })
   return id
 }
 
@@ -214,6 +232,7 @@ async function newIds({ operation: name }: Route): Promise<Ids> {
   if (APPROVALS.includes(name)) return { ...ids(), ...(await newApproval()) }
   if (EXECUTIONS.includes(name)) return { ...ids(), executionId: await newExecution() }
   if (name === 'delete-batch') return { ...ids(), batchId: await newBatch() }
+  if (name === 'delete-trial') return { ...ids(), trialId: await newTrial() }
   if (name === 'delete-webhook') return { ...ids(), webhookId: await newWebhook() }
   if (name === 'delete-tenant-limits') {
     const tenantId = `deleted-${++tenants}`
@@ -241,6 +260,7 @@ type Ids = {
   deliveryId: string
   scheduleName: string
   batchId: string
+  trialId: string
   tenantId: string
   name?: string
   mac?: string
@@ -255,6 +275,7 @@ const ids = (): Ids => ({
   deliveryId,
   scheduleName,
   batchId,
+  trialId,
   tenantId: 'acme',
 })
 
@@ -270,6 +291,7 @@ const NOT_LISTS: OperationName[] = [
   'list-signals',
   'list-schedules',
   'list-batch-executions',
+  'list-trial-items',
   'get-usage',
 ]
 
@@ -317,6 +339,7 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
         approvalId,
         webhookId: fourth,
         batchId: fourth,
+        trialId: fourth,
       })
       expect(comparable(response)).toEqual(comparable(missing))
     }
@@ -325,7 +348,7 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
       type Item = { id?: string; executionId?: string; agentId?: string }
       const ids = response.json.flatMap((item: Item) => [item.id, item.executionId, item.agentId])
       const listed =
-        [executionId, agentId, webhookId, batchId].some((id) => ids.includes(id)) ||
+        [executionId, agentId, webhookId, batchId, trialId].some((id) => ids.includes(id)) ||
         route.operation === 'list-versions'
       expect(listed).toBe(expected !== ABSENT)
     }

@@ -66,7 +66,7 @@ async function runs(): Promise<void> {
 
 /** What a worker does around the model requests of one run after the other. */
 async function spend(): Promise<void> {
-  const execution = { ...work, id: system.newId() }
+  const execution = { ...work, id: system.newId(), batch: null, replay: null }
   const limits = openRunLimits({ ...service.engine(), system }, execution)
   for (;;) {
     try {

@@ -186,6 +186,7 @@ export const agentPath = (agent: string): string => `/v1/agents/${encodeURICompo
 export const versionPath = (agent: string, id: string): string =>
   `${agentPath(agent)}/versions/${encodeURIComponent(id)}`
 export const webhookPath = (id: string): string => `/v1/webhooks/${encodeURIComponent(id)}`
+export const trialPath = (id: string): string => `/v1/trials/${encodeURIComponent(id)}`
 export const batchPath = (id: string): string => `/v1/batches/${encodeURIComponent(id)}`
 export const schedulePath = (agent: string, name: string): string =>
   `${agentPath(agent)}/schedules/${encodeURIComponent(name)}`

@@ -25,7 +25,7 @@ export const readBatchEvents: ReadSubject = async ({ batches, deliveries, toBatc
 /** Webhooks select it like the executions of its lines. */
 export const addressedOf = (batch: Batch): Addressed => ({
   ...batch,
-  source: 'BATCH',
+  source: batch.trial ? 'TRIAL' : 'BATCH',
   parentExecutionId: null,
 })
 

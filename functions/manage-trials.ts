@@ -1,0 +1,86 @@
+import { runHeaders, trialItemPageParameters, trialPageParameters } from '../lib/api/parameters.ts'
+import { type TrialBody, trialBody } from '../lib/api/schemas/bodies.ts'
+import { toChangedTrialRecord, toTrialItemRecord, toTrialRecord } from '../lib/api/to-trial-record.ts'
+import { InputSchemaMismatch } from '../lib/core/errors.ts'
+import { TRIAL_RUNS } from '../lib/core/trial.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { cancelBatch, deleteBatch } from '../lib/engine/batches/change.ts'
+import { countLines, getBatch, listBatches } from '../lib/engine/batches/read.ts'
+import { listItems } from '../lib/engine/trials/list-items.ts'
+import { startTrial, type TrialRequest } from '../lib/engine/trials/start-trial.ts'
+import { pollHeaders } from '../lib/http/batch-responses.ts'
+import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
+import { checkMembers } from '../lib/http/json-body.ts'
+import { toPageResponse } from '../lib/http/responses.ts'
+import { openRunQueue } from '../lib/sqs/run-queue.ts'
+import { system } from '../lib/system.ts'
+
+const { rates, ...opened } = openStores()
+const stores = { ...opened, queue: openRunQueue(), system }
+const rules = { kind: 'field of a trial', Mismatch: InputSchemaMismatch }
+
+const toReference = ({ access, trialId }: Pick<Request, 'access' | 'trialId'>) => ({
+  access,
+  batchId: trialId,
+  isTrial: true,
+})
+
+const toTrialRequest = (body: TrialBody): TrialRequest => ({
+  from: body.from ?? null,
+  to: body.to ?? null,
+  tenantId: body.tenantId ?? null,
+  feedback: body.feedback ?? null,
+  limit: body.limit ?? TRIAL_RUNS.default,
+  executions: body.executions?.map((id) => id.toLowerCase()) ?? null,
+  tools: { default: 'recorded', ...body.tools },
+  models: body.models ?? 'live',
+  steps: body.steps ?? 'recorded',
+  ignore: body.ignore ?? [],
+  maxTrialCostUsd: body.maxTrialCostUsd ?? null,
+  maxConcurrency: body.maxConcurrency,
+})
+
+async function start({ access, agentId, versionId, headers, basePath, body }: Request<'start-trial'>) {
+  const request = toTrialRequest(checkMembers(trialBody, body, rules))
+  const idempotencyKey = headers['Idempotency-Key']
+  const batch = await startTrial(stores, { access, idOrSlug: agentId, versionId, request, idempotencyKey })
+  const counted = await countLines(stores, batch)
+  const location = { Location: `${basePath}/v1/trials/${batch.id}` }
+  return {
+    status: 202,
+    headers: { ...location, ...pollHeaders(batch) },
+    body: toChangedTrialRecord(counted, access),
+  }
+}
+
+const list = async (request: Request<'list-trials'>) =>
+  toPageResponse(await listBatches(stores, { ...request, isTrial: true }), toTrialRecord, request)
+
+async function get(request: Request<'get-trial'>) {
+  const counted = await getBatch(stores, toReference(request))
+  return { status: 200, headers: pollHeaders(counted.batch), body: toTrialRecord(counted) }
+}
+
+async function items({ query, ...request }: Request<'list-trial-items'>) {
+  const page = await listItems(stores, { ...toReference(request), query })
+  return toPageResponse(page, toTrialItemRecord, { ...request, query })
+}
+
+async function cancel(request: Request<'cancel-trial'>) {
+  const counted = await cancelBatch(stores, toReference(request))
+  return { status: 202, body: toChangedTrialRecord(counted, request.access) }
+}
+
+async function remove(request: Request<'delete-trial'>) {
+  await deleteBatch(stores, toReference(request))
+  return { status: 204 }
+}
+
+export const handler = family({
+  'start-trial': endpoint('start-trial', start, { rates, headers: runHeaders }),
+  'list-trials': endpoint('list-trials', list, { rates, query: trialPageParameters }),
+  'get-trial': endpoint('get-trial', get, { rates }),
+  'list-trial-items': endpoint('list-trial-items', items, { rates, query: trialItemPageParameters }),
+  'cancel-trial': endpoint('cancel-trial', cancel, { rates }),
+  'delete-trial': endpoint('delete-trial', remove, { rates }),
+})

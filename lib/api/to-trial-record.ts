@@ -1,0 +1,80 @@
+import { hasScope } from '../access/permissions.ts'
+import type { Access } from '../core/access.ts'
+import type { Batch, CountedBatch, LaneTotals, TrialItem } from '../core/batch.ts'
+import { type ExecutionSummary, usageOfTree } from '../core/execution.ts'
+import { judgementOf, type TrialSettings, VERDICTS, type Verdict } from '../core/trial.ts'
+import { measuresOf } from '../core/usage.ts'
+import type { TrialItemRecord, TrialRecord, TrialStateRecord } from './schemas/trial-record.ts'
+import { toCounts } from './to-batch-record.ts'
+
+/** @param totals of the lines that have ended so far */
+export function toTrialRecord({ batch, totals }: CountedBatch): TrialRecord {
+  const { from, to, tenantId, feedback, tools, models, steps, ignore } = batch.trial as TrialSettings
+  return {
+    id: batch.id,
+    documentId: batch.agentId,
+    versionId: batch.versionId,
+    tokenId: batch.tokenId,
+    status: batch.status,
+    lines: batch.lines,
+    ...toCounts(batch, totals),
+    costUsd: totals.costUsd,
+    maxTrialCostUsd: batch.maxCostUsd,
+    maxConcurrency: batch.lanes,
+    from,
+    to,
+    tenantId,
+    feedback,
+    tools,
+    models,
+    steps,
+    ignore,
+    verdicts: toVerdicts(batch, totals),
+    sums: batch.sums,
+    error: batch.stopped,
+    createdAt: batch.createdAt,
+    endedAt: batch.endedAt,
+  }
+}
+
+function toVerdicts({ sums }: Batch, { verdicts = {} }: LaneTotals): Record<Verdict, number> {
+  const counts = VERDICTS.map((verdict) => [verdict, verdicts[verdict] ?? 0])
+  return sums?.verdicts ?? (Object.fromEntries(counts) as Record<Verdict, number>)
+}
+
+/** The answer to a change of a trial: its record, or only its state for a token that may not read. */
+export function toChangedTrialRecord(
+  counted: CountedBatch,
+  access: Pick<Access, 'scopes'>,
+): TrialRecord | TrialStateRecord {
+  if (hasScope(access, 'read')) return toTrialRecord(counted)
+  const { id, status } = counted.batch
+  return { id, status }
+}
+
+export function toTrialItemRecord({
+  originalExecutionId,
+  execution,
+  verdict,
+  error,
+}: TrialItem): TrialItemRecord {
+  const judgement = verdict && execution ? judgementOf(execution) : null
+  return {
+    originalExecutionId,
+    executionId: execution?.id ?? null,
+    status: execution?.status ?? (error ? 'ERROR' : 'IN_PROGRESS'),
+    verdict,
+    differences: judgement?.differences ?? [],
+    moreDifferences: judgement?.isCut ?? false,
+    error,
+    costUsd: (execution && usageOfTree(execution)?.costUsd) ?? null,
+    replayedCostUsd: execution?.replayedUsage?.costUsd ?? null,
+    runTimeMs: runTimeOf(execution),
+    steps: execution?.steps ?? null,
+  }
+}
+
+function runTimeOf(execution: ExecutionSummary | null): number | null {
+  if (!execution?.finishedAt) return null
+  return measuresOf(execution, Date.parse(execution.finishedAt)).runTimeMs
+}

@@ -1,0 +1,70 @@
+import { resolveVersionOf } from '../../agents/resolve-version.ts'
+import { stepLimitsOf, type Version } from '../../core/agent.ts'
+import type { Batch } from '../../core/batch.ts'
+import type { Execution, ExecutionError } from '../../core/execution.ts'
+import type { AgentStore, ExecutionStore } from '../../core/ports.ts'
+import type { Replay, TrialSettings } from '../../core/trial.ts'
+import type { RunOverrides } from '../submit/check-overrides.ts'
+import type { RunRequest } from '../submit/run-request.ts'
+
+/** What a line runs. `error`: why it cannot. */
+export type LineRun = Pick<Execution, 'input' | 'tenantId'> &
+  Pick<RunRequest, 'replay' | 'learnedFrom'> & { overrides: RunOverrides; error?: ExecutionError }
+
+type Stores = { agents: AgentStore; executions: Pick<ExecutionStore, 'get'> }
+
+/**
+ * What a line of a trial runs: the input of its original, for the same tenant, with what its request chose. The
+ * original is read when the line starts.
+ * @throws Unavailable
+ */
+export async function repeatOriginal(
+  { agents, executions }: Stores,
+  batch: Batch & { trial: TrialSettings },
+  id: string,
+): Promise<LineRun> {
+  const original = await executions.get({ organizationId: batch.organizationId, id })
+  if (!original) return { ...ofNothing(batch), replay: toReplay(batch, id, null), error: ORIGINAL_DELETED }
+  const made = await resolveVersionOf(agents, original)
+  const { input, tenantId, options, learnedFrom } = original
+  const { maxCostUsd } = batch
+  const chosen = toOverrides(original, made)
+  // A run alone never has more than its trial, so that only models with a price run.
+  const limit = maxCostUsd !== null && { maxCostUsd: Math.min(chosen.maxCostUsd ?? maxCostUsd, maxCostUsd) }
+  return {
+    input,
+    tenantId,
+    overrides: { ...chosen, useCache: false, ...limit },
+    replay: toReplay(batch, id, made && !made.code && made.model === null ? original.model : null),
+    learnedFrom: options.useDynamicLearning ? (learnedFrom ?? []) : null,
+  }
+}
+
+function toReplay(
+  { trial: { tools, models, steps, ignore }, maxCostUsd }: Batch & { trial: TrialSettings },
+  executionId: string,
+  defaultModel: string | null,
+): Replay {
+  const limit = maxCostUsd !== null && { maxTrialCostUsd: maxCostUsd }
+  return { tools, models, steps, ignore, executionId, fromStep: 1, isTrial: true, defaultModel, ...limit }
+}
+
+/** What its request chose in place of the settings of its version: the tried version may have others. */
+function toOverrides({ options }: Execution, made: Version | null): RunOverrides {
+  const { maxAgentSteps, model, useDynamicLearning, maxTokens, maxCostUsd } = options
+  const settings = made?.execution
+  return {
+    useDynamicLearning,
+    ...(model !== null && { model }),
+    ...(!(settings && stepLimitsOf(settings).default === maxAgentSteps) && { maxAgentSteps }),
+    ...(settings?.maxTokens !== maxTokens && { maxTokens }),
+    ...(settings?.maxCostUsd !== maxCostUsd && { maxCostUsd }),
+  }
+}
+
+const ofNothing = ({ tenantId }: Batch) => ({ input: {}, tenantId, overrides: {} })
+
+const ORIGINAL_DELETED: ExecutionError = {
+  code: 'ExecutionNotFound',
+  message: 'The execution that this one repeats was deleted before it began.',
+}

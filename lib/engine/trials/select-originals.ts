@@ -1,0 +1,110 @@
+import { InputSchemaMismatch, ServiceError, type Violation } from '../../core/errors.ts'
+import { CANCELLED, type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { MAX_VIOLATIONS } from '../../core/limits.ts'
+import type { ExecutionStore, PageRequest } from '../../core/ports.ts'
+import type { TrialSettings } from '../../core/trial.ts'
+
+/** Executions that one request looks at. */
+export const MAX_LOOKED_AT = 5_000
+const PAGE_SIZE = 100
+
+type Stores = { executions: Pick<ExecutionStore, 'listSummaries' | 'readFeedback' | 'readSummaries'> }
+
+/** What a trial repeats. `hasCode`: its version is that of a code agent. */
+type Agent = { organizationId: string; agentId: string; hasCode: boolean }
+
+export type Selection = Pick<TrialSettings, 'from' | 'to' | 'tenantId' | 'feedback'> & { limit: number }
+
+/**
+ * The ids of the newest executions of an agent that a trial can repeat.
+ * @throws ServiceError `InputSchemaMismatch` that says what was looked at, if there is none; Unavailable
+ */
+export async function selectOriginals(
+  { executions }: Stores,
+  agent: Agent,
+  { from, to, tenantId, feedback, limit }: Selection,
+): Promise<string[]> {
+  const { organizationId, agentId } = agent
+  const filter = { organizationId, agentId, tenantId, status: null, from: toTime(from), to: toTime(to) }
+  const selected: string[] = []
+  const refused = new Map<string, number>()
+  let lookedAt = 0
+  let after: PageRequest['after'] = null
+  do {
+    const { items, next } = await executions.listSummaries({ ...filter, limit: PAGE_SIZE, after })
+    const usable = items.filter((each) => {
+      const reason = findReason(each, agent)
+      if (reason) count(refused, reason)
+      return !reason
+    })
+    const rated = await keepRated({ executions }, organizationId, usable, feedback)
+    for (let n = rated.length; n < usable.length; n++) count(refused, WITHOUT[feedback ?? 'rated'])
+    selected.push(...rated)
+    lookedAt += items.length
+    after = next
+  } while (after && selected.length < limit && lookedAt < MAX_LOOKED_AT)
+  if (selected.length > 0) return selected.slice(0, limit)
+  const reasons = [...refused].map(([reason, number]) => `${reason}: ${number}`).join(', ')
+  const found =
+    lookedAt === 0
+      ? 'The agent has no executions in this time'
+      : `None of the ${lookedAt} newest executions in this time can be repeated (${reasons})`
+  const hint = after ? ' Older ones were not looked at: narrow the time with from and to.' : ''
+  throw new ServiceError('InputSchemaMismatch', `${found}.${hint}`)
+}
+
+/**
+ * The executions that a request names, each once, in its order.
+ * @throws InputSchemaMismatch for those that a trial of the agent cannot repeat
+ */
+export async function checkOriginals({ executions }: Stores, agent: Agent, ids: string[]): Promise<string[]> {
+  const { organizationId, agentId } = agent
+  const violations: Violation[] = []
+  let index = 0
+  for await (const summary of executions.readSummaries({ organizationId, ids })) {
+    // Nobody learns of the executions of other agents.
+    const isKnown = summary?.agentId === agentId
+    const reason = isKnown ? findReason(summary, agent) : null
+    const path = `/executions/${index++}`
+    if (!isKnown) violations.push({ path, message: `${path} is not an execution of the agent.` })
+    else if (reason) violations.push({ path, message: `${path} cannot be repeated: it is ${reason}.` })
+    if (violations.length === MAX_VIOLATIONS) break
+  }
+  if (violations.length > 0) throw new InputSchemaMismatch(violations)
+  return [...new Set(ids)]
+}
+
+/** Why a trial cannot repeat an execution; null if it can. */
+function findReason(summary: ExecutionSummary, { hasCode }: Agent): string | null {
+  if (!isFinal(summary)) return 'in progress'
+  if (summary.source === 'TRIAL') return 'of a trial, or a rerun with recordings'
+  if (summary.source === 'AGENT') return 'called by an agent'
+  if (summary.isDraft) return 'of a draft'
+  if (summary.cached) return 'a copy of a cached result'
+  if (summary.error?.code === CANCELLED.code) return 'cancelled'
+  // The code of an agent may have none.
+  return summary.steps === 0 && !hasCode ? 'without steps' : null
+}
+
+const WITHOUT = { corrected: 'without a corrected output', rated: 'without feedback' } as const
+
+async function keepRated(
+  { executions }: Stores,
+  organizationId: string,
+  summaries: ExecutionSummary[],
+  feedback: Selection['feedback'],
+): Promise<string[]> {
+  const ids = summaries.map(({ id }) => id)
+  if (!feedback) return ids
+  const kept: string[] = []
+  let index = 0
+  for await (const given of executions.readFeedback({ organizationId, ids })) {
+    const id = ids[index++] as string
+    if (given && (feedback === 'rated' || given.correctedOutput !== null)) kept.push(id)
+  }
+  return kept
+}
+
+const toTime = (text: string | null) => (text === null ? undefined : Date.parse(text))
+
+const count = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -1,0 +1,126 @@
+import { idempotencyKeyOf } from '../../access/permissions.ts'
+import { parseVersionId } from '../../agents/resolve-agent.ts'
+import type { Access } from '../../core/access.ts'
+import type { Version } from '../../core/agent.ts'
+import type { Batch } from '../../core/batch.ts'
+import { InputSchemaMismatch, InvalidQueryParameter, type Violation } from '../../core/errors.ts'
+import type { ExecutionStore } from '../../core/ports.ts'
+import type { ReplaySettings, TrialSettings } from '../../core/trial.ts'
+import { toJsonPointer } from '../../schema/message-text.ts'
+import type { ToolDocument } from '../../tools/document/tool-fields.ts'
+import { type AcceptStores, startBatch } from '../batches/accept.ts'
+import { checkCostLimit } from '../submit/check-overrides.ts'
+import { resolveTarget } from '../submit/run-request.ts'
+import { checkOriginals, selectOriginals } from './select-originals.ts'
+
+type Stores = AcceptStores & {
+  executions: Pick<ExecutionStore, 'listSummaries' | 'readFeedback' | 'readSummaries'>
+}
+
+/** What a client asks for. `executions`: instead of those that the other members select. */
+export type TrialRequest = TrialSettings & {
+  limit: number
+  executions: string[] | null
+  maxTrialCostUsd: number | null
+  maxConcurrency: number | undefined
+}
+
+type Call = {
+  access: Access
+  idOrSlug: string
+  versionId: string
+  request: TrialRequest
+  idempotencyKey: string | undefined
+}
+
+/**
+ * Records a trial, a batch that repeats executions on a version, and has its first lines started; or returns the one
+ * that an earlier request with the same idempotency key has recorded.
+ * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired, IdempotencyKeyReused, InputSchemaMismatch,
+ * Unavailable
+ */
+export async function startTrial(
+  stores: Stores,
+  { access, idOrSlug, versionId, request, idempotencyKey }: Call,
+): Promise<Batch> {
+  const { agents, webhooks, system } = stores
+  const { limit, executions, maxTrialCostUsd, maxConcurrency, ...trial } = request
+  const version = parseVersionId(versionId)
+  const chosen = { access, idOrSlug, overrides: { version } }
+  const target = await resolveTarget({ agents, webhooks, system, ...chosen })
+  const key = idempotencyKeyOf(access, idempotencyKey)
+  if (target.refusal && key === undefined) throw target.refusal
+  await checkRequest(target.version, request)
+  const { agentId, code: hasCode } = target.version
+  const agent = { organizationId: access.organizationId, agentId, hasCode }
+  const overrides = {
+    version,
+    ...(maxTrialCostUsd !== null && { maxBatchCostUsd: maxTrialCostUsd }),
+    ...(maxConcurrency !== undefined && { maxConcurrency }),
+  }
+  return startBatch(
+    stores,
+    { ...target, access, overrides, key },
+    {
+      trial,
+      identity: request,
+      async readLines() {
+        const ids = executions
+          ? await checkOriginals(stores, agent, executions)
+          : await selectOriginals(stores, agent, { ...trial, limit })
+        return ids.map((customId) => ({ customId, input: {} }))
+      },
+    },
+  )
+}
+
+/** @throws InputSchemaMismatch */
+async function checkRequest(version: Version, request: TrialRequest): Promise<void> {
+  const violations = [...checkSelection(request), ...checkTools(version, request)]
+  if (violations.length > 0) throw new InputSchemaMismatch(violations)
+  const { maxTrialCostUsd, models } = request
+  if (maxTrialCostUsd === null) {
+    if (version.code || models === 'recorded') return
+    throw invalid('maxTrialCostUsd', 'is required, because the trial calls models')
+  }
+  await checkCostLimit(version, {}, 'maxTrialCostUsd').catch((error: unknown) => {
+    if (!(error instanceof InvalidQueryParameter)) throw error
+    throw new InputSchemaMismatch([{ path: '/maxTrialCostUsd', message: error.message }])
+  })
+}
+
+const invalid = (name: string, predicate: string) => new InputSchemaMismatch([violation([name], predicate)])
+
+function violation(names: string[], predicate: string): Violation {
+  const path = toJsonPointer(names)
+  return { path, message: `${path} ${predicate}.` }
+}
+
+function checkSelection({ from, to, tenantId, feedback, executions }: TrialRequest): Violation[] {
+  if (executions && [from, to, tenantId, feedback].some((value) => value !== null))
+    return [violation(['executions'], 'cannot be combined with from, to, tenantId and feedback')]
+  const isEmpty = from !== null && to !== null && Date.parse(from) >= Date.parse(to)
+  return isEmpty ? [violation(['from'], 'must be before to')] : []
+}
+
+/** Nothing that changes something is called: what a document says about its tools decides. */
+function checkTools({ tools, slug }: Version, { tools: sources }: ReplaySettings): Violation[] {
+  const documents = tools as ToolDocument[]
+  const known = documents.map(({ name }) => name)
+  const unknown = Object.keys(sources).filter((name) => name !== 'default' && !known.includes(name))
+  return [
+    ...unknown.map((name) => violation(['tools', name], `is not a tool of the version. ${listOf(known)}`)),
+    ...documents.flatMap(({ name, agent, readOnly }) => {
+      // Agents are recorded, whatever the default is.
+      const source = sources[name] ?? (agent ? 'recorded' : sources.default)
+      if (source !== 'live') return []
+      const path = ['tools', sources[name] ? name : 'default']
+      if (agent) return [violation(path, 'must be "recorded", because agents that are called do not run')]
+      if (readOnly) return []
+      const reason = `the document of ${slug} does not mark the tool ${name} with readOnly: true`
+      return [violation(path, `must be "recorded": ${reason}`)]
+    }),
+  ]
+}
+
+const listOf = (names: string[]) => (names.length > 0 ? `Its tools: ${names.join(', ')}` : 'It has no tools')
