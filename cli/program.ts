@@ -8,6 +8,7 @@ import { addApprovalsCommands } from './commands/approvals.ts'
 import { addBatchCommand } from './commands/batch.ts'
 import { addBatchesCommand } from './commands/batches.ts'
 import { addCasesCommands } from './commands/cases.ts'
+import { addCompareCommand } from './commands/compare.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addDiffCommand } from './commands/diff.ts'
 import { addInitCommand } from './commands/init.ts'
@@ -15,6 +16,7 @@ import { addLimitsCommand } from './commands/limits.ts'
 import { addOpenCommand } from './commands/open.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'
+import { addRerunCommand } from './commands/rerun.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addSchedulesCommand } from './commands/schedules.ts'
 import { addTableCommand } from './commands/table.ts'
@@ -82,6 +84,8 @@ export function createProgram(output: OutputConfiguration): Command {
   addRetireCommands(program)
   addArchiveCommands(program)
   addRunCommand(program)
+  addRerunCommand(program)
+  addCompareCommand(program)
   addBatchCommand(program)
   addBatchesCommand(program)
   addApprovalsCommands(program)

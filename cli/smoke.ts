@@ -37,6 +37,8 @@ const EXPECTED: Partial<Record<OperationName, number>> = {
   'restore-agent': 404,
   'delete-version': 409,
   'retire-version': 409,
+  'rerun-execution': 422,
+  'compare-executions': 404,
   'send-signal': 409,
   'send-callback': 404,
   'decide-approval': 404,
@@ -73,6 +75,7 @@ const EXPECTED: Partial<Record<OperationName, number>> = {
 }
 const UNKNOWN_AGENT = 'smoke-test-of-an-unknown-agent'
 const PLACEHOLDERS = {
+  otherId: 'unknown',
   approvalId: 'unknown',
   webhookId: 'unknown',
   deliveryId: 'unknown',

@@ -42,6 +42,7 @@ const ADAPTING_FUNCTIONS: FunctionName[] = [
   'manage-schedules',
   'manage-trials',
   'publish-agent',
+  'rerun-execution',
 ]
 
 /** Functions that load the SDKs of models and tools, prices, or the engine for the patterns of schemas, on demand. */

@@ -48,6 +48,7 @@ export const MODEL_FUNCTIONS: FunctionName[] = [
   'manage-schedules',
   'manage-trials',
   'publish-agent',
+  'rerun-execution',
 ]
 
 /**
@@ -93,6 +94,8 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'manage-batches': { timeoutSeconds: 900, memoryMb: 1024 },
   // Looks at 5,000 executions, or reads the lines of a trial with their differences.
   'manage-trials': { timeoutSeconds: 29, memoryMb: 512 },
+  // Has two executions of maximum size in memory, and reads their steps.
+  'rerun-execution': { timeoutSeconds: 29, memoryMb: 1024 },
   // Waits up to 20 s for the answer of a receiver.
   'manage-webhooks': { timeoutSeconds: 29, memoryMb: 512 },
   // Checks an input, and what a run may choose.

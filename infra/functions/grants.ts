@@ -122,6 +122,11 @@ export const GRANTS: Record<FunctionName, Grant> = {
     indexes: ['executions-of-agent', 'executions-of-tenant', 'owned-by-organization'],
     queue: ['SendMessage'],
   },
+  'rerun-execution': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query'],
+    indexes: ['executions-by-status'],
+    queue: ['SendMessage'],
+  },
   'read-usage': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],

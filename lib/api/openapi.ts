@@ -12,6 +12,7 @@ import { fileInput, getSchema, problemRecord } from './schemas/records.ts'
 const PATH_PARAMETERS: Record<string, z.ZodType> = {
   agentId: z.string().meta({ description: 'The ID (a UUID) or slug of the agent.' }),
   executionId: z.uuid().meta({ description: 'The ID of the execution.' }),
+  otherId: z.uuid().meta({ description: 'The ID of the other execution.' }),
   versionId: z.uuid().meta({ description: 'The ID of the version.' }),
   name: z.string().regex(SIGNAL_NAME).meta({ description: 'The name of the signal.' }),
   scheduleName: z.string().regex(SCHEDULE_NAME).meta({ description: 'The name of the schedule.' }),

@@ -30,7 +30,7 @@ export type Operation = {
   rawBody?: true
   /** The function accepts a body of any type of JSON. */
   anyBody?: true
-  /** Without a body, the function receives null. */
+  /** Without a body, the function receives null, or an empty object unless it accepts any body. */
   optionalBody?: true
   /** Bytes of the body, if it may have fewer than those of other operations. */
   maxBodyBytes?: number
@@ -109,6 +109,8 @@ const batch = { family: 'manage-batches', streams: true } as const
 
 /** Originals are of all tenants. */
 const trial = { family: 'manage-trials', allTenants: true } as const
+/** What repeats an execution, and compares the two. */
+const repetition = { family: 'rerun-execution', streams: true } as const
 
 const signalRequest = {
   headers: 'signalHeaders',
@@ -379,6 +381,42 @@ export const operations = {
     responses: changedExecutionResponse,
     errors: ['ExecutionNotFound'],
     streams: true,
+  },
+  'rerun-execution': {
+    ...repetition,
+    method: 'POST',
+    path: '/v1/agent_executions/{executionId}/rerun',
+    summary: 'Run the agent of an execution again with its input',
+    scope: 'run',
+    headers: 'runHeaders',
+    body: 'RerunBody',
+    optionalBody: true,
+    responses: {
+      200: { description: 'The execution of an earlier request, which has ended', body: 'Execution' },
+      202: { description: 'The new execution, for polling', body: 'Execution' },
+    },
+    errors: [
+      'InvalidHeader',
+      ...BODY_ERRORS,
+      'InvalidModelOverride',
+      'ExecutionNotFound',
+      'AgentNotFound',
+      'VersionNotFound',
+      'ExecutionInProgress',
+      'AgentArchived',
+      'VersionRetired',
+      'InputSchemaMismatch',
+      'IdempotencyKeyReused',
+      'LimitExceeded',
+    ],
+  },
+  'compare-executions': {
+    ...repetition,
+    ...reading,
+    path: '/v1/agent_executions/{executionId}/compare/{otherId}',
+    summary: 'Compare the results and the steps of two executions',
+    responses: { 200: { description: 'What differs', body: 'ExecutionComparison' } },
+    errors: ['ExecutionNotFound'],
   },
   'list-approvals': {
     family: 'decide-approval',

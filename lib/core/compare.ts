@@ -1,7 +1,8 @@
 import { maskMacs } from './callback-mac.ts'
+import type { Execution } from './execution.ts'
 import { type ExactNumber, isNumber, isSameNumber } from './json/exact-number.ts'
 import { isJsonObject, type Json } from './json/json.ts'
-import { escapeName, type PointerTree, toPointerTree } from './json/pointer.ts'
+import { escapeName, type PointerTree } from './json/pointer.ts'
 import type { Difference } from './trial.ts'
 
 /** An innermost value that differs. `path`: a JSON Pointer (RFC 6901). A side is undefined if it has no such value. */
@@ -92,22 +93,37 @@ const WHITE_SPACE = /[^\S ]\s*| \s+/g
 const normalize = (text: string): string => text.normalize('NFC').trim().replace(WHITE_SPACE, ' ')
 
 /** Whether two values have no differences but those that are ignored. */
-export const isSameJson = (left: Json, right: Json, ignore: readonly string[] = []): boolean =>
-  findDifferences(left, right, { ignored: toPointerTree(ignore) }).next().done === true
+export const isSameJson = (left: Json, right: Json, ignored?: PointerTree): boolean =>
+  findDifferences(left, right, { ignored }).next().done === true
 
 /** Differences that are kept of two values. */
 export const MAX_DIFFERENCES = 20
 
 export type Comparison = { differences: Difference[]; isCut?: true }
 
+/** The numbers of a step in both executions; null in the one that has no such step. */
+export type ComparedStep = Comparison & {
+  left: number | null
+  right: number | null
+  /** Of a code agent. */
+  name: string | null
+  isSame: boolean
+}
+
+/** `hasMoreSteps`: there are more than were compared. */
+export type ComparedSteps = { steps: ComparedStep[]; hasMoreSteps: boolean }
+
+/** Two executions, as `original` and `trial`. Pointers lead into the records of executions and steps. */
+export type ExecutionComparison = Comparison & ComparedSteps & { left: Execution; right: Execution }
+
 /** The first differences of two values, whose values are cut. */
 export function compareValues(
   original: Json | undefined,
   trial: Json | undefined,
-  { ignore = [], max = MAX_DIFFERENCES }: { ignore?: readonly string[]; max?: number } = {},
+  { ignored, max = MAX_DIFFERENCES }: { ignored?: PointerTree | undefined; max?: number } = {},
 ): Comparison {
   const differences: Difference[] = []
-  for (const { path, left, right } of findDifferences(original, trial, { ignored: toPointerTree(ignore) })) {
+  for (const { path, left, right } of findDifferences(original, trial, { ignored })) {
     if (differences.length === max) return { differences, isCut: true }
     differences.push({
       path: maskMacs(path),
@@ -118,7 +134,7 @@ export function compareValues(
   return { differences }
 }
 
-const MAX_VALUE_CHARACTERS = 200
+export const MAX_VALUE_CHARACTERS = 200
 
 /** Masking makes a text shorter, at most to a third. */
 const READ_CHARACTERS = 4 * MAX_VALUE_CHARACTERS

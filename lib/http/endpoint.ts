@@ -63,6 +63,7 @@ export type Request<Name extends OperationName = OperationName> = {
   /** Path parameters, not validated. */
   agentId: string
   executionId: string
+  otherId: string
   versionId: string
   name: string
   scheduleName: string
@@ -162,6 +163,7 @@ function toRequest<Name extends OperationName>(
     headers: (event.validHeaders ?? {}) as Request<Name>['headers'],
     agentId: event.pathParameters?.agentId ?? '',
     executionId: event.pathParameters?.executionId ?? '',
+    otherId: event.pathParameters?.otherId ?? '',
     versionId: event.pathParameters?.versionId ?? '',
     name: event.pathParameters?.name ?? '',
     scheduleName: event.pathParameters?.scheduleName ?? '',

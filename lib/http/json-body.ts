@@ -24,7 +24,8 @@ type Expected = Pick<Operation, 'anyBody' | 'maxBodyBytes' | 'optionalBody'>
 export function jsonBody({ anyBody, optionalBody, maxBodyBytes }: Expected): MiddlewareObj<ServiceEvent> {
   return {
     before: ({ event }) => {
-      const value = optionalBody && !event.body ? null : readJson(event, maxBodyBytes)
+      const none = anyBody ? null : {}
+      const value = optionalBody && !event.body ? none : readJson(event, maxBodyBytes)
       event.json = anyBody ? value : assertObject(value)
     },
   }

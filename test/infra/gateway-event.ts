@@ -4,6 +4,7 @@ type Call = {
   organizationId: string
   agentId?: string
   executionId?: string
+  otherId?: string
   versionId?: string
   name?: string
   mac?: string

@@ -199,6 +199,7 @@ describe('maxOpenExecutions', () => {
     expect(functionsWith(defaults, 'MAX_OPEN_EXECUTIONS').sort()).toEqual([
       'manage-schedules',
       'process-execution',
+      'rerun-execution',
       'run-agent',
       'serve-mcp',
     ])
@@ -208,7 +209,7 @@ describe('maxOpenExecutions', () => {
 describe('maxWaitDays and maxSuspendedExecutions', () => {
   it('are variables of the functions that start runs, and the first one of all if executions expire', () => {
     const startRuns = FUNCTION_NAMES.filter(
-      (name) => AGENT_FUNCTIONS.includes(name) || name === 'manage-schedules',
+      (name) => AGENT_FUNCTIONS.includes(name) || ['manage-schedules', 'rerun-execution'].includes(name),
     )
     for (const variable of ['MAX_WAIT_DAYS', 'MAX_SUSPENDED_EXECUTIONS'])
       expect(functionsWith(defaults, variable)).toEqual(startRuns)

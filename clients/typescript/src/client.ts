@@ -49,6 +49,7 @@ import type {
   DecisionBody,
   Delivery,
   Execution,
+  ExecutionComparison,
   ExecutionSummary,
   FeedbackBody,
   LimitSubject,
@@ -58,6 +59,7 @@ import type {
   Me,
   OpenBatchResult,
   PublishBody,
+  RerunBody,
   RotatedSecret,
   Schedule,
   ScheduleBody,
@@ -200,6 +202,31 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   /** Ends an execution in ERROR `Cancelled`, unless it is final already. */
   cancel<O = Output>(execution: ExecutionOrId<O>, options: CallOptions = {}): Promise<ChangedExecution<O>> {
     return this.caller.send({ method: 'POST', path: `${executionPath(idOf(execution))}/cancel` }, options)
+  }
+
+  /**
+   * Runs the agent of an execution again with the same input. Without options, it is a new run of the current version.
+   * Returns the new execution.
+   */
+  async rerun<O = Output>(
+    execution: ExecutionOrId<O>,
+    rerun: RerunBody = {},
+    { idempotencyKey = newIdempotencyKey(), ...options }: SignalOptions = {},
+  ): Promise<Execution<O>> {
+    const body = this.connection.stringify(rerun)
+    const headers = { 'Idempotency-Key': idempotencyKey }
+    const path = `${executionPath(idOf(execution))}/rerun`
+    return this.caller.send({ method: 'POST', path, headers, body }, options)
+  }
+
+  /** What differs in the results and the steps of two executions. */
+  compare(
+    execution: ExecutionOrId<unknown>,
+    other: ExecutionOrId<unknown>,
+    options: CallOptions = {},
+  ): Promise<ExecutionComparison> {
+    const path = `${executionPath(idOf(execution))}/compare/${encodeURIComponent(idOf(other))}`
+    return this.caller.send({ path }, options)
   }
 
   /** Deletes a final execution and everything that belongs to it. */

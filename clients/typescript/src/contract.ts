@@ -313,6 +313,43 @@ export type Execution = {
   logs: string | null
 }
 
+export type ExecutionComparison = {
+  left: ExecutionSummary
+  right: ExecutionSummary
+  /** The first ones. */
+  differences: {
+    /** JSON Pointer into the record of the execution (`/output`, `/error`), or into that of the step. */
+    path: string
+    /** Absent if there is no such value. More than 200 characters are cut. */
+    left?: unknown
+    right?: unknown
+  }[]
+  /** There are more differences. Absent otherwise. */
+  isCut?: true
+  /** In the order of the left execution, then those that only the other one has. Texts, stop reasons, tool calls and results are compared. */
+  steps: {
+    /** Null if only the other execution has the step. */
+    number: number | null
+    /** In the other execution; null if it has no such step. Steps of code agents are compared by name. */
+    otherNumber: number | null
+    /** The name of a code agent step: the first 200 characters. */
+    name?: string
+    isSame: boolean
+    /** The first ones. */
+    differences: {
+      /** JSON Pointer into the record of the execution (`/output`, `/error`), or into that of the step. */
+      path: string
+      /** Absent if there is no such value. More than 200 characters are cut. */
+      left?: unknown
+      right?: unknown
+    }[]
+    /** There are more differences. Absent otherwise. */
+    isCut?: true
+  }[]
+  /** Whether there are more steps than these, which were not compared. */
+  hasMoreSteps: boolean
+}
+
 export type ExecutionFilters = {
   /** Return only executions with this status. */
   status?: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
@@ -545,6 +582,21 @@ export type PublishBody = {
   draft?: boolean
   /** What the author says about the version. */
   message?: string | null
+}
+
+export type RerunBody = {
+  /** The version that runs. Default: the one that a new run would get. */
+  versionId?: string
+  /** By the name of a tool, or `default` for all others. `recorded`: calls get the results that the original got. `live`: they are made, only of tools that the document marks with `readOnly: true`. Default: `live`, and `recorded` if anything is. */
+  tools?: { [key: string]: 'recorded' | 'live' }
+  /** `recorded`: responses of the original, up to the first request that differs. `live`: models are called. Default: `live`. */
+  models?: 'recorded' | 'live'
+  /** Of code agents. `recorded`: steps and waits have the values of the original. `live`: they are executed, with all that they do. Default: `live`, and `recorded` if anything is. */
+  steps?: 'recorded' | 'live'
+  /** JSON Pointers into arguments of tools and into outputs: what is not compared. */
+  ignore?: string[]
+  /** Steps before this one are taken from the original as they are. */
+  fromStep?: number
 }
 
 export type RotatedSecret = {

@@ -1,8 +1,10 @@
 import * as z from 'zod/mini'
 import { MAX_CONCURRENCY } from '../../core/batch.ts'
 import { isUuid } from '../../core/ids.ts'
+import { isJsonPointer } from '../../core/json/pointer.ts'
 import {
   MAX_AGENT_STEPS,
+  MAX_CODE_STEPS,
   MAX_COST_USD,
   MAX_TOKENS,
   MAX_WEBHOOK_SELECTED,
@@ -293,7 +295,6 @@ const replaySource = (description: string) =>
   z.optional(z.enum(REPLAY_SOURCES, { error: SOURCE_ERROR })).check(z.describe(description))
 
 const SOURCE_ERROR = `must be ${REPLAY_SOURCES.map((each) => `"${each}"`).join(' or ')}`
-const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/
 const MAX_POINTER = 1_000
 
 /** What a replay takes from the recording of its original. */
@@ -302,7 +303,7 @@ const replayFields = (defaults: { tools: string; models: string; steps: string }
   const ignoreError = `must be a list of at most ${MAX_IGNORED} JSON Pointers`
   const pointer = z.string({ error: pointerError }).check(
     z.maxLength(MAX_POINTER, { error: pointerError }),
-    z.refine((text) => POINTER.test(text), { error: pointerError }),
+    z.refine((text) => isJsonPointer(text) && text.isWellFormed(), { error: pointerError }),
   )
   return {
     tools: z
@@ -313,14 +314,14 @@ const replayFields = (defaults: { tools: string; models: string; steps: string }
       )
       .check(
         z.describe(
-          `By the name of a tool, or \`default\` for all others. \`recorded\`: calls get the results that the original got. \`live\`: they are made, only of tools that the document marks with \`readOnly: true\`. Default: \`${defaults.tools}\`.`,
+          `By the name of a tool, or \`default\` for all others. \`recorded\`: calls get the results that the original got. \`live\`: they are made, only of tools that the document marks with \`readOnly: true\`. Default: ${defaults.tools}.`,
         ),
       ),
     models: replaySource(
-      `\`recorded\`: responses of the original, up to the first request that differs. \`live\`: models are called. Default: \`${defaults.models}\`.`,
+      `\`recorded\`: responses of the original, up to the first request that differs. \`live\`: models are called. Default: ${defaults.models}.`,
     ),
     steps: replaySource(
-      `Of code agents. \`recorded\`: steps and waits have the values of the original. \`live\`: they are executed, with all that they do. Default: \`${defaults.steps}\`.`,
+      `Of code agents. \`recorded\`: steps and waits have the values of the original. \`live\`: they are executed, with all that they do. Default: ${defaults.steps}.`,
     ),
     ignore: z
       .optional(
@@ -358,7 +359,7 @@ export const trialBody = /* @__PURE__ */ schema(() => {
           ids.check(z.minLength(1, { error: idsError }), z.maxLength(MAX_TRIAL_RUNS, { error: idsError })),
         )
         .check(z.describe('These executions, instead of those that the other fields select.')),
-      ...replayFields({ tools: 'recorded', models: 'live', steps: 'recorded' }),
+      ...replayFields({ tools: '`recorded`', models: '`live`', steps: '`recorded`' }),
       maxTrialCostUsd: within(
         MAX_COST_USD,
         'The maximum price in US dollars of all model responses together. Required if models are live.',
@@ -367,6 +368,26 @@ export const trialBody = /* @__PURE__ */ schema(() => {
       maxConcurrency: within(MAX_CONCURRENCY, 'How many executions are in progress at the same time.'),
     })
     .check(z.meta({ id: 'TrialBody' }))
+})
+
+/** A rerun of an execution. */
+export const rerunBody = /* @__PURE__ */ schema(() => {
+  const versionError = 'must be a version ID (a UUID)'
+  const rest = '`live`, and `recorded` if anything is'
+  return z
+    .strictObject({
+      versionId: z
+        .optional(
+          z.string({ error: versionError }).check(z.refine(isUuid, { error: versionError }), z.toLowerCase()),
+        )
+        .check(z.describe('The version that runs. Default: the one that a new run would get.')),
+      ...replayFields({ tools: rest, models: '`live`', steps: rest }),
+      fromStep: within(
+        { min: 1, max: MAX_CODE_STEPS },
+        'Steps before this one are taken from the original as they are.',
+      ),
+    })
+    .check(z.meta({ id: 'RerunBody' }))
 })
 
 export type TrialBody = z.output<typeof trialBody>

@@ -251,6 +251,48 @@ export const stepRecord = z
   })
   .meta({ id: 'Step' })
 
+const differenceRecord = z.object({
+  path: z
+    .string()
+    .describe(
+      'JSON Pointer into the record of the execution (`/output`, `/error`), or into that of the step.',
+    ),
+  left: z
+    .unknown()
+    .optional()
+    .describe('Absent if there is no such value. More than 200 characters are cut.'),
+  right: z.unknown().optional(),
+})
+
+const comparedFields = {
+  differences: z.array(differenceRecord).describe('The first ones.'),
+  isCut: z.literal(true).optional().describe('There are more differences. Absent otherwise.'),
+}
+
+export const comparisonRecord = z
+  .object({
+    left: executionSummaryRecord,
+    right: executionSummaryRecord,
+    ...comparedFields,
+    steps: z
+      .array(
+        z.object({
+          number: nullableInt.describe('Null if only the other execution has the step.'),
+          otherNumber: nullableInt.describe(
+            'In the other execution; null if it has no such step. Steps of code agents are compared by name.',
+          ),
+          name: optionalText.describe('The name of a code agent step: the first 200 characters.'),
+          isSame: z.boolean(),
+          ...comparedFields,
+        }),
+      )
+      .describe(
+        'In the order of the left execution, then those that only the other one has. Texts, stop reasons, tool calls and results are compared.',
+      ),
+    hasMoreSteps: z.boolean().describe('Whether there are more steps than these, which were not compared.'),
+  })
+  .meta({ id: 'ExecutionComparison' })
+
 /** One event of a stream, field by field. OpenAPI 3.1 has no way to say that a stream consists of them. */
 export const sentEvent = z
   .object({
@@ -276,3 +318,4 @@ export type ExecutionSummaryRecord = z.infer<typeof executionSummaryRecord>
 export type DecisionRecord = z.infer<typeof decisionRecord>
 export type ApprovalRecord = z.infer<typeof approvalRecord>
 export type StepRecord = z.infer<typeof stepRecord>
+export type ComparisonRecord = z.infer<typeof comparisonRecord>

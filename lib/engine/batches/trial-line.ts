@@ -26,7 +26,7 @@ export async function repeatOriginal(
   const original = await executions.get({ organizationId: batch.organizationId, id })
   if (!original) return { ...ofNothing(batch), replay: toReplay(batch, id, null), error: ORIGINAL_DELETED }
   const made = await resolveVersionOf(agents, original)
-  const { input, tenantId, options, learnedFrom } = original
+  const { input, tenantId } = original
   const { maxCostUsd } = batch
   const chosen = toOverrides(original, made)
   // A run alone never has more than its trial, so that only models with a price run.
@@ -35,8 +35,8 @@ export async function repeatOriginal(
     input,
     tenantId,
     overrides: { ...chosen, useCache: false, ...limit },
-    replay: toReplay(batch, id, made && !made.code && made.model === null ? original.model : null),
-    learnedFrom: options.useDynamicLearning ? (learnedFrom ?? []) : null,
+    replay: toReplay(batch, id, defaultModelOf(original, made)),
+    learnedFrom: examplesOf(original),
   }
 }
 
@@ -49,8 +49,16 @@ function toReplay(
   return { tools, models, steps, ignore, executionId, fromStep: 1, isTrial: true, defaultModel, ...limit }
 }
 
+/** The model of an original whose version named none. @param made the version of the original */
+export const defaultModelOf = (original: Execution, made: Version | null): string | null =>
+  made && !made.code && made.model === null ? original.model : null
+
+/** The examples that an original has learned from; null if it did not. */
+export const examplesOf = ({ options, learnedFrom }: Execution): string[] | null =>
+  options.useDynamicLearning ? (learnedFrom ?? []) : null
+
 /** What its request chose in place of the settings of its version: the tried version may have others. */
-function toOverrides({ options }: Execution, made: Version | null): RunOverrides {
+export function toOverrides({ options }: Execution, made: Version | null): RunOverrides {
   const { maxAgentSteps, model, useDynamicLearning, maxTokens, maxCostUsd } = options
   const settings = made?.execution
   return {

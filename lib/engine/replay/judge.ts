@@ -1,5 +1,6 @@
 import { compareValues, isSameJson } from '../../core/compare.ts'
 import type { Execution, Outcome } from '../../core/execution.ts'
+import { type PointerTree, toPointerTree } from '../../core/json/pointer.ts'
 import { DIVERGED, type Judgement, type Replay, type Verdict } from '../../core/trial.ts'
 
 type Original = Pick<Execution, 'output' | 'error' | 'feedback'>
@@ -9,10 +10,11 @@ export function judge(original: Original, outcome: Outcome, { ignore }: Pick<Rep
   if (outcome.status === 'ERROR')
     return { verdict: verdictOfError(original, outcome.error.code), differences: [] }
   const { output } = outcome
+  const ignored = toPointerTree(ignore)
   const compared = original.output
-    ? compareValues(original.output, output, { ignore })
+    ? compareValues(original.output, output, { ignored })
     : compareValues(undefined, output)
-  const corrected = verdictOfCorrection(original, output, ignore)
+  const corrected = verdictOfCorrection(original, output, ignored)
   return { verdict: corrected ?? (compared.differences.length > 0 ? 'CHANGED' : 'SAME'), ...compared }
 }
 
@@ -25,12 +27,12 @@ function verdictOfError({ error }: Original, code: string): Verdict {
 function verdictOfCorrection(
   original: Original,
   output: NonNullable<Execution['output']>,
-  ignore: readonly string[],
+  ignored: PointerTree,
 ): Verdict | null {
   const correct = original.feedback?.correctedOutput
   if (!correct) return null
-  const wasCorrect = original.output !== null && isSameJson(correct, original.output, ignore)
-  const isCorrect = isSameJson(correct, output, ignore)
+  const wasCorrect = original.output !== null && isSameJson(correct, original.output, ignored)
+  const isCorrect = isSameJson(correct, output, ignored)
   if (wasCorrect === isCorrect) return null
   return isCorrect ? 'CORRECTED' : 'REGRESSED'
 }

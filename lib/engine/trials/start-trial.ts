@@ -103,14 +103,21 @@ function checkSelection({ from, to, tenantId, feedback, executions }: TrialReque
   return isEmpty ? [violation(['from'], 'must be before to')] : []
 }
 
+/** Names that are not those of tools of the version. */
+export function checkToolNames({ tools }: Version, { tools: sources }: ReplaySettings): Violation[] {
+  const known = (tools as ToolDocument[]).map(({ name }) => name)
+  return Object.keys(sources)
+    .filter((name) => name !== 'default' && !known.includes(name))
+    .map((name) => violation(['tools', name], `is not a tool of the version. ${listOf(known)}`))
+}
+
 /** Nothing that changes something is called: what a document says about its tools decides. */
-function checkTools({ tools, slug }: Version, { tools: sources }: ReplaySettings): Violation[] {
-  const documents = tools as ToolDocument[]
-  const known = documents.map(({ name }) => name)
-  const unknown = Object.keys(sources).filter((name) => name !== 'default' && !known.includes(name))
+export function checkTools(version: Version, settings: ReplaySettings): Violation[] {
+  const { slug, tools } = version
+  const { tools: sources } = settings
   return [
-    ...unknown.map((name) => violation(['tools', name], `is not a tool of the version. ${listOf(known)}`)),
-    ...documents.flatMap(({ name, agent, readOnly }) => {
+    ...checkToolNames(version, settings),
+    ...(tools as ToolDocument[]).flatMap(({ name, agent, readOnly }) => {
       // Agents are recorded, whatever the default is.
       const source = sources[name] ?? (agent ? 'recorded' : sources.default)
       if (source !== 'live') return []

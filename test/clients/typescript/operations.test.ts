@@ -29,6 +29,8 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
   'list-steps': (client) => client.steps(ID).next(),
   'stream-events': (client) => client.events(ID).next(),
   'cancel-execution': (client) => client.cancel(ID),
+  'rerun-execution': (client) => client.rerun(ID),
+  'compare-executions': (client) => client.compare(ID, ID),
   'delete-execution': (client) => client.delete(ID),
   'send-signal': (client) => client.signal(ID, 'paid'),
   'list-signals': (client) => client.signals(ID).next(),
@@ -80,6 +82,7 @@ describe('Client', () => {
     const { method, path } = getOperation(name as OperationName)
     const ids = {
       executionId: ID,
+      otherId: ID,
       versionId: ID,
       approvalId: ID,
       webhookId: ID,

@@ -40,6 +40,9 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'stream-events': [/*   */ 403, 200, 403, 403, 403, 200, 404, 404, 404],
   'delete-execution': [/**/ 403, 403, 204, 403, 403, 204, 404, 404, 404],
   'cancel-execution': [/**/ 200, 403, 403, 403, 403, 200, 404, 404, 404],
+  // Needs the scopes run and read.
+  'rerun-execution': [/* */ 403, 403, 403, 403, 403, 202, 404, 404, 404],
+  'compare-executions': [/**/ 403, 200, 403, 403, 403, 200, 404, 404, 404],
   'send-signal': [/*     */ 202, 403, 403, 403, 403, 202, 404, 404, 404],
   'list-signals': [/*    */ 403, 200, 403, 403, 403, 200, 404, 404, 404],
   // Only its MAC counts.
@@ -252,6 +255,7 @@ async function newIds({ operation: name }: Route): Promise<Ids> {
 }
 
 type Ids = {
+  otherId: string
   agentId: string
   executionId: string
   versionId: string
@@ -269,6 +273,7 @@ type Ids = {
 const ids = (): Ids => ({
   agentId,
   executionId,
+  otherId: executionId,
   versionId,
   approvalId,
   webhookId,

@@ -239,9 +239,10 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       ['list-schedules', {}],
       ['list-limits', {}],
       ['get-usage', {}],
+      ['compare-executions', {}],
       ['give-feedback', { body: { rating: 1 } }],
     ])('%s answers 200, streamed if its operation streams', async (name, options) => {
-      const result = await functions.call(name, { agentId: 'wait', executionId, ...options })
+      const result = await functions.call(name, { agentId: 'wait', executionId, otherId: executionId, ...options })
       expect(result.mode).toBe(getOperation(name).streams ? 'streamed' : 'buffered')
       expect(toResponse(result).statusCode).toBe(200)
     })

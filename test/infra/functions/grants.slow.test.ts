@@ -158,6 +158,7 @@ type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'he
   deliveryId?: string
   batchId?: string
   scheduleName?: string
+  otherId?: string
   tenantId?: string
 }
 
@@ -231,6 +232,9 @@ async function invokeAllFunctions() {
   expect(await call('stream-events', 200, rest)).toContain('event: done')
   const streamed = { headers: { Accept: 'text/event-stream' }, body: { text: large } }
   expect(await call('run-agent', 200, streamed)).toContain('event: done')
+  await call('compare-executions', 200, { id: finished, otherId: finished })
+  const again = { id: finished, headers: { 'Idempotency-Key': 'again' } }
+  expect(await call('rerun-execution', 202, again)).toMatchObject({ originalExecutionId: finished })
   const correction = { rating: -1, correctedOutput: { text: large } }
   await call('give-feedback', 200, { id: finished, body: correction })
   await call('give-feedback', 200, { id: finished, body: correction })

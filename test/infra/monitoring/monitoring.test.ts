@@ -184,6 +184,7 @@ describe('the metric filters', () => {
       'list-executions',
       'get-execution',
       'list-steps',
+      'compare-executions',
       'list-approvals',
       'list-signals',
       'list-webhooks',

@@ -1,0 +1,35 @@
+import { asAnswer } from '../lib/access/executions.ts'
+import { runHeaders } from '../lib/api/parameters.ts'
+import { rerunBody } from '../lib/api/schemas/bodies.ts'
+import { toComparisonRecord } from '../lib/api/to-comparison-record.ts'
+import { InputSchemaMismatch } from '../lib/core/errors.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { compareExecutions } from '../lib/engine/executions/compare-executions.ts'
+import { openSubmitEngine } from '../lib/engine/submit/accept.ts'
+import { rerunExecution } from '../lib/engine/trials/rerun.ts'
+import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
+import { checkMembers } from '../lib/http/json-body.ts'
+import { toAcceptedResponse } from '../lib/http/responses.ts'
+import { openRunQueue } from '../lib/sqs/run-queue.ts'
+import { system } from '../lib/system.ts'
+
+const { rates, ...stores } = openStores()
+const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system })
+const rules = { kind: 'field of a rerun', Mismatch: InputSchemaMismatch }
+
+async function rerun({ access, executionId, headers, body, basePath }: Request<'rerun-execution'>) {
+  const options = checkMembers(rerunBody, body, rules)
+  const idempotencyKey = headers['Idempotency-Key']
+  const execution = await rerunExecution(engine, { access, executionId, options, idempotencyKey })
+  return toAcceptedResponse(asAnswer(execution, access), basePath)
+}
+
+const compare = async (request: Request<'compare-executions'>) => ({
+  status: 200,
+  body: toComparisonRecord(await compareExecutions(stores, request)),
+})
+
+export const handler = family({
+  'rerun-execution': endpoint('rerun-execution', rerun, { rates, headers: runHeaders }),
+  'compare-executions': endpoint('compare-executions', compare, { rates }),
+})

@@ -1,0 +1,44 @@
+import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
+import { compareValues, type ExecutionComparison } from '../../core/compare.ts'
+import { ExecutionNotFound } from '../../core/errors.ts'
+import type { Execution } from '../../core/execution.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import { toPointerTree } from '../../core/json/pointer.ts'
+import type { ExecutionStore } from '../../core/ports.ts'
+import type { StepStore } from '../../core/step.ts'
+import { below, compareSteps } from './compare-steps.ts'
+
+type Stores = {
+  executions: Pick<ExecutionStore, 'get' | 'isVisible'>
+  steps: Pick<StepStore, 'list'>
+}
+
+/**
+ * What two executions have returned and done. If one of them repeats the other, what it ignores is left out.
+ * @throws ExecutionNotFound
+ */
+export async function compareExecutions(
+  stores: Stores,
+  { otherId, ...reference }: ExecutionReference & { otherId: string },
+): Promise<ExecutionComparison> {
+  const left = await readVisible(stores, reference)
+  const right = await readVisible(stores, { ...reference, executionId: otherId })
+  const ignored = toPointerTree(ignoredBy(left, right) ?? ignoredBy(right, left) ?? [])
+  const compared = compareValues(endOf(left), endOf(right), { ignored: below('output', ignored) })
+  const steps = await compareSteps(stores.steps, { left: left.id, right: right.id, ignored })
+  return { left, right, ...compared, ...steps }
+}
+
+/** @throws ExecutionNotFound */
+async function readVisible({ executions }: Stores, reference: ExecutionReference): Promise<Execution> {
+  const { organizationId } = reference.access
+  const id = await resolveExecutionId(executions, reference)
+  const execution = await executions.get({ organizationId, id })
+  if (!execution) throw new ExecutionNotFound()
+  return execution
+}
+
+const ignoredBy = ({ replay }: Execution, original: Execution): string[] | null =>
+  replay?.executionId === original.id ? replay.ignore : null
+
+const endOf = ({ output, error }: Execution) => ({ output, error }) as JsonObject

@@ -1,0 +1,105 @@
+import { resolveExecutionId } from '../../access/executions.ts'
+import { assertScope, idempotencyKeyOf } from '../../access/permissions.ts'
+import { resolveVersionOf } from '../../agents/resolve-version.ts'
+import type { Access } from '../../core/access.ts'
+import { stepLimitsOf, type Version } from '../../core/agent.ts'
+import { ExecutionInProgress, ExecutionNotFound, InputSchemaMismatch } from '../../core/errors.ts'
+import { type Execution, isFinal } from '../../core/execution.ts'
+import { hashJson } from '../../core/json/hash-json.ts'
+import { LIVE, type Replay, type ReplaySettings } from '../../core/trial.ts'
+import { defaultModelOf, examplesOf, toOverrides } from '../batches/trial-line.ts'
+import { type SubmitEngine, submitAsync } from '../submit/accept.ts'
+import { buildRunRequest, resolveTarget } from '../submit/run-request.ts'
+import { checkToolNames, checkTools } from './start-trial.ts'
+
+type Fields = ReplaySettings & { versionId: string; fromStep: number }
+
+/** What a client chooses; without anything, the rerun is a run like any other. */
+export type RerunOptions = { [Name in keyof Fields]?: Fields[Name] | undefined }
+
+type Rerun = {
+  access: Access
+  executionId: string
+  options: RerunOptions
+  /** As the client sent it. */
+  idempotencyKey: string | undefined
+}
+
+/**
+ * Starts an execution with the input, the tenant and the options of another one, on the current version. What is
+ * recorded is taken from the other one, which has to be final then. No result is reused, nor is this one.
+ * @throws Forbidden, ExecutionNotFound, ExecutionInProgress, VersionNotFound, AgentArchived, VersionRetired,
+ * InputSchemaMismatch, InvalidModelOverride, TooManyRequests, LimitExceeded, IdempotencyKeyReused
+ */
+export async function rerunExecution(
+  engine: SubmitEngine,
+  { access, executionId, options, idempotencyKey }: Rerun,
+): Promise<Execution> {
+  const { agents, executions, system } = engine
+  assertScope(access, 'read')
+  if (Object.keys(options).length > 0) assertScope(access, 'manage')
+  const id = await resolveExecutionId(executions, { access, executionId })
+  const original = await executions.get({ organizationId: access.organizationId, id })
+  if (!original) throw new ExecutionNotFound()
+  const made = await resolveVersionOf(agents, original)
+  const { version, overrides, refusal, selectedBy, newId } = await resolveTarget({
+    agents,
+    system,
+    access,
+    idOrSlug: original.agentId,
+    overrides: {
+      ...toOverrides(original, made),
+      tenantId: original.tenantId ?? undefined,
+      version: options.versionId,
+      useCache: false,
+    },
+  })
+  const key = idempotencyKeyOf(access, idempotencyKey)
+  if (refusal && key === undefined) throw refusal
+  const replay = toReplay(original, made, options)
+  if (replay.isTrial && !isFinal(original)) throw new ExecutionInProgress(id)
+  const violations = (replay.isTrial ? checkTools : checkToolNames)(version, replay)
+  if (violations.length > 0) throw new InputSchemaMismatch(violations)
+  const request = await buildRunRequest(version, original.input, withinLimits(version, overrides))
+  return submitAsync(engine, {
+    ...request,
+    tokenId: access.tokenId || null,
+    replay,
+    ...(replay.isTrial && { learnedFrom: examplesOf(original) }),
+    refusal,
+    selectedBy,
+    newId,
+    idempotency:
+      key === undefined
+        ? null
+        : // Not one of a run of the agent with the same key.
+          { key: `reruns/${id}\n${key}`, requestHash: hashJson(options) },
+  })
+}
+
+/** If something is recorded, the rest is what it is in a trial: nothing that changes something is called by default. */
+function toReplay(original: Execution, made: Version | null, options: RerunOptions): Replay {
+  const { tools = {}, models, steps, ignore = [], fromStep = 1 } = options
+  const isTrial = fromStep > 1 || [...Object.values(tools), models, steps].includes('recorded')
+  const rest = isTrial ? 'recorded' : 'live'
+  return {
+    executionId: original.id,
+    tools: { default: rest, ...tools },
+    models: models ?? LIVE.models,
+    steps: steps ?? rest,
+    ignore,
+    fromStep,
+    isTrial,
+    defaultModel: isTrial ? defaultModelOf(original, made) : null,
+  }
+}
+
+/** The version may permit fewer steps than that of the original. */
+function withinLimits<Overrides extends { maxAgentSteps?: number | undefined }>(
+  { execution }: Version,
+  overrides: Overrides,
+): Overrides {
+  const { maxAgentSteps } = overrides
+  if (maxAgentSteps === undefined) return overrides
+  return { ...overrides, maxAgentSteps: Math.min(maxAgentSteps, stepLimitsOf(execution).max) }
+}
