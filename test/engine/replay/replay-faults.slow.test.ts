@@ -1,0 +1,71 @@
+import { afterAll, expect, it } from 'vitest'
+import { isFinal } from '../../../lib/core/execution.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { httpTool, startToolServer } from '../../support/engine/model-agent.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
+import { aMessage, answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { contentOf, queueReplay, readModelSteps } from '../../support/replay/a-replay.ts'
+import { originalsOn } from '../../support/replay/originals.ts'
+import { type Fault, FaultyWorker, faultKindsOf } from '../../support/waiting/faulty-worker.ts'
+
+const table = sharedTable()
+const scripted = await startScriptedEngine()
+const { engine } = scripted
+let served = 0
+const server = await startToolServer((_, response) => void response.end(`${++served}`))
+afterAll(() => server.stop())
+const { anOriginal } = originalsOn(scripted, { tools: [httpTool(server, 'look_up', '/things/{id}')] })
+
+const look = (id: string) => ({ name: 'look_up', input: { id } })
+
+it('a replay is the same however its workers die or are refused, and calls nothing', async () => {
+  const { original, version, steps } = await anOriginal([
+    { calls: [look('a'), look('b'), look('a')] },
+    { calls: [look('a'), look('a')] },
+    answer,
+  ])
+  const calls = server.calls.length
+  const expected = {
+    status: 'SUCCESS',
+    output: original.output,
+    steps: 3,
+    usage: { inputTokens: 0, outputTokens: 0 },
+    replayedUsage: original.usage,
+    judgement: { verdict: 'SAME', differences: [] },
+  }
+
+  /** Runs it to its end. Returns the requests of its workers. */
+  async function run(fault: Fault | null): Promise<string[]> {
+    const execution = await queueReplay(engine, original, version, { settings: { models: 'recorded' } })
+    const requests: string[] = []
+    for (let attempts = 1; attempts <= 5; attempts++) {
+      const worker = new FaultyWorker({
+        next: (method) => requests.push(method) - 1,
+        before: async () => undefined,
+        faults: fault ? [fault] : [],
+      })
+      const on: Engine = { ...engine, ...openStores(worker.tableOf(table)), environment: {} }
+      await processMessage(on, execution.id, aMessage(attempts)).catch(() => undefined)
+      const found = await engine.executions.getSummary(execution)
+      if (!found || isFinal(found)) break
+      // Its lease has expired.
+      if (found.lease)
+        await table.update(executionKey(execution.id), { set: { leaseExpiresAt: Date.now() - 1 } })
+    }
+    expect(await engine.executions.get(execution), JSON.stringify(fault)).toMatchObject(expected)
+    expect(contentOf(await readModelSteps(engine, execution)), JSON.stringify(fault)).toEqual(
+      contentOf(steps),
+    )
+    return requests
+  }
+
+  const requests = await run(null)
+  expect(requests.length).toBeGreaterThan(10)
+  for (const [at, method] of requests.entries()) {
+    for (const kind of faultKindsOf(method)) await run({ at, kind })
+  }
+  expect(server.calls).toHaveLength(calls)
+}, 900_000)
