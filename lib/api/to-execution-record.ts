@@ -106,7 +106,7 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     ...(approval && { approval: toCallApproval(approval, results.get(approval.id)) }),
     ...toOutcome(results.get(id)),
   }))
-  const { text, model, usage, stopReason, clearedResults } = step
+  const { text, model, usage, stopReason, clearedResults, replayed } = step
   return {
     number,
     text,
@@ -114,6 +114,7 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     ...(model && { model }),
     ...(stopReason && { stopReason }),
     ...(clearedResults && { clearedResults }),
+    ...(replayed && { replayed: true as const }),
     ...toUsageRecord(usage),
     ...times,
   }
@@ -127,10 +128,11 @@ function toOutcome(recorded: CallResult | undefined) {
   if (!recorded) return {}
   const { result, attempt = 1, startedAt } = recorded
   const outcome = result.ok ? { result: result.value } : { error: result.error }
-  const { executionId } = result
+  const { executionId, replayed } = result
   return {
     ...outcome,
     ...(executionId !== undefined && { executionId }),
+    ...(replayed && { replayed: true as const }),
     startedAt,
     durationMs: getDurationMs(recorded),
     attempt,

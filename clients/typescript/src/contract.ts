@@ -758,6 +758,8 @@ export type Step = {
     }
     /** The execution of the agent that was called. Absent for other tools. */
     executionId?: string
+    /** The call was not made: the result is that of the original execution. Absent otherwise. */
+    replayed?: true
     /** Absent while the call is in progress. */
     startedAt?: string
     /** Absent while the call is in progress. */
@@ -769,6 +771,8 @@ export type Step = {
   stopReason?: 'stop' | 'tool-calls' | 'length' | 'context-window' | 'refusal' | 'content-filter' | 'other'
   /** How many of the oldest tool results of the run its request had cleared, because the context window filled. Absent for none. */
   clearedResults?: number
+  /** The model was not asked: the response is that of the original execution, and has used nothing here. Absent otherwise. */
+  replayed?: true
   usage?: Usage
   /** The price of the model response in US dollars. Null if the model has no price. */
   costUsd?: number | null

@@ -207,6 +207,10 @@ const toolCallRecord = z.object({
       'The approval that the call needs, with the decision once there is one. Absent if it needs none.',
     ),
   executionId: optionalId.describe('The execution of the agent that was called. Absent for other tools.'),
+  replayed: z
+    .literal(true)
+    .optional()
+    .describe('The call was not made: the result is that of the original execution. Absent otherwise.'),
   startedAt: z.iso.datetime().optional().describe('Absent while the call is in progress.'),
   durationMs: optionalInt.describe('Absent while the call is in progress.'),
   attempt: optionalInt.describe(
@@ -236,6 +240,12 @@ export const stepRecord = z
     clearedResults: optionalInt.describe(
       'How many of the oldest tool results of the run its request had cleared, because the context window filled. Absent for none.',
     ),
+    replayed: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The model was not asked: the response is that of the original execution, and has used nothing here. Absent otherwise.',
+      ),
     usage: usageRecord.optional(),
     costUsd: nullableNumber
       .optional()

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { toStepRecord } from '../../../lib/api/to-execution-record.ts'
 import type { Execution, Usage } from '../../../lib/core/execution.ts'
 import { addUsage } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
@@ -48,6 +49,8 @@ async function repeat(original: Execution, steps: RecordedModelStep[], on: Engin
   const replayed = await runReplay(on, original, version, { settings: RECORDED })
   expect(server.calls).toHaveLength(calls)
   expect(contentOf(replayed.steps)).toEqual(contentOf(steps))
+  for (const recorded of replayed.steps)
+    expect(toStepRecord(recorded)).toMatchObject({ replayed: true, costUsd: 0 })
   const { status, output, error, warnings, model } = original
   expect(replayed.execution).toMatchObject({ status, output, error, warnings, model, steps: steps.length })
   return replayed
@@ -225,26 +228,34 @@ describe('a replay with recorded models', () => {
     expect(execution.usage.costUsd).toBeGreaterThan(0)
   })
 
-  it('asks the model for the responses of an original that has no keys of its requests', async () => {
-    const { original, version, steps } = await anOriginal([
-      { calls: [look('a')] },
-      answer,
-      { calls: [look('a')] },
-      answer,
-    ])
-    const { read } = engine.steps
-    const older = steps.map(({ step: { request: _, ...step }, results }) => ({ step, results }))
-    const on = {
-      ...engine,
-      steps: {
-        ...engine.steps,
-        read: async (params: { executionId: string }) =>
-          params.executionId === original.id ? older : read(params),
-      },
-    }
-    const { execution } = await runReplay(on, original, version, { settings: RECORDED })
-    expect(execution).toMatchObject({ status: 'SUCCESS', replayedUsage: null, steps: 2 })
-  })
+  it.each([
+    ['all', 2],
+    ['the first', 1],
+  ])(
+    'asks the model for all responses of an original that has no keys of %s of its requests',
+    async (_, missing) => {
+      // With the same ids, the second request is the same again.
+      const script = [{ calls: [{ ...look('a'), id: 'call_1' }] }, answer]
+      const { original, version, steps, requests } = await anOriginal([...script, ...script])
+      const { read } = engine.steps
+      const older = steps.map(({ step: { request, ...step }, results }, index) => ({
+        step: { ...step, ...(request && index >= missing && { request }) },
+        results,
+      }))
+      const on = {
+        ...engine,
+        steps: {
+          ...engine.steps,
+          read: async (params: { executionId: string }) =>
+            params.executionId === original.id ? older : read(params),
+        },
+      }
+      const { execution, steps: replayed } = await runReplay(on, original, version, { settings: RECORDED })
+      expect(execution).toMatchObject({ status: 'SUCCESS', replayedUsage: null, steps: 2 })
+      expect(replayed.map(({ step }) => step.request)).toEqual(steps.map(({ step }) => step.request))
+      expect(requests).toHaveLength(4)
+    },
+  )
 
   it('needs a key for the first request that differs, and says so', async () => {
     const { original, version } = await anOriginal([{ calls: [look('a')] }, answer])

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { toStepRecord } from '../../../lib/api/to-execution-record.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
@@ -179,6 +180,10 @@ describe('calls of recorded tools', () => {
     const [recorded, replayed] = [contentOf(steps)[0], contentOf(result.steps)[0]]
     expect(replayed?.results[0]).not.toEqual(recorded?.results[0])
     expect(replayed?.results[2]).toEqual(recorded?.results[1])
+    const [first] = result.steps
+    const shown = first ? toStepRecord(first) : {}
+    expect(shown).not.toHaveProperty('replayed')
+    expect(shown.toolCalls?.map((each) => each.replayed)).toEqual([undefined, undefined, true])
   })
 })
 
