@@ -5,6 +5,8 @@ import {
   AgentArchived,
   AgentNotFound,
   ServiceError,
+  TrialFailed,
+  TrialRequired,
   VersionNotFound,
   VersionRetired,
 } from '../lib/core/errors.ts'
@@ -123,7 +125,22 @@ export function explainError(error: unknown, { slug, versionId, options }: Subje
     )
   if (error instanceof AgentArchived)
     return explain(`Agent ${slug} is archived. Restore it`, `restore ${slug}`)
+  if (error instanceof TrialRequired) return trialRequired(slug, options)
+  if (error instanceof TrialFailed)
+    return new UserError(error.message, { details: { code: error.code, ...error.members } })
   return error
+}
+
+/** The current version may be replaced only by one that was tried. */
+export const trialRequired = (slug: string, options: Parameters<typeof formatCommand>[0]): UserError => {
+  const commands = [
+    'publish <folder> --draft',
+    `trial ${slug} --max-cost <dollars>`,
+    `promote ${slug} --trial <id>`,
+  ]
+  const steps = commands.map((command) => `  ${formatCommand(options, command)}`)
+  const message = `The current version of ${slug} requires a trial of what replaces it:`
+  return new UserError([message, ...steps].join('\n'), { details: { code: 'TrialRequired' } })
 }
 
 /** @throws UserError that tells how to restore the agent */

@@ -52,9 +52,14 @@ export function relativeTime(timestamp: string, now: number = Date.now()): strin
   return seconds < 1 ? 'just now' : timeFormat.format(Math.round(seconds), 'second')
 }
 
-/** A command to paste into a shell, with the same stack and organization as the current one. */
-export function formatCommand({ stack, org }: Pick<SharedOptions, 'stack' | 'org'>, command: string): string {
-  return `npm run agents -- ${command}${org ? ` --org ${org}` : ''}${stack ? ` --stack ${stack}` : ''}`
+/** What a command works on. Its token comes from the environment. */
+type Target = Pick<SharedOptions, 'stack' | 'org'> & { url?: string | undefined }
+
+/** A command to paste into a shell, with the same service, stack and organization as the current one. */
+export function formatCommand({ stack, org, url }: Target, command: string): string {
+  const target = { org, stack, url: url && shellQuote(url) }
+  const options = Object.entries(target).map(([name, value]) => (value ? ` --${name} ${value}` : ''))
+  return `npm run agents -- ${command}${options.join('')}`
 }
 
 /** Quotes an argument for a POSIX shell. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { InvalidArgumentError, Option } from 'commander'
 import type * as z from 'zod/mini'
-import { batchParameters } from '../lib/api/parameters.ts'
+import { batchParameters, usageParameters } from '../lib/api/parameters.ts'
 import { messageSchema } from '../lib/api/schemas/bodies.ts'
 import { isScope, MAX_TOKEN_AGENTS, MAX_TOKEN_RATE, SCOPES, type Scope } from '../lib/core/access.ts'
 import { isSlug, isUuid } from '../lib/core/ids.ts'
@@ -64,6 +64,10 @@ export function parseWith<Schema extends z.ZodMiniType>(schema: Schema, text: st
   if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)
   return data
 }
+
+/** A date is its beginning in UTC. */
+export const parseTime = (text: string): string | undefined =>
+  parseWith(usageParameters.shape.from, /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
 
 /** The items of a comma-separated list, each once. */
 export const parseList = (text: string): string[] => [...new Set(text.split(',').map((item) => item.trim()))]

@@ -22,6 +22,8 @@ import { addSchedulesCommand } from './commands/schedules.ts'
 import { addTableCommand } from './commands/table.ts'
 import { addCheckCommand, addTestCommand } from './commands/test.ts'
 import { addTokensCommand } from './commands/tokens.ts'
+import { addTrialCommand } from './commands/trial.ts'
+import { addTrialsCommand } from './commands/trials.ts'
 import { addTypesCommand } from './commands/types.ts'
 import { addUsageCommand } from './commands/usage.ts'
 import {
@@ -78,6 +80,8 @@ export function createProgram(output: OutputConfiguration): Command {
   addListCommand(program)
   addShowCommand(program)
   addVersionsCommand(program)
+  addTrialCommand(program)
+  addTrialsCommand(program)
   addPromoteCommand(program)
   addDiffCommand(program)
   addDeleteVersionCommand(program)

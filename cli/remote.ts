@@ -11,6 +11,7 @@ import { parseStoredJson } from '../lib/core/json/parse-json.ts'
 import { DEV_TOKEN_FILE, dataFolder, SERVICE_URL_FILE } from '../local/data-folder.ts'
 import type { CliCommand, Result } from './command.ts'
 import { UserError } from './errors.ts'
+import { trialRequired } from './find.ts'
 import { parseUrl, type SharedOptions } from './options.ts'
 import { withProgress } from './terminal.ts'
 
@@ -185,6 +186,7 @@ export async function publishOverHttp(
   const body = tryParseJson(await response.text())
   if (response.ok) return { version: body as VersionRecord, isNew: response.status === 201 }
   const { detail, code: errorCode, errors = [] } = (body ?? {}) as Partial<ProblemRecord>
+  if (errorCode === 'TrialRequired') throw trialRequired(slug, { url })
   throw new UserError(
     `Publish failed: ${response.status} ${errorCode ?? ''} ${detail ?? response.statusText}`.trim(),
     {

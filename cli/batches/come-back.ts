@@ -6,7 +6,11 @@ type Service = Pick<RemoteOptions, 'url'>
 
 /** A command of `batches` with the same service. It takes the token from the environment. */
 export const batchesCommand = (args: string, { url }: Service): string =>
-  formatCommand({}, `batches ${args}${url ? ` --url ${shellQuote(url)}` : ''}`)
+  formatCommand({ url }, `batches ${args}`)
+
+/** A command of `trials` with the same service. */
+export const trialsCommand = (args: string, { url }: Service): string =>
+  formatCommand({ url }, `trials ${args}`)
 
 export const resultsCommand = (ids: readonly string[], service: Service, out: string): string =>
   batchesCommand(`results ${ids.join(' ')}${out === '-' ? '' : ` --out ${shellQuote(out)}`}`, service)

@@ -7,13 +7,16 @@ const CLEAR_LINE = '\r\x1b[2K'
 
 const number = (value: number) => value.toLocaleString('en-US')
 
+/** A batch or a trial. */
+type Running = Pick<Batch, 'id' | 'lines' | 'counts' | 'costUsd'>
+
 /** Lines that have ended, of how many of them are known. */
 type Counts = { ended: number; failed: number; costUsd: number; total: number | undefined }
 
 /** Shows on standard error how far batches are: a bar in a terminal, else a line now and then. */
 export class Progress {
   private readonly isTerminal = process.stderr.isTTY
-  private readonly batches = new Map<string, Batch>()
+  private readonly batches = new Map<string, Running>()
   private shownAt = this.isTerminal ? 0 : performance.now()
   private shown = ''
 
@@ -25,7 +28,7 @@ export class Progress {
   }
 
   /** @returns how many lines the batches have */
-  update(batch: Batch): number {
+  update(batch: Running): number {
     this.batches.set(batch.id, batch)
     this.show()
     return [...this.batches.values()].reduce((sum, { lines }) => sum + lines, 0)
@@ -49,7 +52,7 @@ export class Progress {
 
   private counts(): Counts {
     const all = [...this.batches.values()]
-    const sum = (of: (batch: Batch) => number) => all.reduce((total, batch) => total + of(batch), 0)
+    const sum = (of: (batch: Running) => number) => all.reduce((total, batch) => total + of(batch), 0)
     return {
       ended: sum(({ counts }) => counts.SUCCESS + counts.ERROR),
       failed: sum(({ counts }) => counts.ERROR),

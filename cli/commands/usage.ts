@@ -12,7 +12,7 @@ import {
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { textTable } from '../format.ts'
-import { parseAs, parseWith } from '../options.ts'
+import { parseAs, parseTime, parseWith } from '../options.ts'
 import { findSlugs, readAll, runOverHttp } from '../remote.ts'
 import { write } from '../terminal.ts'
 
@@ -59,10 +59,6 @@ export function addUsageCommand(program: CliCommand): void {
     },
   )
 }
-
-/** A date is its beginning in UTC. */
-const parseTime = (text: string): string | undefined =>
-  parseWith(shape.from, /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
 
 const COLUMNS = ['RUNS', 'FAILED', 'CACHED', 'TOKENS IN', 'TOKENS OUT', 'COST']
 const NO_RUNS = 'No run ended in this time.'

@@ -1,13 +1,23 @@
+import { AgentError } from '../../clients/typescript/src/index.ts'
 import { promoteVersion, retireVersion } from '../../lib/agents/lifecycle/change-agent.ts'
 import { deleteDraft } from '../../lib/agents/lifecycle/delete-draft.ts'
+import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import { toAgentRecord, toVersionRecord } from '../../lib/api/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { assertNotArchived, explainError, readAllPages } from '../find.ts'
+import {
+  assertNotArchived,
+  explainError,
+  findAgent,
+  readAllPages,
+  trialRequired,
+  withOrganization,
+} from '../find.ts'
 import { formatCommand, relativeTime, textTable } from '../format.ts'
-import { parseUuid } from '../options.ts'
+import { orgOption, parseUuid } from '../options.ts'
+import { callService, getRemote, type Remote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
 
 export function addVersionsCommand(program: CliCommand): void {
   program
@@ -40,30 +50,82 @@ function describeStatus({ id, status }: Version, { current, draftVersionId, reti
   return id === current?.id ? 'current' : 'published'
 }
 
+type PromoteOptions = RemoteOptions & { trial?: string }
+
 export function addPromoteCommand(program: CliCommand): void {
   program
     .command('promote')
     .description('Make a version current: the draft as it is, or an older version again.')
-    .forAgent()
+    .argument('<slug>', "the agent's slug or ID")
     .argument('[version]', 'ID of the version; default: the draft', parseUuid)
-    .examples('promote redact-pii', 'promote redact-pii 01a2003b-879e-76ff-97ee-7005494d15b8')
-    .runWithAgent(async (found, { reference, options, args: [versionArgument] }) => {
-      assertNotArchived(found, options)
-      const { slug, current } = found
-      const versionId = versionArgument ?? found.draftVersionId
-      if (versionId === null) {
-        const list = formatCommand(options, `versions ${slug}`)
-        throw new UserError(`Agent ${slug} has no draft. Specify a version. List versions: ${list}`)
-      }
-      const agent = await promoteVersion({ ...reference, system, versionId }).catch((error: unknown) => {
-        throw explainError(error, { slug, versionId, options })
-      })
-      const isNew = current?.id !== versionId
+    .option('--trial <id>', 'only if this trial of the version meets the gate of the current one', parseUuid)
+    .addOption(urlOption('promote over HTTP on'))
+    .addOption(tokenOption('manage and read'))
+    .addOption(orgOption())
+    .examples(
+      'promote redact-pii',
+      'promote redact-pii --trial 01a2003b-8f87-750a-aa33-59d20cae9811',
+      'promote redact-pii 01a2003b-879e-76ff-97ee-7005494d15b8',
+    )
+    .run<PromoteOptions>(async (options, [idOrSlug = '', version]) => {
+      const remote = getRemote(options)
+      const promote = remote ? promoteOverHttp(remote) : promoteOnTable
+      const { before, after, versionId } = await promote(options, idOrSlug, version)
+      const { slug, currentVersionId } = before
+      const isNew = currentVersionId !== versionId
       const text = `Version ${versionId} of ${slug} ${isNew ? 'is now current' : 'was already current'}.`
       const rollback =
-        current && isNew ? [`Roll back: ${formatCommand(options, `promote ${slug} ${current.id}`)}`] : []
-      return { json: toAgentRecord(agent), text: [text, ...rollback].join('\n') }
+        currentVersionId && isNew
+          ? [`Roll back: ${formatCommand(options, `promote ${slug} ${currentVersionId}`)}`]
+          : []
+      return { json: after, text: [text, ...rollback].join('\n') }
     })
+}
+
+/** The agent before and after, as records. */
+type Promoted<Record> = { before: Record; after: Record; versionId: string }
+type Promote = (options: PromoteOptions, idOrSlug: string, version?: string) => Promise<Promoted<AgentRecord>>
+
+const promoteOnTable: Promote = (options, idOrSlug, version) =>
+  withOrganization(options, async (stores, organization) => {
+    const { agents: store, batches } = stores
+    const found = await findAgent({ stores, organization, idOrSlug, options })
+    assertNotArchived(found, options)
+    const before = toAgentRecord(found)
+    const versionId = version ?? draftOf(before, options)
+    const trial = options.trial === undefined ? undefined : { id: options.trial, batches }
+    const reference = { store, organizationId: organization.id, idOrSlug: found.id }
+    const promoting = promoteVersion({ ...reference, system, versionId, trial })
+    const after = await promoting.catch((error: unknown) => {
+      throw explainError(error, { slug: found.slug, versionId, options })
+    })
+    return { before, after: toAgentRecord(after), versionId }
+  })
+
+const promoteOverHttp =
+  (remote: Remote): Promote =>
+  (options, idOrSlug, version) =>
+    callService(remote, 'promote the version', async (client) => {
+      const before = await client.agent(idOrSlug)
+      const versionId = version ?? draftOf(before, options)
+      const promoting = client.promote(before.id, versionId, { trial: options.trial })
+      const after = await promoting.catch((error: unknown) => {
+        if (!(error instanceof AgentError)) throw error
+        if (error.code === 'TrialRequired') throw trialRequired(before.slug, options)
+        if (error.code !== 'TrialFailed') throw error
+        const { code, trialId, runs, verdicts, costIncrease, limits } = error
+        throw new UserError(error.detail, {
+          details: { code, trialId, runs, verdicts, costIncrease, limits },
+        })
+      })
+      return { before, after, versionId }
+    })
+
+/** @throws UserError */
+function draftOf({ slug, draftVersionId }: AgentRecord, options: PromoteOptions): string {
+  if (draftVersionId !== null) return draftVersionId
+  const list = formatCommand(options, `versions ${slug}`)
+  throw new UserError(`Agent ${slug} has no draft. Specify a version. List versions: ${list}`)
 }
 
 export function addDeleteVersionCommand(program: CliCommand): void {

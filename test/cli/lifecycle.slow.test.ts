@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { newOrganization } from '../support/engine/organization.ts'
+import { batchStore } from '../../lib/dynamodb/batch-store.ts'
+import { anEndedTrial } from '../support/batches/a-batch.ts'
+import { newOrganization, sharedTable } from '../support/engine/organization.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
@@ -68,6 +70,69 @@ describe('promote, diff, delete-version', () => {
       /^Published hello\. A version with this content existed; nothing new was created\.\n/,
     )
     expect(stdout).toContain(first.versionId)
+  })
+})
+
+describe('a version that requires a trial', () => {
+  const GATE = 'execution: { promotion: { require: trial, maxChanged: 0 } }'
+  const write = (said: string) => cli.write(inFolder('gated', greeter(said, GATE)))
+
+  it('is only replaced by one that was tried: the command says how', async () => {
+    write('Hello')
+    const { versionId: current } = await cli.json(['publish', 'gated', '--no-types'])
+    write('Hi')
+    const { code, stderr } = await cli.run(['publish', 'gated', '--no-types'])
+    expect([code, stderr]).toEqual([
+      1,
+      [
+        'The current version of gated requires a trial of what replaces it:',
+        '  npm run agents -- publish <folder> --draft',
+        '  npm run agents -- trial gated --max-cost <dollars>',
+        '  npm run agents -- promote gated --trial <id>',
+        '',
+      ].join('\n'),
+    ])
+    await cli.json(['publish', 'gated', '--no-types', '--draft'])
+    expect((await cli.json(['promote', 'gated'], { code: 1 })).error.code).toBe('TrialRequired')
+    const unknown = await cli.json(['promote', 'gated', '--trial', current], { code: 1 })
+    expect(unknown.error.code).toBe('TrialNotFound')
+    expect((await cli.json(['show', 'gated'])).currentVersionId).toBe(current)
+  })
+
+  it('is replaced over HTTP by one whose trial meets the gate', async () => {
+    const org = await newOrganization()
+    const target = ['--url', inject('service'), '--token', org.token]
+    write('Hello')
+    const { versionId: current, agentId } = await cli.json(['publish', 'gated', '--no-types', ...target])
+    write('Hi')
+    const direct = await cli.json(['publish', 'gated', '--no-types', ...target], { code: 1 })
+    expect(direct.error).toMatchObject({
+      code: 'TrialRequired',
+      message: expect.stringContaining('--trial <id>'),
+    })
+    const { versionId } = await cli.json(['publish', 'gated', '--no-types', '--draft', ...target])
+    const store = async (counts: Parameters<typeof anEndedTrial>[1]) => {
+      const { batch, lines } = anEndedTrial({ organizationId: org.id, agentId, versionId }, counts)
+      await batchStore(sharedTable()).create({ batch, lines })
+      return batch.id
+    }
+    const without = await cli.json(['promote', 'gated', ...target], { code: 1 })
+    expect(without.error.code).toBe('TrialRequired')
+    const trialId = await store({ SAME: 1, CHANGED: 2 })
+    expect((await cli.json(['promote', 'gated', '--trial', trialId, ...target], { code: 1 })).error).toEqual({
+      message: '2 runs changed; at most 0 may (maxChanged).',
+      code: 'TrialFailed',
+      trialId,
+      runs: 3,
+      verdicts: { SAME: 1, CHANGED: 2, CORRECTED: 0, REGRESSED: 0, DIVERGED: 0, ERROR: 0 },
+      costIncrease: 0,
+      limits: { maxChanged: 0 },
+    })
+    const promoted = await cli.run(['promote', 'gated', '--trial', await store({ SAME: 3 }), ...target])
+    expect(promoted.stdout).toBe(
+      `Version ${versionId} of gated is now current.\nRoll back: npm run agents -- promote gated ${current} --url ${inject('service')}\n`,
+    )
+    expect((await cli.run(['promote', 'gated', current, ...target])).code).toBe(0)
   })
 })
 

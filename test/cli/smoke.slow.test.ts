@@ -32,6 +32,7 @@ const toTemplate = (path: string) =>
     .replace('/deliveries/unknown', '/deliveries/{deliveryId}')
     .replace(/[0-9a-f-]{36}/, '{executionId}')
     .replace('/batches/unknown', '/batches/{batchId}')
+    .replace('/trials/unknown', '/trials/{trialId}')
     .replace('/schedules/smoke.test', '/schedules/{scheduleName}')
     .replace('/tenants/smoke%20test', '/tenants/{tenantId}')
     .replace('/smoke.test', '/{name}')

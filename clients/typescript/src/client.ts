@@ -513,7 +513,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   promote(
     agent: SlugOf<Agents>,
     versionId: string,
-    { trial, ...options }: CallOptions & { trial?: string } = {},
+    { trial, ...options }: CallOptions & { trial?: string | undefined } = {},
   ): Promise<Agent> {
     const path = `${versionPath(agent, versionId)}/promote${toQuery({ trial })}`
     return this.caller.send({ method: 'POST', path }, options)

@@ -18,6 +18,16 @@ type WithViolations = {
 type WithExecution = { readonly executionId: string }
 type WithFailedExecution = WithExecution & { readonly error: ExecutionError }
 
+/** The figures of a trial that has ended, and the limits that it does not meet. */
+type WithTrial = {
+  readonly trialId: string
+  readonly runs?: number
+  readonly verdicts?: Record<string, number>
+  /** Null: the originals cost nothing. */
+  readonly costIncrease?: number | null
+  readonly limits?: Record<string, number>
+}
+
 /** Members that errors of a code have besides the common ones. */
 type Members = {
   InvalidQueryParameter: WithViolations
@@ -28,6 +38,7 @@ type Members = {
   FeedbackMismatch: WithViolations
   /** Problems of a document, with the lines where they are. */
   InvalidAgent: WithViolations
+  TrialFailed: WithTrial
   ExecutionInProgress: WithExecution
   ExecutionStillRunning: WithExecution
   /** `error`: why the execution failed, by a code of its own. */

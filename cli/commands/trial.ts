@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { AgentError, type Trial } from '../../clients/typescript/src/index.ts'
+import { trialsCommand, typedArgs } from '../batches/come-back.ts'
+import { Progress } from '../batches/progress.ts'
+import { openResults } from '../batches/results-file.ts'
+import type { CliCommand, Result } from '../command.ts'
+import { UserError } from '../errors.ts'
+import { formatCommand, shellQuote } from '../format.ts'
+import {
+  callService,
+  explainError,
+  findService,
+  overHttp,
+  patientClient,
+  type RemoteOptions,
+} from '../remote.ts'
+import { onInterrupt, write } from '../terminal.ts'
+import { describeOutcome } from '../trials/describe-outcome.ts'
+import { type Outcome, readOutcome } from '../trials/outcome.ts'
+import { toReport } from '../trials/report.ts'
+import { addTrialOptions, inOptions, type TrialOptions, toTrialBody } from '../trials/trial-body.ts'
+import { waitForTrial } from '../trials/wait.ts'
+
+type Options = RemoteOptions & TrialOptions & { report?: string; idempotencyKey?: string }
+
+const ACTION = 'try the version'
+
+export function addTrialCommand(program: CliCommand): void {
+  const command: CliCommand = program.command('trial')
+  addTrialOptions(
+    overHttp(command, 'manage and read')
+      .description(
+        'Try a version on executions that have ended: repeat them with their inputs and tool results, and compare the outputs. Ctrl-C leaves the trial running. The exit code is 1 if the gate of the current version is not met; without a gate, if a run is worse than its original.',
+      )
+      .argument('<slug>', "the agent's slug or ID"),
+  )
+    .option('--report <file>', 'write Markdown for a pull request')
+    .option(
+      '--idempotency-key <key>',
+      'continue what a command with this key has started in the last 24 hours',
+    )
+    .examples(
+      'trial triage-ticket --last 200 --max-cost 2',
+      'trial triage-ticket --corrected --max-cost 2 --report trial.md',
+      'trial triage-ticket --models recorded --tools get_order=live --ignore /checkedAt',
+    )
+    .run<Options>((options, [agent = '']) => tryVersion(agent, options, command))
+}
+
+/** @throws UserError */
+async function tryVersion(agent: string, options: Options, command: CliCommand): Promise<Result> {
+  const { idempotencyKey = randomUUID() } = options
+  const remote = await findService(options)
+  const found = await callService(remote, ACTION, (client) => client.agent(agent))
+  const versionId = options.version ?? found.draftVersionId
+  if (versionId === null) throw new UserError(`Agent ${found.slug} has no draft. Specify --version <id>.`)
+  const client = patientClient(remote)
+  let id: string | undefined
+  const again = [...typedArgs(command), '--idempotency-key', idempotencyKey].map(shellQuote).join(' ')
+  const comeBack = () =>
+    id === undefined ? `Continue: ${formatCommand({}, again)}` : howToComeBack(id, options)
+  return whileShown(options, remote.url, comeBack, async (onProgress) => {
+    const started = client.createTrial(found.id, versionId, toTrialBody(options), { idempotencyKey })
+    ;({ id } = await started.catch((error: unknown) => {
+      if (!(error instanceof AgentError) || error.status !== 422) throw error
+      // Shown as an error of the command line is, with exit code 2.
+      return command.error(`error: Cannot ${ACTION}: ${inOptions(error.detail)}`, { exitCode: 2 })
+    }))
+    return readOutcome(client, await waitForTrial(client, id, onProgress))
+  })
+}
+
+export const howToComeBack = (id: string, options: RemoteOptions & { report?: string }): string => {
+  const report = options.report === undefined ? '' : ` --report ${shellQuote(options.report)}`
+  return [
+    `Results: ${trialsCommand(`results ${id}${report}`, options)}`,
+    `Cancel: ${trialsCommand(`cancel ${id}`, options)}`,
+  ].join('\n')
+}
+
+/**
+ * Shows how far a trial is, then what came out.
+ * @param comeBack says how to continue when the command ends before the trial
+ * @throws UserError
+ */
+export async function whileShown(
+  options: RemoteOptions & { report?: string },
+  url: string,
+  comeBack: () => string,
+  work: (onProgress: (trial: Trial) => void) => Promise<Outcome>,
+): Promise<Result> {
+  const file = options.report === undefined ? null : await openResults(options.report)
+  const progress = new Progress()
+  const removeCleanup = onInterrupt(async () => {
+    progress.stop()
+    await file?.discard()
+    await write(process.stderr, `Stopped waiting.\n${comeBack()}\n`)
+  })
+  try {
+    const outcome = await work((trial) => void progress.update(trial))
+    progress.stop()
+    await file?.write(toReport(outcome, trialsCommand(`results ${outcome.trial.id}`, {})))
+    await file?.finish()
+    return toResult(outcome, options)
+  } catch (error) {
+    await file?.discard()
+    if (!(error instanceof AgentError)) throw error
+    const { message, details } = explainError(error, url, ACTION)
+    throw new UserError([message, comeBack()].join('\n'), { details })
+  } finally {
+    removeCleanup()
+    progress.stop()
+  }
+}
+
+function toResult(outcome: Outcome, options: RemoteOptions): Result {
+  const { trial, slug, gate, unmet, items } = outcome
+  const isMet = unmet.length === 0
+  const promote = formatCommand(options, `promote ${slug} ${trial.versionId} --trial ${trial.id}`)
+  return {
+    json: { trial, gate, isMet, unmet, items },
+    text: [describeOutcome(outcome), ...(isMet ? [`Promote: ${promote}`] : [])].join('\n'),
+    hasFailed: !isMet,
+  }
+}

@@ -1,0 +1,269 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Trial, TrialItem } from '../../clients/typescript/src/index.ts'
+import type { Gate } from '../../lib/core/trial.ts'
+import { anItem, aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
+import { newCli } from './cli.ts'
+
+const cli = newCli()
+afterAll(cli.remove)
+
+const CURRENT = '01a2003b-0000-76ff-97ee-7005494d15b8'
+
+type Script = {
+  trial?: Trial
+  items?: TrialItem[]
+  gate?: Gate | null
+  draft?: string | null
+  /** Instead of 202. */
+  refusal?: object
+}
+
+/** A service with one agent and one trial, which ends at the second look. */
+async function trialService({
+  trial = aTrial({ SAME: 3 }),
+  items = [],
+  gate = null,
+  draft = TRIED_VERSION,
+  refusal,
+}: Script = {}) {
+  const requests: { method: string; path: string; body: ReturnType<typeof JSON.parse>; key: unknown }[] = []
+  let looks = 0
+  const { documentId } = trial
+  const agent = { id: documentId, slug: 'triage', currentVersionId: CURRENT, draftVersionId: draft }
+  const answer = (method: string, path: string): [number, unknown] => {
+    if (method === 'POST' && path.endsWith('/trials'))
+      return refusal ? [422, refusal] : [202, { id: trial.id, status: 'IN_PROGRESS' }]
+    if (path.startsWith(`/v1/trials/${trial.id}/items`)) {
+      const verdict = new URL(path, 'http://x').searchParams.get('verdict')
+      return [200, items.filter((item) => item.verdict === verdict)]
+    }
+    if (path === `/v1/trials/${trial.id}`)
+      return [200, looks++ === 0 ? { ...trial, status: 'IN_PROGRESS', sums: null } : trial]
+    if (path.startsWith('/v1/trials')) return [200, [trial]]
+    if (path.includes('/versions/')) return [200, { id: CURRENT, execution: gate ? { promotion: gate } : {} }]
+    return path.startsWith('/v1/agents/') ? [200, agent] : [404, {}]
+  }
+  const server = createServer(async (incoming, response) => {
+    const { method = '', url: path = '', headers } = incoming
+    const body = await text(incoming)
+    requests.push({ method, path, body: body && JSON.parse(body), key: headers['idempotency-key'] })
+    const [status, json] = answer(method, path)
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(json))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const run = (...args: string[]) =>
+    cli.run([...args, '--url', url], { environment: { AGENTS_TOKEN: 'aes_test' } })
+  return { url, requests, run, started: () => requests.find(({ method }) => method === 'POST') }
+}
+
+const DIFFERENCE = { path: '/total', original: 12.5, trial: 13 }
+
+describe('agents trial', () => {
+  it('tries the draft, waits, and shows what came out', async () => {
+    const trial = aTrial({ SAME: 8, CHANGED: 1, CORRECTED: 1, originalTotal: 1, trialTotal: 0.5 })
+    const { run, started, url } = await trialService({
+      trial,
+      gate: { maxChanged: 1 },
+      items: [anItem('CHANGED', [DIFFERENCE, { path: '', trial: '\u001b[31mx' }], { moreDifferences: true })],
+    })
+    const { code, stdout } = await run('trial', 'triage', '--last', '200', '--max-cost', '2')
+    expect(started()).toMatchObject({
+      path: `/v1/agents/${trial.documentId}/versions/${TRIED_VERSION}/trials`,
+      body: { limit: 200, maxTrialCostUsd: 2 },
+      key: expect.any(String),
+    })
+    expect(code).toBe(0)
+    expect(stdout).toContain(`Trial ${TRIAL_ID} of triage, version ${TRIED_VERSION}: 10 executions, $0.42\n`)
+    expect(stdout).toMatch(/\nSAME +8\nCHANGED +1\nCORRECTED +1\nREGRESSED +0\nDIVERGED +0\nERROR +0\n/)
+    expect(stdout).toMatch(/\ncost +\$0 +\$0 +\$0 +\$0\nrun time +0 ms/)
+    expect(stdout).toMatch(
+      /\nCHANGED +\S+ → \S+\n {2}\/total: 12\.5 → 13\n {2}\(all\): none → "\S*\[31mx"\n {2}…\n/,
+    )
+    expect(stdout).not.toContain('\u001b')
+    expect(stdout).toContain('The gate of the current version is met.\n')
+    expect(stdout).toContain(
+      `Promote: npm run agents -- promote triage ${TRIED_VERSION} --trial ${TRIAL_ID} --url ${url}\n`,
+    )
+  })
+
+  it('exits with 1 if the gate is not met, and lists the gravest first', async () => {
+    const { run } = await trialService({
+      trial: aTrial({ SAME: 5, CHANGED: 1, REGRESSED: 1, DIVERGED: 1 }),
+      gate: { maxRegressed: 0, maxError: 0 },
+      items: [
+        anItem('CHANGED', [DIFFERENCE]),
+        anItem('DIVERGED', [], { error: { code: 'Diverged', message: 'refund was not called.' } }),
+        anItem('REGRESSED', [DIFFERENCE]),
+      ],
+    })
+    const { code, stdout } = await run('trial', 'triage', '--models', 'recorded')
+    expect(code).toBe(1)
+    expect(
+      stdout.match(/^(REGRESSED|DIVERGED|CHANGED) {2,}\S+ →/gm)?.map((line) => line.split(' ')[0]),
+    ).toEqual(['REGRESSED', 'DIVERGED', 'CHANGED'])
+    expect(stdout).toContain('  Diverged: refund was not called.\n')
+    expect(stdout).toMatch(
+      /is not met:\n {2}1 run regressed; at most 0 may \(maxRegressed\)\.\n {2}1 run failed or diverged/,
+    )
+    expect(stdout).not.toContain('Promote')
+  })
+
+  it.each<[string, Script, number]>([
+    ['nothing is worse', { trial: aTrial({ SAME: 3, CORRECTED: 1 }) }, 0],
+    ['a run has changed', { trial: aTrial({ SAME: 3, CHANGED: 1 }) }, 1],
+    [
+      'it stopped early',
+      { trial: aTrial({ SAME: 3 }, { lines: 4, error: { code: 'BudgetExceeded', message: 'x' } }) },
+      1,
+    ],
+    [
+      'it was cancelled',
+      { trial: aTrial({ SAME: 3 }, { error: { code: 'Cancelled', message: 'x' } }), gate: {} },
+      1,
+    ],
+  ])('without a gate, when %s', async (_, script, expected) => {
+    const { run } = await trialService(script)
+    expect((await run('trial', 'triage')).code).toBe(expected)
+  })
+
+  it('sends every option', async () => {
+    const { run, started } = await trialService()
+    const version = '01a2003b-9999-76ff-97ee-7005494d15b8'
+    await run(
+      ...['trial', 'triage', '--version', version, '--from', '2026-11-01', '--to', '2026-11-02T10:00:00Z'],
+      ...[
+        '--tenant',
+        'acme',
+        '--corrected',
+        '--tools',
+        'get_order=live',
+        'crm=recorded',
+        '--models',
+        'recorded',
+      ],
+      ...[
+        '--steps',
+        'live',
+        '--ignore',
+        '/a,b/0',
+        '/c~1d',
+        '--ignore',
+        '',
+        '--max-cost',
+        '0.5',
+        '--concurrency',
+        '5',
+      ],
+      ...['--idempotency-key', 'k'],
+    )
+    expect(started()).toMatchObject({ path: expect.stringContaining(version), key: 'k' })
+    expect(started()?.body).toEqual({
+      from: '2026-11-01T00:00:00Z',
+      to: '2026-11-02T10:00:00Z',
+      tenantId: 'acme',
+      feedback: 'corrected',
+      tools: { get_order: 'live', crm: 'recorded' },
+      models: 'recorded',
+      steps: 'live',
+      ignore: ['/a,b/0', '/c~1d', ''],
+      maxTrialCostUsd: 0.5,
+      maxConcurrency: 5,
+    })
+    const other = await trialService()
+    await other.run('trial', 'triage', '--executions', `${TRIAL_ID},${version}`)
+    expect(other.started()?.body).toEqual({ executions: [TRIAL_ID, version] })
+  })
+
+  it.each([
+    [['--last', '0'], 'an integer from 1 to 1000'],
+    [['--last', '1001'], 'an integer from 1 to 1000'],
+    [['--tools', 'get_order'], '<name>=recorded or <name>=live'],
+    [['--tools', 'get_order=dry'], '<name>=recorded or <name>=live'],
+    [['--models', 'cached'], 'recorded, live'],
+    [['--ignore', 'a'], 'JSON Pointer'],
+    [['--ignore', '/~2'], 'JSON Pointer'],
+    [['--executions', 'x'], '"x" is not the ID of an execution'],
+    [['--corrected', '--rated'], 'cannot be used with'],
+    [['--executions', TRIAL_ID, '--last', '5'], 'cannot be used with'],
+    [['--version', 'x'], 'must be a UUID'],
+    [['--from', 'yesterday'], 'date'],
+    [['--max-cost', 'much'], 'number'],
+  ])('exits with 2 for %j, and starts nothing', async (args, message) => {
+    const { run, requests } = await trialService()
+    const { code, stderr } = await run('trial', 'triage', ...args)
+    expect([code, stderr, requests]).toEqual([2, expect.stringContaining(message), []])
+  })
+
+  it('exits with 2 if the service refuses the options', async () => {
+    const detail = '/maxTrialCostUsd is required, because the trial calls models.'
+    const refusal = { type: 'urn:x', title: 'x', status: 422, code: 'InputSchemaMismatch', detail }
+    const { run } = await trialService({ refusal })
+    const { code, stderr } = await run('trial', 'triage', '--report', 'refused.md')
+    expect(code).toBe(2)
+    expect(stderr).toContain(
+      'error: Cannot try the version: --max-cost is required, because the trial calls models.\n',
+    )
+    const asJson = await run('trial', 'triage', '--json')
+    expect([asJson.code, JSON.parse(asJson.stdout).error.message]).toEqual([
+      2,
+      expect.stringContaining('--max-cost is required'),
+    ])
+    expect(readdirSync(cli.folder).filter((name) => name.startsWith('refused'))).toEqual([])
+  })
+
+  it('needs a version if there is no draft', async () => {
+    const { run, requests } = await trialService({ draft: null })
+    const { code, stderr } = await run('trial', 'triage')
+    expect([code, stderr]).toEqual([1, 'Agent triage has no draft. Specify --version <id>.\n'])
+    expect(requests.filter(({ method }) => method === 'POST')).toEqual([])
+  })
+
+  it('writes a report, also if the gate is not met, and prints JSON', async () => {
+    const trial = aTrial({ SAME: 3, CHANGED: 1 })
+    const { run } = await trialService({
+      trial,
+      gate: { maxChanged: 0 },
+      items: [anItem('CHANGED', [DIFFERENCE])],
+    })
+    const { code, stdout } = await run('trial', 'triage', '--report', 'report.md', '--json')
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      1,
+      {
+        trial,
+        gate: { maxChanged: 0 },
+        isMet: false,
+        unmet: [expect.stringContaining('maxChanged')],
+        items: [{ verdict: 'CHANGED' }],
+      },
+    ])
+    expect(readFileSync(join(cli.folder, 'report.md'), 'utf8')).toContain(
+      '| <code>/total</code> | <code>12.5</code> |',
+    )
+  })
+
+  it('finds out before it starts anything that the report cannot be written', async () => {
+    const { run, started } = await trialService()
+    const { code, stderr } = await run('trial', 'triage', '--report', 'missing/report.md')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('missing/report.md cannot be written')])
+    expect([started(), existsSync(join(cli.folder, 'missing'))]).toEqual([undefined, false])
+  })
+})
+
+describe('agents trials', () => {
+  it('lists trials, and waits for the results of one', async () => {
+    const { run } = await trialService({ trial: aTrial({ SAME: 3, REGRESSED: 1 }) })
+    expect((await run('trials')).stdout).toMatch(
+      new RegExp(`${TRIAL_ID} +triage +${TRIED_VERSION} +ENDED +4 of 4 +\\$0\\.42 `),
+    )
+    const { code, stdout } = await run('trials', 'results', TRIAL_ID)
+    expect([code, stdout]).toEqual([1, expect.stringContaining('1 REGRESSED.')])
+    expect((await run('trials', 'result')).code).toBe(2)
+  })
+})
