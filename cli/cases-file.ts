@@ -9,14 +9,12 @@ import { folderError, UserError } from './errors.ts'
 export class CasesFile {
   readonly cases: TestCase[]
   private readonly path: string
-  private readonly text: string
 
   private constructor(path: string, text: string) {
     const { cases, problems } = parseCases(text, path)
     if (problems.length > 0) throw folderError('Adding a case', problems)
     this.cases = cases
     this.path = path
-    this.text = text
   }
 
   /** @throws UserError if the folder does not exist, or the file is invalid */
@@ -24,14 +22,22 @@ export class CasesFile {
     if (!existsSync(folder))
       throw new UserError(`${folder} does not exist. Specify the agent's folder with --folder.`)
     const path = join(folder, CASES_FILE)
-    return new CasesFile(path, existsSync(path) ? await readFile(path, 'utf8') : '')
+    return new CasesFile(path, await read(path))
   }
 
-  /** The rest of the file stays as it is. @throws UserError if one of the cases cannot be added; then none is */
+  /**
+   * Adds cases to the file as it is now: an editor may have saved it meanwhile. The rest of it stays as it is.
+   * @throws UserError if one of the cases cannot be added; then none is
+   */
   async append(added: TestCase[]): Promise<void> {
-    const after = added.reduce(appendCase, this.text)
+    const before = await read(this.path)
+    const { problems: earlier } = parseCases(before, this.path)
+    if (earlier.length > 0) throw folderError('Adding a case', earlier)
+    const after = added.reduce(appendCase, before)
     const { problems } = parseCases(after, this.path)
     if (problems.length > 0) throw folderError('Adding a case', problems)
     await writeFile(this.path, after)
   }
 }
+
+const read = async (path: string): Promise<string> => (existsSync(path) ? readFile(path, 'utf8') : '')

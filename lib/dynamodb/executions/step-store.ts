@@ -7,6 +7,7 @@ import { callKey, executionKey, type Key, stepKey, stepNumberOf } from '../table
 import { loadIfComplete, payloadBytes, type StoredPayload, storePayload } from '../table/payload.ts'
 import { type Item, NOT_EXISTS, type Query, queryPages, type Table } from '../table/table.ts'
 import type { ExecutionItem } from './execution-item.ts'
+import { packRequest, unpackRequest } from './request-item.ts'
 
 /** Checkpoints. Each is a separate item, so that a long run never rewrites earlier steps. */
 export function stepStore(table: Table): StepStore {
@@ -16,8 +17,10 @@ export function stepStore(table: Table): StepStore {
       const target = { executionId, holder: key, writer: owner, writtenAt: Date.parse(step.finishedAt) }
       const isOwn = async () => (await table.get(key, { consistent: true }))?.owner === owner
       try {
-        const content = await storePayload(table, target, step)
-        return (await table.put({ ...key, owner, content, progress }, NOT_EXISTS)) || (await isOwn())
+        const packed = packRequest(step)
+        const content = await storePayload(table, target, packed.content)
+        const item = { ...key, owner, content, progress, ...packed.attributes }
+        return (await table.put(item, NOT_EXISTS)) || (await isOwn())
       } catch (error) {
         // It can be stored although no response arrived.
         if (error instanceof Unavailable && (await isOwn().catch(() => false))) return true
@@ -117,7 +120,7 @@ async function addTo(steps: RecordedStep[], table: Table, item: Item): Promise<b
   const parse = isResult(item) && steps.at(-1)?.step.kind === 'WAIT' ? parseStoredJson : undefined
   const content = await loadIfComplete(table, item as Item & Key, item.content as StoredPayload, parse)
   if (!isResult(item)) {
-    if (content) steps.push({ step: content as Step, results: new Map() })
+    if (content) steps.push({ step: unpackRequest(content as Step, item), results: new Map() })
     return content !== null
   }
   if (content) steps.at(-1)?.results.set((content as CallResult).callId, content as CallResult)
