@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { anAgent, replayOf, run } from './replays.ts'
 
@@ -58,17 +61,23 @@ describe('the thread of a replay', () => {
   })
 
   it('ends with what the agent has left running', async () => {
-    const body = `
-      const { setTimeout: wait } = await import('node:timers/promises')
-      void wait(600_000, null, { ref: false }).catch(() => {})
-      setInterval(() => {}, 1)
-      return { thread: 1, runs: 1 }`
-    const version = await anAgent(body)
-    const original = await run(version)
-    const count = () => process.getActiveResourcesInfo().filter((type) => type === 'MessagePort').length
-    const before = count()
-    for (let n = 0; n < 5; n++)
-      expect(await run(version, replayOf(original))).toMatchObject({ status: 'SUCCESS' })
-    await expect.poll(count).toBeLessThanOrEqual(before)
+    const file = join(mkdtempSync(join(tmpdir(), 'aes-replay-threads-')), 'log')
+    onTestFinished(() => rmSync(dirname(file), { recursive: true, force: true }))
+    const version = await anAgent(
+      `const again = () => { appendFileSync(${JSON.stringify(file)}, 'x'); setImmediate(again) }
+       again()
+       return {}`,
+      { head: `import { appendFileSync } from 'node:fs'` },
+    )
+    const original = await run(await anAgent('return {}', { of: version }))
+    expect(await run(version, replayOf(original))).toMatchObject({ status: 'SUCCESS' })
+    const idle = await anAgent('return {}')
+    /** While other runs take place. */
+    const isWriting = async () => {
+      rmSync(file, { force: true })
+      for (let n = 0; n < 50; n++) await run(idle)
+      return existsSync(file)
+    }
+    await expect.poll(isWriting).toBe(false)
   })
 })
