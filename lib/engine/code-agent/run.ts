@@ -2,7 +2,6 @@ import type { Version } from '../../core/agent.ts'
 import { failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
 import type { Json } from '../../core/json/json.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
-import { DIVERGED } from '../../core/trial.ts'
 import type { Wait } from '../../core/wait.ts'
 import { AGENT_MEMORY_MB, readInteger } from '../../environment.ts'
 import { logger } from '../../logger.ts'
@@ -10,7 +9,8 @@ import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
 import { type Engine, isoNow } from '../engine.ts'
-import { Diverged, RecordedSteps } from '../replay/recorded-steps.ts'
+import { Diverged } from '../replay/diverged.ts'
+import { RecordedSteps } from '../replay/recorded-steps.ts'
 import type { Recording } from '../replay/recording.ts'
 import { openCallbacks } from '../waiting/callbacks.ts'
 import { CodeWaits, endedWaits, InvalidWait } from '../waiting/code-waits.ts'
@@ -99,10 +99,10 @@ async function runIn(
     resolve(toFailure(error, params, mask))
   }
 
-  const diverge = ({ message, names }: Diverged) => {
+  const diverge = ({ error }: Diverged) => {
     journal.log(log.end())
-    const error = { message: mask.apply(message), names: names.map((name) => mask.apply(name)) }
-    resolve(failure({ code: DIVERGED, ...error }))
+    const names = (error.names as string[]).map((name) => mask.apply(name))
+    resolve(failure({ ...error, message: mask.apply(error.message), names }))
   }
 
   const complete = (result: RunResult) => {
@@ -214,5 +214,5 @@ const MAX_NAMES = 10
 function endlessWaits(waits: Wait[]): Diverged {
   const names = waits.slice(0, MAX_NAMES).map(({ name }) => name)
   const message = 'The agent does nothing but wait, and its waits had not ended when the original ended:'
-  return new Diverged(`${message} ${names.map((name) => `"${name}"`).join(', ')}.`, names)
+  return new Diverged(`${message} ${names.map((name) => `"${name}"`).join(', ')}.`, { names })
 }

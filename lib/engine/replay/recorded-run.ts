@@ -1,5 +1,4 @@
-import { Interruption } from '../../core/errors.ts'
-import type { Execution, ExecutionError, Usage } from '../../core/execution.ts'
+import type { Execution, Usage } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import { type PointerTree, toPointerTree, withoutPointers } from '../../core/json/pointer.ts'
 import { FINAL_ANSWER, type ToolCall, type ToolResult } from '../../core/model.ts'
@@ -11,25 +10,21 @@ import {
   responseUsageOf,
   type StepCall,
 } from '../../core/step.ts'
-import { DIVERGED, type Replay } from '../../core/trial.ts'
+import type { Replay } from '../../core/trial.ts'
 import type { Decision } from '../../core/wait.ts'
 import { isRefusedCall } from '../../tools/call-tool.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import type { Journal, NewStep } from '../checkpoints/journal.ts'
 import { approvalIdOf, storedDecision } from '../waiting/approvals.ts'
+import { Diverged } from './diverged.ts'
 import type { Recording } from './recording.ts'
 
-/** A replay needs what its original did not record. It passes through the tool: the call is not executed. */
-export class Diverged extends Interruption {
-  override readonly name = 'Diverged'
-  readonly error: ExecutionError
-
-  constructor({ name: tool, input }: ToolCall, step: number) {
-    const message = `The original did not make this call of the tool ${tool} (step ${step}), so that it has no result. The call was not executed.`
-    super(message)
-    this.error = { code: DIVERGED, message, tool, input, step }
-  }
-}
+/** It passes through the tool: the call is not executed. */
+const notMade = ({ name: tool, input }: ToolCall, step: number): Diverged =>
+  new Diverged(
+    `The original did not make this call of the tool ${tool} (step ${step}), so that it has no result. The call was not executed.`,
+    { tool, input, step },
+  )
 
 /** What a replayed response costs. A known price: those of other responses stay known in the sum. */
 const NO_COST: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
@@ -126,11 +121,11 @@ export class RecordedRun {
     if (!approval) return null
     const { calls, number } = recorded.step
     const found = this.find(calls, number, calls.indexOf(call))
-    if (!found) throw new Diverged(call, number)
+    if (!found) throw notMade(call, number)
     const asked = found.call.approval
     if (!asked) return null
     const decision = found.results.get(asked.id)
-    if (!decision) throw new Diverged(call, number)
+    if (!decision) throw notMade(call, number)
     if (!recorded.results.has(approval.id))
       await this.params.journal.appendResult(recorded, { ...toReplayed(decision), callId: approval.id })
     return storedDecision(recorded, approval.id)
@@ -159,7 +154,7 @@ export class RecordedRun {
     if (this.isLive(document) && !call.approval) return null
     const found = this.find(calls, number, index)
     const result = found?.results.get(found.call.id)
-    if (!result) throw new Diverged(call, number)
+    if (!result) throw notMade(call, number)
     return toReplayed(result).result
   }
 

@@ -3,17 +3,8 @@ import type { Json } from '../../core/json/json.ts'
 import type { CallResult, RecordedStep } from '../../core/step.ts'
 import type { WaitRequest } from '../../core/wait.ts'
 import { checkOf, resultIdOf } from '../waiting/code-waits.ts'
+import { Diverged } from './diverged.ts'
 import type { Recording } from './recording.ts'
-
-/** A code agent needs what its original did not record. `names`: of the step or the waits. */
-export class Diverged extends Error {
-  readonly names: string[]
-
-  constructor(message: string, names: string[]) {
-    super(message)
-    this.names = names
-  }
-}
 
 /**
  * What a replayed code agent takes from the journal of its original, by name: its steps, or those before `fromStep`,
@@ -40,17 +31,17 @@ export class RecordedSteps {
     if (step?.kind === 'CODE' && (!this.executesSteps || step.number < this.fromStep))
       return { value: step.value }
     if (this.executesSteps) return null
-    throw new Diverged(`The original has no recording of the step "${name}".`, [name])
+    throw new Diverged(`The original has no recording of the step "${name}".`, { names: [name] })
   }
 
   /** How a wait ended; null if it had not when the original ended. @throws Diverged, InvalidWait */
   findEnd(name: string, wait: WaitRequest): { value: Json } | null {
     const { step, results } = this.byName.get(name) ?? {}
     if (step?.kind !== 'WAIT')
-      throw new Diverged(`The original has no recording of the wait "${name}".`, [name])
+      throw new Diverged(`The original has no recording of the wait "${name}".`, { names: [name] })
     const end = results?.get(resultIdOf(step))
     if (!isLike(step.wait, wait) || (end && !accepts(name, wait, end)))
-      throw new Diverged(`The wait "${name}" cannot end as that of the original did.`, [name])
+      throw new Diverged(`The wait "${name}" cannot end as that of the original did.`, { names: [name] })
     return end ? { value: resultOf(end) } : null
   }
 }

@@ -1,0 +1,15 @@
+import { Interruption } from '../../core/errors.ts'
+import type { ExecutionError } from '../../core/execution.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import { DIVERGED } from '../../core/trial.ts'
+
+/** A replay needs what its original did not record. `details` are those of the execution's error. */
+export class Diverged extends Interruption {
+  override readonly name = 'Diverged'
+  readonly error: ExecutionError
+
+  constructor(message: string, details: JsonObject) {
+    super(message)
+    this.error = { code: DIVERGED, message, ...details }
+  }
+}
