@@ -158,11 +158,7 @@ const DEADLINES: Partial<Record<FunctionName, typeof SYNC_DEADLINE_MS | typeof M
 }
 
 /** Functions that start runs: those of requests, lines of batches and firings of schedules. */
-const STARTING_FUNCTIONS: FunctionName[] = [
-  ...AGENT_FUNCTIONS,
-  'manage-schedules',
-  'rerun-execution',
-]
+const STARTING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'manage-schedules', 'rerun-execution']
 
 /** Functions that accept a URL for the events of what they start. */
 const WEBHOOK_URL_FUNCTIONS: FunctionName[] = ['run-agent', 'manage-batches']

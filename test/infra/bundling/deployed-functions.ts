@@ -242,7 +242,12 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       ['compare-executions', {}],
       ['give-feedback', { body: { rating: 1 } }],
     ])('%s answers 200, streamed if its operation streams', async (name, options) => {
-      const result = await functions.call(name, { agentId: 'wait', executionId, otherId: executionId, ...options })
+      const result = await functions.call(name, {
+        agentId: 'wait',
+        executionId,
+        otherId: executionId,
+        ...options,
+      })
       expect(result.mode).toBe(getOperation(name).streams ? 'streamed' : 'buffered')
       expect(toResponse(result).statusCode).toBe(200)
     })
