@@ -60,18 +60,19 @@ export async function selectOriginals(
 export async function checkOriginals({ executions }: Stores, agent: Agent, ids: string[]): Promise<string[]> {
   const { organizationId, agentId } = agent
   const violations: Violation[] = []
+  const unique = [...new Set(ids)]
   let index = 0
-  for await (const summary of executions.readSummaries({ organizationId, ids })) {
+  for await (const summary of executions.readSummaries({ organizationId, ids: unique })) {
     // Nobody learns of the executions of other agents.
     const isKnown = summary?.agentId === agentId
     const reason = isKnown ? findReason(summary, agent) : null
-    const path = `/executions/${index++}`
+    const path = `/executions/${ids.indexOf(unique[index++] as string)}`
     if (!isKnown) violations.push({ path, message: `${path} is not an execution of the agent.` })
     else if (reason) violations.push({ path, message: `${path} cannot be repeated: it is ${reason}.` })
     if (violations.length === MAX_VIOLATIONS) break
   }
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
-  return [...new Set(ids)]
+  return unique
 }
 
 /** Why a trial cannot repeat an execution; null if it can. */

@@ -20,6 +20,7 @@ import type {
   FeedQueue,
   QueuedExecution,
 } from '../../../lib/core/ports.ts'
+import type { TrialSettings } from '../../../lib/core/trial.ts'
 import { openStores, type Stores } from '../../../lib/dynamodb/open-stores.ts'
 import { OPEN_SHARDS, openShard, shardOf } from '../../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
@@ -36,6 +37,12 @@ const TIMES = leaseTimes()
 /** Deliveries in a row, before time passes. */
 const MAX_ROUNDS = 20_000
 
+/** Of a trial that repeats what its test says. */
+const NO_FILTER: TrialSettings = {
+  ...{ tools: { default: 'recorded' }, models: 'live', steps: 'recorded', ignore: [] },
+  ...{ from: null, to: null, tenantId: null, feedback: null },
+}
+
 type Message = { body: FeedMessage | QueuedExecution; visibleAt: number; receives: number }
 
 export type Options = {
@@ -46,6 +53,8 @@ export type Options = {
   maxCostUsd?: number
   options?: BatchOptions
   inputOf?: (line: number) => LineInput['input']
+  /** A trial of these originals. */
+  trial?: { originals: string[]; settings?: Partial<TrialSettings> }
   /** How the run of a line ends; success by default. */
   outcomeOf?: (line: number) => Outcome
   faults?: readonly Fault[]
@@ -93,10 +102,10 @@ export class BatchRun {
 
   static async create(options: Options): Promise<BatchRun> {
     const run = new BatchRun(options)
-    const { version, maxCostUsd = null, inputOf = (line) => ({ question: String(line) }) } = options
+    const { version, maxCostUsd = null, inputOf = (line) => ({ question: String(line) }), trial } = options
     const lines = Array.from({ length: options.lines }, (_, line) => ({
-      customId: `c${line}`,
-      input: inputOf(line),
+      customId: run.customIdOf(line),
+      input: trial ? {} : inputOf(line),
     }))
     const createdAt = new Date(run.now).toISOString()
     const batch: Omit<Batch, 'blocks'> = {
@@ -110,7 +119,7 @@ export class BatchRun {
       tokenId: null,
       options: options.options ?? {},
       webhookUrl: null,
-      trial: null,
+      trial: trial ? { ...NO_FILTER, ...trial.settings } : null,
       sums: null,
       retryOf: null,
       idempotencyId: null,
@@ -130,6 +139,8 @@ export class BatchRun {
     run.push(run.ids)
     return run
   }
+
+  private customIdOf = (line: number) => this.options.trial?.originals[line] ?? `c${line}`
 
   get ids() {
     return { batchId: this.batch.id, organizationId: this.batch.organizationId }
@@ -356,7 +367,7 @@ export class BatchRun {
       problems.push(`The totals are ${JSON.stringify(batch.totals)}, not ${JSON.stringify(expected)}.`)
     if (this.maxOpen > batch.lanes) problems.push(`${this.maxOpen} lines were open in ${batch.lanes} lanes.`)
     if (batch.openUntil !== null) problems.push('The timer is still set.')
-    const misplaced = found.filter((each, _) => each.batch?.customId !== `c${each.batch?.line}`)
+    const misplaced = found.filter(({ batch }) => batch?.customId !== this.customIdOf(batch?.line ?? -1))
     if (misplaced.length > 0) problems.push(`${misplaced.length} lines have the id of another one.`)
     return problems
   }

@@ -1,0 +1,249 @@
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { addTrialSpent } from '../../../lib/access/trial-limit.ts'
+import type { Version } from '../../../lib/core/agent.ts'
+import { type Execution, failure, type NewExecution, type Outcome } from '../../../lib/core/execution.ts'
+import type { Judgement } from '../../../lib/core/trial.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { deleteHidden } from '../../../lib/engine/batches/delete-hidden.ts'
+import { countLines } from '../../../lib/engine/batches/read.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { BatchRun, type Options, success } from '../../support/batches/batch-run.ts'
+import { executionOf, runOptions } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+
+const TABLE_NAME = `trials-${system.newId()}`
+const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+const { executions } = openStores(table)
+let version: Version
+beforeAll(async () => {
+  vi.stubEnv('OPENAI_COMPATIBLE_BASE_URL', 'http://127.0.0.1:1')
+  await provisionTable(inject('dynamodb'), TABLE_NAME)
+  version = await aModelAgent({}, { table })
+})
+
+/** A final execution of the version that has cost so much. */
+async function anOriginal(costUsd = 0.01, overrides: Partial<NewExecution> = {}): Promise<Execution> {
+  const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
+  const execution = { ...executionOf(version, { ...overrides, lease }), lease }
+  await executions.create({ execution })
+  const outcome = { ...success(costUsd), steps: 2, model: 'a/pinned' } as Outcome
+  const finishedAt = new Date(Date.parse(execution.createdAt) + 1_000).toISOString()
+  return (await executions.finish({ execution, outcome, finishedAt })) as Execution
+}
+
+const judged = (verdict: Judgement['verdict'], costUsd?: number): Outcome => ({
+  ...success(costUsd),
+  judgement: { verdict, differences: [] },
+})
+
+async function aTrial(
+  originals: string[],
+  { settings, ...options }: Partial<Options> & { settings?: object } = {},
+) {
+  const trial = { originals, ...(settings && { settings }) }
+  const outcomeOf = () => judged('SAME')
+  return BatchRun.create({ table, version, lines: originals.length, lanes: 2, outcomeOf, ...options, trial })
+}
+
+const anAmount = (count: number) => Promise.all(Array.from({ length: count }, () => anOriginal()))
+const idsOf = (all: Execution[]) => all.map(({ id }) => id)
+
+describe('a line of a trial', () => {
+  it('repeats its original: input, tenant, what its request chose, examples', async () => {
+    const options = runOptions({ maxAgentSteps: 7, model: 'openai-compatible/a', useDynamicLearning: true })
+    const learnedFrom = [system.newId()]
+    const input = { question: 'Why?' }
+    const original = await anOriginal(0.01, { tenantId: 'acme', options, learnedFrom, input })
+    const settings = { tools: { default: 'recorded', look_up: 'live' }, models: 'recorded', ignore: ['/at'] }
+    const run = await aTrial([original.id], { settings })
+    expect(await run.findProblems()).toEqual([])
+    const [line] = await run.executions()
+    expect(line).toMatchObject({
+      source: 'TRIAL',
+      input,
+      tenantId: 'acme',
+      options,
+      learnedFrom,
+      cache: null,
+      webhookUrl: null,
+      judgement: { verdict: 'SAME' },
+      replay: {
+        ...settings,
+        steps: 'recorded',
+        executionId: original.id,
+        fromStep: 1,
+        isTrial: true,
+        defaultModel: 'a/pinned',
+      },
+    })
+  })
+
+  it('does not follow the defaults of the version that ran: those of the tried version are its own', async () => {
+    const original = await anOriginal()
+    const tried = await aModelAgent(
+      {
+        organizationId: version.organizationId,
+        model: 'openai-compatible/own',
+        execution: { useCache: true, cacheTtlSeconds: null, maxAgentSteps: 5, timeoutSeconds: null },
+      },
+      { table },
+    )
+    const run = await aTrial([original.id], { version: tried })
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.executions())[0]).toMatchObject({
+      versionId: tried.id,
+      options: { maxAgentSteps: 5, model: null },
+      cache: null,
+    })
+  })
+
+  it('shows no examples where its original had none yet, instead of choosing some', async () => {
+    const original = await anOriginal(0.01, { options: runOptions({ useDynamicLearning: true }) })
+    const run = await aTrial([original.id])
+    await run.settle()
+    expect((await run.executions())[0]).toMatchObject({ learnedFrom: [] })
+  })
+
+  it('ends in ERROR ExecutionNotFound if its original is deleted before it begins', async () => {
+    const [first, second, third] = (await anAmount(3)) as [Execution, Execution, Execution]
+    const run = await aTrial(idsOf([first, second, third]), { lanes: 1 })
+    run.hung.add(0)
+    await run.drain()
+    const { organizationId } = version
+    await executions.delete({ organizationId, id: second.id, now: Date.now() })
+    run.hung.clear()
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.executions()).map((each) => each?.error?.code ?? each?.status)).toEqual([
+      'SUCCESS',
+      'ExecutionNotFound',
+      'SUCCESS',
+    ])
+    expect((await run.executions())[1]).toMatchObject({
+      source: 'TRIAL',
+      replay: { executionId: second.id },
+    })
+    expect((await run.stored())?.sums).toMatchObject({ runs: 3, verdicts: { SAME: 2, ERROR: 1 } })
+  })
+
+  it('is not started from the execution of another organization', async () => {
+    const stranger = executionOf(await aModelAgent({}, { table }), { input: { secret: 'theirs' } })
+    await executions.create({ execution: stranger })
+    const run = await aTrial([stranger.id])
+    await run.settle()
+    expect((await run.executions())[0]).toMatchObject({ input: {}, error: { code: 'ExecutionNotFound' } })
+  })
+})
+
+describe('a trial', () => {
+  it('counts verdicts while it is in progress', async () => {
+    const run = await aTrial(idsOf(await anAmount(3)), {
+      lanes: 1,
+      outcomeOf: (line) => judged(line === 0 ? 'CHANGED' : 'SAME'),
+    })
+    run.hung.add(2)
+    await run.drain()
+    const { totals } = await countLines(run.stores, run.batch)
+    expect(totals).toMatchObject({ succeeded: 2, verdicts: { CHANGED: 1, SAME: 1 } })
+    expect((await run.stored())?.sums).toBeNull()
+  })
+
+  it('has sums once it has ended, of both sides of what can be compared', async () => {
+    const costs = [0.01, 0.02, 0.03, 0.04]
+    const originals = await Promise.all(costs.map((cost) => anOriginal(cost)))
+    const outcomes = [
+      judged('SAME', 0.02),
+      { ...judged('CHANGED', 0.01), replayedUsage: { inputTokens: 1, outputTokens: 1, costUsd: 0.02 } },
+      failure({ code: 'Diverged', message: 'No recording.' }),
+      failure({ code: 'OutputSchemaMismatch', message: 'No answer.' }),
+    ]
+    const run = await aTrial(idsOf(originals), { outcomeOf: (line) => outcomes[line] as Outcome })
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.stored())?.sums).toEqual({
+      runs: 4,
+      verdicts: { SAME: 1, CHANGED: 1, CORRECTED: 0, REGRESSED: 0, DIVERGED: 1, ERROR: 1 },
+      schemaViolations: 1,
+      costUsd: {
+        original: { median: 0.015, p95: 0.0195 },
+        trial: { median: 0.025, p95: 0.0295 },
+        originalTotal: 0.03,
+        trialTotal: 0.05,
+      },
+      runTimeMs: { original: { median: 1_000, p95: 1_000 }, trial: expect.anything() },
+      steps: { original: { median: 2, p95: 2 }, trial: { median: 0, p95: 0 } },
+    })
+  })
+
+  it('starts nothing more once its responses have used up what it may cost', async () => {
+    const run = await aTrial(idsOf(await anAmount(4)), { lanes: 1, maxCostUsd: 1 })
+    run.hung.add(1)
+    await run.drain()
+    await addTrialSpent(run.stores.limits, run.key, 1)
+    run.hung.clear()
+    expect(await run.findProblems()).toEqual([])
+    const { stopped, sums } = (await run.stored()) ?? {}
+    expect(stopped).toMatchObject({ code: 'BudgetExceeded', maxTrialCostUsd: 1 })
+    expect(sums).toMatchObject({ runs: 2 })
+  })
+
+  it('is in no list of executions but that of those in progress', async () => {
+    const original = await anOriginal(0.01, { tenantId: 'acme' })
+    const run = await aTrial([original.id], {
+      outcomeOf: () => failure({ code: 'AgentFailed', message: '' }),
+    })
+    run.hung.add(0)
+    await run.drain()
+    const [line] = run.lineIds()
+    const { organizationId, agentId } = version
+    const filters = [
+      { agentId, tenantId: null, status: null },
+      { agentId: null, tenantId: 'acme', status: null },
+      { agentId: null, tenantId: null, status: null },
+      { agentId, tenantId: null, status: 'ERROR' as const },
+      { agentId: null, tenantId: null, status: 'ERROR' as const },
+    ]
+    const listed = async (filter: (typeof filters)[number] | { status: 'IN_PROGRESS' }) => {
+      const all = { organizationId, agentId: null, tenantId: null, limit: 100, after: null }
+      const { items } = await executions.listSummaries({ ...all, ...filter })
+      return items.some(({ id }) => id === line)
+    }
+    expect(await listed({ status: 'IN_PROGRESS' })).toBe(true)
+    run.hung.clear()
+    await run.settle()
+    expect(await Promise.all(filters.map(listed))).toEqual(filters.map(() => false))
+  })
+
+  it('is deleted with its executions, and its originals stay', async () => {
+    const originals = await anAmount(3)
+    const run = await aTrial(idsOf(originals))
+    await run.settle()
+    const batch = await run.stored()
+    if (!batch) throw new Error('It is gone.')
+    await run.stores.batches.hide({ batch, now: run.time() })
+    await deleteHidden(run.newWorker().engine, run.ids, run.time() + 60_000)
+    expect(await run.stored()).toBeNull()
+    expect(await run.executions()).toEqual([null, null, null])
+    const { organizationId } = version
+    for (const { id } of originals) expect(await executions.getStatus({ organizationId, id })).toBe('SUCCESS')
+  })
+})
+
+describe('workers that die', () => {
+  it('repeat the end of a trial: its sums are those of all lines', async () => {
+    const originals = idsOf(await anAmount(2))
+    const whole = await aTrial(originals)
+    await whole.settle()
+    const { length } = whole.requests
+    const sums = (await whole.stored())?.sums
+    expect(sums?.runs).toBe(2)
+    // From the end of the last line on.
+    for (let at = length - 12; at < length; at++) {
+      for (const kind of ['die before', 'die after'] as const) {
+        const run = await aTrial(originals, { faults: [{ at, kind }] })
+        expect(await run.findProblems(), `${kind} ${at}`).toEqual([])
+        expect((await run.stored())?.sums).toMatchObject({ runs: 2, verdicts: sums?.verdicts })
+      }
+    }
+  })
+})

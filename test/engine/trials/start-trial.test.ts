@@ -1,0 +1,364 @@
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import type { Access } from '../../../lib/core/access.ts'
+import type { Version } from '../../../lib/core/agent.ts'
+import {
+  CANCELLED,
+  cachedExecution,
+  type Execution,
+  failure,
+  type Outcome,
+} from '../../../lib/core/execution.ts'
+import type { Replay } from '../../../lib/core/trial.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { MAX_LOOKED_AT } from '../../../lib/engine/trials/select-originals.ts'
+import { startTrial, type TrialRequest } from '../../../lib/engine/trials/start-trial.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { success } from '../../support/batches/batch-run.ts'
+import { executionOf } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { type Fault, FaultyWorker } from '../../support/waiting/faulty-worker.ts'
+
+const TABLE_NAME = `start-trial-${system.newId()}`
+const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+const queue = { feed: async () => undefined }
+const stores = { ...openStores(table), queue, system }
+const { batches, executions } = stores
+beforeAll(async () => {
+  vi.stubEnv('MODEL_PRICES', '{"openai-compatible/*": {"input": 10, "output": 10}}')
+  vi.stubEnv('DEFAULT_MODEL', 'openai-compatible/any')
+  vi.stubEnv('OPENAI_COMPATIBLE_BASE_URL', 'http://127.0.0.1:1')
+  await provisionTable(inject('dynamodb'), TABLE_NAME)
+})
+
+const REQUEST: TrialRequest = {
+  ...{ from: null, to: null, tenantId: null, feedback: null, limit: 100, executions: null },
+  ...{ tools: { default: 'recorded' }, models: 'live', steps: 'recorded', ignore: [] },
+  ...{ maxTrialCostUsd: 1, maxConcurrency: undefined },
+}
+
+const accessOf = ({ organizationId }: Version, overrides: Partial<Access> = {}): Access => ({
+  ...{ organizationId, tokenId: system.newId(), scopes: null, agents: null, tenantId: null, rate: null },
+  ...overrides,
+})
+
+type Options = { key?: string; access?: Access; on?: typeof stores }
+const start = (version: Version, request: Partial<TrialRequest> = {}, options: Options = {}) =>
+  startTrial(options.on ?? stores, {
+    access: options.access ?? accessOf(version),
+    idOrSlug: version.slug,
+    versionId: version.id,
+    request: { ...REQUEST, ...request },
+    idempotencyKey: options.key,
+  })
+
+async function linesOf({ organizationId, id }: { organizationId: string; id: string }): Promise<string[]> {
+  const batch = await batches.get({ organizationId, id })
+  if (!batch) throw new Error('There is no trial.')
+  const blocks = batch.blocks.map((_, block) => batches.readBlock({ batch, block }))
+  const lines = (await Promise.all(blocks)).flat().map(({ customId }) => customId)
+  expect(lines.length).toBe(batch.lines)
+  return lines
+}
+const selected = async (version: Version, request: Partial<TrialRequest> = {}) =>
+  linesOf(await start(version, request))
+
+let time = Date.now() - 1_000_000
+type Ending = Parameters<typeof executionOf>[1] & { outcome?: Outcome }
+/** A final execution, later than those before it. */
+async function anOriginal(version: Version, { outcome, ...overrides }: Ending = {}): Promise<string> {
+  time += 1_000
+  const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
+  const id = `${time
+    .toString(16)
+    .padStart(12, '0')
+    .replace(/^(.{8})/, '$1-')}${system.newId().slice(13)}`
+  const execution = {
+    ...executionOf(version, { id, now: time, ...overrides, lease }),
+    lease,
+  } as Execution & {
+    lease: typeof lease
+  }
+  await executions.create({ execution })
+  const given = outcome ?? ({ ...success(0.01), steps: 1 } as Outcome)
+  await executions.finish({ execution, outcome: given, finishedAt: new Date(time).toISOString() })
+  return id
+}
+
+const replayOf = (executionId: string, isTrial: boolean): Replay => ({
+  ...{ tools: {}, models: 'live', steps: 'live', ignore: [], fromStep: 1, defaultModel: null },
+  ...{ executionId, isTrial },
+})
+
+const rate = (version: Version, id: string, correctedOutput: { answer: string } | null) =>
+  executions.giveFeedback({
+    organizationId: version.organizationId,
+    id,
+    feedback: { rating: 1, correctedOutput, note: null, updatedAt: new Date().toISOString() },
+    writer: system.newId(),
+  })
+
+describe('the originals of a trial', () => {
+  it('are the newest final executions that can be repeated, newest first', async () => {
+    const version = await aModelAgent({}, { table })
+    const first = await anOriginal(version)
+    const failed = await anOriginal(version, {
+      outcome: { ...failure({ code: 'AgentFailed', message: '' }), steps: 1 } as Outcome,
+    })
+    await anOriginal(version, { outcome: success() })
+    await anOriginal(version, { outcome: { ...failure(CANCELLED), steps: 1 } as Outcome })
+    await anOriginal(version, { isDraft: true })
+    await anOriginal(version, { parent: { executionId: first, callers: ['boss'] } })
+    await anOriginal(version, { replay: replayOf(first, true) })
+    await executions.create({ execution: executionOf(version, { now: time + 1 }) })
+    const copy = { ...executionOf(version), now: time + 2, deadlineMs: 1 }
+    await executions.create({ execution: cachedExecution(copy, first, { answer: 'a' }) })
+    const rerun = await anOriginal(version, { replay: replayOf(first, false) })
+    expect(await selected(version)).toEqual([rerun, failed, first])
+    expect(await selected(version, { limit: 2 })).toEqual([rerun, failed])
+  })
+
+  it('are those of a time, a tenant, or with feedback', async () => {
+    const version = await aModelAgent({}, { table })
+    const old = await anOriginal(version)
+    const from = new Date(time + 500).toISOString()
+    const acme = await anOriginal(version, { tenantId: 'acme' })
+    const corrected = await anOriginal(version)
+    const to = new Date(time + 500).toISOString()
+    const liked = await anOriginal(version)
+    await rate(version, corrected, { answer: 'x'.repeat(50_000) })
+    await rate(version, liked, null)
+    expect(await selected(version, { from })).toEqual([liked, corrected, acme])
+    expect(await selected(version, { from, to })).toEqual([corrected, acme])
+    expect(await selected(version, { to: from })).toEqual([old])
+    expect(await selected(version, { tenantId: 'acme' })).toEqual([acme])
+    expect(await selected(version, { feedback: 'rated' })).toEqual([liked, corrected])
+    expect(await selected(version, { feedback: 'corrected' })).toEqual([corrected])
+    expect(await selected(version, { executions: [old, liked, old] })).toEqual([old, liked])
+  })
+
+  it('are of code agents also without steps', async () => {
+    const version = await aModelAgent({ code: true }, { table, code: 'export default () => ({})' })
+    const id = await anOriginal(version, { outcome: success() })
+    expect(await selected(version, { maxTrialCostUsd: null })).toEqual([id])
+  })
+
+  it('are found behind thousands of lines of other trials', async () => {
+    const version = await aModelAgent({}, { table })
+    const id = await anOriginal(version)
+    const replay = replayOf(id, true)
+    const trialId = system.newId()
+    for (let line = 0; line < 300; line++) {
+      const batch = { id: trialId, customId: id, line, lane: 0 }
+      await executions.create({ execution: executionOf(version, { replay, batch }) })
+    }
+    const read: string[] = []
+    const counting = {
+      ...executions,
+      listSummaries: async (params: Parameters<typeof executions.listSummaries>[0]) => {
+        const page = await executions.listSummaries(params)
+        read.push(...page.items.map((each) => each.id))
+        return page
+      },
+    }
+    const trial = await start(version, {}, { on: { ...stores, executions: counting } })
+    expect(await linesOf(trial)).toEqual([id])
+    expect(read).toEqual([id])
+  })
+
+  it('are looked for among a limited number of executions', async () => {
+    const version = await aModelAgent({}, { table })
+    const running = executionOf(version)
+    let pages = 0
+    const endless = {
+      ...executions,
+      async listSummaries() {
+        pages++
+        return { items: Array.from({ length: 100 }, () => running), next: { order: running.id } }
+      },
+    }
+    await expect(start(version, {}, { on: { ...stores, executions: endless } })).rejects.toThrow(
+      `None of the ${MAX_LOOKED_AT} newest executions in this time can be repeated (in progress: ${MAX_LOOKED_AT}). Older ones were not looked at: narrow the time with from and to.`,
+    )
+    expect(pages).toBe(MAX_LOOKED_AT / 100)
+  })
+
+  it('are said to be missing if there are none', async () => {
+    const version = await aModelAgent({}, { table })
+    await expect(start(version)).rejects.toMatchObject({
+      code: 'InputSchemaMismatch',
+      message: 'The agent has no executions in this time.',
+    })
+    await anOriginal(version, { isDraft: true })
+    await anOriginal(version, { outcome: success() })
+    await expect(start(version)).rejects.toThrow(
+      'None of the 2 newest executions in this time can be repeated (without steps: 1, of a draft: 1).',
+    )
+    const reserved = await start(version, {}, { key: 'none' }).catch(() => null)
+    expect(reserved).toBeNull()
+    const id = await anOriginal(version)
+    expect(await linesOf(await start(version, {}, { key: 'none' }))).toEqual([id])
+  })
+
+  it('that are named must be executions of the agent that can be repeated', async () => {
+    const version = await aModelAgent({}, { table })
+    const { organizationId } = version
+    const other = await aModelAgent({ organizationId, slug: 'other' }, { table })
+    const stranger = await aModelAgent({}, { table })
+    const ids = [
+      await anOriginal(version),
+      await anOriginal(other),
+      await anOriginal(stranger),
+      await anOriginal(version, { isDraft: true }),
+    ]
+    const unknown = (index: number) => ({
+      path: `/executions/${index}`,
+      message: `/executions/${index} is not an execution of the agent.`,
+    })
+    await expect(start(version, { executions: [...ids, system.newId()] })).rejects.toMatchObject({
+      errors: [
+        unknown(1),
+        unknown(2),
+        { path: '/executions/3', message: '/executions/3 cannot be repeated: it is of a draft.' },
+        unknown(4),
+      ],
+    })
+  })
+
+  it('are of the organization and the agents of the token', async () => {
+    const version = await aModelAgent({}, { table })
+    await anOriginal(version)
+    const others = accessOf(await aModelAgent({}, { table }))
+    await expect(start(version, {}, { access: others })).rejects.toMatchObject({ code: 'VersionNotFound' })
+    const bound = accessOf(version, { agents: ['other'] })
+    await expect(start(version, {}, { access: bound })).rejects.toMatchObject({ code: 'AgentNotFound' })
+  })
+})
+
+describe('a request for a trial', () => {
+  it('may call only tools that change nothing, and no agents', async () => {
+    const http = { method: 'GET', url: 'https://a.example' }
+    const tool = { description: 'x', input: {}, http }
+    const tools = [
+      { ...tool, name: 'look', readOnly: true },
+      { ...tool, name: 'change' },
+      { name: 'ask', agent: 'helper' },
+    ]
+    const version = await aModelAgent({ tools }, { table })
+    const id = await anOriginal(version)
+    const pathsOf = (sources: TrialRequest['tools']) =>
+      start(version, { tools: sources }).then(
+        () => [],
+        ({ errors }) => errors.map(({ path }: { path: string }) => path),
+      )
+    expect(await pathsOf({ default: 'recorded', look: 'live' })).toEqual([])
+    expect(await pathsOf({ default: 'live', change: 'recorded' })).toEqual([])
+    expect(await pathsOf({ default: 'live' })).toEqual(['/tools/default'])
+    expect(await pathsOf({ default: 'recorded', change: 'live', ask: 'live', none: 'recorded' })).toEqual([
+      '/tools/none',
+      '/tools/change',
+      '/tools/ask',
+    ])
+    expect(await selected(version, { tools: { default: 'recorded', look: 'live' } })).toEqual([id])
+  })
+
+  it('names what it may cost unless nothing is called', async () => {
+    const version = await aModelAgent({}, { table })
+    await anOriginal(version)
+    const violation = (message: string) => ({ errors: [{ path: '/maxTrialCostUsd', message }] })
+    await expect(start(version, { maxTrialCostUsd: null })).rejects.toMatchObject(
+      violation('/maxTrialCostUsd is required, because the trial calls models.'),
+    )
+    expect((await start(version, { maxTrialCostUsd: null, models: 'recorded' })).maxCostUsd).toBeNull()
+    const unpriced = await aModelAgent({ model: 'bedrock/without.a-price' }, { table })
+    await expect(start(unpriced)).rejects.toMatchObject(
+      violation(expect.stringContaining('has no price') as never),
+    )
+    const code = await aModelAgent({ code: true, slug: 'code' }, { table, code: 'export default () => ({})' })
+    await expect(start(code)).rejects.toMatchObject(
+      violation(expect.stringContaining('does not accept maxTrialCostUsd') as never),
+    )
+  })
+
+  it('does not combine executions with filters, nor an empty time', async () => {
+    const version = await aModelAgent({}, { table })
+    const ids = [await anOriginal(version)]
+    for (const filter of [
+      { from: '2026-01-01T00:00:00Z' },
+      { tenantId: 'a' },
+      { feedback: 'rated' as const },
+    ])
+      await expect(start(version, { executions: ids, ...filter })).rejects.toMatchObject({
+        errors: [{ path: '/executions' }],
+      })
+    const from = '2026-01-01T00:00:00Z'
+    await expect(start(version, { from, to: from })).rejects.toMatchObject({ errors: [{ path: '/from' }] })
+  })
+
+  it('is accepted once with an idempotency key, whatever ran since', async () => {
+    const version = await aModelAgent({}, { table })
+    const access = accessOf(version)
+    const id = await anOriginal(version)
+    const first = await start(version, {}, { key: 'a', access })
+    await anOriginal(version)
+    const again = await start(version, {}, { key: 'a', access })
+    expect(again.id).toBe(first.id)
+    expect(await linesOf(again)).toEqual([id])
+    await expect(start(version, { limit: 7 }, { key: 'a', access })).rejects.toMatchObject({
+      code: 'IdempotencyKeyReused',
+    })
+  })
+
+  it('has one writer of its lines, also if several select different ones at the same time', async () => {
+    const version = await aModelAgent({}, { table })
+    const access = accessOf(version)
+    for (let count = 0; count < 3; count++) await anOriginal(version)
+    const ids = await selected(version)
+    // Each process sees other executions.
+    const seeing = (visible: string[]) => ({
+      ...executions,
+      async listSummaries(params: Parameters<typeof executions.listSummaries>[0]) {
+        const page = await executions.listSummaries(params)
+        return { ...page, items: page.items.filter((each) => visible.includes(each.id)) }
+      },
+    })
+    for (let round = 0; round < 5; round++) {
+      const key = `round ${round}`
+      const started = await Promise.all(
+        [ids, ids.slice(1), ids.slice(2)].map((visible) =>
+          start(version, {}, { key, access, on: { ...stores, executions: seeing(visible) } }),
+        ),
+      )
+      expect(new Set(started.map((each) => each.id)).size).toBe(1)
+      const lines = await linesOf(started[0] as (typeof started)[0])
+      expect([ids, ids.slice(1), ids.slice(2)]).toContainEqual(lines)
+    }
+  })
+
+  it('leaves a whole trial or none when its process dies, and the next request completes it', async () => {
+    const version = await aModelAgent({}, { table })
+    const access = accessOf(version)
+    const old = await anOriginal(version)
+    const requestsOf = async (key: string, faults: Fault[]) => {
+      const sent: string[] = []
+      const worker = new FaultyWorker({
+        next: (method) => sent.push(method) - 1,
+        before: async () => undefined,
+        faults,
+      })
+      const on = { ...openStores(worker.tableOf(table)), queue, system }
+      await start(version, {}, { key, access, on }).catch(() => undefined)
+      return sent
+    }
+    const sent = await requestsOf('whole', [])
+    const newer = await anOriginal(version)
+    for (let at = 0; at < sent.length; at++) {
+      for (const kind of ['die before', 'die after'] as const) {
+        await requestsOf(`${at} ${kind}`, [{ at, kind }])
+        const trial = await start(version, { limit: 100 }, { key: `${at} ${kind}`, access })
+        expect([[old], [newer, old]], `${kind} ${at}`).toContainEqual(await linesOf(trial))
+      }
+    }
+  })
+})

@@ -1,0 +1,213 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { waitUntil } from '../support/processes/wait-until.ts'
+import { getExecutionId, getNextLink } from '../support/service/client.ts'
+
+const SLUG = 'tried'
+const codeOf = (body: string) => `export default async ({ text }) => { ${body} }`
+const DOCUMENT = `---
+title: Tried
+slug: ${SLUG}
+code: true
+input: { text: { type: string } }
+output: { text: { type: string }, at: { type: number } }
+---
+Repeats a text.
+`
+const SAME = codeOf(`if (text === 'fails') throw new Error('no'); return { text, at: 1 }`)
+/** Another output for one of the texts. */
+const DEFECT = codeOf(`return { text: text === 'b' ? 'B' : text, at: 2 }`)
+
+let own: TestOrganization
+let current: string
+let draft: string
+let originals: string[]
+
+async function publish(code: string, isDraft: boolean): Promise<string> {
+  const body = { document: DOCUMENT, code, ...(isDraft && { draft: true }) }
+  const response = await own.call('POST', '/v1/agents', { body })
+  expect(response.status, response.text).toBe(201)
+  return response.json.id
+}
+
+async function run(text: string): Promise<string> {
+  const response = await own.run(SLUG, { text }, 'tenantId=acme&execMode=async')
+  const id = getExecutionId(response)
+  const isFinal = async () => (await own.getExecution(id)).status !== 'IN_PROGRESS'
+  await waitUntil(isFinal, { what: 'the end of the original', limitMs: 20_000 })
+  return id
+}
+
+beforeAll(async () => {
+  own = await newOrganization()
+  current = await publish(SAME, false)
+  originals = []
+  for (const text of ['a', 'b', 'c', 'fails']) originals.push(await run(text))
+  draft = await publish(DEFECT, true)
+})
+
+const start = (versionId: string, body: object = {}, headers = {}) =>
+  own.call('POST', `/v1/agents/${SLUG}/versions/${versionId}/trials`, { body, headers })
+async function started(...args: Parameters<typeof start>) {
+  const response = await start(...args)
+  expect(response.status, response.text).toBe(202)
+  expect(response.headers.get('location')).toBe(`/v1/trials/${response.json.id}`)
+  return response.json
+}
+const get = async (id: string) => (await own.call('GET', `/v1/trials/${id}`)).json
+async function ended(id: string) {
+  const hasEnded = async () => (await get(id)).status === 'ENDED'
+  await waitUntil(hasEnded, { what: `the end of trial ${id}`, limitMs: 30_000 })
+  return get(id)
+}
+const items = async (id: string, query = '') => (await own.call('GET', `/v1/trials/${id}/items${query}`)).json
+
+describe('a trial', () => {
+  it('repeats the executions of the agent on the draft, and tells what has changed', async () => {
+    const trial = await started(draft, { ignore: ['/at'], maxConcurrency: 2 })
+    expect(trial).toMatchObject({
+      versionId: draft,
+      lines: 4,
+      maxTrialCostUsd: null,
+      maxConcurrency: 2,
+      tools: { default: 'recorded' },
+      models: 'live',
+      steps: 'recorded',
+      ignore: ['/at'],
+      tenantId: null,
+      sums: null,
+      error: null,
+    })
+    const record = await ended(trial.id)
+    // The original that failed succeeds now.
+    const verdicts = { SAME: 2, CHANGED: 2, CORRECTED: 0, REGRESSED: 0, DIVERGED: 0, ERROR: 0 }
+    expect(record).toMatchObject({
+      status: 'ENDED',
+      counts: { IN_PROGRESS: 0, SUCCESS: 4, ERROR: 0 },
+      verdicts,
+      sums: { runs: 4, verdicts, schemaViolations: 0 },
+    })
+    const all = await items(trial.id)
+    expect(all.map((each: { originalExecutionId: string }) => each.originalExecutionId)).toEqual(
+      originals.toReversed(),
+    )
+    const [, , changed] = all
+    expect(changed).toMatchObject({
+      originalExecutionId: originals[1],
+      status: 'SUCCESS',
+      verdict: 'CHANGED',
+      differences: [{ path: '/text', original: 'b', trial: 'B' }],
+      moreDifferences: false,
+      error: null,
+    })
+    const execution = await own.getExecution(changed.executionId)
+    expect(execution).toMatchObject({
+      source: 'TRIAL',
+      tenantId: 'acme',
+      trialId: trial.id,
+      originalExecutionId: originals[1],
+      versionId: draft,
+    })
+    expect(execution).not.toHaveProperty('batchId')
+  })
+
+  it('has items by verdict, in pages', async () => {
+    const { id } = await started(draft, { ignore: ['/at'] })
+    await ended(id)
+    const path = `/v1/trials/${id}/items`
+    const first = await own.call('GET', `${path}?verdict=CHANGED&limit=1`)
+    const second = await own.call('GET', getNextLink(first) ?? '')
+    const changed = [...first.json, ...second.json].map(({ originalExecutionId }) => originalExecutionId)
+    expect(changed).toEqual([originals[3], originals[1]])
+    expect(await items(id, '?verdict=REGRESSED')).toEqual([])
+    expect((await own.call('GET', `${path}?verdict=WORSE`)).status).toBe(400)
+  })
+
+  it('is accepted once with an Idempotency-Key', async () => {
+    const headers = { 'Idempotency-Key': 'once' }
+    const { id } = await started(current, { limit: 1 }, headers)
+    expect((await started(current, { limit: 1 }, headers)).id).toBe(id)
+    expect((await start(current, { limit: 2 }, headers)).json.code).toBe('IdempotencyKeyReused')
+    expect((await start(draft, { limit: 1 }, headers)).json.code).toBe('IdempotencyKeyReused')
+  })
+
+  it('and batches do not see each other', async () => {
+    const { id } = await started(current, { limit: 1 })
+    await ended(id)
+    const body = [{ customId: 'a', input: { text: 'a' } }]
+    const batch = (await own.call('POST', `/v1/agents/${SLUG}/batches`, { body })).json
+    const isBatchEnded = async () =>
+      (await own.call('GET', `/v1/batches/${batch.id}`)).json.status === 'ENDED'
+    await waitUntil(isBatchEnded, { what: 'the end of the batch', limitMs: 20_000 })
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/results'],
+      ['GET', '/executions'],
+      ['POST', '/cancel'],
+      ['POST', '/retry-failed'],
+      ['DELETE', ''],
+    ] as const)
+      expect((await own.call(method, `/v1/batches/${id}${path}`)).json.code, path).toBe('BatchNotFound')
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/items'],
+      ['POST', '/cancel'],
+      ['DELETE', ''],
+    ] as const)
+      expect((await own.call(method, `/v1/trials/${batch.id}${path}`)).json.code, path).toBe('TrialNotFound')
+    const idsOf = async (path: string) =>
+      (await own.call('GET', path)).json.map((each: { id: string }) => each.id)
+    expect(await idsOf('/v1/batches?limit=100')).toEqual([batch.id])
+    expect(await idsOf('/v1/trials?limit=100')).not.toContain(batch.id)
+    expect(await idsOf(`/v1/trials?limit=100&agent=${SLUG}&version=${current}`)).toContain(id)
+    expect(await idsOf(`/v1/trials?limit=100&version=${draft}`)).not.toContain(id)
+    const listed = await idsOf(`/v1/agents/${SLUG}/executions?limit=100`)
+    const [item] = await items(id)
+    expect(listed).not.toContain(item.executionId)
+  })
+
+  it('is cancelled and deleted', async () => {
+    const { id } = await started(current)
+    const cancelled = await own.call('POST', `/v1/trials/${id}/cancel`)
+    expect(cancelled.status).toBe(202)
+    const { counts, cancelled: number, lines } = await ended(id)
+    expect(counts.SUCCESS + counts.ERROR).toBe(lines)
+    expect(counts.ERROR).toBeGreaterThanOrEqual(number)
+    const [item] = (await items(id)).filter((each: { executionId: string | null }) => each.executionId)
+    expect((await own.call('DELETE', `/v1/trials/${id}`)).status).toBe(204)
+    expect((await own.call('GET', `/v1/trials/${id}`)).json.code).toBe('TrialNotFound')
+    if (!item) return
+    const path = `/v1/agent_executions/${item.executionId}`
+    const isGone = async () => (await own.call('GET', path)).status === 404
+    await waitUntil(isGone, { what: 'the deletion of its executions', limitMs: 20_000 })
+    expect((await own.getExecution(originals[0] as string)).status).toBe('SUCCESS')
+  })
+
+  it.each([
+    [{ limit: 0 }, '/limit'],
+    [{ limit: 1_001 }, '/limit'],
+    [{ from: 'yesterday' }, '/from'],
+    [{ feedback: 'liked' }, '/feedback'],
+    [{ executions: [] }, '/executions'],
+    [{ executions: ['x'] }, '/executions/0'],
+    [{ executions: ['01a2003a-d1f2-7169-a695-5ea4428d9251'] }, '/executions/0'],
+    [{ tools: { default: 'maybe' } }, '/tools/default'],
+    [{ tools: { unknown: 'recorded' } }, '/tools/unknown'],
+    [{ models: 'dead' }, '/models'],
+    [{ ignore: ['date'] }, '/ignore/0'],
+    [{ ignore: ['/a~2'] }, '/ignore/0'],
+    [{ maxTrialCostUsd: 0 }, '/maxTrialCostUsd'],
+    [{ maxTrialCostUsd: 1 }, '/maxTrialCostUsd'],
+    [{ maxConcurrency: 0 }, '/maxConcurrency'],
+    [{ maxCostUsd: 1 }, '/maxCostUsd'],
+  ])('is refused with %j', async (body, path) => {
+    const { status, json } = await start(draft, body)
+    expect([status, json.code]).toEqual([422, 'InputSchemaMismatch'])
+    expect(json.errors.map((error: { path: string }) => error.path)).toEqual([path])
+  })
+
+  it('needs a version of the agent', async () => {
+    expect((await start('current')).json.code).toBe('VersionNotFound')
+    expect((await start('01a2003a-d1f2-7169-a695-5ea4428d9251')).json.code).toBe('VersionNotFound')
+  })
+})
