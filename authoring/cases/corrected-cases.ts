@@ -1,6 +1,7 @@
 import type { Agent } from '../../lib/core/agent.ts'
 import { type Execution, isFinal } from '../../lib/core/execution.ts'
 import { hashJson } from '../../lib/core/json/hash-json.ts'
+import { ModelConfigurationError } from '../../lib/core/model.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { getSecretNames } from '../../lib/secret-store.ts'
@@ -95,7 +96,8 @@ async function findRecording(
     const recording = await recordingOf(params, execution, name)
     return { recording: recording.responses.length > 0 ? recording : null }
   } catch (error) {
-    if (error instanceof NotRecorded) return { recording: null, reason: error.message }
+    if (error instanceof NotRecorded || error instanceof ModelConfigurationError)
+      return { recording: null, reason: error.message }
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import type { Version } from '../../lib/core/agent.ts'
-import type { Execution } from '../../lib/core/execution.ts'
+import type { Execution, ExecutionError } from '../../lib/core/execution.ts'
 import type { Json } from '../../lib/core/json/json.ts'
 import type { InputFile, ModelResponse } from '../../lib/core/model.ts'
 import {
@@ -14,12 +14,13 @@ import { adapterOf } from '../../lib/engine/compiled-adapter.ts'
 import { outputValidatorOf } from '../../lib/engine/compiled-schemas.ts'
 import { inputMessage } from '../../lib/engine/learning/prompt.ts'
 import { isFinalAnswer } from '../../lib/engine/model-agent/history/final-answer.ts'
+import { TOOLS_NEVER_CALLED } from '../../lib/engine/model-agent/history/find-failure.ts'
 import { History } from '../../lib/engine/model-agent/history/history.ts'
 import { takeFiles } from '../../lib/engine/model-agent/input-files.ts'
-import { modelsOf } from '../../lib/engine/models-of.ts'
 import { hash, hashMessages } from '../../lib/engine/request-key.ts'
 import { storedDecision } from '../../lib/engine/waiting/approvals.ts'
 import type { Environment } from '../../lib/environment.ts'
+import { formatModelName, parseModelName } from '../../lib/models/model-name.ts'
 import { openLater, openModel } from '../../lib/models/open-model.ts'
 import { addDefaults } from '../../lib/tools/add-defaults.ts'
 import type { ToolDocument } from '../../lib/tools/document/tool-fields.ts'
@@ -60,10 +61,11 @@ async function addRun(params: Params, recording: Recording, execution: Execution
   const agents = agentToolsOf(documents)
   const stored = (await stores.steps.read({ executionId: cachedExecutionId ?? id })) as RecordedModelStep[]
   if (stored.length < execution.steps) throw new NotRecorded('some of its steps were deleted')
+  if (execution.error && !followsFromSteps(execution.error, stored.length))
+    throw new NotRecorded(`it ended with ${execution.error.code}, which does not follow from its responses`)
   const steps = stored.map((step) => maskStep(step, mask)) as RecordedModelStep[]
   await addDeclarations(params, recording, { organizationId, steps, documents, tools })
-  if (modelsOf(version, execution.options.model, {}).length === 0)
-    recording.defaultModel ??= execution.model ?? null
+  nameModel(params, recording, { execution, version, steps })
   const messages = await findMessages(params, { execution, version, stored, steps })
   for (const [index, { step, results }] of steps.entries()) {
     if (!step.request) throw new NotRecorded('it ran before requests were recorded')
@@ -87,6 +89,40 @@ async function addRun(params: Params, recording: Recording, execution: Execution
       }
     }
   }
+}
+
+/** Errors by which a run gives up after its last response. */
+const AFTER_RESPONSE = [
+  'MaxAgentStepsExceeded',
+  'ModelRefused',
+  'ModelTruncated',
+  'OutputSchemaMismatch',
+  TOOLS_NEVER_CALLED,
+]
+
+/** Not if a request failed, a limit was reached or time ran out. */
+const followsFromSteps = ({ code, step }: ExecutionError, steps: number): boolean =>
+  AFTER_RESPONSE.includes(code) && (typeof step !== 'number' || step <= steps)
+
+/** Names the model with which a replay begins: the one that responded, also if it was a fallback model. */
+function nameModel(
+  { environment }: Params,
+  recording: Recording,
+  { execution, version, steps }: Pick<Run, 'execution' | 'version' | 'steps'>,
+): void {
+  const [model, ...others] = new Set(steps.flatMap(({ step }) => step.model ?? []))
+  if (others.length > 0) throw new NotRecorded('more than one model responded to it')
+  if (model === undefined) return
+  const first = execution.options.model ?? version.model
+  if (!first) {
+    recording.defaultModel ??= model
+    if (recording.defaultModel === model) return
+    throw new NotRecorded('agents that name no model ran with different ones')
+  }
+  if (formatModelName(parseModelName(first, environment)) === model) return
+  if (execution.parentExecutionId !== null)
+    throw new NotRecorded('a fallback model responded to an agent that it called')
+  recording.model = model
 }
 
 function maskStep({ step, results }: RecordedStep, mask: Mask): RecordedStep {

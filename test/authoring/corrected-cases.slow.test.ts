@@ -197,6 +197,21 @@ describe('the recording of a corrected execution', () => {
     expect(mcp.seen).toHaveLength(requests)
   })
 
+  it('repeats an error that follows from the responses, and is left out for others', async () => {
+    await publish('fails', modelAgent())
+    const wrong = { calls: [finalAnswer({ answer: 1 })] }
+    await runCorrected('fails', [wrong, wrong, wrong], { question: 'Wrong?', code: 1 })
+    const failed = { status: 400, message: 'Bad request' }
+    await runCorrected('fails', [failed], { question: 'Failed?', code: 1 })
+    const [second, first] = (await add('fails')).agents[0].cases
+    const reason = 'it ended with ModelFailed, which does not follow from its responses'
+    expect(second).toMatchObject({ isRecorded: false, reason })
+    expect(first).toMatchObject({ isRecorded: true })
+    const { cases } = await replay('fails', 1)
+    const [passed] = cases.filter((each: { passed: boolean }) => each.passed)
+    expect(passed).toMatchObject({ name: first.name, runs: [{ error: { code: 'OutputSchemaMismatch' } }] })
+  })
+
   it('is left out if the version was deleted, and the case is added after those of the file', async () => {
     await publish('older', modelAgent(), { 'cases.yaml': CASES })
     cli.write({ 'agents/older/agent.md': modelAgent([], 'Be brief.') })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { runCase } from '../../authoring/cases/run-case.ts'
+import { replayCase } from '../../authoring/cases/run-cases.ts'
 import { recordingOf } from '../../authoring/recording/from-journal.ts'
 import { maskCredentials } from '../../authoring/recording/mask-credentials.ts'
 import { recordSources } from '../../authoring/recording/record.ts'
@@ -13,6 +14,23 @@ import { serveMcp } from '../tools/kinds/mcp-server.ts'
 const { engine, server, scriptModel } = await startScriptedEngine()
 const { environment } = engine
 const lookUp = (id: string) => ({ name: 'look_up', input: { id } })
+
+/** Runs a case on the models of the version. */
+async function recordOn(version: Version) {
+  const testCase = { name: '', input: { question: 'Why?' }, expect: {} }
+  const ids: string[] = []
+  const onStep = ({ id }: { id: string }) => void ids.push(id)
+  const { failures } = await runCase({ stores: engine, version, testCase, model: null, environment, onStep })
+  expect(failures).toEqual([])
+  return { testCase, found: await recordingOfId(version, ids.at(-1) ?? '') }
+}
+
+async function recordingOfId({ organizationId }: Version, id: string) {
+  const execution = await engine.executions.get({ organizationId, id })
+  if (!execution) throw new Error('There is no execution.')
+  const mask = await maskCredentials({}, [])
+  return recordingOf({ stores: engine, environment, mask }, execution, '')
+}
 
 /** Runs a case as `--record` does. Returns its recording, and the one that the journal of the execution gives. */
 async function recordBoth(version: Version, script: Script, approvals = {}) {
@@ -29,11 +47,7 @@ async function recordBoth(version: Version, script: Script, approvals = {}) {
     onStep: ({ id }) => void ids.push(id),
   })
   expect(failures).toEqual([])
-  const { organizationId } = version
-  const execution = await engine.executions.get({ organizationId, id: ids.at(-1) ?? '' })
-  if (!execution) throw new Error('There is no execution.')
-  const mask = await maskCredentials({}, [])
-  return { recorded, found: await recordingOf({ stores: engine, environment, mask }, execution, '') }
+  return { recorded, found: await recordingOfId(version, ids.at(-1) ?? '') }
 }
 
 /** Calls are recorded in the order in which they end. */
@@ -69,6 +83,28 @@ describe('recordingOf', () => {
     const { recorded, found } = await recordBoth(version, script, { look_up: ['approve', 'reject', edited] })
     expect(found.calls.map(({ call }) => call.input)).toEqual([{ id: 'a' }, { id: 'edited' }])
     expect(inOrder(found)).toEqual(inOrder(recorded))
+  })
+})
+
+describe('the recording of a run on a fallback model', () => {
+  const unavailable = () => ({ status: 503, headers: { 'retry-after': '0' } })
+  const params = { stores: engine, model: null, environment: {} }
+
+  it('is replayed on the model that responded', async () => {
+    const [first, second] = [scriptModel(unavailable), scriptModel([answer])]
+    const version = await aModelAgent({ model: first.model, fallbacks: [second.model] })
+    const { found, testCase } = await recordOn(version)
+    expect(found.model).toBe(second.model)
+    expect((await replayCase({ ...params, version, testCase }, found)).failures).toEqual([])
+  })
+
+  it('is left out if more than one model responded', async () => {
+    const tools = [httpTool(server, 'look_up', '/things/{id}')]
+    const thenNothing = (_: unknown, index: number) =>
+      index === 0 ? { calls: [lookUp('a')] } : unavailable()
+    const [first, second] = [scriptModel(thenNothing), scriptModel([answer])]
+    const version = await aModelAgent({ tools, model: first.model, fallbacks: [second.model] })
+    await expect(recordOn(version)).rejects.toThrow('more than one model responded to it')
   })
 })
 
