@@ -14,7 +14,12 @@ import { ResultFailed, toJsonText, write } from './terminal.ts'
 export type Result = { json: unknown; text: string; note?: string; hasFailed?: boolean }
 
 /** What a command that works on an agent is given. `reference` is for `lib/agents`. `args`: those after the agent. */
-type AgentContext = { reference: AgentReference; stores: Stores; options: SharedOptions; args: string[] }
+type AgentContext<Options> = {
+  reference: AgentReference
+  stores: Stores
+  options: Options & SharedOptions
+  args: string[]
+}
 
 /** A command that prints its result. */
 export class CliCommand extends Command {
@@ -55,8 +60,10 @@ export class CliCommand extends Command {
     return this.argument('<slug>', "the agent's slug or ID").addOption(orgOption())
   }
 
-  runWithAgent(work: (agent: Agent, context: AgentContext) => Promise<Result>): this {
-    return this.run((options, [idOrSlug = '', ...args]) =>
+  runWithAgent<Options = object>(
+    work: (agent: Agent, context: AgentContext<Options>) => Promise<Result>,
+  ): this {
+    return this.run<Options>((options, [idOrSlug = '', ...args]) =>
       withOrganization(options, async (stores, organization) => {
         const agent = await findAgent({ stores, organization, idOrSlug, options })
         const reference = { store: stores.agents, organizationId: organization.id, idOrSlug: agent.id }

@@ -17,6 +17,7 @@ import { addOpenCommand } from './commands/open.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addPublishCommand } from './commands/publish.ts'
 import { addRerunCommand } from './commands/rerun.ts'
+import { addRolloutCommand } from './commands/rollout.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addSchedulesCommand } from './commands/schedules.ts'
 import { addTableCommand } from './commands/table.ts'
@@ -83,6 +84,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addTrialCommand(program)
   addTrialsCommand(program)
   addPromoteCommand(program)
+  addRolloutCommand(program)
   addDiffCommand(program)
   addDeleteVersionCommand(program)
   addRetireCommands(program)

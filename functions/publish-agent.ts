@@ -28,7 +28,7 @@ async function publish({ access, organizationId, body, basePath }: Request<'publ
   const params = { organizationId, createdBy: access.tokenId, agent, draft, message: message ?? undefined }
   const { version, isNew } = await publishAgent({ store: agents, system, ...params })
   // A version that was just published, or has this content already, is not retired.
-  const record = toVersionRecord(version, { retired: {} })
+  const record = toVersionRecord(version, { retired: {}, rollout: null, abortedRollouts: {} })
   const location = `${basePath}/v1/agents/${version.agentId}/versions/${version.id}`
   return { status: isNew ? 201 : 200, headers: { Location: location }, body: record }
 }

@@ -6,6 +6,7 @@ import { newOutboxMemory, sweepOutbox } from '../lib/engine/notifications/sweep-
 import { syncAgent } from '../lib/engine/schedules/sync-schedules.ts'
 import { openDailyCost } from '../lib/engine/usage/daily-cost.ts'
 import { foldUsage, newFoldMemory } from '../lib/engine/usage/fold.ts'
+import { newRolloutMemory, watchRollouts } from '../lib/engine/usage/watch-rollouts.ts'
 import { newSentTimers, sweepTimers } from '../lib/engine/waiting/sweep-timers.ts'
 import { logger } from '../lib/logger.ts'
 import { recordDailyCost, recordOutboxAge } from '../lib/metrics.ts'
@@ -16,9 +17,10 @@ import { system } from '../lib/system.ts'
 const queue = openRunQueue()
 const deliveryQueue = openDeliveryQueue()
 const stores = withOutbox(openMeasuredStores(), { queue: deliveryQueue, system })
-const { executions, limits, steps, deliveries, usage } = stores
+const { executions, limits, steps, deliveries, usage, tellAborted: tell } = stores
 const memory = newOutboxMemory()
 const foldMemory = newFoldMemory()
+const rolloutMemory = newRolloutMemory()
 const times = readTimes()
 const sent = newSentTimers()
 const readDailyCost = openDailyCost(stores)
@@ -39,7 +41,7 @@ export async function handler(): Promise<void> {
     sweepTimers({ ...stores, queue, deliveryQueue, system, times, sync, sent }),
     sweepEvents(),
     recordDailyCost(readDailyCost),
-    fold(),
+    foldAndWatch(),
   ])
   throwAny(reasonsOf(parts), `of ${parts.length} parts of the sweep failed`)
 }
@@ -51,6 +53,15 @@ async function sweepOpen() {
 
 const sweepEvents = async () =>
   recordOutboxAge((await sweepOutbox({ deliveries, queue: deliveryQueue, system, times, memory })) / 1000)
+
+/** Rollouts are judged by what is added up: also if that is not complete. */
+async function foldAndWatch() {
+  const folded = await Promise.allSettled([fold()])
+  const watched = await Promise.allSettled([
+    watchRollouts({ ...stores, system, tell, memory: rolloutMemory }),
+  ])
+  throwAny(reasonsOf([...folded, ...watched]), 'of 2 parts of usage failed')
+}
 
 async function fold() {
   const minutes = Math.floor((await foldUsage({ usage, system, memory: foldMemory })) / 60_000)

@@ -44,8 +44,11 @@ export function addVersionsCommand(program: CliCommand): void {
 }
 
 /** An agent has at most one draft: a later draft or a published version supersedes it. */
-function describeStatus({ id, status }: Version, { current, draftVersionId, retired }: Agent): string {
+function describeStatus({ id, status }: Version, agent: Agent): string {
+  const { current, draftVersionId, retired, rollout, abortedRollouts } = agent
   if (retired[id] !== undefined) return 'retired'
+  if (id === rollout?.versionId) return `rollout ${rollout.percent} %`
+  if (id !== current?.id && abortedRollouts[id]) return 'aborted rollout'
   if (status === 'DRAFT') return id === draftVersionId ? 'draft' : 'superseded draft'
   return id === current?.id ? 'current' : 'published'
 }

@@ -8,6 +8,7 @@ import {
   LIMITS_PREFIX,
   ORGANIZATION_PREFIX,
   RATE_PREFIX,
+  ROLLOUT_PREFIX,
   SECRET_PREFIX,
   SLOTS_PREFIX,
   SPENT_PREFIX,
@@ -67,6 +68,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'promote-version': { table: ['GetItem', 'UpdateItem'] },
   'retire-version': { table: ['GetItem', 'UpdateItem'] },
+  'manage-rollouts': { table: ['GetItem', 'UpdateItem'] },
   'run-agent': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-by-status', 'executions-of-agent', 'lessons-of-agent', 'owned-by-organization'],
@@ -179,6 +181,7 @@ export const PROTECTED_PREFIXES = [
   AGENT_PREFIX,
   DESTINATIONS_PREFIX,
   LIMITS_PREFIX,
+  ROLLOUT_PREFIX,
   USAGE_PREFIX,
 ]
 

@@ -101,6 +101,11 @@ const limitsDetailsResponse = {
 } as const
 const LIMITS_BODY_ERRORS = [...BODY_ERRORS, 'InputSchemaMismatch'] as const
 
+/** A rollout is about the runs of all tenants. */
+const rollout = { family: 'manage-rollouts', allTenants: true } as const
+const ROLLOUT_PATH = '/v1/agents/{agentId}/rollout'
+const rolloutResponse = { 200: { description: 'The rollout', body: 'Rollout' } } as const
+
 /** The executions of a schedule can be of any tenant. */
 const schedule = { family: 'manage-schedules', allTenants: true } as const
 const SCHEDULE_PATH = '/v1/agents/{agentId}/schedules/{scheduleName}'
@@ -274,6 +279,43 @@ export const operations = {
     summary: 'Make a retired version usable again',
     responses: versionResponse,
     errors: ['AgentNotFound', 'VersionNotFound'],
+  },
+  'put-rollout': {
+    ...managing,
+    ...rollout,
+    method: 'PUT',
+    path: ROLLOUT_PATH,
+    summary: 'Start or change a rollout: a part of the runs gets another version than the current one',
+    body: 'RolloutBody',
+    responses: rolloutResponse,
+    errors: [
+      ...BODY_ERRORS,
+      'AgentNotFound',
+      'VersionNotFound',
+      'TrialNotFound',
+      'AgentArchived',
+      { code: 'VersionRetired', status: 409 },
+      'TrialRequired',
+      'TrialFailed',
+      'InputSchemaMismatch',
+    ],
+  },
+  'get-rollout': {
+    ...reading,
+    ...rollout,
+    path: ROLLOUT_PATH,
+    summary: 'Get the rollout of an agent',
+    responses: rolloutResponse,
+    errors: ['AgentNotFound', 'RolloutNotFound'],
+  },
+  'delete-rollout': {
+    ...managing,
+    ...rollout,
+    method: 'DELETE',
+    path: ROLLOUT_PATH,
+    summary: 'End the rollout of an agent: all runs get the current version',
+    responses: { 204: { description: 'Ended', body: null } },
+    errors: ['AgentNotFound', 'RolloutNotFound'],
   },
   'run-agent': {
     method: 'POST',

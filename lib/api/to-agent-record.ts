@@ -1,6 +1,7 @@
 import { type Agent, stepLimitsOf, type Version } from '../core/agent.ts'
 import { MAX_CHILDREN, MAX_PARALLEL_TOOL_CALLS } from '../core/limits.ts'
 import type { AgentRecord, VersionDetails, VersionRecord } from './schemas/agent-record.ts'
+import { toAgentRollout } from './to-rollout-record.ts'
 
 export function toAgentRecord(agent: Agent): AgentRecord {
   return {
@@ -18,13 +19,14 @@ export function toAgentRecord(agent: Agent): AgentRecord {
     inputSchema: agent.inputSchema,
     outputSchema: agent.outputSchema,
     archivedAt: agent.archivedAt,
+    rollout: agent.rollout && toAgentRollout(agent.rollout),
   }
 }
 
-type States = Pick<Agent, 'retired'>
+type States = Pick<Agent, 'retired' | 'rollout' | 'abortedRollouts'>
 
 /** @param states of the versions of its agent */
-export function toVersionRecord(version: Version, { retired }: States): VersionRecord {
+export function toVersionRecord(version: Version, states: States): VersionRecord {
   const {
     maxTokens = null,
     maxCostUsd = null,
@@ -42,7 +44,8 @@ export function toVersionRecord(version: Version, { retired }: States): VersionR
     message: version.message ?? null,
     createdBy: version.createdBy,
     createdAt: version.createdAt,
-    retiredAt: retired[version.id] ?? null,
+    retiredAt: states.retired[version.id] ?? null,
+    ...toRolloutState(version.id, states),
     inputSchema: version.inputSchema,
     outputSchema: version.outputSchema,
     model: version.model,
@@ -67,6 +70,13 @@ export function toVersionRecord(version: Version, { retired }: States): VersionR
     documentHash: version.documentHash,
     codeHash: version.codeHash ?? null,
   }
+}
+
+/** Of a version that has had several rollouts, the last one. */
+function toRolloutState(id: string, { rollout, abortedRollouts }: States) {
+  if (rollout?.versionId === id) return { rollout: { percent: rollout.percent } }
+  const aborted = abortedRollouts[id]
+  return aborted && { abortedRollout: { at: aborted.at, reason: aborted.reason } }
 }
 
 export function toVersionDetails(version: Version, states: States): VersionDetails {

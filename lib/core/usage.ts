@@ -59,7 +59,7 @@ export type UsageTotals = {
   /** Executions that used a model without a known price: the cost lacks them. */
   unpricedRuns: number
   runTimeMs: number
-  /** Of all these, those of trials. Errors are without those that were cancelled. */
+  /** Of all these, those of trials. Runs and errors are without those that were cancelled. */
   trialRuns: number
   trialErrors: number
   trialCostNanoUsd: number
@@ -141,7 +141,7 @@ export function toUsageRow(entry: UsageEntry): UsageRow {
     unpricedRuns: isUnpriced ? 1 : 0,
     runTimeMs: entry.runTimeMs,
     ...(entry.isTrial && {
-      trialRuns: 1,
+      trialRuns: errorCode === CANCELLED.code ? 0 : 1,
       trialErrors: errorCode === null || errorCode === CANCELLED.code ? 0 : 1,
       trialCostNanoUsd: toNano(usage),
     }),

@@ -8,6 +8,7 @@ import {
   batchPath,
   executionPath,
   limitsPath,
+  rolloutPath,
   schedulePath,
   toQuery,
   trialPath,
@@ -60,6 +61,8 @@ import type {
   OpenBatchResult,
   PublishBody,
   RerunBody,
+  Rollout,
+  RolloutBody,
   RotatedSecret,
   Schedule,
   ScheduleBody,
@@ -517,6 +520,22 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   ): Promise<Agent> {
     const path = `${versionPath(agent, versionId)}/promote${toQuery({ trial })}`
     return this.caller.send({ method: 'POST', path }, options)
+  }
+
+  /** The rollout of an agent. */
+  rollout(agent: SlugOf<Agents>, options: CallOptions = {}): Promise<Rollout> {
+    return this.caller.send({ path: rolloutPath(agent) }, options)
+  }
+
+  /** Starts or changes a rollout: a part of the runs gets another version than the current one. */
+  setRollout(agent: SlugOf<Agents>, rollout: RolloutBody, options: CallOptions = {}): Promise<Rollout> {
+    const body = this.connection.stringify(rollout)
+    return this.caller.send({ method: 'PUT', path: rolloutPath(agent), body }, options)
+  }
+
+  /** All runs get the current version again. */
+  endRollout(agent: SlugOf<Agents>, options: CallOptions = {}): Promise<void> {
+    return this.caller.send({ method: 'DELETE', path: rolloutPath(agent) }, options)
   }
 
   /** A retired version accepts no new runs and cannot become current; its runs in progress finish. */

@@ -19,6 +19,18 @@ export type Agent = {
   outputSchema: { [key: string]: unknown }
   /** An archived agent accepts no runs and no versions. */
   archivedAt: string | null
+  /** The version that gets a part of the runs beside the current one. Null without any. */
+  rollout: {
+    /** The version that runs beside the current one. */
+    versionId: string
+    /** The share of the runs that get it. */
+    percent: number
+    /** What decides. `tenant`: all runs of a tenant get the same version. */
+    key: 'tenant' | 'execution'
+    /** A new percentage does not change it. */
+    startedAt: string
+    updatedAt: string
+  } | null
 }
 
 export type AgentFilters = {
@@ -599,6 +611,47 @@ export type RerunBody = {
   fromStep?: number
 }
 
+export type Rollout = {
+  /** The agent. */
+  documentId: string
+  currentVersionId: string
+  /** The version that runs beside the current one. */
+  versionId: string
+  /** The share of the runs that get it. */
+  percent: number
+  /** What decides. `tenant`: all runs of a tenant get the same version. */
+  key: 'tenant' | 'execution'
+  /** A new percentage does not change it. */
+  startedAt: string
+  updatedAt: string
+  /** When the service ends it by itself. Null: never. */
+  abort: {
+    maxErrorRate: number | null
+    maxCostIncrease: number | null
+    minRuns: number
+  } | null
+}
+
+export type RolloutBody = {
+  /** The version, which is not the current one. */
+  versionId: string
+  /** The share of the runs that get the version, with at most two decimals. */
+  percent: number
+  /** Default: `tenant`, all runs of a tenant get the same version. `execution`: each run is on its own, as are runs without a tenant. */
+  key?: 'tenant' | 'execution'
+  /** When the service ends the rollout by itself. Null or absent: never. */
+  abort?: {
+    /** The share of the runs that may fail. */
+    maxErrorRate?: number | null
+    /** How much more a run may cost than one of the current version in the same time: 0.5 for half as much again. */
+    maxCostIncrease?: number | null
+    /** How many runs of the version there have to be before. Default: 20. */
+    minRuns?: number
+  } | null
+  /** The trial of the version, where the current version requires one of a draft. */
+  trial?: string | null
+}
+
 export type RotatedSecret = {
   /** The ID of the webhook, or `default`. */
   id: string
@@ -1057,6 +1110,15 @@ export type Version = {
   createdAt: string
   /** A retired version accepts no new runs and cannot become current. */
   retiredAt: string | null
+  /** Present while a part of the runs gets the version. */
+  rollout?: {
+    percent: number
+  }
+  /** Why the service has ended its last rollout. Absent if it did not. */
+  abortedRollout?: {
+    at: string
+    reason: string
+  }
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
   model: string | null
@@ -1120,6 +1182,15 @@ export type VersionDetails = {
   createdAt: string
   /** A retired version accepts no new runs and cannot become current. */
   retiredAt: string | null
+  /** Present while a part of the runs gets the version. */
+  rollout?: {
+    percent: number
+  }
+  /** Why the service has ended its last rollout. Absent if it did not. */
+  abortedRollout?: {
+    at: string
+    reason: string
+  }
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
   model: string | null

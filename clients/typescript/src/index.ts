@@ -51,6 +51,8 @@ export type {
   OpenBatchResult,
   PublishBody,
   RerunBody,
+  Rollout,
+  RolloutBody,
   RotatedSecret,
   Schedule,
   ScheduleBody,
@@ -74,4 +76,10 @@ export type {
   WebhookChanges,
 } from './records.ts'
 export type { ExecutionEvent } from './runs/events.ts'
-export { type LimitWarning, parseWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.ts'
+export {
+  type AbortedRollout,
+  type LimitWarning,
+  parseWebhook,
+  type WebhookEvent,
+  type WebhookHeaders,
+} from './webhooks.ts'

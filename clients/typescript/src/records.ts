@@ -17,6 +17,7 @@ export type {
   LimitsDetails,
   Me,
   RerunBody,
+  Rollout,
   RotatedSecret,
   Schedule,
   SentSignal,
@@ -78,6 +79,8 @@ export type FeedbackBody = Optional<contract.FeedbackBody>
 export type DecisionBody = Optional<contract.DecisionBody>
 
 export type PublishBody = Optional<contract.PublishBody>
+
+export type RolloutBody = Optional<contract.RolloutBody>
 
 export type ScheduleBody = Optional<contract.ScheduleBody>
 

@@ -14,6 +14,8 @@ export type WebhookEvent<Output = Record<string, unknown>> =
   | { type: 'batch.ended'; timestamp: string; data: Batch }
   /** A tenant or an agent has spent the share `warnAt` of a cost limit. */
   | { type: 'limit.warning'; timestamp: string; data: LimitWarning }
+  /** The service has ended a rollout. */
+  | { type: 'rollout.aborted'; timestamp: string; data: AbortedRollout }
   | { type: 'webhook.test'; timestamp: string; data: { webhookId: string } }
 
 /** `tenantId` or `agentId`: whose limit it is. `at`: when so much was spent. ISO 8601 */
@@ -24,6 +26,33 @@ export type LimitWarning = { id: string } & ({ tenantId: string } | { agentId: s
     warnAt: number
     at: string
   }
+
+/** What a version did during a rollout. */
+export type RolloutFigures = {
+  versionId: string
+  /** Without those that were cancelled. */
+  runs: number
+  failed: number
+  /** Those that were no cache hits. */
+  computed: number
+  costUsd: number
+  /** Some runs used a model whose price is unknown. */
+  isUnpriced: boolean
+}
+
+/** A rollout that the service has ended. `figures`: both versions in the same time. ISO 8601 */
+export type AbortedRollout = {
+  id: string
+  agentId: string
+  slug: string
+  versionId: string
+  percent: number
+  key: 'tenant' | 'execution'
+  startedAt: string
+  at: string
+  reason: string
+  figures: { rollout: RolloutFigures; current: RolloutFigures }
+}
 
 /** Those of `Request` and `Response`, or an object as in Node.js, whatever the case of its names. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>

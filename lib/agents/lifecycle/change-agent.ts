@@ -12,7 +12,6 @@ import type { System } from '../../core/ports.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 import { forgetCurrentVersion } from '../resolve-version.ts'
 import { assertMayRelease, type ReleaseTrial } from './gate.ts'
-import { endRolloutOf } from './rollout.ts'
 
 type Promotion = AgentReference & {
   system: System
@@ -24,8 +23,8 @@ type Promotion = AgentReference & {
 }
 
 /**
- * Makes a version current as it is: a draft, or a previous version. Does nothing if it is current, except that each
- * promotion ends the rollout of the agent. The document of the version that is replaced decides whether it may.
+ * Makes a version current as it is: a draft, or a previous version. That ends a rollout. Does nothing if it is current.
+ * The document of the version that is replaced decides whether it may.
  * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired, TrialRequired, TrialNotFound, TrialFailed
  */
 export async function promoteVersion(params: Promotion): Promise<Agent> {
@@ -33,11 +32,7 @@ export async function promoteVersion(params: Promotion): Promise<Agent> {
   for (;;) {
     const agent = await resolveAgent(params)
     if (agent.archivedAt !== null) throw new AgentArchived()
-    if (agent.current?.id === id) {
-      const settled = agent.rollout ? await endRolloutOf(store, agent, agent.rollout) : agent
-      if (settled) return settled
-      continue
-    }
+    if (agent.current?.id === id) return agent
     if (agent.retired[id] !== undefined) throw new VersionRetired('promotion')
     await assertMayRelease({ store, agent, versionId: id, trial })
     const { id: agentId, draftVersionId, current } = agent

@@ -6,27 +6,37 @@ import {
   VersionNotFound,
   VersionRetired,
 } from '../../core/errors.ts'
-import type { AgentStore, System } from '../../core/ports.ts'
-import type { Rollout } from '../../core/rollout.ts'
+import type { System } from '../../core/ports.ts'
+import { type AbortRules, ROLLOUT_MIN_RUNS, type Rollout } from '../../core/rollout.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 import { forgetCurrentVersion } from '../resolve-version.ts'
+import { assertMayRelease, type ReleaseTrial } from './gate.ts'
 
 export type AgentWithRollout = Agent & { rollout: Rollout }
 
+/** As a client sends it: what is null is absent. */
+export type GivenRollout = Pick<Rollout, 'versionId' | 'percent'> & {
+  key?: Rollout['key'] | undefined
+  abort?: { [Name in keyof AbortRules]?: AbortRules[Name] | null | undefined } | null | undefined
+}
+
 type Start = AgentReference & {
   system: System
-  rollout: Pick<Rollout, 'versionId' | 'percent' | 'key' | 'abort'>
+  given: GivenRollout
+  /** What the version has to have passed. */
+  trial?: ReleaseTrial | undefined
 }
 
 /**
  * Starts a rollout, changes it, or replaces that of another version. A draft is published by it as it is, without
- * becoming current.
- * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired; InputSchemaMismatch for the current version,
- * and for an agent without one
+ * becoming current. The document of the current version decides whether it may.
+ * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired, TrialRequired, TrialNotFound, TrialFailed;
+ * InputSchemaMismatch for the current version, and for an agent without one
  */
-export async function putRollout({ system, rollout: given, ...reference }: Start): Promise<AgentWithRollout> {
+export async function putRollout({ system, given, trial, ...reference }: Start): Promise<AgentWithRollout> {
   const { store, organizationId } = reference
-  const { versionId: id } = given
+  const { versionId: id, percent, key = 'tenant' } = given
+  const settings = { versionId: id, percent, key, abort: toAbortRules(given.abort) }
   for (;;) {
     const agent = await resolveAgent(reference)
     const { id: agentId, draftVersionId, current, rollout: replaces } = agent
@@ -35,16 +45,28 @@ export async function putRollout({ system, rollout: given, ...reference }: Start
     if (current.id === id) throw invalid('must not be the current version of the agent')
     if (agent.retired[id] !== undefined) throw new VersionRetired('promotion')
     if (!(await store.getVersion({ organizationId, agentId, id }))) throw new VersionNotFound()
+    // Whoever has started it may change it.
+    if (replaces?.versionId !== id) await assertMayRelease({ store, agent, versionId: id, trial })
     const now = system.now()
     const updatedAt = new Date(now).toISOString()
     const startedAt = replaces?.versionId === id ? replaces.startedAt : updatedAt
-    const rollout: Rollout = { ...given, startedAt, updatedAt, revision: system.newId() }
+    const rollout: Rollout = { ...settings, startedAt, updatedAt, revision: system.newId() }
     const read = { draftVersionId, current, replaces }
     const started = await store.setRollout({ organizationId, agentId, ...read, rollout, now })
     // Null: another request has changed the agent, or deleted the draft.
     if (!started) continue
     forgetCurrentVersion(agentId)
     return { ...started, rollout }
+  }
+}
+
+function toAbortRules(given: GivenRollout['abort']): AbortRules | null {
+  if (!given) return null
+  const { maxErrorRate, maxCostIncrease, minRuns } = given
+  return {
+    ...(typeof maxErrorRate === 'number' && { maxErrorRate }),
+    ...(typeof maxCostIncrease === 'number' && { maxCostIncrease }),
+    minRuns: minRuns ?? ROLLOUT_MIN_RUNS.default,
   }
 }
 
@@ -61,19 +83,12 @@ export async function getRollout(reference: AgentReference): Promise<AgentWithRo
 
 /** All runs get the current version again. @throws AgentNotFound, RolloutNotFound */
 export async function endRollout(reference: AgentReference): Promise<void> {
+  const { store, organizationId } = reference
   for (;;) {
-    const { rollout, ...agent } = await getRollout(reference)
-    if (await endRolloutOf(reference.store, agent, rollout)) return
+    const { id: agentId, rollout } = await getRollout(reference)
+    // False: it has changed meanwhile.
+    if (!(await store.endRollout({ organizationId, agentId, rollout }))) continue
+    forgetCurrentVersion(agentId)
+    return
   }
-}
-
-/** Null if it has changed. */
-export async function endRolloutOf(
-  store: Pick<AgentStore, 'endRollout'>,
-  { organizationId, id: agentId }: Pick<Agent, 'organizationId' | 'id'>,
-  rollout: Rollout,
-): Promise<Agent | null> {
-  const ended = await store.endRollout({ organizationId, agentId, rollout })
-  if (ended) forgetCurrentVersion(agentId)
-  return ended
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { agentRollout } from './rollout-record.ts'
 
 const nullableText = z.string().nullable()
 const nullableInt = z.int().nullable()
@@ -22,6 +23,9 @@ export const agentRecord = z
     inputSchema: declaredSchema,
     outputSchema: declaredSchema,
     archivedAt: nullableTime.describe('An archived agent accepts no runs and no versions.'),
+    rollout: agentRollout
+      .nullable()
+      .describe('The version that gets a part of the runs beside the current one. Null without any.'),
   })
   .meta({ id: 'Agent' })
 
@@ -37,6 +41,14 @@ const versionFields = z.object({
   createdBy: z.uuid().describe('The author: the ID of a token or of an operator.'),
   createdAt: z.iso.datetime(),
   retiredAt: nullableTime.describe('A retired version accepts no new runs and cannot become current.'),
+  rollout: z
+    .object({ percent: z.number() })
+    .optional()
+    .describe('Present while a part of the runs gets the version.'),
+  abortedRollout: z
+    .object({ at: z.iso.datetime(), reason: z.string() })
+    .optional()
+    .describe('Why the service has ended its last rollout. Absent if it did not.'),
   inputSchema: declaredSchema,
   outputSchema: declaredSchema,
   model: nullableText,

@@ -13,6 +13,7 @@ import {
   TENANT_OPEN_EXECUTIONS,
 } from '../../core/limits.ts'
 import { EVENT_SOURCES, EVENT_TYPES } from '../../core/notification.ts'
+import { MAX_COST_INCREASE, ROLLOUT_KEYS, ROLLOUT_MIN_RUNS, ROLLOUT_PERCENT } from '../../core/rollout.ts'
 import { CATCH_UP_SECONDS, OVERLAPS } from '../../core/schedule.ts'
 import { MAX_IGNORED, MAX_TRIAL_RUNS, REPLAY_SOURCES, TRIAL_FEEDBACK, TRIAL_RUNS } from '../../core/trial.ts'
 import { tenant } from '../parameter-types.ts'
@@ -391,4 +392,74 @@ export const rerunBody = /* @__PURE__ */ schema(() => {
 })
 
 export type TrialBody = z.output<typeof trialBody>
+
+/** Starts or changes the rollout of an agent. */
+export const rolloutBody = /* @__PURE__ */ schema(() => {
+  const { min, max } = ROLLOUT_PERCENT
+  const percentError = `is required and must be a number from ${min} to ${max}`
+  const idError = 'is required and must be the ID of a version'
+  const keyError = `must be ${ROLLOUT_KEYS.map((key) => `"${key}"`).join(' or ')}`
+  const fraction = (highest: number, description: string) => {
+    const error = `must be a number from 0 to ${highest}, or null`
+    const number = z.number({ error }).check(z.gte(0, { error }), z.lte(highest, { error }))
+    return z.nullish(number).check(z.describe(description))
+  }
+  const abortError = 'must be a JSON object with maxErrorRate or maxCostIncrease, or null'
+  return z
+    .strictObject({
+      versionId: z
+        .string({ error: idError })
+        .check(
+          z.refine(isUuid, { error: idError }),
+          z.toLowerCase(),
+          z.meta({ format: 'uuid', description: 'The version, which is not the current one.' }),
+        ),
+      percent: z
+        .number({ error: percentError })
+        .check(
+          z.gte(min, { error: percentError }),
+          z.lte(max, { error: percentError }),
+          z.describe('The share of the runs that get the version, with at most two decimals.'),
+        ),
+      key: z
+        .optional(z.enum(ROLLOUT_KEYS, { error: keyError }))
+        .check(
+          z.describe(
+            'Default: `tenant`, all runs of a tenant get the same version. `execution`: each run is on its own, as are runs without a tenant.',
+          ),
+        ),
+      abort: z
+        .nullish(
+          z
+            .strictObject(
+              {
+                maxErrorRate: fraction(1, 'The share of the runs that may fail.'),
+                maxCostIncrease: fraction(
+                  MAX_COST_INCREASE,
+                  'How much more a run may cost than one of the current version in the same time: 0.5 for half as much again.',
+                ),
+                minRuns: within(
+                  ROLLOUT_MIN_RUNS,
+                  `How many runs of the version there have to be before. Default: ${ROLLOUT_MIN_RUNS.default}.`,
+                ),
+              },
+              { error: abortError },
+            )
+            .check(
+              z.refine(
+                ({ maxErrorRate = null, maxCostIncrease = null }) =>
+                  maxErrorRate !== null || maxCostIncrease !== null,
+                { error: abortError },
+              ),
+            ),
+        )
+        .check(z.describe('When the service ends the rollout by itself. Null or absent: never.')),
+      trial: z
+        .nullish(z.string({ error: 'must be the ID of a trial, or null' }))
+        .check(z.describe('The trial of the version, where the current version requires one of a draft.')),
+    })
+    .check(z.meta({ id: 'RolloutBody' }))
+})
+
+export type RolloutBody = z.output<typeof rolloutBody>
 export type ScheduleBody = z.output<typeof scheduleBody>

@@ -10,6 +10,7 @@ import {
   limitsBody,
   publishBody,
   rerunBody,
+  rolloutBody,
   scheduleBody,
   trialBody,
   webhookBody,
@@ -25,6 +26,7 @@ import {
   stepRecord,
 } from './execution-record.ts'
 import { limitsDetails, limitsRecord, ownLimits } from './limits-record.ts'
+import { rolloutRecord } from './rollout-record.ts'
 import { scheduleRecord } from './schedule-record.ts'
 import { changedTrialRecord, trialItemRecord, trialRecord } from './trial-record.ts'
 import { usageRowRecord } from './usage-record.ts'
@@ -150,6 +152,8 @@ const records = {
   Output: jsonObject,
   PublishBody: publishBody,
   RerunBody: rerunBody,
+  Rollout: rolloutRecord,
+  RolloutBody: rolloutBody,
   RotatedSecret: rotatedSecretRecord,
   Schedule: scheduleRecord,
   ScheduleBody: scheduleBody,

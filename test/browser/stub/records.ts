@@ -44,6 +44,7 @@ export const anAgentRecord = (overrides: Partial<AgentRecord> = {}): AgentRecord
   inputSchema: { text: { type: 'string', description: 'The text.' } },
   outputSchema: { text: { type: 'string', description: 'The text.' } },
   archivedAt: null,
+  rollout: null,
   ...overrides,
 })
 

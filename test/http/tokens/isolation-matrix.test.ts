@@ -32,6 +32,9 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'promote-version': [/* */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
   'retire-version': [/*  */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
   'unretire-version': [/**/ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'put-rollout': [/*     */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
+  'get-rollout': [/*     */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
+  'delete-rollout': [/*  */ 403, 403, 204, 403, 403, 403, 403, 404, 404],
   'run-agent': [/*       */ 200, 403, 403, 403, 403, 200, 403, 404, 404],
   'list-agent-executions': [403, 200, 403, 403, 403, 200, 403, 404, 404],
   'list-executions': [/* */ 403, 200, 403, 403, 403, 200, 403, ABSENT, ABSENT],
@@ -206,6 +209,8 @@ const newExecution = async () => getExecutionId(await org.run('echo', { text: 's
 
 const newWaiting = async () => getExecutionId(await org.run('waits', { signal: 'go' }, 'tenantId=acme'))
 
+const ROLLOUTS: OperationName[] = ['put-rollout', 'get-rollout', 'delete-rollout']
+
 /** Each request that changes an agent or a draft gets its own one: the requests are concurrent. */
 const CHANGES: OperationName[] = [
   'archive-agent',
@@ -215,6 +220,7 @@ const CHANGES: OperationName[] = [
   'retire-version',
   'unretire-version',
   'delete-agent-limits',
+  ...ROLLOUTS,
 ]
 let agents = 0
 let schedules = 0
@@ -248,8 +254,15 @@ async function newIds({ operation: name }: Route): Promise<Ids> {
   if (name === 'send-callback') return { ...ids(), name: 'go', mac: 'guessed' }
   if (!CHANGES.includes(name)) return ids()
   const document = DOCUMENT.replace('slug: published', `slug: changed-${++agents}`)
-  const published = await org.call('POST', '/v1/agents', { body: { document, draft: true } })
+  const isRollout = ROLLOUTS.includes(name)
+  if (isRollout) await org.call('POST', '/v1/agents', { body: { document } })
+  const draft = isRollout ? document.replace('Repeat', 'Return') : document
+  const published = await org.call('POST', '/v1/agents', { body: { document: draft, draft: true } })
   const { documentId, id } = published.json
+  if (isRollout) {
+    const body = { versionId: id, percent: 10 }
+    expect((await org.call('PUT', `/v1/agents/${documentId}/rollout`, { body })).status).toBe(200)
+  }
   if (name === 'delete-agent-limits') await setLimits(`/v1/agents/${documentId}`)
   return { ...ids(), agentId: documentId, versionId: id }
 }
@@ -287,7 +300,8 @@ const ids = (): Ids => ({
 const send = (client: ApiClient, route: Route, ids: Ids) => {
   const { query = '', ...options } = REQUESTS[route.operation] ?? {}
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: keyof Ids) => ids[name] ?? '')
-  return client(route.method, path + query, options)
+  const body = route.operation === 'put-rollout' && { body: { versionId: ids.versionId, percent: 20 } }
+  return client(route.method, path + query, { ...options, ...body })
 }
 
 /** Arrays without what the other lists are searched for. */

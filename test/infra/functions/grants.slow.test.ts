@@ -260,6 +260,7 @@ async function invokeAllFunctions() {
   await sendSignals()
   await manageSchedules()
   await manageLimits()
+  await manageRollouts()
   await failToDeliver(await newestExecution(), webhookId)
   await manageWebhooks(webhookId)
   await manageBatches()
@@ -275,6 +276,26 @@ async function readUsage() {
   const query = { groupBy: 'token', limit: '1' }
   expect(await call('get-usage', 200, { query })).toMatchObject([{ runs: 1 }])
   expect(await call('get-usage', 200, { query: { agent: version.slug } })).toEqual([])
+}
+
+/** The service has to end it. */
+async function manageRollouts() {
+  const rolledOut = { ...version, id: system.newId(), agentId: agentIdOf(organizationId, 'rolled-out') }
+  const current = { ...rolledOut, id: system.newId(), slug: 'rolled-out' }
+  for (const each of [{ ...rolledOut, slug: 'rolled-out' }, current])
+    await agentStore(table).publish({ version: each, code })
+  const agent = 'rolled-out'
+  const body = { versionId: rolledOut.id, percent: 100, abort: { maxErrorRate: 0, minRuns: 1 } }
+  await call('put-rollout', 200, { agent, body })
+  await call('get-rollout', 200, { agent })
+  await call('delete-rollout', 204, { agent })
+  await call('put-rollout', 200, { agent, body })
+  const { agentId, id: versionId } = rolledOut
+  const rows = [aUsageRow({ agentId, versionId, runs: 10, errors: { AgentFailed: 10 } })]
+  const slot = { organizationId, interval: 'minute' as const, start: startOf('minute', Date.now()) }
+  await usageStore(table).put({ ...slot, rows, readAt: Date.now(), isFinal: false })
+  await handlers['sweep-executions']({}, {})
+  await call('get-rollout', 404, { agent })
 }
 
 async function manageLimits() {

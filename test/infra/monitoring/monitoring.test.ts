@@ -180,6 +180,7 @@ describe('the metric filters', () => {
       'get-agent',
       'list-versions',
       'get-version',
+      'get-rollout',
       'list-agent-executions',
       'list-executions',
       'get-execution',

@@ -72,6 +72,9 @@ export function anOutbox(table: Table, { organizationId = system.newId(), starte
   }
   const destinations = openDestinations(webhookStore, { environment: {}, cachedMs: 1 })
   const outbox = withOutbox({ ...stores, webhooks: webhookStore }, { queue, system: clock, destinations })
+  /** The stores of another process. */
+  const on = (other: Table) =>
+    withOutbox({ ...openStores(other), webhooks: webhookStore }, { queue, system: clock, destinations })
   const send = async (destination: { id: string }, event: SubjectEvent, data: string) => {
     const result = await (answers.get(destination.id) ?? (() => OK))()
     const { type } = event
@@ -97,6 +100,7 @@ export function anOutbox(table: Table, { organizationId = system.newId(), starte
   return {
     organizationId,
     stores: outbox,
+    on,
     engine,
     sent,
     answers,

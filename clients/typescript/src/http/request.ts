@@ -185,6 +185,7 @@ export function readRetryAfter(headers: Headers): number | undefined {
 export const agentPath = (agent: string): string => `/v1/agents/${encodeURIComponent(agent)}`
 export const versionPath = (agent: string, id: string): string =>
   `${agentPath(agent)}/versions/${encodeURIComponent(id)}`
+export const rolloutPath = (agent: string): string => `${agentPath(agent)}/rollout`
 export const webhookPath = (id: string): string => `/v1/webhooks/${encodeURIComponent(id)}`
 export const trialPath = (id: string): string => `/v1/trials/${encodeURIComponent(id)}`
 export const batchPath = (id: string): string => `/v1/batches/${encodeURIComponent(id)}`
