@@ -1,4 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { checkDocument } from '../../../lib/agents/document/check-document.ts'
+import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
+import { putRollout } from '../../../lib/agents/lifecycle/rollout.ts'
 import type { Batch } from '../../../lib/core/batch.ts'
 import type { TrialSums } from '../../../lib/core/trial.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
@@ -222,6 +225,42 @@ describe.concurrent('execution.promotion.require: trial', () => {
     expect((await org.versions('half'))[0]).toMatchObject({ id: draft.id, status: 'PUBLISHED' })
     expect(codeOf(await promote('half', draft))).toEqual([409, 'TrialRequired'])
     expect((await promote('half', draft, await storeTrial(draft))).status).toBe(200)
+  })
+})
+
+describe.concurrent('a version that never was current', () => {
+  it('does not come back without a trial after a rollout', async () => {
+    await publish('rolled', 'A')
+    const draft = await publish('rolled', 'B', null, { draft: true })
+    const rollout = { versionId: draft.id, percent: 50, key: 'tenant' as const, abort: null }
+    const store = agentStore(sharedTable())
+    await putRollout({ store, system, organizationId: org.id, idOrSlug: 'rolled', rollout })
+    expect((await org.versions('rolled'))[0]).toMatchObject({ id: draft.id, status: 'PUBLISHED' })
+    const current = await publish('rolled', 'C', GATE)
+    expect(codeOf(await promote('rolled', draft))).toEqual([409, 'TrialRequired'])
+    expect(await currentOf('rolled')).toBe(current.id)
+    expect((await promote('rolled', draft, await storeTrial(draft))).status).toBe(200)
+  })
+
+  it('does not become current without a trial if its publisher died', async () => {
+    const { documentId } = await publish('orphan', 'A')
+    const table = sharedTable()
+    const dying = agentStore({
+      ...table,
+      update: (key, ...change) =>
+        key.sk === 'AGENT' ? Promise.reject(new Error('The process died.')) : table.update(key, ...change),
+    })
+    const { document } = await checkDocument(documentOf('orphan').replace('code: true\n', '') + 'B', {
+      ...{ defaultSlug: null, hasCode: false, withCode: '', withoutCode: '' },
+    })
+    if (!document) throw new Error('The document is invalid.')
+    const agent = { document, code: null }
+    const params = { store: dying, system, organizationId: org.id, createdBy: org.id, agent, draft: false }
+    await expect(publishAgent(params)).rejects.toThrow('The process died.')
+    const [orphan] = await org.versions('orphan')
+    expect(orphan).toMatchObject({ documentId, status: 'PUBLISHED' })
+    await publish('orphan', 'C', GATE)
+    expect(codeOf(await promote('orphan', orphan))).toEqual([409, 'TrialRequired'])
   })
 })
 
