@@ -1,0 +1,130 @@
+import { describe, expect, inject, it } from 'vitest'
+import { archiveAgent, promoteVersion, retireVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
+import { deleteDraft } from '../../../lib/agents/lifecycle/delete-draft.ts'
+import { ServiceError } from '../../../lib/core/errors.ts'
+import type { Rollout } from '../../../lib/core/rollout.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { aVersion, RolloutRun } from '../../support/rollouts/rollout-run.ts'
+
+const PROCESSES = 16
+const ROUNDS = 12
+const ABORT = { maxErrorRate: 0.5, minRuns: 1 }
+const LIMIT_MS = 240_000
+
+async function newRun() {
+  const TABLE_NAME = `rollout-races-${system.newId()}`
+  await provisionTable(inject('dynamodb'), TABLE_NAME)
+  const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+  const run = await RolloutRun.create(table, Date.now())
+  const old = aVersion({ organizationId: run.current.organizationId, slug: run.current.slug })
+  // The older one stays published.
+  for (const version of [old, run.current]) await openStores(table).agents.publish({ version, code: null })
+  return { run, old, table, reference: run.referenceOn(table), executions: openStores(table).executions }
+}
+
+/** What the process was told: nothing else may be refused. */
+const EXPECTED = [
+  'InputSchemaMismatch',
+  'RolloutNotFound',
+  'VersionNotFound',
+  'VersionNotRetirable',
+  'VersionPublished',
+  'VersionRetired',
+]
+
+const refused = (error: unknown): string => {
+  if (error instanceof ServiceError && EXPECTED.includes(error.code)) return error.code
+  throw error
+}
+
+describe('16 processes that change an agent at the same time', { timeout: LIMIT_MS }, () => {
+  it('leave one current version, and at most one rollout of another version that is published and not retired', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { run, old, table, reference, executions } = await newRun()
+      const { agents } = openStores(table)
+      const [draft, current] = [run.next, run.current]
+      const act = [
+        () => run.start({ versionId: draft.id, abort: ABORT }).then(({ rollout }) => rollout),
+        () => run.start({ versionId: old.id, percent: 50 }).then(({ rollout }) => rollout),
+        () => promoteVersion({ ...reference, system, versionId: draft.id }).then(() => 'promoted draft'),
+        () => promoteVersion({ ...reference, system, versionId: old.id }).then(() => 'rolled back'),
+        () =>
+          retireVersion({ ...reference, versionId: draft.id }, new Date().toISOString()).then(
+            () => 'retired',
+          ),
+        () => deleteDraft({ ...reference, executions, versionId: draft.id }).then(() => 'deleted'),
+        () => run.stop().then(() => 'stopped'),
+        () => promoteVersion({ ...reference, system, versionId: current.id }).then(() => 'promoted current'),
+      ]
+      const results = await Promise.all(
+        Array.from({ length: PROCESSES }, (_, process) => act[process % act.length]?.().catch(refused)),
+      )
+      const note = JSON.stringify({ round, results })
+      const agent = await run.agent()
+      const { rollout, retired } = agent
+      expect([draft.id, old.id, current.id], note).toContain(agent.current?.id)
+      const stored = await agents.getVersion({ ...draft, id: draft.id })
+      if (results.includes('deleted')) {
+        expect(stored, note).toBeNull()
+        expect([agent.current?.id, agent.draftVersionId, rollout?.versionId], note).not.toContain(draft.id)
+      } else expect(stored, note).not.toBeNull()
+      expect(retired[agent.current?.id ?? ''], note).toBeUndefined()
+      if (!rollout) continue
+      // The one that a process was told of, as it was told.
+      const told = results.filter((each): each is Rollout => typeof each === 'object')
+      expect(told, note).toContainEqual(rollout)
+      expect(rollout.versionId, note).not.toBe(agent.current?.id)
+      expect(retired[rollout.versionId], note).toBeUndefined()
+      expect(await agents.getVersion({ ...draft, id: rollout.versionId }), note).toMatchObject({
+        status: 'PUBLISHED',
+      })
+      if (rollout.abort) {
+        expect(agent.draftVersionId, note).not.toBe(draft.id)
+        expect(await openStores(table).rollouts.listWatched(), note).toHaveLength(1)
+      }
+    }
+  })
+
+  it('end a rollout once: by hand, by a promotion, or by an abort that is told', async () => {
+    const winners = new Set<string>()
+    for (let round = 0; round < ROUNDS; round++) {
+      const { run, reference } = await newRun()
+      run.outbox.addWebhook({ types: ['rollout.aborted'] })
+      await run.start({ abort: ABORT })
+      await run.end(run.next, 2, { every: 1 })
+      run.outbox.pass(120_000)
+      const ways = [
+        () => run.sweep().then(() => 'swept'),
+        () => run.stop().then(() => 'stopped'),
+        () => promoteVersion({ ...reference, system, versionId: run.next.id }).then(() => 'promoted'),
+      ]
+      const results = await Promise.all(
+        Array.from({ length: PROCESSES }, (_, n) => ways[(n + round) % ways.length]?.().catch(refused)),
+      )
+      const note = JSON.stringify({ round, results })
+      expect(results.filter((each) => each === 'stopped').length, note).toBeLessThanOrEqual(1)
+      const { rollout, current, abortedRollouts } = await run.agent()
+      expect(rollout, note).toBeNull()
+      // All promotions succeed, before the end of the rollout or after it.
+      expect(current?.id, note).toBe(run.next.id)
+      await run.settle(2)
+      const isAborted = abortedRollouts[run.next.id] !== undefined
+      if (isAborted) expect(results, note).not.toContain('stopped')
+      expect(run.events(), note).toHaveLength(isAborted ? 1 : 0)
+      winners.add(isAborted ? 'aborted' : results.includes('stopped') ? 'stopped' : 'promoted')
+    }
+    expect(winners.size).toBeGreaterThan(1)
+  })
+
+  it('archive it with its rollout, which is there when it is restored', async () => {
+    const { run, reference } = await newRun()
+    await run.start({ percent: 30 })
+    await archiveAgent(reference, new Date().toISOString())
+    await expect(run.start({ percent: 40 })).rejects.toMatchObject({ code: 'AgentArchived' })
+    await archiveAgent(reference, null)
+    expect(await run.rollout()).toMatchObject({ rollout: { percent: 30 } })
+  })
+})

@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest'
+import { promoteVersion, retireVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
+import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
+import { resolveVersion } from '../../../lib/agents/resolve-version.ts'
+import { findBreach, type RolloutFigures, selects } from '../../../lib/core/rollout.ts'
+import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
+import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
+import { system } from '../../../lib/system.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
+import { RolloutRun } from '../../support/rollouts/rollout-run.ts'
+
+const RUNS = 10_000
+const VERSION = '01a2003b-879e-76ff-97ee-7005494d15b8'
+/** Always the same ones. */
+const executionId = (n: number) => `01a2003a-d1f2-7169-a695-${n.toString(16).padStart(12, '0')}`
+const newRun = () => RolloutRun.create(sharedTable(), Date.now())
+
+describe('selects', () => {
+  it.each(['tenant', 'execution'] as const)('hits the percentage of 10,000 fixed ids by %s', (key) => {
+    for (const percent of [1, 10, 50, 99, 100]) {
+      const runs = Array.from({ length: RUNS }, (_, n) => ({
+        executionId: executionId(n),
+        tenantId: `tenant-${n}`,
+      }))
+      const hits = runs.filter((run) => selects({ versionId: VERSION, percent, key }, run)).length
+      expect(Math.abs((hits / RUNS) * 100 - percent), `${percent} %: ${hits}`).toBeLessThanOrEqual(1)
+      if (percent === 100) expect(hits).toBe(RUNS)
+    }
+  })
+
+  it('keeps the tenants that have the version while the percentage grows from 1 to 100', () => {
+    for (let n = 0; n < 500; n++) {
+      let had = false
+      for (let percent = 1; percent <= 100; percent++) {
+        const [first, second] = [0, 1].map((run) =>
+          selects(
+            { versionId: VERSION, percent, key: 'tenant' },
+            { tenantId: `tenant-${n}`, executionId: executionId(n * 1_000 + percent * 2 + run) },
+          ),
+        )
+        expect(second).toBe(first)
+        if (had) expect(first).toBe(true)
+        had ||= first === true
+      }
+      expect(had).toBe(true)
+    }
+  })
+
+  it('gives another version to other tenants', () => {
+    const chosen = (versionId: string) =>
+      Array.from({ length: 1_000 }, (_, n) =>
+        selects(
+          { versionId, percent: 50, key: 'tenant' },
+          { tenantId: `tenant-${n}`, executionId: executionId(n) },
+        ),
+      )
+    const [first, second] = [chosen(VERSION), chosen(system.newId())]
+    const same = first.filter((isChosen, n) => isChosen === second[n]).length
+    expect(same).toBeGreaterThan(400)
+    expect(same).toBeLessThan(600)
+  })
+})
+
+describe('findBreach', () => {
+  const figures = (values: Partial<RolloutFigures> = {}): RolloutFigures => ({
+    ...{ versionId: VERSION, runs: 100, failed: 0, computed: 100, costUsd: 1, isUnpriced: false },
+    ...values,
+  })
+  const breachOf = (
+    rollout: Partial<RolloutFigures>,
+    current: Partial<RolloutFigures> = {},
+    rules: object = { maxErrorRate: 0.05, maxCostIncrease: 0.5 },
+  ) => findBreach({ minRuns: 100, ...rules }, { rollout: figures(rollout), current: figures(current) })
+
+  it('counts from minRuns on, and above the limits', () => {
+    expect(breachOf({ failed: 5 })).toBeNull()
+    expect(breachOf({ failed: 6 })).toBe('6 of 100 runs have failed: 6 %, more than 5 %.')
+    expect(breachOf({ failed: 99, runs: 99 })).toBeNull()
+    expect(breachOf({ failed: 100 }, {}, { maxCostIncrease: 0.5 })).toBeNull()
+    expect(breachOf({ costUsd: 1.5 })).toBeNull()
+    expect(breachOf({ costUsd: 1.51 })).toContain('51 % more, which may be at most 50 % more.')
+  })
+
+  it('compares costs only where both versions have runs with known prices', () => {
+    expect(breachOf({ costUsd: 9 }, { computed: 99 })).toBeNull()
+    expect(breachOf({ costUsd: 9, computed: 99 })).toBeNull()
+    expect(breachOf({ costUsd: 9, isUnpriced: true })).toBeNull()
+    expect(breachOf({ costUsd: 9 }, { isUnpriced: true })).toBeNull()
+    expect(breachOf({ costUsd: 9 }, { costUsd: 0 })).toContain('$0.09 instead of $0')
+    expect(breachOf({ costUsd: 0 }, { costUsd: 0 })).toBeNull()
+  })
+})
+
+describe('a rollout', () => {
+  const resolve = (
+    run: RolloutRun,
+    {
+      tenantId = null as string | null,
+      executionId = system.newId(),
+      versionId = undefined as string | undefined,
+    } = {},
+    store = run.referenceOn(run.table).store,
+  ) => resolveVersion({ ...run.referenceOn(run.table), store, versionId, run: { tenantId, executionId } })
+
+  it('selects the version of runs, but not of those that name one, and publishes its draft without making it current', async () => {
+    const run = await newRun()
+    await run.start({ percent: 100 })
+    expect(await resolve(run)).toMatchObject({
+      version: { id: run.next.id, status: 'PUBLISHED' },
+      selectedBy: 'ROLLOUT',
+    })
+    const versionId = run.current.id
+    expect(await resolve(run, { versionId })).toMatchObject({
+      version: { id: versionId },
+      selectedBy: 'REQUEST',
+    })
+    expect(await run.agent()).toMatchObject({
+      current: { id: versionId },
+      draftVersionId: null,
+      rollout: { versionId: run.next.id, percent: 100, key: 'tenant' },
+    })
+    await run.stop()
+    expect(await resolve(run)).toMatchObject({ version: { id: versionId }, selectedBy: 'CURRENT' })
+  })
+
+  it('decides by tenant, or by execution', async () => {
+    const run = await newRun()
+    await run.start({ percent: 50 })
+    for (let n = 0; n < 20; n++) {
+      const given = { tenantId: n % 2 ? `tenant-${n}` : null, executionId: system.newId() }
+      const isSelected = selects({ versionId: run.next.id, percent: 50, key: 'tenant' }, given)
+      expect((await resolve(run, given)).version.id).toBe((isSelected ? run.next : run.current).id)
+    }
+    await run.start({ percent: 50, key: 'execution' })
+    const versions = new Set<string>()
+    for (let n = 0; n < 30; n++) versions.add((await resolve(run, { tenantId: 'acme' })).version.id)
+    expect(versions).toEqual(new Set([run.next.id, run.current.id]))
+  })
+
+  it('costs no further read per run: one of its version in each process', async () => {
+    const run = await newRun()
+    const { store } = run.referenceOn(run.table)
+    const reads = { get: 0, getVersion: 0 }
+    const counting: typeof store = {
+      ...store,
+      get: (params) => {
+        reads.get++
+        return store.get(params)
+      },
+      getVersion: (params) => {
+        reads.getVersion++
+        return store.getVersion(params)
+      },
+    }
+    const count = async () => {
+      Object.assign(reads, { get: 0, getVersion: 0 })
+      const startedAt = Date.now()
+      for (let n = 0; n < 200; n++) await resolve(run, { tenantId: `tenant-${n}` }, counting)
+      // The agent is read once a second, as ever.
+      expect(reads.get).toBeLessThanOrEqual((Date.now() - startedAt) / 1000 + 1)
+      return reads.getVersion
+    }
+    await count()
+    await run.start({ percent: 50 })
+    expect(await count()).toBe(1)
+    expect(await count()).toBe(0)
+    await run.start({ percent: 60 })
+    expect(await count()).toBe(0)
+  })
+
+  it('has cache keys of its own', async () => {
+    const run = await newRun()
+    await run.start({ percent: 100 })
+    const keyOf = async (versionId?: string) => {
+      const { version } = await resolve(run, { versionId })
+      return (await buildRunRequest(version, { text: 'x' }, { useCache: true })).cache?.key
+    }
+    expect(await keyOf()).toBe(await keyOf(run.next.id))
+    expect(await keyOf()).not.toBe(await keyOf(run.current.id))
+  })
+
+  it('keeps its start while the percentage grows, and begins anew with another version', async () => {
+    const run = await newRun()
+    const first = await run.start({ percent: 1 })
+    run.outbox.pass(60_000)
+    const second = await run.start({ percent: 100 })
+    expect(second.rollout.startedAt).toBe(first.rollout.startedAt)
+    expect(second.rollout.updatedAt).not.toBe(first.rollout.updatedAt)
+    await promoteVersion({ ...run.referenceOn(run.table), system, versionId: run.next.id })
+    const back = await run.start({ versionId: run.current.id })
+    expect(back.rollout.startedAt).not.toBe(first.rollout.startedAt)
+  })
+
+  it('is ended by a promotion and by a publish, and its version cannot be retired', async () => {
+    const run = await newRun()
+    const reference = run.referenceOn(run.table)
+    await run.start()
+    const retiring = retireVersion({ ...reference, versionId: run.next.id }, new Date().toISOString())
+    await expect(retiring).rejects.toMatchObject({
+      code: 'VersionNotRetirable',
+      message: expect.stringContaining('End the rollout'),
+    })
+    await promoteVersion({ ...reference, system, versionId: run.next.id })
+    expect((await run.agent()).rollout).toBeNull()
+    await run.start({ versionId: run.current.id })
+    // That of the current version: nothing changes.
+    await promoteVersion({ ...reference, system, versionId: run.next.id })
+    expect((await run.agent()).rollout).not.toBeNull()
+    const { organizationId, createdBy, inputSchema: input, outputSchema: output } = run.current
+    const document = { ...run.current, title: 'Third', input, output, tools: [] }
+    const agent = { document, code: null } as never
+    await publishAgent({ store: reference.store, system, organizationId, createdBy, agent, draft: false })
+    expect((await run.agent()).rollout).toBeNull()
+  })
+
+  it('is refused for the current version, for a retired or unknown one, and for an agent without a current one', async () => {
+    const run = await newRun()
+    const reference = run.referenceOn(run.table)
+    await expect(run.start({ versionId: run.current.id })).rejects.toMatchObject({
+      errors: [{ path: '/versionId', message: expect.stringContaining('current version') }],
+    })
+    await expect(run.start({ versionId: system.newId() })).rejects.toMatchObject({ code: 'VersionNotFound' })
+    await retireVersion({ ...reference, versionId: run.next.id }, new Date().toISOString())
+    await expect(run.start()).rejects.toMatchObject({ code: 'VersionRetired', status: 409 })
+    await expect(run.rollout()).rejects.toMatchObject({ code: 'RolloutNotFound' })
+    await expect(run.stop()).rejects.toMatchObject({ code: 'RolloutNotFound' })
+    const { agentId, organizationId } = run.current
+    expect(
+      await agentStore(run.table).getVersion({ organizationId, agentId, id: run.next.id }),
+    ).toMatchObject({
+      status: 'DRAFT',
+    })
+  })
+})
