@@ -1,0 +1,186 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { selects } from '../../../lib/core/rollout.ts'
+import { system } from '../../../lib/system.ts'
+import { modernRequest, parseMessages } from '../../mcp/messages.ts'
+import { getExecutionId } from '../../support/service/client.ts'
+import { type Lifecycle, newLifecycle } from './lifecycle-client.ts'
+
+let org: Lifecycle
+beforeAll(async () => {
+  org = await newLifecycle()
+})
+
+const path = (slug: string) => `/v1/agents/${slug}/rollout`
+const put = (slug: string, body: object) => org.call('PUT', path(slug), { body })
+
+/** An agent that says `old`, and a draft of it that says `new`. */
+async function anAgent(slug: string) {
+  const current = await org.publishSaying(slug, 'old')
+  return { current, draft: await org.publishSaying(slug, 'new', { draft: true }) }
+}
+
+describe.concurrent('PUT /v1/agents/{id}/rollout', () => {
+  it('starts and changes a rollout, which the agent and its versions show', async () => {
+    const slug = 'shown'
+    const { current, draft } = await anAgent(slug)
+    expect((await org.call('GET', path(slug))).json).toMatchObject({ status: 404, code: 'RolloutNotFound' })
+    const abort = { maxErrorRate: 0.05 }
+    const started = await put(slug, { versionId: draft.id.toUpperCase(), percent: 10, abort })
+    expect(started.status, started.text).toBe(200)
+    expect(started.json).toEqual({
+      documentId: draft.documentId,
+      currentVersionId: current.id,
+      versionId: draft.id,
+      percent: 10,
+      key: 'tenant',
+      abort: { maxErrorRate: 0.05, maxCostIncrease: null, minRuns: 20 },
+      startedAt: expect.any(String),
+      updatedAt: started.json.startedAt,
+    })
+    expect((await org.call('GET', path(slug))).json).toEqual(started.json)
+    const { startedAt } = started.json
+    const rollout = { versionId: draft.id, percent: 10, key: 'tenant', startedAt, updatedAt: startedAt }
+    expect(await org.agent(slug)).toMatchObject({
+      ...{ currentVersionId: current.id, draftVersionId: null, rollout },
+    })
+    const [newer, older] = await org.versions(slug)
+    expect(newer).toMatchObject({ id: draft.id, status: 'PUBLISHED', rollout: { percent: 10 } })
+    expect(Object.keys(older ?? {})).not.toContain('rollout')
+    const changed = await put(slug, { versionId: draft.id, percent: 12.5, key: 'execution' })
+    expect(changed.json).toMatchObject({ startedAt, percent: 12.5, key: 'execution', abort: null })
+    expect((await org.call('DELETE', path(slug))).status).toBe(204)
+    expect((await org.call('DELETE', path(slug))).json).toMatchObject({ code: 'RolloutNotFound' })
+    expect(await org.agent(slug)).toMatchObject({ currentVersionId: current.id, rollout: null })
+  })
+
+  it('names each member that is not valid', async () => {
+    const { draft } = await anAgent('invalid')
+    const versionId = draft.id
+    const problems = async (body: object) => {
+      const { status, json } = await put('invalid', body)
+      expect([status, json.code]).toEqual([422, 'InputSchemaMismatch'])
+      return json.errors.map((error: { path: string }) => error.path)
+    }
+    expect(await problems({})).toEqual(['/versionId', '/percent'])
+    expect(await problems({ versionId: 'draft', percent: 0, key: 'run', extra: 1 })).toEqual(
+      expect.arrayContaining(['/versionId', '/percent', '/key']),
+    )
+    for (const percent of [0.99, 100.01, '10', null])
+      expect(await problems({ versionId, percent })).toEqual(['/percent'])
+    for (const abort of [{}, { minRuns: 5 }, [], { maxErrorRate: null }])
+      expect(await problems({ versionId, percent: 1, abort })).toEqual(['/abort'])
+    expect(await problems({ versionId, percent: 1, abort: { maxErrorRate: 1.1, minRuns: 0 } })).toEqual(
+      expect.arrayContaining(['/abort/maxErrorRate', '/abort/minRuns']),
+    )
+    expect((await put('invalid', { versionId: system.newId(), percent: 1 })).json.code).toBe(
+      'VersionNotFound',
+    )
+    expect((await put('unknown', { versionId, percent: 1 })).json.code).toBe('AgentNotFound')
+  })
+
+  it('needs a trial of a draft where the current version requires one', async () => {
+    const slug = 'gated'
+    const document = `---
+title: Gated
+slug: ${slug}
+input: { text: { type: string } }
+output: { text: { type: string } }
+execution: { promotion: { require: trial } }
+---
+Repeat`
+    const current = (await org.post('/v1/agents', { document })).json
+    const draft = (await org.post('/v1/agents', { document: `${document} it`, draft: true })).json
+    const refused = await put(slug, { versionId: draft.id, percent: 5 })
+    expect(refused.json).toMatchObject({ status: 409, code: 'TrialRequired' })
+    const unknown = await put(slug, { versionId: draft.id, percent: 5, trial: system.newId() })
+    expect(unknown.json).toMatchObject({ status: 404, code: 'TrialNotFound' })
+    expect(await org.agent(slug)).toMatchObject({
+      ...{ currentVersionId: current.id, draftVersionId: draft.id, rollout: null },
+    })
+  })
+})
+
+describe.concurrent('a rollout of 100 percent', () => {
+  const started = async (slug: string) => {
+    const { current, draft } = await anAgent(slug)
+    expect((await put(slug, { versionId: draft.id, percent: 100 })).status).toBe(200)
+    return { current, draft, isNew: { versionId: draft.id, selectedBy: 'ROLLOUT' } }
+  }
+
+  it('selects the version of runs, but not of those that name one', async () => {
+    const { current, isNew } = await started('runs')
+    const run = async (query = '') => {
+      const response = await org.run('runs', { name: 'x' }, query)
+      expect(response.status, response.text).toBeLessThan(300)
+      return org.getExecution(getExecutionId(response))
+    }
+    expect(await run()).toMatchObject({ ...isNew, output: { said: 'new' } })
+    expect(await run('tenantId=acme')).toMatchObject(isNew)
+    expect(await run('execMode=async')).toMatchObject(isNew)
+    expect(await run(`version=${current.id}`)).toMatchObject({
+      ...{ versionId: current.id, selectedBy: 'REQUEST', output: { said: 'old' } },
+    })
+    const headers = { Accept: 'text/event-stream' }
+    const streamed = await org.call('POST', '/v1/agents/runs/executions', { body: { name: 'x' }, headers })
+    expect(streamed.text).toContain('"ROLLOUT"')
+    await org.call('DELETE', path('runs'))
+    expect(await run()).toMatchObject({ versionId: current.id, selectedBy: 'CURRENT' })
+  })
+
+  it('selects the version of MCP calls', async () => {
+    const { isNew } = await started('over-mcp')
+    const { text } = await org.call(
+      'POST',
+      '/v1/mcp',
+      modernRequest('tools/call', { name: 'over-mcp', arguments: { name: 'x' } }),
+    )
+    const { result } = parseMessages(text).at(-1)
+    expect(result.structuredContent).toEqual({ said: 'new', name: 'x' })
+    const [execution] = (await org.call('GET', '/v1/agents/over-mcp/executions')).json
+    expect(execution).toMatchObject(isNew)
+  })
+
+  it('selects the version of batches and of schedules', async () => {
+    const { isNew } = await started('later')
+    const body = [{ customId: 'a', input: { name: 'x' } }]
+    const batch = (await org.call('POST', '/v1/agents/later/batches', { body })).json
+    expect(batch.versionId).toBe(isNew.versionId)
+    const schedule = { cron: '@yearly', input: { name: 'x' } }
+    await org.call('PUT', '/v1/agents/later/schedules/yearly', { body: schedule })
+    const run = await org.post('/v1/agents/later/schedules/yearly/run')
+    expect(run.json).toMatchObject({ ...isNew, source: 'SCHEDULE' })
+    await expect
+      .poll(async () => (await org.call('GET', `/v1/batches/${batch.id}/executions`)).json, {
+        timeout: 20_000,
+      })
+      .toMatchObject([{ ...isNew, source: 'BATCH' }])
+  })
+
+  it('repeats a request with its idempotency key on the version of the first one', async () => {
+    const { isNew } = await started('repeated')
+    const headers = { 'Idempotency-Key': system.newId() }
+    const send = () => org.call('POST', '/v1/agents/repeated/executions', { body: { name: 'x' }, headers })
+    const first = await send()
+    await org.call('DELETE', path('repeated'))
+    const second = await send()
+    expect(getExecutionId(second)).toBe(getExecutionId(first))
+    expect(await org.getExecution(getExecutionId(second))).toMatchObject(isNew)
+  })
+})
+
+describe.concurrent('a rollout of 50 percent', () => {
+  it('gives each execution the version that its id selects', async () => {
+    const { current, draft } = await anAgent('half')
+    await put('half', { versionId: draft.id, percent: 50, key: 'execution' })
+    for (let n = 0; n < 8; n++) {
+      const response = await org.run('half', { name: 'x' }, 'tenantId=acme')
+      const executionId = getExecutionId(response)
+      const isSelected = selects(
+        { versionId: draft.id, percent: 50, key: 'execution' },
+        { tenantId: 'acme', executionId },
+      )
+      expect(response.json.said).toBe(isSelected ? 'new' : 'old')
+      expect((await org.getExecution(executionId)).versionId).toBe((isSelected ? draft : current).id)
+    }
+  })
+})
