@@ -29,6 +29,7 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
     'This agent is archived: it accepts no runs and no versions. Restore it: npm run agents -- restore <slug>',
   VersionRetired:
     'This version is retired: it accepts no runs and cannot become current. Make it usable again: npm run agents -- unretire <slug> <version>',
+  RolloutNotFound: 'The agent has no rollout. Start one: npm run agents -- rollout <slug> --percent 10',
   ExecutionNotFound: 'The organization has no execution with this ID.',
 }
 

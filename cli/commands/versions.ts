@@ -60,7 +60,7 @@ export function addPromoteCommand(program: CliCommand): void {
     .command('promote')
     .description('Make a version current: the draft as it is, or an older version again.')
     .argument('<slug>', "the agent's slug or ID")
-    .argument('[version]', 'ID of the version; default: the draft', parseUuid)
+    .argument('[version]', 'ID of the version; default: the draft, or that of the rollout', parseUuid)
     .option('--trial <id>', 'only if this trial of the version meets the gate of the current one', parseUuid)
     .addOption(urlOption('promote over HTTP on'))
     .addOption(tokenOption('manage and read'))
@@ -95,7 +95,7 @@ const promoteOnTable: Promote = (options, idOrSlug, version) =>
     const found = await findAgent({ stores, organization, idOrSlug, options })
     assertNotArchived(found, options)
     const before = toAgentRecord(found)
-    const versionId = version ?? draftOf(before, options)
+    const versionId = version ?? nextVersionOf(before, options)
     const trial = options.trial === undefined ? undefined : { id: options.trial, batches }
     const reference = { store, organizationId: organization.id, idOrSlug: found.id }
     const promoting = promoteVersion({ ...reference, system, versionId, trial })
@@ -110,7 +110,7 @@ const promoteOverHttp =
   (options, idOrSlug, version) =>
     callService(remote, 'promote the version', async (client) => {
       const before = await client.agent(idOrSlug)
-      const versionId = version ?? draftOf(before, options)
+      const versionId = version ?? nextVersionOf(before, options)
       const promoting = client.promote(before.id, versionId, { trial: options.trial })
       const after = await promoting.catch((error: unknown) => {
         if (!(error instanceof AgentError)) throw error
@@ -125,8 +125,9 @@ const promoteOverHttp =
     })
 
 /** @throws UserError */
-function draftOf({ slug, draftVersionId }: AgentRecord, options: PromoteOptions): string {
-  if (draftVersionId !== null) return draftVersionId
+function nextVersionOf({ slug, draftVersionId, rollout }: AgentRecord, options: PromoteOptions): string {
+  const next = draftVersionId ?? rollout?.versionId
+  if (next) return next
   const list = formatCommand(options, `versions ${slug}`)
   throw new UserError(`Agent ${slug} has no draft. Specify a version. List versions: ${list}`)
 }

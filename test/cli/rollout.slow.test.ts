@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { greeter, inFolder, newCli } from './cli.ts'
+
+const cli = newCli()
+afterAll(cli.remove)
+
+const publish = async (said: string, ...options: string[]) => {
+  cli.write(inFolder('hello', greeter(said)))
+  return (await cli.json(['publish', 'hello', '--no-types', ...options])).versionId as string
+}
+const rollout = (...args: string[]) => cli.run(['rollout', 'hello', ...args])
+const greet = async (...args: string[]) =>
+  (await cli.json(['run', 'hello', '--input', '-', ...args], { stdin: '{"name":"Ada"}' })).said
+
+let [current, draft] = ['', '']
+beforeAll(async () => {
+  current = await publish('Hello')
+  draft = await publish('Hi', '--draft')
+})
+
+it('starts, changes, shows and ends a rollout', async () => {
+  expect((await cli.json(['rollout', 'hello'], { code: 1 })).error).toMatchObject({
+    code: 'RolloutNotFound',
+    message: expect.stringContaining('rollout <slug> --percent 10'),
+  })
+  const started = await rollout('--percent', '100', '--max-error-rate', '0.05', '--min-runs', '50')
+  expect(started.stdout).toContain(`Version ${draft} gets 100 % of the runs since `)
+  expect(started.stdout).toContain('It ends if, after 50 runs, more than 5 % fail.')
+  expect(started.stdout).toContain(`npm run agents -- promote hello ${draft}`)
+  expect(await greet()).toBe('Hi Ada')
+  expect(await greet('--version', current)).toBe('Hello Ada')
+  // The other settings stay.
+  expect(await cli.json(['rollout', 'hello', '--percent', '1', '--key', 'execution'])).toMatchObject({
+    ...{ versionId: draft, percent: 1, key: 'execution' },
+    abort: { maxErrorRate: 0.05, minRuns: 50 },
+  })
+  expect((await rollout()).stdout).toContain('gets 1 % of the runs')
+  expect((await cli.run(['versions', 'hello'])).stdout).toContain('rollout 1 %')
+  const retired = await cli.json(['retire', 'hello', draft], { code: 1 })
+  expect(retired.error.code).toBe('VersionNotRetirable')
+  expect((await rollout('--end')).stdout).toBe('Ended the rollout of hello.\n')
+  expect(await greet()).toBe('Hello Ada')
+})
+
+it('is promoted at the end', async () => {
+  await rollout('--percent', '50', '--version', draft)
+  expect(await cli.json(['promote', 'hello'])).toMatchObject({ currentVersionId: draft, rollout: null })
+})
+
+it('names what is wrong', async () => {
+  const failed = async (...args: string[]) =>
+    (await cli.json(['rollout', 'hello', ...args], { code: args.includes('--end') || args[2] ? 1 : 2 })).error
+  expect((await failed('--percent', '0')).message).toContain('It must be a number from 1 to 100.')
+  expect((await failed('--percent', '1', '--version', current, '--min-runs', '5')).message).toContain('--min-runs needs')
+  expect((await failed('--percent', '1', '--end')).message).toContain('either --percent or --end')
+})
