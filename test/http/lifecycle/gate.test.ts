@@ -232,9 +232,9 @@ describe.concurrent('a version that never was current', () => {
   it('does not come back without a trial after a rollout', async () => {
     await publish('rolled', 'A')
     const draft = await publish('rolled', 'B', null, { draft: true })
-    const rollout = { versionId: draft.id, percent: 50, key: 'tenant' as const, abort: null }
+    const given = { versionId: draft.id, percent: 50, key: 'tenant' as const, abort: null }
     const store = agentStore(sharedTable())
-    await putRollout({ store, system, organizationId: org.id, idOrSlug: 'rolled', rollout })
+    await putRollout({ store, system, organizationId: org.id, idOrSlug: 'rolled', given })
     expect((await org.versions('rolled'))[0]).toMatchObject({ id: draft.id, status: 'PUBLISHED' })
     const current = await publish('rolled', 'C', GATE)
     expect(codeOf(await promote('rolled', draft))).toEqual([409, 'TrialRequired'])

@@ -37,7 +37,7 @@ export async function startOrderServer() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    calls: () => counts.values().reduce((sum, count) => sum + count, 0),
+    calls: () => [...counts.values()].reduce((sum, count) => sum + count, 0),
     callsOf: (prefix: string) => [...counts].filter(([path]) => path.startsWith(prefix)).length,
     stop: () => stop(server),
   }
