@@ -12,6 +12,7 @@ type Call = {
   webhookId?: string
   deliveryId?: string
   batchId?: string
+  trialId?: string
   tenantId?: string
   scheduleName?: string
   query?: Record<string, string>

@@ -236,6 +236,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       ['stream-events', {}],
       ['list-webhooks', {}],
       ['list-batches', {}],
+      ['list-trials', {}],
       ['list-schedules', {}],
       ['list-limits', {}],
       ['get-usage', {}],
@@ -301,6 +302,17 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       expect(results).toMatchObject({ mode: 'streamed', prelude: { statusCode: 200 } })
       expect(JSON.parse(toResponse(results).body)).toMatchObject({ customId: 'a', status: 'SUCCESS' })
       expect((await functions.read('get-batch', { batchId })).status).toBe('ENDED')
+    })
+
+    it('is a line of a trial, which process-execution repeats and sums up', async () => {
+      const { agentId, id: versionId } = wait
+      const started = await functions.call('start-trial', { agentId, versionId, body: { limit: 1 } })
+      expect(started).toMatchObject({ mode: 'buffered', payload: { statusCode: 202 } })
+      const { id: trialId } = JSON.parse(toResponse(started).body)
+      for (let messages = 0; messages < 2; messages++)
+        await functions.deliver('process-execution', await functions.receive(deployment.queues.runs))
+      const { status, sums } = await functions.read('get-trial', { trialId })
+      expect({ status, runs: sums?.runs }).toEqual({ status: 'ENDED', runs: 1 })
     })
 
     it('is requeued by process-dead-letter if its message exceeded maxReceiveCount before a worker claimed it', async () => {

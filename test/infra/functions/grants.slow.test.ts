@@ -157,6 +157,7 @@ type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'he
   webhookId?: string
   deliveryId?: string
   batchId?: string
+  trialId?: string
   scheduleName?: string
   otherId?: string
   tenantId?: string
@@ -264,6 +265,7 @@ async function invokeAllFunctions() {
   await failToDeliver(await newestExecution(), webhookId)
   await manageWebhooks(webhookId)
   await manageBatches()
+  await manageTrials()
   await readUsage()
 }
 
@@ -429,6 +431,25 @@ async function manageBatches() {
   await batches.end({ batch, totals: { ...NO_TOTALS, cancelled: 1 }, endedAt: new Date().toISOString() })
   await call('retry-batch', 202, { batchId })
   await call('delete-batch', 204, { batchId })
+}
+
+/** A trial of executions that have ended, whose end is written by hand. */
+async function manageTrials() {
+  const versionId = version.id
+  const headers = { 'Idempotency-Key': 'trial' }
+  const { id: trialId } = await call('start-trial', 202, { versionId, body: { limit: 1 }, headers })
+  await call('start-trial', 202, { versionId, body: { limit: 1 }, headers })
+  await call('start-trial', 422, { versionId, body: { tenantId: 'nobody', feedback: 'rated' } })
+  await call('start-trial', 422, { versionId, body: { executions: [versionId] } })
+  await call('list-trials', 200)
+  await call('get-trial', 200, { trialId })
+  expect(await call('list-trial-items', 200, { trialId })).toHaveLength(1)
+  expect((await call('cancel-trial', 202, { trialId })).status).toBe('CANCELLING')
+  const batches = batchStore(table)
+  const batch = await batches.get({ organizationId, id: trialId })
+  if (!batch) throw new Error('There is no trial.')
+  await batches.end({ batch, totals: { ...NO_TOTALS, cancelled: 1 }, endedAt: new Date().toISOString() })
+  await call('delete-trial', 204, { trialId })
 }
 
 /** To a suspended execution, until they are counted. */

@@ -198,6 +198,9 @@ describe('the metric filters', () => {
       'get-schedule',
       'list-batches',
       'list-batch-executions',
+      'list-trials',
+      'get-trial',
+      'list-trial-items',
     ])
     expect(groups).toEqual(
       [...new Set(READ_OPERATIONS.map(functionOf))].map((name) =>
