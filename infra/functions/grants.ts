@@ -125,7 +125,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     queue: ['SendMessage'],
   },
   'rerun-execution': {
-    table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['executions-by-status'],
     queue: ['SendMessage'],
   },

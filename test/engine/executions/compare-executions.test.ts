@@ -133,6 +133,12 @@ describe('compareExecutions', () => {
       [3, null],
       [null, 1],
     ])
+    expect((await compare(model, left)).steps.map((step) => [step.left, step.right])).toEqual([
+      [1, null],
+      [null, 1],
+      [null, 2],
+      [null, 3],
+    ])
   })
 
   it('leaves out what a replay of one of them ignores', async () => {

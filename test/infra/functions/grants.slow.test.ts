@@ -234,8 +234,6 @@ async function invokeAllFunctions() {
   const streamed = { headers: { Accept: 'text/event-stream' }, body: { text: large } }
   expect(await call('run-agent', 200, streamed)).toContain('event: done')
   await call('compare-executions', 200, { id: finished, otherId: finished })
-  const again = { id: finished, headers: { 'Idempotency-Key': 'again' } }
-  expect(await call('rerun-execution', 202, again)).toMatchObject({ originalExecutionId: finished })
   const correction = { rating: -1, correctedOutput: { text: large } }
   await call('give-feedback', 200, { id: finished, body: correction })
   await call('give-feedback', 200, { id: finished, body: correction })
@@ -262,6 +260,7 @@ async function invokeAllFunctions() {
   await manageSchedules()
   await manageLimits()
   await manageRollouts()
+  await rerunWithinLimits()
   await failToDeliver(await newestExecution(), webhookId)
   await manageWebhooks(webhookId)
   await manageBatches()
@@ -298,6 +297,26 @@ async function manageRollouts() {
   await usageStore(table).put({ ...slot, rows, readAt: Date.now(), isFinal: false })
   await handlers['sweep-executions']({}, {})
   await call('get-rollout', 404, { agent })
+}
+
+/** The first one gives the slot to an execution that waited for it, and waits for its turn. */
+async function rerunWithinLimits() {
+  const tenantId = 'repeated'
+  await call('run-agent', 200, { query: { tenantId }, body: { text: large } })
+  const id = await newestExecution()
+  const limits = { maxOpenExecutions: 1, queueWhenFull: true, maxRunsPerMinute: 10 }
+  await call('put-tenant-limits', 200, { tenantId, body: limits })
+  const subject = { kind: 'tenant' as const, id: tenantId }
+  const executionId = await createExecution(0, { tenantId, limits: [subject] })
+  const run = { organizationId, executionId, tenantId, createdAt: new Date().toISOString() }
+  await openStores(table).limits.enterQueue({ subject, run })
+  const again = { id, headers: { 'Idempotency-Key': 'again' } }
+  expect(await call('rerun-execution', 202, again)).toMatchObject({
+    originalExecutionId: id,
+    waitingFor: [{ kind: 'limit' }],
+  })
+  const other = await call('run-agent', 200, { body: { text: large } }).then(newestExecution)
+  await call('rerun-execution', 202, { id: other })
 }
 
 async function manageLimits() {
