@@ -48,8 +48,9 @@ export class RecordedRun {
   private readonly params: Params
   private readonly original: RecordedModelStep[]
   private readonly calls: Map<string, RecordedCall[]>
-  /** Of the calls of this run: by the number of the step, from 1. */
-  private readonly keys: (string | null)[][] = []
+  /** How often the first steps of this run made each call. */
+  private readonly made = { steps: 0, calls: new Map<string, number>() }
+  private readonly keys = new WeakMap<ToolCall, string>()
   private readonly ignored: PointerTree
 
   constructor(params: Params) {
@@ -113,19 +114,16 @@ export class RecordedRun {
   }
 
   /**
-   * The decision on a call of the original, which is stored here, too: nobody is asked again. Null if there was none.
-   * @throws Diverged, AttemptStopped, Unavailable
+   * The decision on a call of the original, which is stored here, too: nobody is asked again. Null without one.
+   * @throws AttemptStopped, Unavailable
    */
   async decisionOn(call: StepCall, recorded: RecordedModelStep): Promise<Decision | null> {
     const { approval } = call
     if (!approval) return null
     const { calls, number } = recorded.step
     const found = this.find(calls, number, calls.indexOf(call))
-    if (!found) throw notMade(call, number)
-    const asked = found.call.approval
-    if (!asked) return null
-    const decision = found.results.get(asked.id)
-    if (!decision) throw notMade(call, number)
+    const decision = found?.call.approval && found.results.get(found.call.approval.id)
+    if (!decision) return null
     if (!recorded.results.has(approval.id))
       await this.params.journal.appendResult(recorded, { ...toReplayed(decision), callId: approval.id })
     return storedDecision(recorded, approval.id)
@@ -160,22 +158,30 @@ export class RecordedRun {
 
   /** The call of the original that is the same as one of a step of this run. */
   private find(calls: StepCall[], number: number, index: number): RecordedCall | undefined {
-    const { recorded } = this.params.journal
-    for (const { step } of recorded.slice(this.keys.length, number - 1))
-      this.keys.push(step.kind === 'MODEL' ? step.calls.map((call) => this.keyOf(call)) : [])
-    const own = calls.map((call) => this.keyOf(call))
-    const key = own[index]
+    const { made } = this
+    for (; made.steps < number - 1; made.steps++) {
+      const step = this.params.journal.recorded[made.steps]?.step
+      for (const call of step?.kind === 'MODEL' ? step.calls : []) {
+        const key = this.keyOf(call)
+        if (key) made.calls.set(key, (made.calls.get(key) ?? 0) + 1)
+      }
+    }
+    const call = calls[index]
+    const key = call && this.keyOf(call)
     if (!key) return undefined
-    const isSame = (other: string | null) => other === key
-    const before = [...this.keys.slice(0, number - 1), own.slice(0, index)]
-    const occurrence = before.reduce((count, keys) => count + keys.filter(isSame).length, 0)
-    return this.calls.get(key)?.[occurrence]
+    const beside = calls.slice(0, index).filter((other) => this.keyOf(other) === key).length
+    return this.calls.get(key)?.[(made.calls.get(key) ?? 0) + beside]
   }
 
   /** Null for a call that no tool gets. */
-  private keyOf({ name, input, error }: ToolCall): string | null {
+  private keyOf(call: ToolCall): string | null {
+    const { name, input, error } = call
     if (error !== null || name === FINAL_ANSWER) return null
-    return `${name} ${hashJson(withoutPointers(input, this.ignored))}`
+    const known = this.keys.get(call)
+    if (known) return known
+    const key = `${name} ${hashJson(withoutPointers(input, this.ignored))}`
+    this.keys.set(call, key)
+    return key
   }
 }
 
