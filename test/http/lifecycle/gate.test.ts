@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkDocument } from '../../../lib/agents/document/check-document.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
-import { putRollout } from '../../../lib/agents/lifecycle/rollout.ts'
 import type { Batch } from '../../../lib/core/batch.ts'
 import type { TrialSums } from '../../../lib/core/trial.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
@@ -232,9 +231,8 @@ describe.concurrent('a version that never was current', () => {
   it('does not come back without a trial after a rollout', async () => {
     await publish('rolled', 'A')
     const draft = await publish('rolled', 'B', null, { draft: true })
-    const given = { versionId: draft.id, percent: 50, key: 'tenant' as const, abort: null }
-    const store = agentStore(sharedTable())
-    await putRollout({ store, system, organizationId: org.id, idOrSlug: 'rolled', given })
+    const body = { versionId: draft.id, percent: 50, key: 'tenant' }
+    expect((await org.call('PUT', '/v1/agents/rolled/rollout', { body })).status).toBe(200)
     expect((await org.versions('rolled'))[0]).toMatchObject({ id: draft.id, status: 'PUBLISHED' })
     const current = await publish('rolled', 'C', GATE)
     expect(codeOf(await promote('rolled', draft))).toEqual([409, 'TrialRequired'])
@@ -250,7 +248,7 @@ describe.concurrent('a version that never was current', () => {
       update: (key, ...change) =>
         key.sk === 'AGENT' ? Promise.reject(new Error('The process died.')) : table.update(key, ...change),
     })
-    const { document } = await checkDocument(documentOf('orphan').replace('code: true\n', '') + 'B', {
+    const { document } = await checkDocument(`${documentOf('orphan').replace('code: true\n', '')}B`, {
       ...{ defaultSlug: null, hasCode: false, withCode: '', withoutCode: '' },
     })
     if (!document) throw new Error('The document is invalid.')
