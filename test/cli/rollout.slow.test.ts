@@ -51,6 +51,8 @@ it('names what is wrong', async () => {
   const failed = async (...args: string[]) =>
     (await cli.json(['rollout', 'hello', ...args], { code: args.includes('--end') || args[2] ? 1 : 2 })).error
   expect((await failed('--percent', '0')).message).toContain('It must be a number from 1 to 100.')
-  expect((await failed('--percent', '1', '--version', current, '--min-runs', '5')).message).toContain('--min-runs needs')
+  expect((await failed('--percent', '1', '--version', current, '--min-runs', '5')).message).toContain(
+    '--min-runs needs',
+  )
   expect((await failed('--percent', '1', '--end')).message).toContain('either --percent or --end')
 })

@@ -635,7 +635,7 @@ export type Rollout = {
 export type RolloutBody = {
   /** The version, which is not the current one. */
   versionId: string
-  /** The share of the runs that get the version, with at most two decimals. */
+  /** The share of the runs that get the version. It is rounded to two decimals. */
   percent: number
   /** Default: `tenant`, all runs of a tenant get the same version. `execution`: each run is on its own, as are runs without a tenant. */
   key?: 'tenant' | 'execution'

@@ -36,7 +36,7 @@ type Start = AgentReference & {
 export async function putRollout({ system, given, trial, ...reference }: Start): Promise<AgentWithRollout> {
   const { store, organizationId } = reference
   const { versionId: id, percent, key = 'tenant' } = given
-  const settings = { versionId: id, percent, key, abort: toAbortRules(given.abort) }
+  const settings = { versionId: id, percent: rounded(percent, 2), key, abort: toAbortRules(given.abort) }
   for (;;) {
     const agent = await resolveAgent(reference)
     const { id: agentId, draftVersionId, current, rollout: replaces } = agent
@@ -64,11 +64,15 @@ function toAbortRules(given: GivenRollout['abort']): AbortRules | null {
   if (!given) return null
   const { maxErrorRate, maxCostIncrease, minRuns } = given
   return {
-    ...(typeof maxErrorRate === 'number' && { maxErrorRate }),
-    ...(typeof maxCostIncrease === 'number' && { maxCostIncrease }),
+    ...(typeof maxErrorRate === 'number' && { maxErrorRate: rounded(maxErrorRate, 6) }),
+    ...(typeof maxCostIncrease === 'number' && { maxCostIncrease: rounded(maxCostIncrease, 6) }),
     minRuns: minRuns ?? ROLLOUT_MIN_RUNS.default,
   }
 }
+
+/** DynamoDB has no numbers below 1e-130. */
+const rounded = (number: number, decimals: number): number =>
+  Math.round(number * 10 ** decimals) / 10 ** decimals
 
 const invalid = (text: string): InputSchemaMismatch =>
   new InputSchemaMismatch([{ path: '/versionId', message: `/versionId ${text}.` }])

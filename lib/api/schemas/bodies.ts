@@ -419,7 +419,7 @@ export const rolloutBody = /* @__PURE__ */ schema(() => {
         .check(
           z.gte(min, { error: percentError }),
           z.lte(max, { error: percentError }),
-          z.describe('The share of the runs that get the version, with at most two decimals.'),
+          z.describe('The share of the runs that get the version. It is rounded to two decimals.'),
         ),
       key: z
         .optional(z.enum(ROLLOUT_KEYS, { error: keyError }))

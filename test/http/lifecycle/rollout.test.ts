@@ -48,6 +48,9 @@ describe.concurrent('PUT /v1/agents/{id}/rollout', () => {
     expect(Object.keys(older ?? {})).not.toContain('rollout')
     const changed = await put(slug, { versionId: draft.id, percent: 12.5, key: 'execution' })
     expect(changed.json).toMatchObject({ startedAt, percent: 12.5, key: 'execution', abort: null })
+    const tiny = { maxErrorRate: 5e-324, maxCostIncrease: 1e-9 }
+    const rounded = await put(slug, { versionId: draft.id, percent: 33.333_333, abort: tiny })
+    expect(rounded.json).toMatchObject({ percent: 33.33, abort: { maxErrorRate: 0, maxCostIncrease: 0 } })
     expect((await org.call('DELETE', path(slug))).status).toBe(204)
     expect((await org.call('DELETE', path(slug))).json).toMatchObject({ code: 'RolloutNotFound' })
     expect(await org.agent(slug)).toMatchObject({ currentVersionId: current.id, rollout: null })
