@@ -31,6 +31,7 @@ const toTemplate = (path: string) =>
     .replace('/webhooks/unknown', '/webhooks/{webhookId}')
     .replace('/deliveries/unknown', '/deliveries/{deliveryId}')
     .replace(/[0-9a-f-]{36}/, '{executionId}')
+    .replace('/compare/unknown', '/compare/{otherId}')
     .replace('/batches/unknown', '/batches/{batchId}')
     .replace('/trials/unknown', '/trials/{trialId}')
     .replace('/schedules/smoke.test', '/schedules/{scheduleName}')
