@@ -10,6 +10,7 @@ import { toCounts } from './to-batch-record.ts'
 /** @param totals of the lines that have ended so far */
 export function toTrialRecord({ batch, totals }: CountedBatch): TrialRecord {
   const { from, to, tenantId, feedback, tools, models, steps, ignore } = batch.trial as TrialSettings
+  const verdicts = toVerdicts(batch, totals)
   return {
     id: batch.id,
     documentId: batch.agentId,
@@ -29,17 +30,19 @@ export function toTrialRecord({ batch, totals }: CountedBatch): TrialRecord {
     models,
     steps,
     ignore,
-    verdicts: toVerdicts(batch, totals),
-    sums: batch.sums,
+    verdicts,
+    sums: batch.sums && { ...batch.sums, verdicts },
     error: batch.stopped,
     createdAt: batch.createdAt,
     endedAt: batch.endedAt,
   }
 }
 
+/** In one order: maps of the database have none. */
 function toVerdicts({ sums }: Batch, { verdicts = {} }: LaneTotals): Record<Verdict, number> {
-  const counts = VERDICTS.map((verdict) => [verdict, verdicts[verdict] ?? 0])
-  return sums?.verdicts ?? (Object.fromEntries(counts) as Record<Verdict, number>)
+  const counted = sums?.verdicts ?? verdicts
+  const counts = VERDICTS.map((verdict) => [verdict, counted[verdict] ?? 0])
+  return Object.fromEntries(counts) as Record<Verdict, number>
 }
 
 /** The answer to a change of a trial: its record, or only its state for a token that may not read. */
