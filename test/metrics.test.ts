@@ -104,6 +104,12 @@ describe('the metrics of an execution', () => {
     })
   })
 
+  it('are none of a trial', async () => {
+    expect(
+      await publish({ ...succeeded(), source: 'TRIAL' }, { ...failed('x'), source: 'TRIAL' }),
+    ).toBeUndefined()
+  })
+
   it.each([
     ['TimedOut', 'ERROR'],
     ['Cancelled', 'CANCELLED'],

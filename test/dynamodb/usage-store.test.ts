@@ -6,6 +6,7 @@ import {
   cachedExecution,
   type Execution,
   failedExecution,
+  failure,
   type SuspendedExecution,
 } from '../../lib/core/execution.ts'
 import { MAX_ENDING_MS } from '../../lib/core/limits.ts'
@@ -82,6 +83,28 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
   })
 
   describe('readEntries', () => {
+    it('tells those of trials apart, however they end', async () => {
+      const replay = {
+        ...{ tools: {}, models: 'live' as const, steps: 'live' as const, ignore: [], fromStep: 1 },
+        ...{ executionId: system.newId(), isTrial: true, defaultModel: null },
+      }
+      const codes: (string | null)[] = []
+      const end = async (finish: (execution: ReturnType<typeof leased>) => Promise<unknown>) => {
+        const execution = await open({ replay })
+        await finish(execution)
+        const [entry] = await entriesOf(execution)
+        expect(entry?.isTrial).toBe(true)
+        codes.push(entry?.errorCode ?? null)
+      }
+      const finishedAt = iso(DAY + 1_500)
+      const success = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS }
+      await end((execution) => executions.finish({ execution, outcome: success, finishedAt }))
+      const error = { code: 'Diverged', message: '' }
+      await end((execution) => executions.finish({ execution, outcome: failure(error), finishedAt }))
+      await end((execution) => executions.end({ ...execution, execution, error: CANCELLED, finishedAt }))
+      expect(codes).toEqual([null, 'Diverged', 'Cancelled'])
+    })
+
     it('has an execution from its end on, with what it used', async () => {
       const execution = await open({ tenantId: 'acme', tokenId: 'token' })
       expect(await entriesOf(execution)).toEqual([])
@@ -106,7 +129,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
             tokenId: 'token',
             model: 'openai/gpt-5',
           },
-          ...{ at: DAY + 1_500, errorCode: null, cached: false, runTimeMs: 1_500 },
+          ...{ at: DAY + 1_500, errorCode: null, isTrial: false, cached: false, runTimeMs: 1_500 },
           usage: { inputTokens: 13, outputTokens: 2, costUsd: 0.625 },
           childUsage: usageOf(7, 0.25),
         },

@@ -8,7 +8,7 @@ import { openDestinations } from '../../../lib/engine/notifications/destinations
 import { addressedOf } from '../../../lib/engine/notifications/subjects/batch-events.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
-import { aBatch } from '../../support/batches/a-batch.ts'
+import { aBatch, anEndedTrial } from '../../support/batches/a-batch.ts'
 import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
 
 const { graceMs } = leaseTimes()
@@ -80,6 +80,21 @@ describe('the end of a batch', () => {
     outbox.addWebhook(ENDED)
     outbox.pass(10)
     await outbox.endBatch(await outbox.startBatch({ isDraft: true, webhookUrl: 'https://own.example/' }))
+    outbox.pass(2 * graceMs)
+    await outbox.sweep()
+    expect(outbox.messages()).toEqual([])
+  })
+
+  it('is no event of a trial, nor of its runs', async () => {
+    const outbox = await open()
+    outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
+    const { batch } = anEndedTrial({ organizationId: '', agentId: '', versionId: '' }, {})
+    await outbox.endBatch(await outbox.startBatch({ trial: batch.trial }))
+    const replay = {
+      ...{ tools: {}, models: 'live' as const, steps: 'live' as const, ignore: [], fromStep: 1 },
+      ...{ executionId: system.newId(), isTrial: true, defaultModel: null },
+    }
+    await outbox.finish(await outbox.start({ replay }))
     outbox.pass(2 * graceMs)
     await outbox.sweep()
     expect(outbox.messages()).toEqual([])
