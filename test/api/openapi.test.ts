@@ -91,7 +91,7 @@ describe('routes', () => {
         ?.join('\n') ?? ''
     const paths = apiRoutes
       .filter(({ legacy }) => !legacy)
-      .map(({ path }) => path.replace(/\{(?:agent|batch|execution|webhook)Id\}/, '{id}'))
+      .map(({ path }) => path.replace(/\{(?:agent|batch|execution|trial|webhook)Id\}/, '{id}'))
     const isListed = (path: string) =>
       [path, `…${path.slice(path.lastIndexOf('/'))}`].some((name) => table.includes(`${name}\``))
     expect(paths.filter((path) => !isListed(path))).toEqual([])
