@@ -12,6 +12,7 @@ export function describeOutcome({ trial, slug, gate, unmet, items }: Outcome): s
   const count = `${trial.lines} ${trial.lines === 1 ? 'execution' : 'executions'}`
   return [
     `Trial ${trial.id} of ${slug}, version ${trial.versionId}: ${count}, ${toDollars(trial.costUsd)}`,
+    ...describeSettings(trial).map(([name, value]) => `${name}: ${toSingleLine(value)}`),
     ...(error ? [`Stopped: ${error.code}: ${toSingleLine(error.message)}`] : []),
     '',
     textTable(['VERDICT', 'RUNS'], listVerdicts(trial)),
@@ -21,6 +22,22 @@ export function describeOutcome({ trial, slug, gate, unmet, items }: Outcome): s
     '',
     describeGate({ gate, unmet }),
   ].join('\n')
+}
+
+/** What the trial has repeated, and what it has not compared, unless nothing was chosen. */
+export function describeSettings({ from, to, tenantId, feedback, ignore }: Trial): [string, string][] {
+  const selected = [
+    ...(from === null ? [] : [`from ${from}`]),
+    ...(to === null ? [] : [`before ${to}`]),
+    ...(tenantId === null ? [] : [`tenant ${tenantId}`]),
+    ...(feedback === null ? [] : [feedback]),
+  ]
+  return [
+    ...(selected.length > 0 ? [['Selected', selected.join(', ')] as [string, string]] : []),
+    ...(ignore.length > 0
+      ? [[`Not compared (${ignore.length})`, ignore.join(', ')] as [string, string]]
+      : []),
+  ]
 }
 
 export const listVerdicts = ({ verdicts }: Pick<Trial, 'verdicts'>): string[][] =>

@@ -1,6 +1,7 @@
 import type { TrialItem } from '../../clients/typescript/src/index.ts'
 import {
   describeGate,
+  describeSettings,
   listMeasures,
   listVerdicts,
   MEASURE_HEADER,
@@ -26,6 +27,7 @@ export function toReport(outcome: Outcome, command: string): string {
     `**${verdictOfGate}**`,
     ...(reasons.length > 0 ? [reasons.map((reason) => `- ${reason.trim()}`).join('\n')] : []),
     `Version ${toCode(trial.versionId)}, trial ${toCode(trial.id)}: ${trial.lines} executions, ${toDollars(trial.costUsd)}.`,
+    ...describeSettings(trial).map(([name, value]) => `${name}: ${toCode(value)}`),
     ...(error ? [`Stopped: ${toCode(`${error.code}: ${error.message}`)}`] : []),
     toTable(['verdict', 'runs'], listVerdicts(trial)),
     ...(sums ? [toTable(['', ...MEASURE_HEADER.map((name) => name.toLowerCase())], listMeasures(sums))] : []),

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { TrialBody } from '../../clients/typescript/src/index.ts'
 import { isUuid } from '../../lib/core/ids.ts'
+import { isJsonPointer } from '../../lib/core/json/pointer.ts'
 import { MAX_TRIAL_RUNS, REPLAY_SOURCES, type ReplaySource } from '../../lib/core/trial.ts'
 import type { CliCommand } from '../command.ts'
 import { parseAs, parseLimit, parseList, parseTime, parseUuid } from '../options.ts'
@@ -80,7 +81,8 @@ const isSource = (text: string | undefined): text is ReplaySource =>
   REPLAY_SOURCES.some((source) => source === text)
 
 function parsePointer(text: string, pointers: string[] = []): string[] {
-  if (/^(\/([^~/]|~[01])*)*$/.test(text)) return [...pointers, text]
+  if (text === '') throw new InvalidArgumentError('The empty JSON Pointer is the whole value.')
+  if (isJsonPointer(text)) return [...pointers, text]
   throw new InvalidArgumentError('It must be a JSON Pointer (RFC 6901), such as /items/0/price.')
 }
 

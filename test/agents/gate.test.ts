@@ -39,6 +39,15 @@ describe('findUnmet', () => {
     expect(unmet({ maxChanged: 0, maxRegressed: 1 }, { REGRESSED: 1 })).toEqual([])
   })
 
+  it('counts runs that failed or diverged as changed, unless they have a limit of their own', () => {
+    const sums = { CHANGED: 1, DIVERGED: 1, ERROR: 1 }
+    expect(unmet({ maxChanged: 3, maxRegressed: 0 }, sums)).toEqual([])
+    expect(unmet({ maxChanged: 2, maxRegressed: 0 }, sums)).toEqual([
+      'maxChanged: 3 runs changed, failed or diverged; at most 2 may (maxChanged).',
+    ])
+    expect(unmet({ maxChanged: 1, maxError: 2 }, sums)).toEqual([])
+  })
+
   it('names each limit that is not met', () => {
     const gate = { minRuns: 50, maxRegressed: 0, maxChanged: 0, maxError: 0, maxCostIncrease: 0.1 }
     const sums = { CHANGED: 1, REGRESSED: 1, DIVERGED: 1, originalTotal: 1, trialTotal: 1.25 }

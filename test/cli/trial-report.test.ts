@@ -45,6 +45,16 @@ describe('toReport', () => {
     expect(cellsOf(text).slice(3)).toEqual(['/new', 'none', 'true'])
   })
 
+  it('names which executions were selected, and what was not compared', () => {
+    const trial = aTrial(
+      { SAME: 1 },
+      { feedback: 'corrected', to: '2026-11-02T00:00:00Z', ignore: ['/at', '/b|c'] },
+    )
+    const text = toReport({ trial, slug: 'triage', gate: {}, unmet: [], items: [] }, COMMAND)
+    expect(text).toContain('\n\nSelected: <code>before 2026-11-02T00&#58;00&#58;00Z, corrected</code>\n\n')
+    expect(text).toContain('\n\nNot compared (2): <code>/at, /b&#124;c</code>\n\n')
+  })
+
   it.each([
     '<img src=x onerror=alert(1)>',
     '| a | b |',

@@ -93,6 +93,16 @@ describe('agents trial', () => {
     )
   })
 
+  it('says which executions were selected, and what was not compared', async () => {
+    const ignore = ['/at', `/${'long'.repeat(20)}`, '/\u001b']
+    const trial = aTrial({ SAME: 1 }, { from: '2026-11-01T00:00:00Z', tenantId: 'acme', ignore })
+    const { run } = await trialService({ trial })
+    const { stdout } = await run('trial', 'triage', '--max-cost', '2')
+    expect(stdout).toContain(
+      `\nSelected: from 2026-11-01T00:00:00Z, tenant acme\nNot compared (3): ${ignore.slice(0, 2).join(', ')}, /\n`,
+    )
+  })
+
   it('exits with 1 if the gate is not met, and lists the gravest first', async () => {
     const { run } = await trialService({
       trial: aTrial({ SAME: 5, CHANGED: 1, REGRESSED: 1, DIVERGED: 1 }),
@@ -148,19 +158,7 @@ describe('agents trial', () => {
         '--models',
         'recorded',
       ],
-      ...[
-        '--steps',
-        'live',
-        '--ignore',
-        '/a,b/0',
-        '/c~1d',
-        '--ignore',
-        '',
-        '--max-cost',
-        '0.5',
-        '--concurrency',
-        '5',
-      ],
+      ...['--steps', 'live', '--ignore', '/a,b/0', '/c~1d', '--max-cost', '0.5', '--concurrency', '5'],
       ...['--idempotency-key', 'k'],
     )
     expect(started()).toMatchObject({ path: expect.stringContaining(version), key: 'k' })
@@ -172,7 +170,7 @@ describe('agents trial', () => {
       tools: { get_order: 'live', crm: 'recorded' },
       models: 'recorded',
       steps: 'live',
-      ignore: ['/a,b/0', '/c~1d', ''],
+      ignore: ['/a,b/0', '/c~1d'],
       maxTrialCostUsd: 0.5,
       maxConcurrency: 5,
     })
@@ -189,6 +187,7 @@ describe('agents trial', () => {
     [['--models', 'cached'], 'recorded, live'],
     [['--ignore', 'a'], 'JSON Pointer'],
     [['--ignore', '/~2'], 'JSON Pointer'],
+    [['--ignore', ''], 'empty JSON Pointer'],
     [['--executions', 'x'], '"x" is not the ID of an execution'],
     [['--corrected', '--rated'], 'cannot be used with'],
     [['--executions', TRIAL_ID, '--last', '5'], 'cannot be used with'],

@@ -171,6 +171,7 @@ describe('a rerun', () => {
     [{ fromStep: 1.5 }, '/fromStep'],
     [{ ignore: ['at'] }, '/ignore/0'],
     [{ ignore: ['/~2'] }, '/ignore/0'],
+    [{ ignore: [''] }, '/ignore/0'],
     [{ ignore: ['/\ud800'] }, '/ignore/0'],
     [{ ignore: Array(101).fill('/a') }, '/ignore'],
   ])('is refused for fields that are not valid: %#', async (body, path) => {

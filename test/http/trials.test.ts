@@ -196,6 +196,7 @@ describe('a trial', () => {
     [{ models: 'dead' }, '/models'],
     [{ ignore: ['date'] }, '/ignore/0'],
     [{ ignore: ['/a~2'] }, '/ignore/0'],
+    [{ ignore: ['/at', ''] }, '/ignore/1'],
     [{ maxTrialCostUsd: 0 }, '/maxTrialCostUsd'],
     [{ maxTrialCostUsd: 1 }, '/maxTrialCostUsd'],
     [{ maxConcurrency: 0 }, '/maxConcurrency'],

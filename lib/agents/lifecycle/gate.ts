@@ -66,11 +66,15 @@ const TOLERANCE = 1e-9
 
 export type UnmetLimit = { limit: Exclude<keyof Gate, 'require'>; message: string }
 
-/** The limits of a gate that a trial does not meet. Without `maxRegressed`, runs that regressed count as changed. */
+/**
+ * The limits of a gate that a trial does not meet. Without `maxRegressed`, runs that regressed count as changed; so do
+ * those that failed or diverged without `maxError`.
+ */
 export function findUnmet(gate: Gate, sums: TrialSums): UnmetLimit[] {
   const { maxRegressed, maxChanged, maxError, maxCostIncrease, minRuns = MIN_RUNS } = gate
   const { CHANGED, REGRESSED, DIVERGED, ERROR } = sums.verdicts
-  const changed = CHANGED + (maxRegressed === undefined ? REGRESSED : 0)
+  const failed = maxError === undefined ? ERROR + DIVERGED : 0
+  const changed = CHANGED + failed + (maxRegressed === undefined ? REGRESSED : 0)
   const increase = costIncreaseOf(sums) ?? Number.POSITIVE_INFINITY
   const unmet: UnmetLimit[] = []
   const check = (limit: UnmetLimit['limit'], isMet: boolean, message: string) => {
@@ -80,7 +84,7 @@ export function findUnmet(gate: Gate, sums: TrialSums): UnmetLimit[] {
     check(limit, max === undefined || count <= max, `${countRuns(count)} ${what}; at most ${max} may`)
   check('minRuns', sums.runs >= minRuns, `The trial has ${countRuns(sums.runs)}, fewer than ${minRuns}`)
   checkMax('maxRegressed', maxRegressed, REGRESSED, 'regressed')
-  checkMax('maxChanged', maxChanged, changed, 'changed')
+  checkMax('maxChanged', maxChanged, changed, failed > 0 ? 'changed, failed or diverged' : 'changed')
   checkMax('maxError', maxError, ERROR + DIVERGED, 'failed or diverged')
   check(
     'maxCostIncrease',

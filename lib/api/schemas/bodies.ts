@@ -301,10 +301,13 @@ const MAX_POINTER = 1_000
 /** What a replay takes from the recording of its original. */
 const replayFields = (defaults: { tools: string; models: string; steps: string }) => {
   const pointerError = `must be a JSON Pointer (RFC 6901) of at most ${MAX_POINTER} characters, such as "/date"`
+  const rootError =
+    'must not be the empty JSON Pointer: that is the whole value, so nothing would be compared'
   const ignoreError = `must be a list of at most ${MAX_IGNORED} JSON Pointers`
   const pointer = z.string({ error: pointerError }).check(
     z.maxLength(MAX_POINTER, { error: pointerError }),
     z.refine((text) => isJsonPointer(text) && text.isWellFormed(), { error: pointerError }),
+    z.refine((text) => text !== '', { error: rootError }),
   )
   return {
     tools: z
