@@ -139,6 +139,8 @@ describe('findDifferences', () => {
     [[], {}, false],
     [[], null, false],
     [{}, {}, true],
+    [10_000_001, 10_000_002, false],
+    [1, 1.0000000001, true],
   ])('compares %j and %j: %s', (left, right, same) => {
     expect([isSameJson(left, right), isSameJson(right, left)]).toEqual([same, same])
     expect(isSameJson([{ a: left }], [{ a: right }])).toBe(same)

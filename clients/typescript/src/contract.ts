@@ -599,11 +599,11 @@ export type PublishBody = {
 export type RerunBody = {
   /** The version that runs. Default: the one that a new run would get. */
   versionId?: string
-  /** By the name of a tool, or `default` for all others. `recorded`: calls get the results that the original got. `live`: they are made, only of tools that the document marks with `readOnly: true`. Default: `live`, and `recorded` if anything is. */
+  /** By the name of a tool, or `default` for all others. `recorded`: calls get the results that the original got. `live`: they are made. Default: `live`. */
   tools?: { [key: string]: 'recorded' | 'live' }
   /** `recorded`: responses of the original, up to the first request that differs. `live`: models are called. Default: `live`. */
   models?: 'recorded' | 'live'
-  /** Of code agents. `recorded`: steps and waits have the values of the original. `live`: they are executed, with all that they do. Default: `live`, and `recorded` if anything is. */
+  /** Of code agents. `recorded`: steps and waits have the values of the original. `live`: they are executed, with all that they do. Default: `live`. */
   steps?: 'recorded' | 'live'
   /** JSON Pointers into arguments of tools and into outputs: what is not compared. */
   ignore?: string[]

@@ -299,7 +299,7 @@ const SOURCE_ERROR = `must be ${REPLAY_SOURCES.map((each) => `"${each}"`).join('
 const MAX_POINTER = 1_000
 
 /** What a replay takes from the recording of its original. */
-const replayFields = (defaults: { tools: string; models: string; steps: string }) => {
+const replayFields = (defaults: { tools: string; models: string; steps: string; only?: string }) => {
   const pointerError = `must be a JSON Pointer (RFC 6901) of at most ${MAX_POINTER} characters, such as "/date"`
   const rootError =
     'must not be the empty JSON Pointer: that is the whole value, so nothing would be compared'
@@ -318,7 +318,7 @@ const replayFields = (defaults: { tools: string; models: string; steps: string }
       )
       .check(
         z.describe(
-          `By the name of a tool, or \`default\` for all others. \`recorded\`: calls get the results that the original got. \`live\`: they are made, only of tools that the document marks with \`readOnly: true\`. Default: ${defaults.tools}.`,
+          `By the name of a tool, or \`default\` for all others. \`recorded\`: calls get the results that the original got. \`live\`: they are made${defaults.only ?? ''}. Default: ${defaults.tools}.`,
         ),
       ),
     models: replaySource(
@@ -363,7 +363,12 @@ export const trialBody = /* @__PURE__ */ schema(() => {
           ids.check(z.minLength(1, { error: idsError }), z.maxLength(MAX_TRIAL_RUNS, { error: idsError })),
         )
         .check(z.describe('These executions, instead of those that the other fields select.')),
-      ...replayFields({ tools: '`recorded`', models: '`live`', steps: '`recorded`' }),
+      ...replayFields({
+        tools: '`recorded`',
+        models: '`live`',
+        steps: '`recorded`',
+        only: ', only of tools that the document marks with `readOnly: true`',
+      }),
       maxTrialCostUsd: within(
         MAX_COST_USD,
         'The maximum price in US dollars of all model responses together. Required if models are live.',
@@ -377,7 +382,7 @@ export const trialBody = /* @__PURE__ */ schema(() => {
 /** A rerun of an execution. */
 export const rerunBody = /* @__PURE__ */ schema(() => {
   const versionError = 'must be a version ID (a UUID)'
-  const rest = '`live`, and `recorded` if anything is'
+  const rest = '`live`'
   return z
     .strictObject({
       versionId: z

@@ -10,7 +10,7 @@ import { LIVE, type Replay, type ReplaySettings } from '../../core/trial.ts'
 import { defaultModelOf, examplesOf, toOverrides } from '../batches/trial-line.ts'
 import { type SubmitEngine, submitAsync } from '../submit/accept.ts'
 import { buildRunRequest, resolveTarget } from '../submit/run-request.ts'
-import { checkToolNames, checkTools } from './start-trial.ts'
+import { checkToolNames } from './start-trial.ts'
 
 type Fields = ReplaySettings & { versionId: string; fromStep: number }
 
@@ -58,7 +58,7 @@ export async function rerunExecution(
   if (refusal && key === undefined) throw refusal
   const replay = toReplay(original, made, options)
   if (replay.isTrial && !isFinal(original)) throw new ExecutionInProgress(id)
-  const violations = (replay.isTrial ? checkTools : checkToolNames)(version, replay)
+  const violations = checkToolNames(version, replay)
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
   const request = await buildRunRequest(version, original.input, withinLimits(version, overrides))
   return submitAsync(engine, {
@@ -77,16 +77,16 @@ export async function rerunExecution(
   })
 }
 
-/** If something is recorded, the rest is what it is in a trial: nothing that changes something is called by default. */
+/** What the client does not name is live, as in any other run. */
 function toReplay(original: Execution, made: Version | null, options: RerunOptions): Replay {
   const { tools = {}, models, steps, ignore = [], fromStep = 1 } = options
   const isTrial = fromStep > 1 || [...Object.values(tools), models, steps].includes('recorded')
-  const rest = isTrial ? 'recorded' : 'live'
   return {
+    ...LIVE,
     executionId: original.id,
-    tools: { default: rest, ...tools },
-    models: models ?? LIVE.models,
-    steps: steps ?? rest,
+    tools: { ...LIVE.tools, ...tools },
+    ...(models && { models }),
+    ...(steps && { steps }),
     ignore,
     fromStep,
     isTrial,

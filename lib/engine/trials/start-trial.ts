@@ -112,7 +112,7 @@ export function checkToolNames({ tools }: Version, { tools: sources }: ReplaySet
 }
 
 /** Nothing that changes something is called: what a document says about its tools decides. */
-export function checkTools(version: Version, settings: ReplaySettings): Violation[] {
+function checkTools(version: Version, settings: ReplaySettings): Violation[] {
   const { slug, tools } = version
   const { tools: sources } = settings
   return [
