@@ -1,8 +1,9 @@
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import { type Batch, blockOf, lineExecutionId } from '../../core/batch.ts'
-import { ServiceError, Unavailable } from '../../core/errors.ts'
+import { LimitExceeded, ServiceError, Unavailable } from '../../core/errors.ts'
 import { type Execution, type ExecutionError, failedExecution } from '../../core/execution.ts'
 import { DEADLINE_MS, MAX_AGENT_STEPS } from '../../core/limits.ts'
+import { describeReached, ownerOf } from '../../core/usage-limits.ts'
 import { describeCause, logger } from '../../logger.ts'
 import { unexpectedError } from '../checkpoints/stop-reason.ts'
 import { enqueue, record } from '../submit/accept.ts'
@@ -34,19 +35,33 @@ export async function startLine(
     replay,
     learnedFrom,
   }
-  const prepared = run.error ?? (await prepare(engine, batch, run))
-  if ('code' in prepared) {
+  const fail = async (error: ExecutionError) => {
     const { organizationId, agentId, versionId, isDraft } = batch
     const owner = { id: executionId, organizationId, agentId, versionId, isDraft, tenantId: run.tenantId }
     const given = { ...owner, input: run.input, options: optionsOf(run), ...origin }
     const times = { now: engine.system.now(), deadlineMs: DEADLINE_MS }
-    const execution = failedExecution({ ...given, ...times }, prepared)
+    const execution = failedExecution({ ...given, ...times }, error)
     return (await engine.executions.create({ execution })) ? execution : engine.executions.get(execution)
   }
+  const prepared = run.error ?? (await prepare(engine, batch, run))
+  if ('code' in prepared) return fail(prepared)
   const ids = { executionId, idempotencyId: null, isBound: true }
-  const recorded = await record(engine, { ...prepared, ...origin }, ids, null)
-  if (recorded?.isNew) await enqueue(engine, recorded.execution)
-  return recorded?.execution ?? null
+  try {
+    const recorded = await record(engine, { ...prepared, ...origin }, ids, null)
+    if (recorded?.isNew) await enqueue(engine, recorded.execution)
+    return recorded?.execution ?? null
+  } catch (error) {
+    if (trial && error instanceof LimitExceeded && isOfCost(error)) return fail(usedUp(error))
+    throw error
+  }
+}
+
+/** It lasts for up to a month. A trial has lines of many tenants, and must not wait for one of them. */
+const isOfCost = ({ reached }: LimitExceeded): boolean => reached.limit.startsWith('maxCostUsd')
+
+const usedUp = ({ code, reached }: LimitExceeded): ExecutionError => {
+  const { subject, limit, max } = reached
+  return { code, message: describeReached(reached), ...ownerOf(subject), limit, max }
 }
 
 /** @throws Unavailable */

@@ -28,7 +28,7 @@ export async function repeatOriginal(
   const made = await resolveVersionOf(agents, original)
   const { input, tenantId } = original
   const { maxCostUsd } = batch
-  const chosen = toOverrides(original, made)
+  const chosen = toOverrides(original, made, await resolveVersionOf(agents, batch))
   // A run alone never has more than its trial, so that only models with a price run.
   const limit = maxCostUsd !== null && { maxCostUsd: Math.min(chosen.maxCostUsd ?? maxCostUsd, maxCostUsd) }
   return {
@@ -57,14 +57,24 @@ export const defaultModelOf = (original: Execution, made: Version | null): strin
 export const examplesOf = ({ options, learnedFrom }: Execution): string[] | null =>
   options.useDynamicLearning ? (learnedFrom ?? []) : null
 
-/** What its request chose in place of the settings of its version: the tried version may have others. */
-export function toOverrides({ options }: Execution, made: Version | null): RunOverrides {
+/**
+ * What its request chose in place of the settings of its version. @param made the version of the original
+ * @param version the one that repeats it: it may permit fewer steps
+ */
+export function toOverrides(
+  { options }: Execution,
+  made: Version | null,
+  version: Version | null,
+): RunOverrides {
   const { maxAgentSteps, model, useDynamicLearning, maxTokens, maxCostUsd } = options
   const settings = made?.execution
+  const max = version ? stepLimitsOf(version.execution).max : maxAgentSteps
   return {
     useDynamicLearning,
     ...(model !== null && { model }),
-    ...(!(settings && stepLimitsOf(settings).default === maxAgentSteps) && { maxAgentSteps }),
+    ...(!(settings && stepLimitsOf(settings).default === maxAgentSteps) && {
+      maxAgentSteps: Math.min(maxAgentSteps, max),
+    }),
     ...(settings?.maxTokens !== maxTokens && { maxTokens }),
     ...(settings?.maxCostUsd !== maxCostUsd && { maxCostUsd }),
   }

@@ -2,7 +2,7 @@ import { resolveExecutionId } from '../../access/executions.ts'
 import { assertScope, idempotencyKeyOf } from '../../access/permissions.ts'
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import type { Access } from '../../core/access.ts'
-import { stepLimitsOf, type Version } from '../../core/agent.ts'
+import type { Version } from '../../core/agent.ts'
 import { ExecutionInProgress, ExecutionNotFound, InputSchemaMismatch } from '../../core/errors.ts'
 import { type Execution, isFinal } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
@@ -48,7 +48,6 @@ export async function rerunExecution(
     access,
     idOrSlug: original.agentId,
     overrides: {
-      ...toOverrides(original, made),
       tenantId: original.tenantId ?? undefined,
       version: options.versionId,
       useCache: false,
@@ -60,7 +59,10 @@ export async function rerunExecution(
   if (replay.isTrial && !isFinal(original)) throw new ExecutionInProgress(id)
   const violations = checkToolNames(version, replay)
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
-  const request = await buildRunRequest(version, original.input, withinLimits(version, overrides))
+  const request = await buildRunRequest(version, original.input, {
+    ...toOverrides(original, made, version),
+    ...overrides,
+  })
   return submitAsync(engine, {
     ...request,
     tokenId: access.tokenId || null,
@@ -92,14 +94,4 @@ function toReplay(original: Execution, made: Version | null, options: RerunOptio
     isTrial,
     defaultModel: isTrial ? defaultModelOf(original, made) : null,
   }
-}
-
-/** The version may permit fewer steps than that of the original. */
-function withinLimits<Overrides extends { maxAgentSteps?: number | undefined }>(
-  { execution }: Version,
-  overrides: Overrides,
-): Overrides {
-  const { maxAgentSteps } = overrides
-  if (maxAgentSteps === undefined) return overrides
-  return { ...overrides, maxAgentSteps: Math.min(maxAgentSteps, stepLimitsOf(execution).max) }
 }

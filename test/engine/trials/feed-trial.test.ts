@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { forgetLimits } from '../../../lib/access/limits.ts'
 import { addTrialSpent } from '../../../lib/access/trial-limit.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { type Execution, failure, type NewExecution, type Outcome } from '../../../lib/core/execution.ts'
 import type { Judgement } from '../../../lib/core/trial.ts'
+import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { deleteHidden } from '../../../lib/engine/batches/delete-hidden.ts'
@@ -97,6 +99,62 @@ describe('a line of a trial', () => {
       options: { maxAgentSteps: 5, model: null },
       cache: null,
     })
+  })
+
+  it('has at most as many steps as the tried version permits', async () => {
+    const original = await anOriginal(0.01, { options: runOptions({ maxAgentSteps: 90 }) })
+    const execution = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 20, timeoutSeconds: null }
+    const { organizationId } = version
+    const run = await aTrial([original.id], {
+      version: await aModelAgent({ organizationId, execution }, { table }),
+    })
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.executions())[0]).toMatchObject({ status: 'SUCCESS', options: { maxAgentSteps: 20 } })
+  })
+
+  it('ends at once if a cost limit of its tenant or agent is reached: others go on', async () => {
+    const [first, acme, last] = await Promise.all(
+      [null, 'acme-without-money', null].map((tenantId) => anOriginal(0.01, { tenantId })),
+    )
+    const run = await aTrial(idsOf([first, acme, last] as Execution[]), { lanes: 1 })
+    const { organizationId } = version
+    const key = { organizationId, subject: { kind: 'tenant' as const, id: 'acme-without-money' } }
+    const limits = { ...NO_LIMITS, maxCostUsd: { day: null, month: 1 }, updatedAt: new Date().toISOString() }
+    await run.stores.limits.put({ ...key, limits })
+    await run.stores.limits.addSpent({ ...key, at: run.time(), costUsd: 2 })
+    forgetLimits(organizationId, key.subject)
+    expect(await run.findProblems()).toEqual([])
+    const { tenantId, error, status } = (await run.executions())[1] as Execution
+    expect({ tenantId, status, error }).toEqual({
+      tenantId: 'acme-without-money',
+      status: 'ERROR',
+      error: {
+        code: 'LimitExceeded',
+        message:
+          'The tenant acme-without-money has used up its limit of 1 US dollars per month (maxCostUsd.month).',
+        tenantId: 'acme-without-money',
+        limit: 'maxCostUsd.month',
+        max: 1,
+      },
+    })
+    expect((await run.stored())?.sums).toMatchObject({ runs: 3, verdicts: { SAME: 2, ERROR: 1 } })
+  })
+
+  it('waits for limits that last for minutes', async () => {
+    const original = await anOriginal(0.01, { tenantId: 'slow' })
+    const run = await aTrial([original.id])
+    const { organizationId } = version
+    const key = { organizationId, subject: { kind: 'tenant' as const, id: 'slow' } }
+    const updatedAt = new Date().toISOString()
+    await run.stores.limits.put({ ...key, limits: { ...NO_LIMITS, maxRunsPerMinute: 1, updatedAt } })
+    forgetLimits(organizationId, key.subject)
+    const minute = Math.floor(run.time() / 60_000)
+    await run.stores.limits.countRun({ ...key, minute })
+    await run.stores.limits.countRun({ ...key, minute: minute + 1 })
+    await run.drain()
+    expect(await run.executions()).toEqual([null])
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.executions())[0]).toMatchObject({ status: 'SUCCESS' })
   })
 
   it('shows no examples where its original had none yet, instead of choosing some', async () => {
