@@ -15,6 +15,10 @@ export type ReplaySettings = {
   ignore: string[]
 }
 
+/** Where calls of a tool are answered from. Names are those of documents: also `constructor` is one. */
+export const sourceOf = (tools: ReplaySettings['tools'], name: string): ReplaySource =>
+  (Object.hasOwn(tools, name) ? tools[name] : tools.default) ?? 'recorded'
+
 /** How an execution repeats another one. */
 export type Replay = ReplaySettings & {
   /** The original. */

@@ -1,3 +1,4 @@
+import { cutValue } from '../../core/compare.ts'
 import type { Execution, Usage } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import { type PointerTree, toPointerTree, withoutPointers } from '../../core/json/pointer.ts'
@@ -10,7 +11,7 @@ import {
   responseUsageOf,
   type StepCall,
 } from '../../core/step.ts'
-import type { Replay } from '../../core/trial.ts'
+import { type Replay, sourceOf } from '../../core/trial.ts'
 import type { Decision } from '../../core/wait.ts'
 import { isRefusedCall } from '../../tools/call-tool.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
@@ -23,7 +24,7 @@ import type { Recording } from './recording.ts'
 const notMade = ({ name: tool, input }: ToolCall, step: number): Diverged =>
   new Diverged(
     `The original did not make this call of the tool ${tool} (step ${step}), so that it has no result. The call was not executed.`,
-    { tool, input, step },
+    { tool, input: cutValue(input), step },
   )
 
 /** What a replayed response costs. A known price: those of other responses stay known in the sum. */
@@ -130,9 +131,7 @@ export class RecordedRun {
   }
 
   isLive({ name, agent }: Pick<ToolDocument, 'name' | 'agent'>): boolean {
-    const { tools } = this.params.replay
-    const own = Object.hasOwn(tools, name) ? tools[name] : tools.default
-    return own === 'live' && agent === undefined
+    return agent === undefined && sourceOf(this.params.replay.tools, name) === 'live'
   }
 
   /**

@@ -5,7 +5,7 @@ import type { Version } from '../../core/agent.ts'
 import type { Batch } from '../../core/batch.ts'
 import { InputSchemaMismatch, InvalidQueryParameter, type Violation } from '../../core/errors.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
-import type { ReplaySettings, TrialSettings } from '../../core/trial.ts'
+import { type ReplaySettings, sourceOf, type TrialSettings } from '../../core/trial.ts'
 import { toJsonPointer } from '../../schema/message-text.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { type AcceptStores, startBatch } from '../batches/accept.ts'
@@ -119,9 +119,9 @@ function checkTools(version: Version, settings: ReplaySettings): Violation[] {
     ...checkToolNames(version, settings),
     ...(tools as ToolDocument[]).flatMap(({ name, agent, readOnly }) => {
       // Agents are recorded, whatever the default is.
-      const source = sources[name] ?? (agent ? 'recorded' : sources.default)
-      if (source !== 'live') return []
-      const path = ['tools', sources[name] ? name : 'default']
+      const isNamed = Object.hasOwn(sources, name)
+      if ((agent && !isNamed) || sourceOf(sources, name) !== 'live') return []
+      const path = ['tools', isNamed ? name : 'default']
       if (agent) return [violation(path, 'must be "recorded", because agents that are called do not run')]
       if (readOnly) return []
       const reason = `the document of ${slug} does not mark the tool ${name} with readOnly: true`

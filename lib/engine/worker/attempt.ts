@@ -328,8 +328,10 @@ async function toStopReason({ execution }: Attempt, cause: unknown): Promise<Sto
   if (cause instanceof Unavailable) return { kind: 'DatabaseUnavailable', reason: nameOf(cause.cause) }
   const ids = { executionId: execution.id, organizationId: execution.organizationId }
   logger.error('attempt failed', { ...ids, cause: describeCause(cause) })
-  const { countFailedAttempt } = await import('../../metrics.ts')
-  countFailedAttempt(ids)
+  if (execution.source !== 'TRIAL') {
+    const { countFailedAttempt } = await import('../../metrics.ts')
+    countFailedAttempt(ids)
+  }
   return { kind: 'UnexpectedError', error: unexpectedError(cause) }
 }
 

@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { type Execution, NO_USAGE } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { LIVE, type Replay } from '../../../lib/core/trial.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
+import { logger } from '../../../lib/logger.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { executionOf, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
@@ -78,6 +79,19 @@ describe('a run of a trial', () => {
       status: 'ERROR',
       judgement: { verdict: 'ERROR', differences: [] },
     })
+  })
+
+  it('raises no alarm if it fails unexpectedly', async () => {
+    vi.spyOn(logger, 'error').mockImplementation(() => undefined)
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    vi.stubEnv('METRICS_NAMESPACE', 'test')
+    const read = () => Promise.reject(new TypeError('broken'))
+    const broken = { ...engine, steps: { ...engine.steps, read } }
+    expect((await repeat(await original({}), { on: broken }))?.error?.code).toBe('InternalError')
+    const written = write.mock.calls.join()
+    vi.restoreAllMocks()
+    vi.unstubAllEnvs()
+    expect(written).not.toContain('ServerErrors')
   })
 
   it('ends as any other if it cannot be judged', async () => {

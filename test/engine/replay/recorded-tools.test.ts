@@ -122,6 +122,14 @@ describe('calls of recorded tools', () => {
     expect(requests).toHaveLength(step)
   })
 
+  it('are in the error of the run without most of a long input', async () => {
+    const { version, original } = await anOriginal([answer])
+    const { draft } = await aDraft(version, [{ calls: [call('look_up', 'x'.repeat(1_000_000))] }])
+    const { execution } = await runReplay(engine, original, draft)
+    expect(execution).toMatchObject({ error: { code: 'Diverged' }, judgement: { verdict: 'DIVERGED' } })
+    expect(JSON.stringify(execution.error).length).toBeLessThan(1_000)
+  })
+
   it('without a result, because the original was cut off, are not executed', async () => {
     const { version, original, steps } = await anOriginal([{ calls: [call('look_up', 'a')] }, answer])
     const cut = steps.map(({ step }) => ({ step, results: new Map() }))

@@ -263,6 +263,18 @@ describe('a request for a trial', () => {
     expect(await selected(version, { tools: { default: 'recorded', look: 'live' } })).toEqual([id])
   })
 
+  it.each(['constructor', 'toString', 'valueOf'])(
+    'knows that a tool named %s changes something',
+    async (name) => {
+      const http = { method: 'GET', url: 'https://a.example' }
+      const version = await aModelAgent({ tools: [{ description: 'x', input: {}, http, name }] }, { table })
+      await anOriginal(version)
+      await expect(start(version, { tools: { default: 'live' } })).rejects.toMatchObject({
+        errors: [{ path: '/tools/default' }],
+      })
+    },
+  )
+
   it('names what it may cost unless nothing is called', async () => {
     const version = await aModelAgent({}, { table })
     await anOriginal(version)
