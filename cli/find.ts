@@ -144,7 +144,10 @@ export const trialRequired = (slug: string, options: Parameters<typeof formatCom
 }
 
 /** @throws UserError that tells how to restore the agent */
-export function assertNotArchived({ slug, archivedAt }: Agent, options: SharedOptions): void {
+export function assertNotArchived(
+  { slug, archivedAt }: Pick<Agent, 'slug' | 'archivedAt'>,
+  options: SharedOptions,
+): void {
   if (archivedAt !== null) throw explainError(new AgentArchived(), { slug, options })
 }
 

@@ -59,8 +59,8 @@ export const parseAs =
     parseWith(batchParameters.shape[name], text) as z.output<(typeof batchParameters.shape)[Name]>
 
 /** @throws InvalidArgumentError */
-export function parseWith<Schema extends z.ZodMiniType>(schema: Schema, text: string): z.output<Schema> {
-  const { data, error } = schema.safeParse(text)
+export function parseWith<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> {
+  const { data, error } = schema.safeParse(value)
   if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`)
   return data
 }

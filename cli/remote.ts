@@ -64,6 +64,18 @@ export function explainError(error: unknown, url: string, action: string): UserE
   return new UserError(`Cannot ${action}: ${detail}${reason}`, { details: { code } })
 }
 
+/** The error to print for one of a client whose version may not become current, or get a part of the runs. */
+export function explainRelease(
+  error: unknown,
+  { slug, options }: { slug: string; options: RemoteOptions },
+): unknown {
+  if (!(error instanceof AgentError)) return error
+  if (error.code === 'TrialRequired') return trialRequired(slug, options)
+  if (error.code !== 'TrialFailed') return error
+  const { code, trialId, runs, verdicts, costIncrease, limits } = error
+  return new UserError(error.detail, { details: { code, trialId, runs, verdicts, costIncrease, limits } })
+}
+
 /** Codes of OpenSSL and Node for a server that does not speak TLS. */
 const NO_TLS = /wrong version number|packet length too long|WRONG_VERSION_NUMBER|ERR_SSL_|EPROTO/
 

@@ -1,15 +1,31 @@
-import { InvalidArgumentError, Option } from 'commander'
-import { endRollout, type GivenRollout, getRollout, putRollout } from '../../lib/agents/lifecycle/rollout.ts'
+import { Option } from 'commander'
+import type * as z from 'zod/mini'
+import type { Client, RolloutBody } from '../../clients/typescript/src/index.ts'
+import { endRollout, getRollout, putRollout } from '../../lib/agents/lifecycle/rollout.ts'
+import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
+import { abortRules, rolloutBody } from '../../lib/api/schemas/bodies.ts'
+import type { RolloutRecord } from '../../lib/api/schemas/rollout-record.ts'
+import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import { toRolloutRecord } from '../../lib/api/to-rollout-record.ts'
-import { ROLLOUT_KEYS, ROLLOUT_MIN_RUNS, ROLLOUT_PERCENT } from '../../lib/core/rollout.ts'
+import type { Agent } from '../../lib/core/agent.ts'
+import { ROLLOUT_KEYS, ROLLOUT_MIN_RUNS } from '../../lib/core/rollout.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
-import type { CliCommand } from '../command.ts'
+import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { assertNotArchived, explainError } from '../find.ts'
+import { assertNotArchived, explainError, findAgent, withOrganization } from '../find.ts'
 import { formatCommand } from '../format.ts'
-import { parseUuid } from '../options.ts'
+import { orgOption, parseUuid, parseWith } from '../options.ts'
+import {
+  callService,
+  explainRelease,
+  getRemote,
+  type RemoteOptions,
+  tokenOption,
+  urlOption,
+} from '../remote.ts'
 
-type Options = {
+type Options = RemoteOptions & {
   version?: string
   percent?: number
   key?: (typeof ROLLOUT_KEYS)[number]
@@ -20,84 +36,138 @@ type Options = {
   end?: true
 }
 
+const CHANGES = ['version', 'percent', 'key', 'maxErrorRate', 'maxCostIncrease', 'minRuns', 'trial'] as const
+
 export function addRolloutCommand(program: CliCommand): void {
+  const { maxErrorRate, maxCostIncrease, minRuns } = abortRules.shape
   program
     .command('rollout')
     .description('Run a part of the executions of an agent on another version, or show its rollout.')
-    .forAgent()
+    .argument('<slug>', "the agent's slug or ID")
     .option(
       '--percent <number>',
       'share of the runs that get the version; starts or changes the rollout',
-      parsePercent,
+      parseNumber(rolloutBody.shape.percent),
     )
     .option('--version <id>', 'ID of the version; default: that of the rollout, or the draft', parseUuid)
     .addOption(new Option('--key <key>', 'what gets the same version; default: tenant').choices(ROLLOUT_KEYS))
-    .option('--max-error-rate <fraction>', 'ends it when more runs have failed: 0.05', parseFraction)
-    .option('--max-cost-increase <fraction>', 'ends it when a run costs so much more: 0.5', parseFraction)
-    .option('--min-runs <number>', `runs before it can end; default: ${ROLLOUT_MIN_RUNS.default}`, parseRuns)
+    .option(
+      '--max-error-rate <fraction>',
+      'ends it when more runs have failed: 0.05',
+      parseNumber(maxErrorRate),
+    )
+    .option(
+      '--max-cost-increase <fraction>',
+      'ends it when a run costs so much more: 0.5',
+      parseNumber(maxCostIncrease),
+    )
+    .option(
+      '--min-runs <number>',
+      `runs before it can end; default: ${ROLLOUT_MIN_RUNS.default}`,
+      parseNumber(minRuns),
+    )
     .option('--trial <id>', 'trial of the version, where the current version requires one', parseUuid)
-    .option('--end', 'end it: all runs get the current version')
+    .addOption(new Option('--end', 'end it: all runs get the current version').conflicts([...CHANGES]))
+    .addOption(urlOption('work over HTTP with'))
+    .addOption(tokenOption('manage and read'))
+    .addOption(orgOption())
     .examples(
       'rollout redact-pii --percent 10 --max-error-rate 0.05 --min-runs 200',
       'rollout redact-pii --percent 50',
       'rollout redact-pii',
       'rollout redact-pii --end',
     )
-    .runWithAgent<Options>(async (agent, { reference, stores, options }) => {
-      const { slug, draftVersionId } = agent
-      if (options.end) {
-        if (options.percent !== undefined) throw new UserError('Specify either --percent or --end.')
-        await endRollout(reference)
-        return { json: { slug, ended: true }, text: `Ended the rollout of ${slug}.` }
-      }
-      if (options.percent === undefined) {
-        const found = await getRollout(reference)
-        return { json: toRolloutRecord(found), text: describe(toRolloutRecord(found)) }
-      }
-      assertNotArchived(agent, options)
-      const versionId = options.version ?? agent.rollout?.versionId ?? draftVersionId
-      if (!versionId) {
-        const list = formatCommand(options, `versions ${slug}`)
-        throw new UserError(`Agent ${slug} has no draft. Specify --version. List versions: ${list}`)
-      }
-      const given = toGiven(options, options.percent, versionId)
-      // A new percentage alone keeps the other settings.
-      const kept = agent.rollout?.versionId === versionId ? agent.rollout : null
-      const started = await putRollout({
-        ...reference,
-        system,
-        trial: options.trial === undefined ? undefined : { id: options.trial, batches: stores.batches },
-        given: { ...given, key: given.key ?? kept?.key, abort: given.abort ?? kept?.abort },
-      }).catch((error: unknown) => {
-        throw explainError(error, { slug, versionId, options })
+    .run<Options>((options, [idOrSlug = '']) => {
+      const remote = getRemote(options)
+      if (remote)
+        return callService(remote, 'change or show the rollout', async (client) =>
+          perform(await overHttp(client, idOrSlug), options),
+        )
+      return withOrganization(options, async (stores, organization) => {
+        const agent = await findAgent({ stores, organization, idOrSlug, options })
+        return perform(onTable(stores, agent), options)
       })
-      const record = toRolloutRecord(started)
-      const next = [
-        `Make it current: ${formatCommand(options, `promote ${slug} ${versionId}`)}`,
-        `End the rollout: ${formatCommand(options, `rollout ${slug} --end`)}`,
-      ]
-      return { json: record, text: [describe(record), ...next].join('\n') }
     })
 }
 
-function toGiven(
-  { key, maxErrorRate, maxCostIncrease, minRuns }: Options,
-  percent: number,
-  versionId: string,
-): GivenRollout {
-  const hasRules = maxErrorRate !== undefined || maxCostIncrease !== undefined
-  if (!hasRules && minRuns !== undefined)
-    throw new UserError('--min-runs needs --max-error-rate or --max-cost-increase.')
-  return { versionId, percent, key, ...(hasRules && { abort: { maxErrorRate, maxCostIncrease, minRuns } }) }
+/** The rollout of an agent, on a table or over HTTP. */
+type Target = {
+  agent: AgentRecord
+  get: () => Promise<RolloutRecord>
+  put: (body: RolloutBody) => Promise<RolloutRecord>
+  end: () => Promise<void>
 }
 
-const describe = ({
-  versionId,
-  percent,
-  key,
-  abort,
-  startedAt,
-}: ReturnType<typeof toRolloutRecord>): string => {
+function onTable({ agents: store, batches }: Stores, agent: Agent): Target {
+  const { organizationId, id: idOrSlug } = agent
+  const reference = { store, organizationId, idOrSlug }
+  return {
+    agent: toAgentRecord(agent),
+    get: async () => toRolloutRecord(await getRollout(reference)),
+    put: async ({ trial, ...given }) =>
+      toRolloutRecord(
+        await putRollout({ ...reference, system, given, trial: trial ? { id: trial, batches } : undefined }),
+      ),
+    end: () => endRollout(reference),
+  }
+}
+
+async function overHttp(client: Client, idOrSlug: string): Promise<Target> {
+  const agent = await client.agent(idOrSlug)
+  return {
+    agent,
+    get: () => client.rollout(agent.id),
+    put: (body) => client.setRollout(agent.id, body),
+    end: () => client.endRollout(agent.id),
+  }
+}
+
+async function perform({ agent, get, put, end }: Target, options: Options): Promise<Result> {
+  const { slug } = agent
+  if (options.end) {
+    await end()
+    return { json: { slug, ended: true }, text: `Ended the rollout of ${slug}.` }
+  }
+  if (CHANGES.every((name) => options[name] === undefined)) {
+    const record = await get()
+    return { json: record, text: describe(record) }
+  }
+  assertNotArchived(agent, options)
+  const body = toBody(agent, options)
+  const { versionId } = body
+  const record = await put(body).catch((error: unknown) => {
+    throw explainRelease(explainError(error, { slug, versionId, options }), { slug, options })
+  })
+  const next = [
+    `Make it current: ${formatCommand(options, `promote ${slug} ${versionId}`)}`,
+    `End the rollout: ${formatCommand(options, `rollout ${slug} --end`)}`,
+  ]
+  return { json: record, text: [describe(record), ...next].join('\n') }
+}
+
+/** Without a percentage, that of the rollout stays. @throws UserError */
+function toBody({ slug, draftVersionId, rollout }: AgentRecord, options: Options): RolloutBody {
+  const { key, maxErrorRate, maxCostIncrease, minRuns, trial } = options
+  const versionId = options.version ?? rollout?.versionId ?? draftVersionId
+  if (!versionId) {
+    const list = formatCommand(options, `versions ${slug}`)
+    throw new UserError(`Agent ${slug} has no draft. Specify --version. List versions: ${list}`)
+  }
+  const percent = options.percent ?? (rollout?.versionId === versionId ? rollout.percent : undefined)
+  if (percent === undefined)
+    throw new UserError(`Version ${versionId} of ${slug} has no rollout. Start one with --percent.`)
+  const rules = {
+    ...(maxErrorRate !== undefined && { maxErrorRate }),
+    ...(maxCostIncrease !== undefined && { maxCostIncrease }),
+  }
+  const hasRules = Object.keys(rules).length > 0
+  if (!hasRules && minRuns !== undefined)
+    throw new UserError('--min-runs needs --max-error-rate or --max-cost-increase.')
+  const abort = hasRules ? { ...rules, ...(minRuns !== undefined && { minRuns }) } : undefined
+  return { versionId, percent, key, abort, trial }
+}
+
+const describe = ({ versionId, percent, key, abort, startedAt }: RolloutRecord): string => {
   const rules = abort && [
     ...(abort.maxErrorRate === null ? [] : [`more than ${inPercent(abort.maxErrorRate)} fail`]),
     ...(abort.maxCostIncrease === null ? [] : [`a run costs ${inPercent(abort.maxCostIncrease)} more`]),
@@ -110,23 +180,8 @@ const describe = ({
 
 const inPercent = (fraction: number): string => `${Number((fraction * 100).toPrecision(6))} %`
 
-const NUMBER = /^\d{1,7}(\.\d{1,9})?$/
-
-function parsePercent(text: string): number {
-  const { min, max } = ROLLOUT_PERCENT
-  return parseNumber(text, (percent) => percent >= min && percent <= max, `a number from ${min} to ${max}`)
-}
-
-const parseFraction = (text: string): number => parseNumber(text, () => true, 'a fraction, such as 0.05')
-
-function parseRuns(text: string): number {
-  const { min, max } = ROLLOUT_MIN_RUNS
-  const isValid = (runs: number) => Number.isInteger(runs) && runs >= min && runs <= max
-  return parseNumber(text, isValid, `an integer from ${min} to ${max}`)
-}
-
-function parseNumber(text: string, isValid: (number: number) => boolean, expected: string): number {
-  const number = NUMBER.test(text) ? Number(text) : Number.NaN
-  if (isValid(number) && !Number.isNaN(number)) return number
-  throw new InvalidArgumentError(`It must be ${expected}.`)
-}
+/** A parser of numbers that a member of the body may have. */
+const parseNumber =
+  <Schema extends z.ZodMiniType>(schema: Schema) =>
+  (text: string): z.output<Schema> =>
+    parseWith(schema, /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text)

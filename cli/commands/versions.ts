@@ -1,4 +1,3 @@
-import { AgentError } from '../../clients/typescript/src/index.ts'
 import { promoteVersion, retireVersion } from '../../lib/agents/lifecycle/change-agent.ts'
 import { deleteDraft } from '../../lib/agents/lifecycle/delete-draft.ts'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
@@ -7,17 +6,18 @@ import type { Agent, Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
-import {
-  assertNotArchived,
-  explainError,
-  findAgent,
-  readAllPages,
-  trialRequired,
-  withOrganization,
-} from '../find.ts'
+import { assertNotArchived, explainError, findAgent, readAllPages, withOrganization } from '../find.ts'
 import { formatCommand, relativeTime, textTable } from '../format.ts'
 import { orgOption, parseUuid } from '../options.ts'
-import { callService, getRemote, type Remote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+import {
+  callService,
+  explainRelease,
+  getRemote,
+  type Remote,
+  type RemoteOptions,
+  tokenOption,
+  urlOption,
+} from '../remote.ts'
 
 export function addVersionsCommand(program: CliCommand): void {
   program
@@ -113,13 +113,7 @@ const promoteOverHttp =
       const versionId = version ?? nextVersionOf(before, options)
       const promoting = client.promote(before.id, versionId, { trial: options.trial })
       const after = await promoting.catch((error: unknown) => {
-        if (!(error instanceof AgentError)) throw error
-        if (error.code === 'TrialRequired') throw trialRequired(before.slug, options)
-        if (error.code !== 'TrialFailed') throw error
-        const { code, trialId, runs, verdicts, costIncrease, limits } = error
-        throw new UserError(error.detail, {
-          details: { code, trialId, runs, verdicts, costIncrease, limits },
-        })
+        throw explainRelease(error, { slug: before.slug, options })
       })
       return { before, after, versionId }
     })

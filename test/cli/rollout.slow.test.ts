@@ -36,6 +36,11 @@ it('starts, changes, shows and ends a rollout', async () => {
   })
   expect((await rollout()).stdout).toContain('gets 1 % of the runs')
   expect((await cli.run(['versions', 'hello'])).stdout).toContain('rollout 1 %')
+  // Without a percentage, that of the rollout stays.
+  expect(await cli.json(['rollout', 'hello', '--max-error-rate', '0.2'])).toMatchObject({
+    ...{ versionId: draft, percent: 1, key: 'execution', abort: { maxErrorRate: 0.2, minRuns: 20 } },
+  })
+  expect((await cli.json(['rollout', 'hello', '--key', 'tenant'])).key).toBe('tenant')
   const retired = await cli.json(['retire', 'hello', draft], { code: 1 })
   expect(retired.error.code).toBe('VersionNotRetirable')
   expect((await rollout('--end')).stdout).toBe('Ended the rollout of hello.\n')
@@ -48,11 +53,23 @@ it('is promoted at the end', async () => {
 })
 
 it('names what is wrong', async () => {
-  const failed = async (...args: string[]) =>
-    (await cli.json(['rollout', 'hello', ...args], { code: args.includes('--end') || args[2] ? 1 : 2 })).error
-  expect((await failed('--percent', '0')).message).toContain('It must be a number from 1 to 100.')
-  expect((await failed('--percent', '1', '--version', current, '--min-runs', '5')).message).toContain(
+  const failed = async (code: number, ...args: string[]) =>
+    (await cli.json(['rollout', 'hello', ...args], { code })).error.message
+  for (const percent of ['0', '33.333', '1e1', ''])
+    expect(await failed(2, '--percent', percent)).toContain(
+      'It must be a number from 1 to 100 with at most two decimals.',
+    )
+  expect(await failed(2, '--percent', '1', '--max-error-rate', '1.5')).toContain('a number from 0 to 1')
+  expect(await failed(2, '--percent', '1', '--max-cost-increase', '1001')).toContain('from 0 to 1000')
+  expect(await failed(2, '--percent', '1', '--min-runs', '0')).toContain('an integer from 1 to')
+  expect(await failed(1, '--percent', '1', '--version', current, '--min-runs', '5')).toContain(
     '--min-runs needs',
   )
-  expect((await failed('--percent', '1', '--end')).message).toContain('either --percent or --end')
+  expect(await failed(1, '--key', 'tenant', '--version', current)).toContain('Start one with --percent.')
+  for (const option of [
+    ['--percent', '1'],
+    ['--key', 'tenant'],
+    ['--version', current],
+  ])
+    expect(await failed(2, '--end', ...option)).toContain('cannot be used with')
 })

@@ -635,11 +635,11 @@ export type Rollout = {
 export type RolloutBody = {
   /** The version, which is not the current one. */
   versionId: string
-  /** The share of the runs that get the version. It is rounded to two decimals. */
+  /** The share of the runs that get the version, with at most two decimals. */
   percent: number
-  /** Default: `tenant`, all runs of a tenant get the same version. `execution`: each run is on its own, as are runs without a tenant. */
+  /** Default: as it is, for a new rollout `tenant`: all runs of a tenant get the same version. `execution`: each run is on its own, as are runs without a tenant. */
   key?: 'tenant' | 'execution'
-  /** When the service ends the rollout by itself. Null or absent: never. */
+  /** When the service ends the rollout by itself. Null: never. Default: as it is, or null. */
   abort?: {
     /** The share of the runs that may fail. */
     maxErrorRate?: number | null

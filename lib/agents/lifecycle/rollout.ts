@@ -14,7 +14,7 @@ import { assertMayRelease, type ReleaseTrial } from './gate.ts'
 
 export type AgentWithRollout = Agent & { rollout: Rollout }
 
-/** As a client sends it: what is null is absent. */
+/** As a client sends it. Absent: as it is in the rollout of this version, if that runs. Null: without rules. */
 export type GivenRollout = Pick<Rollout, 'versionId' | 'percent'> & {
   key?: Rollout['key'] | undefined
   abort?: { [Name in keyof AbortRules]?: AbortRules[Name] | null | undefined } | null | undefined
@@ -35,8 +35,7 @@ type Start = AgentReference & {
  */
 export async function putRollout({ system, given, trial, ...reference }: Start): Promise<AgentWithRollout> {
   const { store, organizationId } = reference
-  const { versionId: id, percent, key = 'tenant' } = given
-  const settings = { versionId: id, percent: rounded(percent, 2), key, abort: toAbortRules(given.abort) }
+  const { versionId: id, percent } = given
   for (;;) {
     const agent = await resolveAgent(reference)
     const { id: agentId, draftVersionId, current, rollout: replaces } = agent
@@ -45,11 +44,14 @@ export async function putRollout({ system, given, trial, ...reference }: Start):
     if (current.id === id) throw invalid('must not be the current version of the agent')
     if (agent.retired[id] !== undefined) throw new VersionRetired('promotion')
     if (!(await store.getVersion({ organizationId, agentId, id }))) throw new VersionNotFound()
+    const running = replaces?.versionId === id ? replaces : null
     // Whoever has started it may change it.
-    if (replaces?.versionId !== id) await assertMayRelease({ store, agent, versionId: id, trial })
+    if (!running || trial) await assertMayRelease({ store, agent, versionId: id, trial })
+    const { key = running?.key ?? 'tenant', abort = running?.abort } = given
     const now = system.now()
     const updatedAt = new Date(now).toISOString()
-    const startedAt = replaces?.versionId === id ? replaces.startedAt : updatedAt
+    const startedAt = running?.startedAt ?? updatedAt
+    const settings = { versionId: id, percent, key, abort: toAbortRules(abort) }
     const rollout: Rollout = { ...settings, startedAt, updatedAt, revision: system.newId() }
     const read = { draftVersionId, current, replaces }
     const started = await store.setRollout({ organizationId, agentId, ...read, rollout, now })
@@ -64,15 +66,14 @@ function toAbortRules(given: GivenRollout['abort']): AbortRules | null {
   if (!given) return null
   const { maxErrorRate, maxCostIncrease, minRuns } = given
   return {
-    ...(typeof maxErrorRate === 'number' && { maxErrorRate: rounded(maxErrorRate, 6) }),
-    ...(typeof maxCostIncrease === 'number' && { maxCostIncrease: rounded(maxCostIncrease, 6) }),
+    ...(typeof maxErrorRate === 'number' && { maxErrorRate: rounded(maxErrorRate) }),
+    ...(typeof maxCostIncrease === 'number' && { maxCostIncrease: rounded(maxCostIncrease) }),
     minRuns: minRuns ?? ROLLOUT_MIN_RUNS.default,
   }
 }
 
 /** DynamoDB has no numbers below 1e-130. */
-const rounded = (number: number, decimals: number): number =>
-  Math.round(number * 10 ** decimals) / 10 ** decimals
+const rounded = (rate: number): number => Math.round(rate * 1e6) / 1e6
 
 const invalid = (text: string): InputSchemaMismatch =>
   new InputSchemaMismatch([{ path: '/versionId', message: `/versionId ${text}.` }])

@@ -401,18 +401,45 @@ export const rerunBody = /* @__PURE__ */ schema(() => {
 
 export type TrialBody = z.output<typeof trialBody>
 
-/** Starts or changes the rollout of an agent. */
-export const rolloutBody = /* @__PURE__ */ schema(() => {
-  const { min, max } = ROLLOUT_PERCENT
-  const percentError = `is required and must be a number from ${min} to ${max}`
-  const idError = 'is required and must be the ID of a version'
-  const keyError = `must be ${ROLLOUT_KEYS.map((key) => `"${key}"`).join(' or ')}`
+/** When the service ends a rollout by itself. */
+export const abortRules = /* @__PURE__ */ schema(() => {
   const fraction = (highest: number, description: string) => {
     const error = `must be a number from 0 to ${highest}, or null`
     const number = z.number({ error }).check(z.gte(0, { error }), z.lte(highest, { error }))
     return z.nullish(number).check(z.describe(description))
   }
-  const abortError = 'must be a JSON object with maxErrorRate or maxCostIncrease, or null'
+  const error = 'must be a JSON object with maxErrorRate or maxCostIncrease, or null'
+  return z
+    .strictObject(
+      {
+        maxErrorRate: fraction(1, 'The share of the runs that may fail.'),
+        maxCostIncrease: fraction(
+          MAX_COST_INCREASE,
+          'How much more a run may cost than one of the current version in the same time: 0.5 for half as much again.',
+        ),
+        minRuns: within(
+          ROLLOUT_MIN_RUNS,
+          `How many runs of the version there have to be before. Default: ${ROLLOUT_MIN_RUNS.default}.`,
+        ),
+      },
+      { error },
+    )
+    .check(
+      z.refine(
+        ({ maxErrorRate = null, maxCostIncrease = null }) =>
+          maxErrorRate !== null || maxCostIncrease !== null,
+        { error },
+      ),
+    )
+})
+
+/** Starts or changes the rollout of an agent. */
+export const rolloutBody = /* @__PURE__ */ schema(() => {
+  const { min, max } = ROLLOUT_PERCENT
+  const percentError = `must be a number from ${min} to ${max} with at most two decimals`
+  const idError = 'is required and must be the ID of a version'
+  const keyError = `must be ${ROLLOUT_KEYS.map((key) => `"${key}"`).join(' or ')}`
+  const trialError = 'must be the ID of a trial, or null'
   return z
     .strictObject({
       versionId: z
@@ -422,48 +449,30 @@ export const rolloutBody = /* @__PURE__ */ schema(() => {
           z.toLowerCase(),
           z.meta({ format: 'uuid', description: 'The version, which is not the current one.' }),
         ),
-      percent: z
-        .number({ error: percentError })
-        .check(
-          z.gte(min, { error: percentError }),
-          z.lte(max, { error: percentError }),
-          z.describe('The share of the runs that get the version. It is rounded to two decimals.'),
-        ),
+      percent: z.number({ error: percentError }).check(
+        z.gte(min, { error: percentError }),
+        z.lte(max, { error: percentError }),
+        z.refine((percent) => Math.round(percent * 100) / 100 === percent, { error: percentError }),
+        z.describe('The share of the runs that get the version, with at most two decimals.'),
+      ),
       key: z
         .optional(z.enum(ROLLOUT_KEYS, { error: keyError }))
         .check(
           z.describe(
-            'Default: `tenant`, all runs of a tenant get the same version. `execution`: each run is on its own, as are runs without a tenant.',
+            'Default: as it is, for a new rollout `tenant`: all runs of a tenant get the same version. `execution`: each run is on its own, as are runs without a tenant.',
           ),
         ),
       abort: z
+        .nullish(abortRules)
+        .check(
+          z.describe('When the service ends the rollout by itself. Null: never. Default: as it is, or null.'),
+        ),
+      trial: z
         .nullish(
           z
-            .strictObject(
-              {
-                maxErrorRate: fraction(1, 'The share of the runs that may fail.'),
-                maxCostIncrease: fraction(
-                  MAX_COST_INCREASE,
-                  'How much more a run may cost than one of the current version in the same time: 0.5 for half as much again.',
-                ),
-                minRuns: within(
-                  ROLLOUT_MIN_RUNS,
-                  `How many runs of the version there have to be before. Default: ${ROLLOUT_MIN_RUNS.default}.`,
-                ),
-              },
-              { error: abortError },
-            )
-            .check(
-              z.refine(
-                ({ maxErrorRate = null, maxCostIncrease = null }) =>
-                  maxErrorRate !== null || maxCostIncrease !== null,
-                { error: abortError },
-              ),
-            ),
+            .string({ error: trialError })
+            .check(z.refine(isUuid, { error: trialError }), z.toLowerCase(), z.meta({ format: 'uuid' })),
         )
-        .check(z.describe('When the service ends the rollout by itself. Null or absent: never.')),
-      trial: z
-        .nullish(z.string({ error: 'must be the ID of a trial, or null' }))
         .check(z.describe('The trial of the version, where the current version requires one of a draft.')),
     })
     .check(z.meta({ id: 'RolloutBody' }))

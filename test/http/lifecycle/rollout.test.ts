@@ -47,10 +47,15 @@ describe.concurrent('PUT /v1/agents/{id}/rollout', () => {
     expect(newer).toMatchObject({ id: draft.id, status: 'PUBLISHED', rollout: { percent: 10 } })
     expect(Object.keys(older ?? {})).not.toContain('rollout')
     const changed = await put(slug, { versionId: draft.id, percent: 12.5, key: 'execution' })
-    expect(changed.json).toMatchObject({ startedAt, percent: 12.5, key: 'execution', abort: null })
+    // What is absent stays.
+    const kept = { startedAt, key: 'execution', abort: { maxErrorRate: 0.05, minRuns: 20 } }
+    expect(changed.json).toMatchObject({ ...kept, percent: 12.5 })
+    expect((await put(slug, { versionId: draft.id, percent: 33.33 })).json).toMatchObject(kept)
     const tiny = { maxErrorRate: 5e-324, maxCostIncrease: 1e-9 }
-    const rounded = await put(slug, { versionId: draft.id, percent: 33.333_333, abort: tiny })
+    const rounded = await put(slug, { versionId: draft.id, percent: 33.33, abort: tiny })
     expect(rounded.json).toMatchObject({ percent: 33.33, abort: { maxErrorRate: 0, maxCostIncrease: 0 } })
+    const ended = await put(slug, { versionId: draft.id, percent: 50, abort: null })
+    expect(ended.json).toMatchObject({ startedAt, key: 'execution', abort: null })
     expect((await org.call('DELETE', path(slug))).status).toBe(204)
     expect((await org.call('DELETE', path(slug))).json).toMatchObject({ code: 'RolloutNotFound' })
     expect(await org.agent(slug)).toMatchObject({ currentVersionId: current.id, rollout: null })
@@ -68,13 +73,15 @@ describe.concurrent('PUT /v1/agents/{id}/rollout', () => {
     expect(await problems({ versionId: 'draft', percent: 0, key: 'run', extra: 1 })).toEqual(
       expect.arrayContaining(['/versionId', '/percent', '/key']),
     )
-    for (const percent of [0.99, 100.01, '10', null])
+    for (const percent of [0.99, 100.01, 33.333, 1.000_000_1, '10', null])
       expect(await problems({ versionId, percent })).toEqual(['/percent'])
     for (const abort of [{}, { minRuns: 5 }, [], { maxErrorRate: null }])
       expect(await problems({ versionId, percent: 1, abort })).toEqual(['/abort'])
     expect(await problems({ versionId, percent: 1, abort: { maxErrorRate: 1.1, minRuns: 0 } })).toEqual(
       expect.arrayContaining(['/abort/maxErrorRate', '/abort/minRuns']),
     )
+    for (const trial of ['x', '', 1])
+      expect(await problems({ versionId, percent: 1, trial })).toEqual(['/trial'])
     expect((await put('invalid', { versionId: system.newId(), percent: 1 })).json.code).toBe(
       'VersionNotFound',
     )
@@ -101,6 +108,15 @@ Repeat`
       ...{ currentVersionId: current.id, draftVersionId: draft.id, rollout: null },
     })
   })
+})
+
+it('checks the trial of a change, too', async () => {
+  const { draft } = await anAgent('changed')
+  const start = { versionId: draft.id, percent: 5 }
+  expect((await put('changed', start)).status).toBe(200)
+  const unknown = await put('changed', { ...start, percent: 50, trial: system.newId().toUpperCase() })
+  expect(unknown.json).toMatchObject({ status: 404, code: 'TrialNotFound' })
+  expect((await org.agent('changed')).rollout.percent).toBe(5)
 })
 
 describe.concurrent('a rollout of 100 percent', () => {
