@@ -35,12 +35,14 @@ export type ToolCall = { id: string; name: string; input: Json; error: string | 
 /**
  * The outcome of a tool call: its result, or the error message for the model. `value` describes each image.
  * `executionId`: the execution of the agent that was called. `usage`: what it used, with the agents that it called.
- * `replayed`: the result was taken from the recording of another run, with what it used there.
+ * `replayed`: the result was taken from the recording of another run, with what it used there. `isRefused`: no tool got
+ * the call.
  */
 export type ToolResult = ({ ok: true; value: Json; images?: Media[] } | { ok: false; error: string }) & {
   executionId?: string
   usage?: Usage
   replayed?: { usage?: Usage }
+  isRefused?: true
 }
 
 /**

@@ -14,11 +14,35 @@ export const toCallable = (tool: Tool, maxResultBytes: number | undefined): Call
 })
 
 const MISMATCH = "The input does not match the tool's schema."
-const UNKNOWN = 'Unknown tool'
 
-/** Whether a result says why there was no call: the tool is unknown, or its schema does not permit the input. */
-export const isRefusedCall = (result: ToolResult): boolean =>
-  !result.ok && [MISMATCH, UNKNOWN].some((text) => result.error.startsWith(text))
+/**
+ * Whether a result says why there was no call: the tool is unknown, or its schema does not permit the input. Results
+ * that were stored before they were marked are told by their text.
+ */
+export function isRefusedCall({ name }: Pick<ToolCall, 'name'>, result: ToolResult): boolean {
+  if (result.ok) return false
+  const { isRefused = false, error } = result
+  return (
+    isRefused || error === MISMATCH || [`${MISMATCH} `, unknown(name)].some((text) => error.startsWith(text))
+  )
+}
+
+const unknown = (name: string): string => `Unknown tool "${name}". Available tools: `
+
+/** A call that a tool may get, or why none does. */
+function checkCall(tools: ReadonlyMap<string, CallableTool>, { name, input: given }: ToolCall) {
+  const tool = tools.get(name)
+  if (!tool) return { refusal: `${unknown(name)}${[...tools.keys()].join(', ')}.` }
+  const input = addDefaults(given, tool.declaration.inputSchema)
+  const violations = tool.validate(input)
+  if (violations.length === 0 && isJsonObject(input)) return { tool, input }
+  const details = violations.map(({ message }) => message).join(' ')
+  return { refusal: `${MISMATCH} ${details}`.trim() }
+}
+
+/** Whether no tool would get the call. */
+export const refusesCall = (tools: ReadonlyMap<string, CallableTool>, call: ToolCall): boolean =>
+  'refusal' in checkCall(tools, call)
 
 /** How long a call may continue after its timeout, to clean up. */
 const MAX_SETTLE_MS = 10_000
@@ -35,16 +59,10 @@ export async function callTool(
 ): Promise<ToolResult> {
   options.signal.throwIfAborted()
   if (call.error !== null) return failed(call.error)
-  const tool = tools.get(call.name)
-  if (!tool) return failed(`${UNKNOWN} "${call.name}". Available tools: ${[...tools.keys()].join(', ')}.`)
-  const input = addDefaults(call.input, tool.declaration.inputSchema)
-  const violations = tool.validate(input)
-  if (violations.length > 0 || !isJsonObject(input)) {
-    const details = violations.map(({ message }) => message).join(' ')
-    return failed(`${MISMATCH} ${details}`.trim())
-  }
+  const checked = checkCall(tools, call)
+  if ('refusal' in checked) return { ...failed(checked.refusal), isRefused: true }
   try {
-    return await callWithTimeout(tool, input, options)
+    return await callWithTimeout(checked.tool, checked.input, options)
   } catch (error) {
     options.signal.throwIfAborted()
     if (isInterruption(error)) throw error

@@ -25,13 +25,14 @@ export async function limitResult(
   secrets: Pick<Secrets, 'mask' | 'maskText'>,
   maxBytes: number = MAX_RESULT_BYTES.default,
 ): Promise<ToolResult> {
-  const { executionId, usage, replayed } = result
+  const { executionId, usage, replayed, isRefused } = result
   const limited = await limitStored(limitContent(result, secrets, maxBytes))
   return {
     ...limited,
     ...(executionId !== undefined && { executionId }),
     ...(usage && { usage }),
     ...(replayed && { replayed }),
+    ...(isRefused && { isRefused }),
   }
 }
 

@@ -9,7 +9,7 @@ import {
 import type { Environment } from '../environment.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import { loadPatterns } from '../schema/patterns/load-pattern-engine.ts'
-import { type CallableTool, callTool, isInterruption, toCallable } from './call-tool.ts'
+import { type CallableTool, callTool, isInterruption, refusesCall, toCallable } from './call-tool.ts'
 import type { ToolDocument, WebSearchDocument } from './document/tool-fields.ts'
 import type { EgressPolicy } from './egress/egress-policy.ts'
 import { limitResult } from './limit-result.ts'
@@ -37,6 +37,8 @@ export type Tools = {
   served?: ServedDeclarations
   /** Returns failures as results. @throws what `callTool` throws */
   call(call: ToolCall, options: CallOptions): Promise<ToolResult>
+  /** Whether no tool would get the call. */
+  refuses(call: ToolCall): boolean
   close(): Promise<void>
 }
 
@@ -101,6 +103,7 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
     declarations: [...tools.values()].map(({ declaration }) => declaration),
     ...(served.length > 0 && { served: Object.fromEntries(served) }),
     close,
+    refuses: (call) => refusesCall(tools, call),
     async call(call, options) {
       return limitResult(await callTool(tools, call, options), secrets, tools.get(call.name)?.maxResultBytes)
     },

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
 import type { ToolResult } from '../../lib/core/model.ts'
 import { AttemptStopped } from '../../lib/engine/checkpoints/stop-reason.ts'
+import { isRefusedCall } from '../../lib/tools/call-tool.ts'
 import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { serveMcp } from './kinds/mcp-server.ts'
@@ -109,22 +110,33 @@ describe('Tools.call', () => {
   it.each(invalid)('rejects the input %j without calling the tool', async (value) => {
     const tools = await openDeclared([redact], { describeAgent })
     const error = expect.stringMatching(/^The input does not match the tool's schema\./)
-    expect(await call(tools, 'redact', value as never)).toEqual({ ok: false, error })
+    expect(await call(tools, 'redact', value as never)).toEqual({ ok: false, error, isRefused: true })
   })
 
   it('names the invalid field', async () => {
     const tools = await openDeclared([redact], { describeAgent })
     const error = expect.stringContaining('/text is required.')
-    expect(await call(tools, 'redact', {})).toEqual({ ok: false, error })
+    expect(await call(tools, 'redact', {})).toEqual({ ok: false, error, isRefused: true })
   })
 
   it('returns an error for an unknown tool and for a call that could not be parsed', async () => {
     const tools = await openDeclared([redact], { describeAgent })
     const error = 'Unknown tool "rm". Available tools: redact.'
-    expect(await call(tools, 'rm', {})).toEqual({ ok: false, error })
+    expect(await call(tools, 'rm', {})).toEqual({ ok: false, error, isRefused: true })
     const unread = { id: '1', name: 'redact', input: { text: 'a' }, error: 'The input is not JSON.' }
     const options = { idempotencyKey: 'k', signal: new AbortController().signal }
     expect(await tools.call(unread, options)).toEqual({ ok: false, error: 'The input is not JSON.' })
+  })
+
+  it.each([
+    ['Unknown tool "rm". Available tools: redact.', true],
+    ["The input does not match the tool's schema. /text is required.", true],
+    ["The input does not match the tool's schema.", true],
+    ['Unknown tool: rm', false],
+    ['Unknown tool "other". Available tools: redact.', false],
+    ["The input does not match the tool's schema, says the server.", false],
+  ])('tells by a result that is not marked whether a tool got the call: %s', (error, isRefused) => {
+    expect(isRefusedCall({ name: 'rm' }, { ok: false, error })).toBe(isRefused)
   })
 
   it('returns an error if a tool throws', async () => {

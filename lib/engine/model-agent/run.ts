@@ -50,7 +50,14 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
   const execution = { ...params.execution, input }
   const { replay } = execution
   const original =
-    replay && params.recording ? new RecordedRun({ replay, recording: params.recording, journal }) : null
+    replay && params.recording
+      ? new RecordedRun({
+          replay,
+          recording: params.recording,
+          journal,
+          refuses: (call) => tools.refuses(call),
+        })
+      : null
   const { environment: own = process.env } = engine
   const environment = replay?.defaultModel ? { ...own, [DEFAULT_MODEL]: replay.defaultModel } : own
   const open = { model: engine.openModel ?? openModel, tools: engine.openTools ?? openTools }

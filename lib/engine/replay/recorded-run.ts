@@ -38,6 +38,8 @@ type Params = {
   recording: Recording
   /** Of the replay: what it has taken derives from it, so that each of its workers goes on in the same way. */
   journal: Pick<Journal, 'recorded' | 'appendResult'>
+  /** Whether no tool of this run gets a call. */
+  refuses: (call: ToolCall) => boolean
 }
 
 /**
@@ -51,7 +53,9 @@ export class RecordedRun {
   private readonly calls: Map<string, RecordedCall[]>
   /** How often the first steps of this run made each call. */
   private readonly made = { steps: 0, calls: new Map<string, number>() }
-  private readonly keys = new WeakMap<ToolCall, string>()
+  private readonly found = new WeakMap<StepCall[], Map<string, RecordedCall>>()
+  /** Of inputs, which copies of their calls share. */
+  private readonly hashes = new WeakMap<object, string>()
   private readonly ignored: PointerTree
 
   constructor(params: Params) {
@@ -108,8 +112,9 @@ export class RecordedRun {
    * it: its result is recorded, or there is none.
    */
   withApprovals(calls: StepCall[], number: number): StepCall[] {
-    return calls.map((call, index) => {
-      const { approval } = this.find(calls, number, index)?.call ?? {}
+    const found = this.findAll(calls, number)
+    return calls.map((call) => {
+      const { approval } = found.get(call.id)?.call ?? {}
       return approval ? { ...call, approval: { ...approval, id: approvalIdOf({ number }, call.id) } } : call
     })
   }
@@ -122,7 +127,7 @@ export class RecordedRun {
     const { approval } = call
     if (!approval) return null
     const { calls, number } = recorded.step
-    const found = this.find(calls, number, calls.indexOf(call))
+    const found = this.findAll(calls, number).get(call.id)
     const decision = found?.call.approval && found.results.get(found.call.approval.id)
     if (!decision) return null
     if (!recorded.results.has(approval.id))
@@ -144,43 +149,62 @@ export class RecordedRun {
     const step = recorded[Number.parseInt(position, 10) - 1]?.step
     if (step?.kind !== 'MODEL') throw new Error(`There is no step of the call ${position}.`)
     const { calls, number } = step
-    const index = calls.findIndex(({ id }) => position === `${number}-${id}`)
-    const call = calls[index]
+    const call = calls.find(({ id }) => position === `${number}-${id}`)
     if (!call) throw new Error(`There is no call ${position}.`)
     // What somebody had to approve is not executed again.
     if (this.isLive(document) && !call.approval) return null
-    const found = this.find(calls, number, index)
+    const found = this.findAll(calls, number).get(call.id)
     const result = found?.results.get(found.call.id)
     if (!result) throw notMade(call, number)
     return toReplayed(result).result
   }
 
-  /** The call of the original that is the same as one of a step of this run. */
-  private find(calls: StepCall[], number: number, index: number): RecordedCall | undefined {
+  /** The calls of the original that are the same as those of a step of this run, by the ids of these. */
+  private findAll(calls: StepCall[], number: number): Map<string, RecordedCall> {
+    const known = this.found.get(calls)
+    if (known) return known
     const { made } = this
+    const { recorded } = this.params.journal
     for (; made.steps < number - 1; made.steps++) {
-      const step = this.params.journal.recorded[made.steps]?.step
-      for (const call of step?.kind === 'MODEL' ? step.calls : []) {
-        const key = this.keyOf(call)
-        if (key) made.calls.set(key, (made.calls.get(key) ?? 0) + 1)
-      }
+      const { step, results } = recorded[made.steps] ?? {}
+      if (step?.kind === 'MODEL') this.count(step.calls, results, made.calls)
     }
-    const call = calls[index]
-    const key = call && this.keyOf(call)
-    if (!key) return undefined
-    const beside = calls.slice(0, index).filter((other) => this.keyOf(other) === key).length
-    return this.calls.get(key)?.[(made.calls.get(key) ?? 0) + beside]
+    const found = new Map<string, RecordedCall>()
+    this.count(calls, recorded[number - 1]?.results, new Map(made.calls), (call, key, occurrence) => {
+      const same = this.calls.get(key)?.[occurrence]
+      if (same && !found.has(call.id)) found.set(call.id, same)
+    })
+    this.found.set(calls, found)
+    return found
+  }
+
+  /** Counts calls of a step of this run, but for those that no tool gets. */
+  private count(
+    calls: StepCall[],
+    results: Map<string, CallResult> | undefined,
+    counts: Map<string, number>,
+    onCall?: (call: StepCall, key: string, occurrence: number) => void,
+  ): void {
+    for (const call of calls) {
+      const key = this.keyOf(call)
+      // Results arrive in any order, also after another worker went on.
+      const isCounted =
+        key !== null && !(results?.has(call.id) ? isRefused(call, results) : this.params.refuses(call))
+      if (!isCounted) continue
+      const occurrence = counts.get(key) ?? 0
+      counts.set(key, occurrence + 1)
+      onCall?.(call, key, occurrence)
+    }
   }
 
   /** Null for a call that no tool gets. */
   private keyOf(call: ToolCall): string | null {
     const { name, input, error } = call
     if (error !== null || name === FINAL_ANSWER) return null
-    const known = this.keys.get(call)
-    if (known) return known
-    const key = `${name} ${hashJson(withoutPointers(input, this.ignored))}`
-    this.keys.set(call, key)
-    return key
+    const held = typeof input === 'object' && input !== null ? input : call
+    const hash = this.hashes.get(held) ?? hashJson(withoutPointers(input, this.ignored))
+    this.hashes.set(held, hash)
+    return `${name} ${hash}`
   }
 }
 
@@ -189,7 +213,7 @@ const isModelStep = (recorded: RecordedStep): recorded is RecordedModelStep => r
 /** No tool got this call, so that the result is none of a tool. */
 function isRefused(call: StepCall, results: Map<string, CallResult>): boolean {
   const result = results.get(call.id)?.result
-  return result !== undefined && isRefusedCall(result)
+  return result !== undefined && isRefusedCall(call, result)
 }
 
 /** A result as one of the replay, which has not used what the original did for it. */

@@ -174,6 +174,23 @@ describe('calls of recorded tools', () => {
     expect(result.execution.error).toMatchObject({ code: 'Diverged' })
   })
 
+  it.each([true, false])(
+    'are counted without those that no tool got (in one step: %s)',
+    async (isOneStep) => {
+      const input = { id: { type: 'string' }, at: { type: 'integer' } }
+      const tools = [httpTool(server, 'look_up', '/things/{id}', { input })]
+      const made = ['wrong', 1, 'wrong', 2].map((at) => call('look_up', 'a', { at }))
+      const script = [...(isOneStep ? [{ calls: made }] : made.map((each) => ({ calls: [each] }))), answer]
+      const { version, original, steps } = await anOriginal(script, { tools })
+      const { draft } = await aDraft(version, script, { tools })
+      const settings = { ignore: ['/at'] }
+      const { execution, steps: replayed } = await runReplay(engine, original, draft, { settings })
+      expect(execution).toMatchObject({ status: 'SUCCESS', judgement: { verdict: 'SAME' } })
+      const resultsIn = (all: typeof steps) => contentOf(all).map(({ results }) => results)
+      expect(resultsIn(replayed)).toEqual(resultsIn(steps))
+    },
+  )
+
   it('are made if the tool is live; the others are not', async () => {
     const calls = [call('look_up', 'a'), call('order', 'a')]
     const { version, original, steps } = await anOriginal([{ calls }, answer])

@@ -39,7 +39,7 @@ describe('openMcpTools', () => {
     expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find_customer', 'crm_structured'])
     expect(await call(tools, 'crm_find_customer', {})).toEqual({ ok: true, value: 'two' })
     const unknown = 'Unknown tool "crm_headers". Available tools: crm_find_customer, crm_structured.'
-    expect(await call(tools, 'crm_headers', {})).toEqual({ ok: false, error: unknown })
+    expect(await call(tools, 'crm_headers', {})).toEqual({ ok: false, error: unknown, isRefused: true })
   })
 
   it('fails to open a server that lacks a tool of the document', async () => {
