@@ -17,9 +17,10 @@ export function toUsageRecord({
   childCostNanoUsd,
   unpricedRuns,
   runTimeMs,
-  trialRuns: _,
-  trialErrors: __,
-  trialCostNanoUsd: ___,
+  unjudgedRuns: _,
+  unjudgedErrors: __,
+  uncomparedRuns: ___,
+  uncomparedCostNanoUsd: ____,
   ...row
 }: Partial<UsageKey> & UsageTotals & { start: number }): UsageRowRecord {
   const costs = { costUsd: costNanoUsd / NANO_USD, childCostUsd: childCostNanoUsd / NANO_USD }

@@ -23,6 +23,8 @@ export type Rollout = {
   abort: AbortRules | null
   /** ISO 8601. A new percentage does not change it. */
   startedAt: string
+  /** ISO 8601: the minute from which on runs are judged. Those of an earlier rollout of the version are not. */
+  judgedFrom: string
   updatedAt: string
   /** A UUID, new with each change: writes are conditional on the one that was read. */
   revision: string
@@ -31,14 +33,13 @@ export type Rollout = {
 /** What a version has done during a rollout. Costs are those of its runs and of the agents that they called. */
 export type RolloutFigures = {
   versionId: string
-  /** Without those that were cancelled. */
+  /** Without those whose errors do not follow from the version. */
   runs: number
   failed: number
-  /** Those that were no cache hits. */
+  /** Those that were no cache hits and not cancelled, and whose price is known. */
   computed: number
+  /** Of these. */
   costUsd: number
-  /** Some runs used a model whose price is unknown. */
-  isUnpriced: boolean
 }
 
 /** Both versions of a rollout in the same time. */
@@ -87,8 +88,7 @@ export function findBreach(
   const errorRate = rollout.failed / rollout.runs
   if (maxErrorRate !== undefined && errorRate > maxErrorRate)
     return `${rollout.failed} of ${rollout.runs} runs have failed: ${inPercent(errorRate)}, more than ${inPercent(maxErrorRate)}.`
-  const isPriced = !rollout.isUnpriced && !current.isUnpriced
-  const isComparable = isPriced && rollout.computed >= minRuns && current.computed >= minRuns
+  const isComparable = rollout.computed >= minRuns && current.computed >= minRuns
   if (maxCostIncrease === undefined || !isComparable) return null
   const [cost, usual] = [rollout.costUsd / rollout.computed, current.costUsd / current.computed]
   if (cost <= usual * (1 + maxCostIncrease)) return null

@@ -59,10 +59,12 @@ export type UsageTotals = {
   /** Executions that used a model without a known price: the cost lacks them. */
   unpricedRuns: number
   runTimeMs: number
-  /** Of all these, those of trials. Runs and errors are without those that were cancelled. */
-  trialRuns: number
-  trialErrors: number
-  trialCostNanoUsd: number
+  /** Runs and errors that say nothing about the version: of trials, and with errors that do not follow from it. */
+  unjudgedRuns: number
+  unjudgedErrors: number
+  /** Runs that say nothing about its cost: of trials, cancelled, cache hits, and without a known price. */
+  uncomparedRuns: number
+  uncomparedCostNanoUsd: number
 }
 
 export const countFailed = ({ errors }: Pick<UsageTotals, 'errors'>): number =>
@@ -102,9 +104,10 @@ export const NO_TOTALS: UsageTotals = {
   childCostNanoUsd: 0,
   unpricedRuns: 0,
   runTimeMs: 0,
-  trialRuns: 0,
-  trialErrors: 0,
-  trialCostNanoUsd: 0,
+  unjudgedRuns: 0,
+  unjudgedErrors: 0,
+  uncomparedRuns: 0,
+  uncomparedCostNanoUsd: 0,
 }
 
 type Ended = Pick<
@@ -124,11 +127,23 @@ export const NANO_USD = 1e9
 
 const toNano = ({ costUsd = 0 }: Usage): number => Math.round(costUsd * NANO_USD)
 
+/** Of executions that failed for reasons outside of their version. */
+const UNJUDGED_CODES: ReadonlySet<string> = new Set([
+  CANCELLED.code,
+  'BudgetExceeded',
+  'InputSchemaMismatch',
+  'LimitExceeded',
+])
+
 /** A row of one execution. */
 export function toUsageRow(entry: UsageEntry): UsageRow {
-  const { tenantId, agentId, versionId, model, tokenId, errorCode, cached, usage, childUsage } = entry
+  const { tenantId, agentId, versionId, model, tokenId, errorCode, cached, isTrial, usage, childUsage } =
+    entry
   const { costUsd, estimated: _, ...tokens } = usage
   const isUnpriced = !cached && usage.inputTokens + usage.outputTokens > 0 && costUsd === undefined
+  const costs = { costNanoUsd: toNano(usage), childCostNanoUsd: childUsage ? toNano(childUsage) : 0 }
+  const isUnjudged = isTrial || (errorCode !== null && UNJUDGED_CODES.has(errorCode))
+  const isUncompared = isTrial || cached || isUnpriced || errorCode === CANCELLED.code
   return {
     ...{ tenantId, agentId, versionId, model, tokenId },
     ...NO_TOTALS,
@@ -136,14 +151,13 @@ export function toUsageRow(entry: UsageEntry): UsageRow {
     cacheHits: cached ? 1 : 0,
     errors: errorCode === null ? {} : { [errorCode]: 1 },
     ...tokens,
-    costNanoUsd: toNano(usage),
-    childCostNanoUsd: childUsage ? toNano(childUsage) : 0,
+    ...costs,
     unpricedRuns: isUnpriced ? 1 : 0,
     runTimeMs: entry.runTimeMs,
-    ...(entry.isTrial && {
-      trialRuns: errorCode === CANCELLED.code ? 0 : 1,
-      trialErrors: errorCode === null || errorCode === CANCELLED.code ? 0 : 1,
-      trialCostNanoUsd: toNano(usage),
+    ...(isUnjudged && { unjudgedRuns: 1, unjudgedErrors: errorCode === null ? 0 : 1 }),
+    ...(isUncompared && {
+      uncomparedRuns: 1,
+      uncomparedCostNanoUsd: costs.costNanoUsd + costs.childCostNanoUsd,
     }),
   }
 }

@@ -30,14 +30,13 @@ export type LimitWarning = { id: string } & ({ tenantId: string } | { agentId: s
 /** What a version did during a rollout. */
 export type RolloutFigures = {
   versionId: string
-  /** Without those that were cancelled. */
+  /** Without those whose errors do not follow from the version. */
   runs: number
   failed: number
-  /** Those that were no cache hits. */
+  /** Those that were no cache hits and not cancelled, and whose price is known. */
   computed: number
+  /** Of these. */
   costUsd: number
-  /** Some runs used a model whose price is unknown. */
-  isUnpriced: boolean
 }
 
 /** A rollout that the service has ended. `figures`: both versions in the same time. ISO 8601 */

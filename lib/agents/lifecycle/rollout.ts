@@ -8,6 +8,7 @@ import {
 } from '../../core/errors.ts'
 import type { System } from '../../core/ports.ts'
 import { type AbortRules, ROLLOUT_MIN_RUNS, type Rollout } from '../../core/rollout.ts'
+import { INTERVAL_MS, startOf } from '../../core/usage.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 import { forgetCurrentVersion } from '../resolve-version.ts'
 import { assertMayRelease, type ReleaseTrial } from './gate.ts'
@@ -43,7 +44,8 @@ export async function putRollout({ system, given, trial, ...reference }: Start):
     if (!current) throw invalid('must be promoted: the agent has no current version')
     if (current.id === id) throw invalid('must not be the current version of the agent')
     if (agent.retired[id] !== undefined) throw new VersionRetired('promotion')
-    if (!(await store.getVersion({ organizationId, agentId, id }))) throw new VersionNotFound()
+    const version = await store.getVersion({ organizationId, agentId, id })
+    if (!version) throw new VersionNotFound()
     const running = replaces?.versionId === id ? replaces : null
     // Whoever has started it may change it.
     if (!running || trial) await assertMayRelease({ store, agent, versionId: id, trial })
@@ -51,8 +53,12 @@ export async function putRollout({ system, given, trial, ...reference }: Start):
     const now = system.now()
     const updatedAt = new Date(now).toISOString()
     const startedAt = running?.startedAt ?? updatedAt
+    // A draft has had no rollout: all of its minute counts.
+    const minute = startOf('minute', version.status === 'DRAFT' ? now : now + INTERVAL_MS.minute)
+    const judgedFrom = running?.judgedFrom ?? new Date(minute).toISOString()
     const settings = { versionId: id, percent, key, abort: toAbortRules(abort) }
-    const rollout: Rollout = { ...settings, startedAt, updatedAt, revision: system.newId() }
+    const times = { startedAt, judgedFrom, updatedAt }
+    const rollout: Rollout = { ...settings, ...times, revision: system.newId() }
     const read = { draftVersionId, current, replaces }
     const started = await store.setRollout({ organizationId, agentId, ...read, rollout, now })
     // Null: another request has changed the agent, or deleted the draft.

@@ -63,7 +63,7 @@ describe('selects', () => {
 
 describe('findBreach', () => {
   const figures = (values: Partial<RolloutFigures> = {}): RolloutFigures => ({
-    ...{ versionId: VERSION, runs: 100, failed: 0, computed: 100, costUsd: 1, isUnpriced: false },
+    ...{ versionId: VERSION, runs: 100, failed: 0, computed: 100, costUsd: 1 },
     ...values,
   })
   const breachOf = (
@@ -84,8 +84,6 @@ describe('findBreach', () => {
   it('compares costs only where both versions have runs with known prices', () => {
     expect(breachOf({ costUsd: 9 }, { computed: 99 })).toBeNull()
     expect(breachOf({ costUsd: 9, computed: 99 })).toBeNull()
-    expect(breachOf({ costUsd: 9, isUnpriced: true })).toBeNull()
-    expect(breachOf({ costUsd: 9 }, { isUnpriced: true })).toBeNull()
     expect(breachOf({ costUsd: 9 }, { costUsd: 0 })).toContain('$0.09 instead of $0')
     expect(breachOf({ costUsd: 0 }, { costUsd: 0 })).toBeNull()
   })

@@ -1,4 +1,6 @@
 import { describe, expect, inject, it } from 'vitest'
+import { putRollout } from '../../../lib/agents/lifecycle/rollout.ts'
+import { resolveAgent } from '../../../lib/agents/resolve-agent.ts'
 import { resolveVersion } from '../../../lib/agents/resolve-version.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { INTERVAL_MS } from '../../../lib/core/usage.ts'
@@ -6,7 +8,7 @@ import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
-import { type Death, mortalTable, RolloutRun } from '../../support/rollouts/rollout-run.ts'
+import { aVersion, type Death, mortalTable, RolloutRun } from '../../support/rollouts/rollout-run.ts'
 
 const { minute: MINUTE } = INTERVAL_MS
 /** A second before a minute ends. */
@@ -94,6 +96,112 @@ describe('watchRollouts', { timeout: LIMIT_MS }, () => {
     )
   })
 
+  it('counts no failures that do not follow from the version', async () => {
+    const run = await newRun()
+    await run.start({ abort: { maxErrorRate: 0.2, minRuns: 10 } })
+    await run.end(run.next, 10)
+    for (const code of ['BudgetExceeded', 'LimitExceeded', 'InputSchemaMismatch', 'Cancelled'])
+      for (const source of ['API', 'TRIAL'] as const) await run.end(run.next, 5, { every: 1, code, source })
+    expect(await sweepEachMinute(run)).toBeNull()
+    await run.end(run.next, 3, { every: 1 })
+    expect(await sweepEachMinute(run)).not.toBeNull()
+    expect((await run.agent()).abortedRollouts[run.next.id]?.reason).toContain('3 of 13 runs have failed')
+  })
+
+  it('compares costs without runs that were cancelled, without a known price, and of trials', async () => {
+    const run = await newRun()
+    await run.start({ abort: { maxCostIncrease: 0.5, minRuns: 10 } })
+    await run.end(run.current, 10, { costUsd: 0.01 })
+    await run.end(run.next, 10, { costUsd: 0.01 })
+    await run.end(run.next, 10, { costUsd: 1, every: 1, code: 'Cancelled' })
+    await run.end(run.next, 10, { costUsd: null })
+    await run.end(run.next, 10, { costUsd: null, source: 'TRIAL' })
+    await run.end(run.next, 10, { costUsd: 1, source: 'TRIAL' })
+    expect(await sweepEachMinute(run)).toBeNull()
+    await run.end(run.next, 10, { costUsd: 0.03 })
+    expect(await sweepEachMinute(run)).not.toBeNull()
+    expect((await run.agent()).abortedRollouts[run.next.id]).toMatchObject({
+      reason: 'A run costs $0.02 instead of $0.01: 100 % more, which may be at most 50 % more.',
+      figures: { rollout: { runs: 30, computed: 20, costUsd: 0.4 } },
+    })
+  })
+
+  it.each(['aborted', 'ended'])(
+    'judges no failures of a rollout that was %s in the same minute',
+    async (how) => {
+      const run = await newRun()
+      const abort = { maxErrorRate: 0.5, minRuns: 5 }
+      await run.start({ abort })
+      await run.end(run.next, 10, { every: 1 })
+      run.outbox.pass(10_000)
+      await run.end(run.next, 10, { every: 1 })
+      if (how === 'aborted') await run.sweep()
+      else await run.stop()
+      expect((await run.agent()).rollout).toBeNull()
+      await run.start({ abort })
+      expect(await sweepEachMinute(run, { minutes: 3 })).toBeNull()
+      await run.end(run.next, 5, { every: 1 })
+      expect(await sweepEachMinute(run)).not.toBeNull()
+    },
+  )
+
+  it('ends a rollout while the end of an earlier one cannot be told', async () => {
+    const run = await newRun()
+    const abort = { maxErrorRate: 0.5, minRuns: 5 }
+    const tell = async () => {
+      throw new Unavailable(new Error('Throttled.'))
+    }
+    for (let rollout = 0; rollout < 2; rollout++) {
+      await run.start({ abort })
+      run.outbox.pass(MINUTE)
+      await run.end(run.next, 10, { every: 1 })
+      run.outbox.pass(MINUTE)
+      await expect(run.sweep({ tell })).rejects.toThrow('1 of 1 rollouts could not be watched.')
+      expect((await run.agent()).rollout).toBeNull()
+    }
+    run.outbox.pass(5 * MINUTE)
+    await run.settle(3)
+    expect(run.events()).toHaveLength(1)
+    expect(await openStores(run.table).rollouts.listWatched()).toEqual([])
+  })
+
+  it('reads the totals of an organization once, and over several sweeps if they are many', async () => {
+    const run = await newRun()
+    const abort = { maxErrorRate: 0.5, minRuns: 5 }
+    await run.start({ abort })
+    const { agents, usage } = openStores(run.table)
+    const { organizationId } = run.current
+    const second = { organizationId, slug: 'second' }
+    const next = aVersion({ ...second, status: 'DRAFT' })
+    for (const version of [aVersion(second), next]) await agents.publish({ version, code: null })
+    const reference = { store: agents, organizationId, idOrSlug: second.slug }
+    const clock = { ...system, now: () => run.now }
+    await putRollout({ ...reference, system: clock, given: { versionId: next.id, percent: 10, abort } })
+    for (let minute = 0; minute < 10; minute++) {
+      await run.end(run.next, 1)
+      await run.end(next, 1)
+      run.outbox.pass(MINUTE)
+    }
+    for (const version of [run.next, next]) await run.end(version, 20, { every: 1 })
+    run.outbox.pass(15 * MINUTE)
+    const reads: number[] = []
+    const read: typeof usage.read = async function* (params) {
+      reads.push(0)
+      for await (const minute of usage.read(params)) {
+        reads.push((reads.pop() ?? 0) + 1)
+        run.outbox.pass(10_000)
+        yield minute
+      }
+    }
+    for (let sweep = 1; sweep <= 6; sweep++) {
+      await run.sweep({ memory: run.memory, usage: { ...usage, read } })
+      expect(reads).toHaveLength(sweep)
+      expect(reads.at(-1)).toBeLessThanOrEqual(2)
+    }
+    expect((await run.agent()).rollout).toBeNull()
+    expect((await resolveAgent(reference)).rollout).toBeNull()
+  })
+
   it('watches a rollout whose rules were added later, and one that follows another', async () => {
     const run = await newRun()
     await run.start()
@@ -157,6 +265,7 @@ describe('watchRollouts', { timeout: LIMIT_MS }, () => {
     for (const isAfter of [false, true])
       for (let request = 0; ; request++) {
         await run.start({ abort: { maxErrorRate: 0.5, minRuns: 5 } })
+        run.outbox.pass(MINUTE)
         await run.end(run.next, 5, { every: 1 })
         run.outbox.pass(2 * MINUTE)
         const death: Death = { request, isAfter }

@@ -105,11 +105,16 @@ export class RolloutRun {
     return agent
   }
 
-  /** Executions of a version that end now. `failed`: of how many one fails, 0 for none. */
+  /** Executions of a version that end now. `every`: of how many one fails, 0 for none. Null: the price is unknown. */
   async end(
     version: Version,
     count: number,
-    { every = 0, code = 'AgentFailed', costUsd = 0, source = 'API' as Execution['source'] } = {},
+    {
+      every = 0,
+      code = 'AgentFailed',
+      costUsd = 0 as number | null,
+      source = 'API' as Execution['source'],
+    } = {},
   ) {
     const { executions } = openStores(this.table)
     const { organizationId, agentId, id: versionId } = version
@@ -117,9 +122,9 @@ export class RolloutRun {
       const ids = { id: system.newId(), organizationId, agentId, versionId, tenantId: null }
       const { input } = anExecution()
       const given = { ...ids, input, options: runOptions(), now: this.now, deadlineMs: 1 }
-      const failed = { ...failedExecution(given, { code, message: 'It failed.' }), source }
-      const usage = { inputTokens: 1, outputTokens: 1, costUsd }
-      const succeeded = { status: 'SUCCESS' as const, output: {}, error: null, steps: 1, usage }
+      const usage = { inputTokens: 1, outputTokens: 1, ...(costUsd !== null && { costUsd }) }
+      const failed = { ...failedExecution(given, { code, message: 'It failed.' }), source, steps: 1, usage }
+      const succeeded = { status: 'SUCCESS' as const, output: {}, error: null }
       const isFailed = every > 0 && i % every === 0
       await executions.create({ execution: isFailed ? failed : { ...failed, ...succeeded } })
     }
@@ -130,16 +135,17 @@ export class RolloutRun {
     table = this.table,
     memory = { fold: newFoldMemory(), rollouts: newRolloutMemory() },
     usage = openStores(table).usage,
+    tell = this.outbox.on(table).tellAborted,
   }: {
     table?: Table
     memory?: RolloutRun['memory']
     usage?: UsageStore
+    tell?: Parameters<typeof watchRollouts>[0]['tell']
   } = {}) {
     const stores = openStores(table)
     const clock = this.clock()
     await foldUsage({ usage: openStores(this.table).usage, system: clock, memory: memory.fold })
-    const { tellAborted } = this.outbox.on(table)
-    await watchRollouts({ ...stores, usage, system: clock, tell: tellAborted, memory: memory.rollouts })
+    await watchRollouts({ ...stores, usage, system: clock, tell, memory: memory.rollouts })
   }
 
   /** Messages and sweeps of a while. */

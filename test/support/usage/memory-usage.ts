@@ -6,7 +6,8 @@ export const aUsageRow = (values: Partial<UsageKey & UsageTotals> = {}): UsageRo
   ...{ tenantId: null, agentId: 'agent', versionId: 'version', model: null, tokenId: null },
   ...{ runs: 1, cacheHits: 0, errors: {}, inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
   ...{ cacheWriteTokens: 0, reasoningTokens: 0, webSearches: 0, costNanoUsd: 0, childCostNanoUsd: 0 },
-  ...{ unpricedRuns: 0, runTimeMs: 0, trialRuns: 0, trialErrors: 0, trialCostNanoUsd: 0 },
+  ...{ unpricedRuns: 0, runTimeMs: 0, unjudgedRuns: 0, unjudgedErrors: 0 },
+  ...{ uncomparedRuns: 0, uncomparedCostNanoUsd: 0 },
   ...values,
 })
 
