@@ -87,6 +87,8 @@ export type Compared = { original: Distribution; trial: Distribution }
  */
 export type TrialSums = {
   runs: number
+  /** Of these, runs that costs, times and steps are of. */
+  compared: number
   verdicts: Record<Verdict, number>
   /** Runs whose output, or whose input, did not match the schema of the version. */
   schemaViolations: number

@@ -73,12 +73,27 @@ describe('findUnmet', () => {
       expect(unmet({ maxCostIncrease }, { SAME: 1, originalTotal, trialTotal }).length === 0).toBe(isMet)
     },
   )
+
+  it('does not know the costs of runs that cannot be compared', () => {
+    const sums = { ...trialSums({ SAME: 3 }), compared: 0 }
+    expect(findUnmet({ maxCostIncrease: 0.1 }, sums)).toEqual([
+      {
+        limit: 'maxCostIncrease',
+        message:
+          'No run has a cost that can be compared with that of its original; at most 10 % more are allowed (maxCostIncrease).',
+      },
+    ])
+    expect(unmet({ maxCostIncrease: 0.1 }, { ERROR: 3 })).toHaveLength(1)
+    expect(unmet({ maxCostIncrease: 0.1, minRuns: 1 }, {})).toHaveLength(2)
+    expect(findUnmet({ maxChanged: 0 }, sums)).toEqual([])
+    expect(costIncreaseOf(sums)).toBeNull()
+  })
 })
 
 describe('costIncreaseOf', () => {
   it('is a fraction of what the originals cost, and null if they cost nothing', () => {
     const increase = (originalTotal: number, trialTotal: number) =>
-      costIncreaseOf(trialSums({ originalTotal, trialTotal }))
+      costIncreaseOf(trialSums({ SAME: 1, originalTotal, trialTotal }))
     expect([increase(2, 3), increase(2, 1), increase(0, 0), increase(0, 1)]).toEqual([0.5, -0.5, 0, null])
   })
 })

@@ -899,6 +899,8 @@ export type Trial = {
   sums: {
     /** Lines that have an execution. */
     runs: number
+    /** Of these, executions that can be compared with their originals. */
+    compared: number
     /** Executions that have ended, by verdict. SAME: like the original. CHANGED: another output, or another end. CORRECTED: now equals the output that a person has corrected. REGRESSED: equalled it before. DIVERGED: it would need what the original did not record. ERROR: it failed. */
     verdicts: {
       SAME: number

@@ -89,13 +89,17 @@ export function findUnmet(gate: Gate, sums: TrialSums): UnmetLimit[] {
   check(
     'maxCostIncrease',
     maxCostIncrease === undefined || increase <= maxCostIncrease + TOLERANCE,
-    `The runs cost ${describeIncrease(increase)} than their originals; at most ${toPercent(maxCostIncrease)} more are allowed`,
+    `${describeIncrease(sums, increase)}; at most ${toPercent(maxCostIncrease)} more are allowed`,
   )
   return unmet
 }
 
-/** As a fraction of what the originals cost. Null: they cost nothing, and the trial did. */
-export function costIncreaseOf({ costUsd: { originalTotal, trialTotal } }: TrialSums): number | null {
+/** As a fraction of what the originals cost. Null: they cost nothing, and the trial did, or no run was compared. */
+export function costIncreaseOf({
+  compared,
+  costUsd: { originalTotal, trialTotal },
+}: TrialSums): number | null {
+  if (compared === 0) return null
   if (originalTotal > 0) return trialTotal / originalTotal - 1
   return trialTotal > 0 ? null : 0
 }
@@ -104,5 +108,8 @@ const countRuns = (count: number): string => (count === 1 ? '1 run' : `${count} 
 
 const toPercent = (fraction = 0): string => `${Number((fraction * 100).toPrecision(4))} %`
 
-const describeIncrease = (increase: number): string =>
-  Number.isFinite(increase) ? `${toPercent(increase)} more` : 'more'
+function describeIncrease({ compared }: TrialSums, increase: number): string {
+  if (compared === 0) return 'No run has a cost that can be compared with that of its original'
+  const more = Number.isFinite(increase) ? `${toPercent(increase)} more` : 'more'
+  return `The runs cost ${more} than their originals`
+}

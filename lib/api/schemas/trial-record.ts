@@ -21,6 +21,7 @@ const compared = z.object({ original: distribution, trial: distribution })
 const sums = z
   .object({
     runs: z.int().describe('Lines that have an execution.'),
+    compared: z.int().describe('Of these, executions that can be compared with their originals.'),
     verdicts: verdictCounts,
     schemaViolations: z
       .int()
@@ -32,7 +33,7 @@ const sums = z
     steps: compared,
   })
   .describe(
-    'Costs, run times and steps compare executions without the verdicts DIVERGED and ERROR with their originals.',
+    'Costs, run times and steps compare executions without the verdicts DIVERGED and ERROR with their originals, unless these were deleted.',
   )
 
 export const trialRecord = batchRecord

@@ -57,6 +57,7 @@ export async function sumTrial({ batches, executions }: Stores, batch: Batch): P
   const total = (of: Measures[]) => roundDollars(of.reduce((sum, { costUsd }) => sum + costUsd, 0))
   return {
     runs,
+    compared: trials.length,
     verdicts,
     schemaViolations,
     costUsd: { ...compare('costUsd'), originalTotal: total(originals), trialTotal: total(trials) },

@@ -220,6 +220,7 @@ describe('a trial', () => {
     expect(await run.findProblems()).toEqual([])
     expect((await run.stored())?.sums).toEqual({
       runs: 4,
+      compared: 2,
       verdicts: { SAME: 1, CHANGED: 1, CORRECTED: 0, REGRESSED: 0, DIVERGED: 1, ERROR: 1 },
       schemaViolations: 1,
       costUsd: {
@@ -231,6 +232,18 @@ describe('a trial', () => {
       runTimeMs: { original: { median: 1_000, p95: 1_000 }, trial: expect.anything() },
       steps: { original: { median: 2, p95: 2 }, trial: { median: 0, p95: 0 } },
     })
+  })
+
+  it('counts the runs whose originals are still there', async () => {
+    const originals = idsOf(await anAmount(3))
+    const run = await aTrial(originals, { lanes: 3 })
+    run.hung.add(2)
+    await run.drain()
+    const { organizationId } = version
+    for (const id of originals.slice(1)) await executions.delete({ organizationId, id, now: Date.now() })
+    run.hung.clear()
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.stored())?.sums).toMatchObject({ runs: 3, compared: 1, verdicts: { SAME: 3 } })
   })
 
   it('starts nothing more once its responses have used up what it may cost', async () => {

@@ -56,8 +56,10 @@ export function trialSums({
 }: Partial<Record<Verdict, number>> & { originalTotal?: number; trialTotal?: number }): TrialSums {
   const verdicts = { ...(Object.fromEntries(VERDICTS.map((verdict) => [verdict, 0])) as Counts), ...counts }
   const none = { original: { median: 0, p95: 0 }, trial: { median: 0, p95: 0 } }
+  const runs = Object.values(verdicts).reduce((sum, count) => sum + count, 0)
   return {
-    runs: Object.values(verdicts).reduce((sum, count) => sum + count, 0),
+    runs,
+    compared: runs - verdicts.DIVERGED - verdicts.ERROR,
     verdicts,
     schemaViolations: 0,
     costUsd: { ...none, originalTotal, trialTotal },
