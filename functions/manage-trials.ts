@@ -2,7 +2,6 @@ import { runHeaders, trialItemPageParameters, trialPageParameters } from '../lib
 import { type TrialBody, trialBody } from '../lib/api/schemas/bodies.ts'
 import { toChangedTrialRecord, toTrialItemRecord, toTrialRecord } from '../lib/api/to-trial-record.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
-import { TRIAL_RUNS } from '../lib/core/trial.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { cancelBatch, deleteBatch } from '../lib/engine/batches/change.ts'
 import { countLines, getBatch, listBatches } from '../lib/engine/batches/read.ts'
@@ -30,7 +29,7 @@ const toTrialRequest = (body: TrialBody): TrialRequest => ({
   to: body.to ?? null,
   tenantId: body.tenantId ?? null,
   feedback: body.feedback ?? null,
-  limit: body.limit ?? TRIAL_RUNS.default,
+  limit: body.limit ?? null,
   executions: body.executions?.map((id) => id.toLowerCase()) ?? null,
   tools: { default: 'recorded', ...body.tools },
   models: body.models ?? 'live',

@@ -25,7 +25,14 @@ export function describeOutcome({ trial, slug, gate, unmet, items }: Outcome): s
 }
 
 /** What the trial has repeated, and what it has not compared, unless nothing was chosen. */
-export function describeSettings({ from, to, tenantId, feedback, ignore }: Trial): [string, string][] {
+export function describeSettings({
+  from,
+  to,
+  tenantId,
+  feedback,
+  selectionCut,
+  ignore,
+}: Trial): [string, string][] {
   const selected = [
     ...(from === null ? [] : [`from ${from}`]),
     ...(to === null ? [] : [`before ${to}`]),
@@ -34,6 +41,9 @@ export function describeSettings({ from, to, tenantId, feedback, ignore }: Trial
   ]
   return [
     ...(selected.length > 0 ? [['Selected', selected.join(', ')] as [string, string]] : []),
+    ...(selectionCut
+      ? [['Not looked at', 'executions older than the newest 5,000'] as [string, string]]
+      : []),
     ...(ignore.length > 0
       ? [[`Not compared (${ignore.length})`, ignore.join(', ')] as [string, string]]
       : []),

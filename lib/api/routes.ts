@@ -881,6 +881,7 @@ export const operations = {
     summary: 'Try a version on executions of the agent that have ended',
     headers: 'runHeaders',
     body: 'TrialBody',
+    optionalBody: true,
     responses: {
       202: {
         description: 'The trial; only its ID and status if the token lacks the scope `read`',

@@ -9,7 +9,7 @@ import { toCounts } from './to-batch-record.ts'
 
 /** @param totals of the lines that have ended so far */
 export function toTrialRecord({ batch, totals }: CountedBatch): TrialRecord {
-  const { from, to, tenantId, feedback, tools, models, steps, ignore } = batch.trial as TrialSettings
+  const { from, to, tenantId, feedback, tools, models, steps, ignore, isCut } = batch.trial as TrialSettings
   const verdicts = toVerdicts(batch, totals)
   return {
     id: batch.id,
@@ -26,6 +26,7 @@ export function toTrialRecord({ batch, totals }: CountedBatch): TrialRecord {
     to,
     tenantId,
     feedback,
+    selectionCut: isCut ?? false,
     tools,
     models,
     steps,

@@ -50,6 +50,8 @@ export type TrialSettings = ReplaySettings & {
   to: string | null
   tenantId: string | null
   feedback: (typeof TRIAL_FEEDBACK)[number] | null
+  /** Fewer executions than asked for: older ones were not looked at. */
+  isCut?: true
 }
 
 export const VERDICTS = ['SAME', 'CHANGED', 'CORRECTED', 'REGRESSED', 'DIVERGED', 'ERROR'] as const

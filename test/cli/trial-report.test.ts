@@ -48,10 +48,11 @@ describe('toReport', () => {
   it('names which executions were selected, and what was not compared', () => {
     const trial = aTrial(
       { SAME: 1 },
-      { feedback: 'corrected', to: '2026-11-02T00:00:00Z', ignore: ['/at', '/b|c'] },
+      { feedback: 'corrected', to: '2026-11-02T00:00:00Z', selectionCut: true, ignore: ['/at', '/b|c'] },
     )
     const text = toReport({ trial, slug: 'triage', gate: {}, unmet: [], items: [] }, COMMAND)
     expect(text).toContain('\n\nSelected: <code>before 2026-11-02T00&#58;00&#58;00Z, corrected</code>\n\n')
+    expect(text).toContain('\n\nNot looked at: <code>executions older than the newest 5,000</code>\n\n')
     expect(text).toContain('\n\nNot compared (2): <code>/at, /b&#124;c</code>\n\n')
   })
 

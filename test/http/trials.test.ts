@@ -111,6 +111,12 @@ describe('a trial', () => {
     expect(execution).not.toHaveProperty('batchId')
   })
 
+  it('has defaults for everything that it needs, so that code agents need no body', async () => {
+    const response = await own.call('POST', `/v1/agents/${SLUG}/versions/${draft}/trials`)
+    expect(response.status, response.text).toBe(202)
+    expect(response.json).toMatchObject({ lines: 4, ignore: [], selectionCut: false })
+  })
+
   it('has items by verdict, in pages', async () => {
     const { id } = await started(draft, { ignore: ['/at'] })
     await ended(id)

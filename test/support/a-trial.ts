@@ -25,7 +25,7 @@ export function aTrial(counts: Parameters<typeof trialSums>[0], overrides: Parti
     lines: runs,
     costUsd: 0.42,
     maxTrialCostUsd: 2,
-    ...{ from: null, to: null, tenantId: null, feedback: null },
+    ...{ from: null, to: null, tenantId: null, feedback: null, selectionCut: false },
     ...{ tools: { default: 'recorded' }, models: 'live', steps: 'recorded', ignore: [] },
     verdicts,
     sums,

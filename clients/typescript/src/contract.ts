@@ -881,6 +881,8 @@ export type Trial = {
   /** Only originals of this tenant. Null: of all. */
   tenantId: string | null
   feedback: 'corrected' | 'rated' | null
+  /** Fewer executions than asked for: it looked at the newest 5,000 only, and there are older ones. */
+  selectionCut: boolean
   /** By the name of the tool; `default` for all others. */
   tools: { [key: string]: 'recorded' | 'live' }
   models: 'recorded' | 'live'

@@ -58,6 +58,11 @@ export const trialRecord = batchRecord
     to: z.iso.datetime({ offset: true }).nullable(),
     tenantId: z.string().nullable().describe('Only originals of this tenant. Null: of all.'),
     feedback: z.enum(TRIAL_FEEDBACK).nullable(),
+    selectionCut: z
+      .boolean()
+      .describe(
+        'Fewer executions than asked for: it looked at the newest 5,000 only, and there are older ones.',
+      ),
     tools: z.record(z.string(), source).describe('By the name of the tool; `default` for all others.'),
     models: source,
     steps: source,

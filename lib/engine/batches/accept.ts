@@ -114,12 +114,12 @@ async function violationsOf(version: Version, input: JsonObject): Promise<Violat
 export const acceptBatch = (stores: AcceptStores, { lines, ...target }: BatchRequest): Promise<Batch> =>
   startBatch(stores, target, {
     identity: lines.map(({ customId, input }) => [customId, input]),
-    readLines: async () => lines,
+    readLines: async () => ({ lines }),
   })
 
 /**
  * @param source.identity what must be the same when the idempotency key is used again
- * @param source.readLines called if the batch is a new one
+ * @param source.readLines called if the batch is a new one. `isCut`: of a trial
  * @param source.trial its lines are the originals that a trial repeats
  */
 export async function startBatch(
@@ -127,7 +127,7 @@ export async function startBatch(
   { access, version, overrides, key, refusal, selectedBy, newId }: BatchTarget,
   source: {
     identity: unknown
-    readLines: () => Promise<LineInput[]>
+    readLines: () => Promise<{ lines: LineInput[]; isCut?: boolean }>
     retryOf?: string
     trial?: TrialSettings
   },
@@ -141,7 +141,7 @@ export async function startBatch(
   const known = isBound ? await batches.get({ organizationId, id }) : null
   if (known) return known
   if (refusal) throw refusal
-  const lines = await source.readLines()
+  const { lines, isCut = false } = await source.readLines()
   const now = isBound ? system.now() : timeOfId(id)
   const batch: Omit<Batch, 'blocks'> = {
     id,
@@ -154,7 +154,7 @@ export async function startBatch(
     tokenId: access.tokenId || null,
     options: optionsOf(overrides),
     webhookUrl: overrides.webhookUrl ?? null,
-    trial,
+    trial: trial && { ...trial, ...(isCut && { isCut }) },
     sums: null,
     retryOf,
     idempotencyId,

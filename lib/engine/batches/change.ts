@@ -73,7 +73,7 @@ export async function retryFailed(
   return startBatch(stores, target, {
     identity: batch.id,
     retryOf: batch.id,
-    readLines: () => readFailedLines(stores, batch),
+    readLines: async () => ({ lines: await readFailedLines(stores, batch) }),
   })
 }
 

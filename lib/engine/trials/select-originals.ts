@@ -16,15 +16,16 @@ type Agent = { organizationId: string; agentId: string; hasCode: boolean }
 export type Selection = Pick<TrialSettings, 'from' | 'to' | 'tenantId' | 'feedback'> & { limit: number }
 
 /**
- * The ids of the newest executions of an agent that a trial can repeat.
+ * The ids of the newest executions of an agent that a trial can repeat. `isCut`: older ones were not looked at.
  * @throws ServiceError `InputSchemaMismatch` that says what was looked at, if there is none; Unavailable
  */
 export async function selectOriginals(
   { executions }: Stores,
   agent: Agent,
-  { from, to, tenantId, feedback, limit }: Selection,
-): Promise<string[]> {
+  { limit, ...selection }: Selection,
+): Promise<{ ids: string[]; isCut: boolean }> {
   const { organizationId, agentId } = agent
+  const { from, to, tenantId, feedback } = selection
   const filter = { organizationId, agentId, tenantId, status: null, from: toTime(from), to: toTime(to) }
   const selected: string[] = []
   const refused = new Map<string, number>()
@@ -43,14 +44,21 @@ export async function selectOriginals(
     lookedAt += items.length
     after = next
   } while (after && selected.length < limit && lookedAt < MAX_LOOKED_AT)
-  if (selected.length > 0) return selected.slice(0, limit)
+  if (selected.length > 0)
+    return { ids: selected.slice(0, limit), isCut: after !== null && selected.length < limit }
   const reasons = [...refused].map(([reason, number]) => `${reason}: ${number}`).join(', ')
   const found =
     lookedAt === 0
-      ? 'The agent has no executions in this time'
-      : `None of the ${lookedAt} newest executions in this time can be repeated (${reasons})`
+      ? `The agent has no executions${describe(selection)}`
+      : `None of the ${lookedAt} newest executions${describe(selection)} can be repeated (${reasons})`
   const hint = after ? ' Older ones were not looked at: narrow the time with from and to.' : ''
   throw new ServiceError('InputSchemaMismatch', `${found}.${hint}`)
+}
+
+/** Which executions were asked for, after their name. */
+function describe({ from, to, tenantId }: Omit<Selection, 'limit'>): string {
+  const times = [...(from === null ? [] : [`since ${from}`]), ...(to === null ? [] : [`before ${to}`])]
+  return `${tenantId === null ? '' : ` of the tenant ${tenantId}`}${times.length > 0 ? ` ${times.join(' and ')}` : ''}`
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Version } from '../../core/agent.ts'
 import type { Batch } from '../../core/batch.ts'
 import { InputSchemaMismatch, InvalidQueryParameter, type Violation } from '../../core/errors.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
-import { type ReplaySettings, sourceOf, type TrialSettings } from '../../core/trial.ts'
+import { type ReplaySettings, sourceOf, TRIAL_RUNS, type TrialSettings } from '../../core/trial.ts'
 import { toJsonPointer } from '../../schema/message-text.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { type AcceptStores, startBatch } from '../batches/accept.ts'
@@ -19,7 +19,7 @@ type Stores = AcceptStores & {
 
 /** What a client asks for. `executions`: instead of those that the other members select. */
 export type TrialRequest = TrialSettings & {
-  limit: number
+  limit: number | null
   executions: string[] | null
   maxTrialCostUsd: number | null
   maxConcurrency: number | undefined
@@ -65,10 +65,10 @@ export async function startTrial(
       trial,
       identity: request,
       async readLines() {
-        const ids = executions
-          ? await checkOriginals(stores, agent, executions)
-          : await selectOriginals(stores, agent, { ...trial, limit })
-        return ids.map((customId) => ({ customId, input: {} }))
+        const { ids, isCut } = executions
+          ? { ids: await checkOriginals(stores, agent, executions), isCut: false }
+          : await selectOriginals(stores, agent, { ...trial, limit: limit ?? TRIAL_RUNS.default })
+        return { lines: ids.map((customId) => ({ customId, input: {} })), isCut }
       },
     },
   )
@@ -96,9 +96,9 @@ function violation(names: string[], predicate: string): Violation {
   return { path, message: `${path} ${predicate}.` }
 }
 
-function checkSelection({ from, to, tenantId, feedback, executions }: TrialRequest): Violation[] {
-  if (executions && [from, to, tenantId, feedback].some((value) => value !== null))
-    return [violation(['executions'], 'cannot be combined with from, to, tenantId and feedback')]
+function checkSelection({ from, to, tenantId, feedback, limit, executions }: TrialRequest): Violation[] {
+  if (executions && [from, to, tenantId, feedback, limit].some((value) => value !== null))
+    return [violation(['executions'], 'cannot be combined with from, to, tenantId, feedback and limit')]
   const isEmpty = from !== null && to !== null && Date.parse(from) >= Date.parse(to)
   return isEmpty ? [violation(['from'], 'must be before to')] : []
 }

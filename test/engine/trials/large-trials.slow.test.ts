@@ -49,7 +49,7 @@ describe('a trial of 1,000 originals', () => {
     const ids = await Promise.all(
       Array.from({ length: RUNS + 5 }, () => limit(() => anOriginal(version, { answer: 'a' }))),
     )
-    const originals = await selectOriginals({ executions }, agentOf(version), filter)
+    const { ids: originals } = await selectOriginals({ executions }, agentOf(version), filter)
     expect(originals).toEqual(ids.toSorted().toReversed().slice(0, RUNS))
     const changed = [3, 500, 999]
     const run = await BatchRun.create({
@@ -84,7 +84,7 @@ describe('originals with outputs of 5 MB', () => {
     const ids: string[] = []
     for (let count = 0; count < 20; count++) ids.push(await anOriginal(agent, { answer: LARGE }))
     const before = process.memoryUsage().rss
-    const originals = await selectOriginals({ executions }, agentOf(agent), filter)
+    const { ids: originals } = await selectOriginals({ executions }, agentOf(agent), filter)
     expect(originals).toEqual(ids.toReversed())
     const run = await BatchRun.create({
       ...{ table, version: agent, lines: ids.length, lanes: 5, trial: { originals } },

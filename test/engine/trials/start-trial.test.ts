@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 
 const REQUEST: TrialRequest = {
-  ...{ from: null, to: null, tenantId: null, feedback: null, limit: 100, executions: null },
+  ...{ from: null, to: null, tenantId: null, feedback: null, limit: null, executions: null },
   ...{ tools: { default: 'recorded' }, models: 'live', steps: 'recorded', ignore: [] },
   ...{ maxTrialCostUsd: 1, maxConcurrency: undefined },
 }
@@ -179,22 +179,58 @@ describe('the originals of a trial', () => {
       },
     }
     await expect(start(version, {}, { on: { ...stores, executions: endless } })).rejects.toThrow(
-      `None of the ${MAX_LOOKED_AT} newest executions in this time can be repeated (in progress: ${MAX_LOOKED_AT}). Older ones were not looked at: narrow the time with from and to.`,
+      `None of the ${MAX_LOOKED_AT} newest executions can be repeated (in progress: ${MAX_LOOKED_AT}). Older ones were not looked at: narrow the time with from and to.`,
     )
     expect(pages).toBe(MAX_LOOKED_AT / 100)
+  })
+
+  it('are said to be cut if older ones were not looked at', async () => {
+    const version = await aModelAgent({}, { table })
+    const id = await anOriginal(version)
+    const original = await executions.getSummary({ organizationId: version.organizationId, id })
+    const running = executionOf(version)
+    let pages = 0
+    const endless = {
+      ...executions,
+      async listSummaries() {
+        const items = [pages++ === 0 && original ? original : running]
+        return {
+          items: [...items, ...Array.from({ length: 99 }, () => running)],
+          next: { order: running.id },
+        }
+      },
+    }
+    const on = { ...stores, executions: endless }
+    const { trial, lines } = await start(version, {}, { on })
+    expect([lines, trial?.isCut]).toEqual([1, true])
+    pages = 0
+    expect((await start(version, { limit: 1 }, { on })).trial).not.toHaveProperty('isCut')
+    expect((await start(version)).trial).not.toHaveProperty('isCut')
   })
 
   it('are said to be missing if there are none', async () => {
     const version = await aModelAgent({}, { table })
     await expect(start(version)).rejects.toMatchObject({
       code: 'InputSchemaMismatch',
-      message: 'The agent has no executions in this time.',
+      message: 'The agent has no executions.',
     })
     await anOriginal(version, { isDraft: true })
     await anOriginal(version, { outcome: success() })
     await expect(start(version)).rejects.toThrow(
-      'None of the 2 newest executions in this time can be repeated (without steps: 1, of a draft: 1).',
+      'None of the 2 newest executions can be repeated (without steps: 1, of a draft: 1).',
     )
+    const from = '2026-01-01T00:00:00Z'
+    const to = '2126-01-01T00:00:00Z'
+    const missing: [Partial<TrialRequest>, string][] = [
+      [{ tenantId: 'acme' }, 'The agent has no executions of the tenant acme.'],
+      [{ to: from }, `The agent has no executions before ${from}.`],
+      [
+        { tenantId: 'acme', from, to },
+        `The agent has no executions of the tenant acme since ${from} and before ${to}.`,
+      ],
+      [{ from }, `None of the 2 newest executions since ${from} can be repeated`],
+    ]
+    for (const [filter, message] of missing) await expect(start(version, filter)).rejects.toThrow(message)
     const reserved = await start(version, {}, { key: 'none' }).catch(() => null)
     expect(reserved).toBeNull()
     const id = await anOriginal(version)
@@ -300,6 +336,7 @@ describe('a request for a trial', () => {
       { from: '2026-01-01T00:00:00Z' },
       { tenantId: 'a' },
       { feedback: 'rated' as const },
+      { limit: 1 },
     ])
       await expect(start(version, { executions: ids, ...filter })).rejects.toMatchObject({
         errors: [{ path: '/executions' }],
@@ -368,7 +405,7 @@ describe('a request for a trial', () => {
     for (let at = 0; at < sent.length; at++) {
       for (const kind of ['die before', 'die after'] as const) {
         await requestsOf(`${at} ${kind}`, [{ at, kind }])
-        const trial = await start(version, { limit: 100 }, { key: `${at} ${kind}`, access })
+        const trial = await start(version, {}, { key: `${at} ${kind}`, access })
         expect([[old], [newer, old]], `${kind} ${at}`).toContainEqual(await linesOf(trial))
       }
     }
