@@ -133,9 +133,10 @@ export function agentStore(table: Table): AgentStore {
 
     async deleteVersion({ organizationId, agentId, id, status }) {
       const key = versionKey(agentId, id)
+      const isRefused = status === 'DRAFT' && (await refuseDraft(table, { organizationId, agentId, id }))
       const marked = await table.update(key, {
-        set: { deleted: true },
-        condition: allOf(isOwnedBy(organizationId), hasStatus(status)),
+        set: { deleted: true, status },
+        condition: allOf(isOwnedBy(organizationId), isRefused ? EXISTS : hasStatus(status)),
       })
       if (!marked) return (await readVersion(table, { organizationId, agentId, id })) ? 'other' : 'missing'
       await table.update(agentKey(agentId), {
@@ -195,7 +196,9 @@ export function agentStore(table: Table): AgentStore {
 
     async getVersion({ organizationId, agentId, id }) {
       const item = await readVersion(table, { organizationId, agentId, id })
-      return item && versionFromItem(item)
+      if (!item) return null
+      const [version] = await withDrafts(table, [versionFromItem(item)])
+      return version ?? null
     },
 
     async listVersions({ organizationId, agentId, limit, after }) {
@@ -214,7 +217,7 @@ export function agentStore(table: Table): AgentStore {
       const versions = items
         .filter((item) => item.id !== after?.order && item.organizationId === organizationId && !item.deleted)
         .map(versionFromItem)
-      const page = versions.slice(0, limit)
+      const page = await withDrafts(table, versions.slice(0, limit))
       // DynamoDB returns 1 MB at most, which fits a response: the page needs no other limit in bytes.
       const hasMore = versions.length > limit || lastKey !== null
       const last = page.at(-1)
@@ -294,6 +297,32 @@ async function publishDraft(table: Table, version: VersionId, message?: string):
     set: { status: 'PUBLISHED', message, neverReplaced: true },
     condition: allOf(EXISTS, IS_NOT_DELETED),
   })
+}
+
+/**
+ * Versions of one agent as others see them. One that is to be released is a draft until the agent's write succeeds, which
+ * takes it away as the draft: it remains one if that write is refused, or if the process dies before.
+ */
+async function withDrafts(table: Table, versions: Version[]): Promise<Version[]> {
+  const unsure = versions.find(({ status, neverReplaced }) => status === 'PUBLISHED' && neverReplaced)
+  if (!unsure) return versions
+  const agent = await table.get(agentKey(unsure.agentId), { consistent: true })
+  return versions.map((version) => {
+    if (version.id !== agent?.draftVersionId) return version
+    const { neverReplaced: _, ...draft } = version
+    return { ...draft, status: 'DRAFT' }
+  })
+}
+
+/** Whether a draft was to be released, and no process can do so any more. Until it is deleted, it stays the draft. */
+async function refuseDraft(table: Table, { organizationId, agentId, id }: VersionId): Promise<boolean> {
+  const item = await readVersion(table, { organizationId, agentId, id })
+  if (item?.status !== 'PUBLISHED') return false
+  const refused = await table.update(agentKey(agentId), {
+    set: { [retiredAttribute(id)]: new Date().toISOString() },
+    condition: allOf(isOwnedBy(organizationId), refersTo('DRAFT', id)),
+  })
+  return refused !== null
 }
 
 const referenceOf = (agent: Item | null, status: VersionStatus): unknown =>

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { promoteVersion, retireVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
+import { archiveAgent, promoteVersion, retireVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
+import { deleteDraft } from '../../../lib/agents/lifecycle/delete-draft.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
 import { resolveVersion } from '../../../lib/agents/resolve-version.ts'
 import { findBreach, type RolloutFigures, selects } from '../../../lib/core/rollout.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
 import { system } from '../../../lib/system.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
-import { RolloutRun } from '../../support/rollouts/rollout-run.ts'
+import { mortalTable, RolloutRun } from '../../support/rollouts/rollout-run.ts'
 
 const RUNS = 10_000
 const VERSION = '01a2003b-879e-76ff-97ee-7005494d15b8'
@@ -228,5 +230,101 @@ describe('a rollout', () => {
     ).toMatchObject({
       status: 'DRAFT',
     })
+  })
+})
+
+describe('a draft that was to be released', () => {
+  const released = { rollout: 'rollout', promotion: 'promotion' } as const
+  const release = (run: RolloutRun, how: keyof typeof released, table = run.table) =>
+    how === 'rollout'
+      ? run.start({}, table)
+      : promoteVersion({ ...run.referenceOn(table), system, versionId: run.next.id })
+  const draftOf = async (run: RolloutRun) => {
+    const { organizationId, agentId } = run.current
+    const store = agentStore(run.table)
+    const { items } = await store.listVersions({ organizationId, agentId, limit: 10, after: null })
+    const listed = items.find(({ id }) => id === run.next.id)
+    const found = await resolveVersion({ ...run.referenceOn(run.table), versionId: run.next.id, run: null })
+    expect(found.version).toEqual(listed)
+    return listed
+  }
+  const remove = (run: RolloutRun, table = run.table) =>
+    deleteDraft({
+      ...run.referenceOn(table),
+      executions: openStores(run.table).executions,
+      versionId: run.next.id,
+    })
+
+  it.each(Object.values(released))(
+    'stays a draft, which can be deleted, if the process of its %s dies in between',
+    async (how) => {
+      let deaths = 0
+      for (let request = 0; ; request++) {
+        const run = await newRun()
+        const { table, process } = mortalTable(run.table, { request, isAfter: true })
+        await release(run, how, table).catch(() => undefined)
+        const { draftVersionId, current } = await run.agent()
+        if (!process.isDead) break
+        if (draftVersionId === null) continue
+        deaths++
+        expect(current?.id).toBe(run.current.id)
+        expect(await draftOf(run)).toEqual(run.next)
+        // Also if the deletion is interrupted.
+        if (request % 2 === 0) {
+          const dying = mortalTable(run.table, { request: 5, isAfter: true })
+          await remove(run, dying.table).catch(() => undefined)
+          await remove(run).catch(({ code }) => expect(code).toBe('VersionNotFound'))
+        } else await remove(run)
+        expect(await run.agent()).toMatchObject({ draftVersionId: null, retired: {} })
+        await expect(release(run, how)).rejects.toMatchObject({ code: 'VersionNotFound' })
+      }
+      expect(deaths).toBeGreaterThan(1)
+    },
+  )
+
+  it.each(Object.values(released))('stays a draft if the agent is archived during its %s', async (how) => {
+    const run = await newRun()
+    const update: typeof run.table.update = async (key, change) => {
+      if (change.set?.status === 'PUBLISHED')
+        await archiveAgent(run.referenceOn(run.table), '2027-02-01T00:00:00.000Z')
+      return run.table.update(key, change)
+    }
+    await expect(release(run, how, { ...run.table, update })).rejects.toMatchObject({ code: 'AgentArchived' })
+    expect(await draftOf(run)).toEqual(run.next)
+    await archiveAgent(run.referenceOn(run.table), null)
+    // Released again, it is a version like any other.
+    await release(run, how)
+    expect(await draftOf(run)).toMatchObject({ status: 'PUBLISHED', neverReplaced: true })
+    await expect(remove(run)).rejects.toMatchObject({ code: 'VersionPublished' })
+  })
+
+  it.each(Object.values(released))('is released or deleted, whatever is first, by a %s', async (how) => {
+    for (let request = 0; request < 8; request++) {
+      const run = await newRun()
+      const dying = mortalTable(run.table, { request: 3, isAfter: true })
+      await release(run, how, dying.table).catch(() => undefined)
+      let requests = 0
+      // As a whole between two requests of the release.
+      const interfere = async () => {
+        if (requests++ === request)
+          await remove(run).catch(({ code }) => expect(code).toBe('VersionPublished'))
+      }
+      const get: typeof run.table.get = async (...args) => {
+        await interfere()
+        return run.table.get(...args)
+      }
+      const update: typeof run.table.update = async (...args) => {
+        await interfere()
+        return run.table.update(...args)
+      }
+      await release(run, how, { ...run.table, get, update }).catch(({ code }) =>
+        expect(code).toBe('VersionNotFound'),
+      )
+      const { current, rollout } = await run.agent()
+      const isReleased = [current?.id, rollout?.versionId].includes(run.next.id)
+      const { organizationId, agentId } = run.current
+      const stored = await agentStore(run.table).getVersion({ organizationId, agentId, id: run.next.id })
+      expect(stored?.status, `${request}`).toBe(isReleased ? 'PUBLISHED' : undefined)
+    }
   })
 })

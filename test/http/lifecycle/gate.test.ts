@@ -213,7 +213,7 @@ describe.concurrent('execution.promotion.require: trial', () => {
     for (const version of [old, draft, current]) expect((await promote('back', version)).status).toBe(200)
   })
 
-  it('refuses a version that was published and never became current', async () => {
+  it('refuses a draft whose promotion was refused after it had begun', async () => {
     const { draft } = await gated('half')
     const store = agentStore(sharedTable())
     // As a promotion does that loses against another one.
@@ -221,7 +221,7 @@ describe.concurrent('execution.promotion.require: trial', () => {
     const other = { ...ids, id: system.newId() }
     const read = { draftVersionId: other.id, current: null, promotedAt: new Date().toISOString(), syncAt: 1 }
     expect(await store.promote({ ...ids, ...read })).toBeNull()
-    expect((await org.versions('half'))[0]).toMatchObject({ id: draft.id, status: 'PUBLISHED' })
+    expect((await org.versions('half'))[0]).toMatchObject({ id: draft.id, status: 'DRAFT' })
     expect(codeOf(await promote('half', draft))).toEqual([409, 'TrialRequired'])
     expect((await promote('half', draft, await storeTrial(draft))).status).toBe(200)
   })
