@@ -21,6 +21,16 @@ export const isTrialUsedUp = async (store: Pick<LimitStore, 'getSpent'>, trial: 
 
 export const trialUsedUp = (maxTrialCostUsd: number): ExecutionError => ({
   code: 'BudgetExceeded',
-  message: `The trial has used up what it may cost: ${maxTrialCostUsd} US dollars (maxTrialCostUsd).`,
+  message:
+    maxTrialCostUsd === 0
+      ? 'A request differs from the recording, so a model would be called. The trial has no limit for what that may cost: give it maxTrialCostUsd.'
+      : `The trial has used up what it may cost: ${maxTrialCostUsd} US dollars (maxTrialCostUsd).`,
+  maxTrialCostUsd,
+})
+
+/** A request that a recording does not answer. */
+export const withoutPrice = (model: string, maxTrialCostUsd: number): ExecutionError => ({
+  code: 'BudgetExceeded',
+  message: `A request differs from the recording. The model ${model} has no price, so the limit of the trial cannot be kept (maxTrialCostUsd).`,
   maxTrialCostUsd,
 })

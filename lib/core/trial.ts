@@ -29,7 +29,7 @@ export type Replay = ReplaySettings & {
   isTrial: boolean
   /** The model of agents whose document names none, as in the original. Null: that of the service. */
   defaultModel: string | null
-  /** What all lines of its trial may cost together. Absent for no limit. */
+  /** What all lines of its trial may cost together; 0: no model is called. Absent for no limit. */
   maxTrialCostUsd?: number
 }
 

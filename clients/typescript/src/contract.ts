@@ -971,7 +971,7 @@ export type TrialBody = {
   steps?: 'recorded' | 'live'
   /** JSON Pointers into arguments of tools and into outputs: what is not compared. */
   ignore?: string[]
-  /** The maximum price in US dollars of all model responses together. Required if models are live. */
+  /** The maximum price in US dollars of all model responses together. Required if models are live. If they are recorded and it is missing, no model is called: runs end where they would. */
   maxTrialCostUsd?: number
   /** How many executions are in progress at the same time. */
   maxConcurrency?: number

@@ -371,7 +371,7 @@ export const trialBody = /* @__PURE__ */ schema(() => {
       }),
       maxTrialCostUsd: within(
         MAX_COST_USD,
-        'The maximum price in US dollars of all model responses together. Required if models are live.',
+        'The maximum price in US dollars of all model responses together. Required if models are live. If they are recorded and it is missing, no model is called: runs end where they would.',
         false,
       ),
       maxConcurrency: within(MAX_CONCURRENCY, 'How many executions are in progress at the same time.'),

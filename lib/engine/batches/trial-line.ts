@@ -27,10 +27,11 @@ export async function repeatOriginal(
   if (!original) return { ...ofNothing(batch), replay: toReplay(batch, id, null), error: ORIGINAL_DELETED }
   const made = await resolveVersionOf(agents, original)
   const { input, tenantId } = original
-  const { maxCostUsd } = batch
+  const { maxCostUsd, trial } = batch
   const chosen = toOverrides(original, made, await resolveVersionOf(agents, batch))
-  // A run alone never has more than its trial, so that only models with a price run.
-  const limit = maxCostUsd !== null && { maxCostUsd: Math.min(chosen.maxCostUsd ?? maxCostUsd, maxCostUsd) }
+  // A run alone never has more than its trial, so that only models with a price run, unless they may never be called.
+  const isLive = maxCostUsd !== null && trial.models === 'live'
+  const limit = isLive && { maxCostUsd: Math.min(chosen.maxCostUsd ?? maxCostUsd, maxCostUsd) }
   return {
     input,
     tenantId,
@@ -45,7 +46,8 @@ function toReplay(
   executionId: string,
   defaultModel: string | null,
 ): Replay {
-  const limit = maxCostUsd !== null && { maxTrialCostUsd: maxCostUsd }
+  const maxTrialCostUsd = maxCostUsd ?? (models === 'recorded' ? 0 : null)
+  const limit = maxTrialCostUsd !== null && { maxTrialCostUsd }
   return { tools, models, steps, ignore, executionId, fromStep: 1, isTrial: true, defaultModel, ...limit }
 }
 

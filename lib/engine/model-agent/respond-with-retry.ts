@@ -44,7 +44,7 @@ export function respondWithRetry(
   const maxWaitMs = hasAlternative ? backoffMs : retryWindowMs
   let giveUpAt: number | undefined
   const respond = async () => {
-    await limits?.check()
+    await limits?.check(model)
     const response = await model.respond(budget ? budget.limit(request, model) : request)
     await limits?.add(response.usage)
     return response

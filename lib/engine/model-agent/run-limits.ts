@@ -1,7 +1,8 @@
 import pRetry from 'p-retry'
 import { findUsedUp, hasCostLimit, type Limited, limitsOf } from '../../access/limits.ts'
-import { addTrialSpent, isTrialUsedUp, trialUsedUp } from '../../access/trial-limit.ts'
+import { addTrialSpent, isTrialUsedUp, trialUsedUp, withoutPrice } from '../../access/trial-limit.ts'
 import type { Execution, Usage } from '../../core/execution.ts'
+import type { Model } from '../../core/model.ts'
 import { describeReached, ownerOf, type Spent } from '../../core/usage-limits.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { Engine } from '../engine.ts'
@@ -15,7 +16,7 @@ const RETRIES = { retries: 3, minTimeout: 100, maxTimeout: 1_000, randomize: tru
  */
 export type RunLimits = {
   /** To be called before each model request, retries included. @throws BudgetExceeded, Unavailable */
-  check(): Promise<void>
+  check(model: Pick<Model, 'name' | 'costOf'>): Promise<void>
   /** What a response has cost, also of one that cannot be used. Never throws: the response must not be lost. */
   add(usage: Usage): Promise<void>
 }
@@ -37,7 +38,7 @@ export function openRunLimits(
   }
   const findLimited = async () => (await limitsOf(store, execution)).filter(hasCostLimit)
   return {
-    async check() {
+    async check(model) {
       const at = system.now()
       const checks = (await findLimited()).map(async (limited) => {
         const { subject } = limited
@@ -51,8 +52,10 @@ export function openRunLimits(
         throw new BudgetExceeded({ code: 'BudgetExceeded', message: describeReached(usedUp), ...details })
       })
       await Promise.all(checks)
-      if (trial && maxTrialCostUsd !== undefined && (await isTrialUsedUp(store, trial, maxTrialCostUsd)))
-        throw new BudgetExceeded(trialUsedUp(maxTrialCostUsd))
+      if (!trial || maxTrialCostUsd === undefined) return
+      const isUsedUp = maxTrialCostUsd === 0 || (await isTrialUsedUp(store, trial, maxTrialCostUsd))
+      if (isUsedUp) throw new BudgetExceeded(trialUsedUp(maxTrialCostUsd))
+      if (!model.costOf) throw new BudgetExceeded(withoutPrice(model.name, maxTrialCostUsd))
     },
 
     async add({ costUsd = 0 }) {

@@ -79,8 +79,10 @@ async function checkRequest(version: Version, request: TrialRequest): Promise<vo
   const violations = [...checkSelection(request), ...checkTools(version, request)]
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
   const { maxTrialCostUsd, models } = request
+  // Only a request that differs from the recording needs a limit, and a model with a price.
+  if (models === 'recorded' && !version.code) return
   if (maxTrialCostUsd === null) {
-    if (version.code || models === 'recorded') return
+    if (version.code) return
     throw invalid('maxTrialCostUsd', 'is required, because the trial calls models')
   }
   await checkCostLimit(version, {}, 'maxTrialCostUsd').catch((error: unknown) => {

@@ -78,8 +78,21 @@ describe('a line of a trial', () => {
         fromStep: 1,
         isTrial: true,
         defaultModel: 'a/pinned',
+        maxTrialCostUsd: 0,
       },
     })
+  })
+
+  it('with recorded models needs no price, whatever the trial may cost', async () => {
+    const original = await anOriginal()
+    const { organizationId } = version
+    const unpriced = await aModelAgent({ organizationId, model: 'bedrock/without.a-price' }, { table })
+    const options = { settings: { models: 'recorded' }, maxCostUsd: 1, version: unpriced }
+    const run = await aTrial([original.id], options)
+    expect(await run.findProblems()).toEqual([])
+    const [line] = await run.executions()
+    expect(line).toMatchObject({ status: 'SUCCESS', replay: { maxTrialCostUsd: 1 } })
+    expect(line?.options.maxCostUsd).toBeUndefined()
   })
 
   it('does not follow the defaults of the version that ran: those of the tried version are its own', async () => {

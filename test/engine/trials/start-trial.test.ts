@@ -323,6 +323,10 @@ describe('a request for a trial', () => {
     await expect(start(unpriced)).rejects.toMatchObject(
       violation(expect.stringContaining('has no price') as never),
     )
+    await anOriginal(unpriced)
+    const request = { models: 'recorded' as const, maxTrialCostUsd: null }
+    expect((await start(unpriced, request)).maxCostUsd).toBeNull()
+    expect((await start(unpriced, { ...request, maxTrialCostUsd: 1 })).maxCostUsd).toBe(1)
     const code = await aModelAgent({ code: true, slug: 'code' }, { table, code: 'export default () => ({})' })
     await expect(start(code)).rejects.toMatchObject(
       violation(expect.stringContaining('does not accept maxTrialCostUsd') as never),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { addTrialSpent, isTrialUsedUp } from '../../../lib/access/trial-limit.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
+import type { ReplaySource } from '../../../lib/core/trial.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
@@ -21,12 +22,17 @@ const CENT = 0.01
 const wrong = { calls: [finalAnswer({ wrong: true })], usage }
 
 /** Executions of a trial with this limit: lines of the same batch, with models that are live. */
-async function aTrial(version: Version, lines: number, maxTrialCostUsd: number) {
+async function aTrial(
+  version: Version,
+  lines: number,
+  maxTrialCostUsd: number,
+  models: ReplaySource = 'live',
+) {
   const original = executionOf(version)
   await engine.executions.create({ execution: original })
   const trialId = system.newId()
   const replay = {
-    ...{ tools: { default: 'recorded' as const }, models: 'live' as const, steps: 'recorded' as const },
+    ...{ tools: { default: 'recorded' as const }, models, steps: 'recorded' as const },
     ...{ ignore: [], executionId: original.id, fromStep: 1, isTrial: true, defaultModel: null },
     maxTrialCostUsd,
   }
@@ -72,6 +78,31 @@ describe('maxTrialCostUsd', () => {
     for (const { ids } of [first, second]) await processMessage(engine as Engine, ids[0] as string)
     expect((await first.readAll())[0]?.error).toMatchObject({ code: 'BudgetExceeded' })
     expect((await second.readAll())[0]?.status).toBe('SUCCESS')
+  })
+
+  it('of 0, where models are recorded and nobody gave one, ends a run before its first request', async () => {
+    const { model, requests } = scripted.scriptModel(() => wrong)
+    const version = await aModelAgent({ model })
+    const trial = await aTrial(version, 1, 0, 'recorded')
+    await processMessage(engine as Engine, trial.ids[0] as string)
+    expect((await trial.readAll())[0]).toMatchObject({
+      status: 'ERROR',
+      error: { code: 'BudgetExceeded', message: expect.stringContaining('give it maxTrialCostUsd') },
+    })
+    expect(requests).toHaveLength(0)
+  })
+
+  it('ends a run before it calls a model that has no price', async () => {
+    const { model, requests } = scripted.scriptModel(() => wrong)
+    const version = await aModelAgent({ model })
+    const trial = await aTrial(version, 1, CENT, 'recorded')
+    const unpriced = { ...engine, environment: { ...environment, MODEL_PRICES: '' } }
+    await processMessage(unpriced as Engine, trial.ids[0] as string)
+    expect((await trial.readAll())[0]).toMatchObject({
+      status: 'ERROR',
+      error: { code: 'BudgetExceeded', message: expect.stringContaining('has no price') },
+    })
+    expect(requests).toHaveLength(0)
   })
 
   it('calls no model while the limit cannot be read', async () => {
