@@ -242,7 +242,7 @@ describe('limit.warning', () => {
     await stores.limits.addSpent({ organizationId, subject, at: NOW, costUsd: 12 })
     const execution = anExecution({ organizationId, tenantId: 'acme' })
     const run = openRunLimits({ ...stores, system: engine.system }, execution)
-    await expect(run?.check()).rejects.toMatchObject({ error: { code: 'BudgetExceeded' } })
+    await expect(run?.check({ name: 'a/model' })).rejects.toMatchObject({ error: { code: 'BudgetExceeded' } })
     await settle()
     expect(sentData()).toMatchObject([{ tenantId: 'acme', period: 'day', spentUsd: 12 }])
   })

@@ -70,7 +70,7 @@ async function spend(): Promise<void> {
   const limits = openRunLimits({ ...service.engine(), system }, execution)
   for (;;) {
     try {
-      await limits?.check()
+      await limits?.check({ name: 'a/model' })
     } catch (error) {
       if (error instanceof BudgetExceeded) return
       throw error
