@@ -300,8 +300,8 @@ async function publishDraft(table: Table, version: VersionId, message?: string):
 }
 
 /**
- * Versions of one agent as others see them. One that is to be released is a draft until the agent's write succeeds, which
- * takes it away as the draft: it remains one if that write is refused, or if the process dies before.
+ * Versions of one agent as others see them. One that is to be released is a draft until the agent's write succeeds, by
+ * which the agent has no draft any more: it remains one if that write is refused, or if the process dies before.
  */
 async function withDrafts(table: Table, versions: Version[]): Promise<Version[]> {
   const unsure = versions.find(({ status, neverReplaced }) => status === 'PUBLISHED' && neverReplaced)
