@@ -1,12 +1,12 @@
+import { AgentError } from '../clients/typescript/src/index.ts'
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { type ResolvedVersion, resolveVersion, type VersionedRun } from '../lib/agents/resolve-version.ts'
+import type { AgentRecord } from '../lib/api/schemas/agent-record.ts'
 import type { Agent, Organization } from '../lib/core/agent.ts'
 import {
   AgentArchived,
   AgentNotFound,
   ServiceError,
-  TrialFailed,
-  TrialRequired,
   VersionNotFound,
   VersionRetired,
 } from '../lib/core/errors.ts'
@@ -125,22 +125,66 @@ export function explainError(error: unknown, { slug, versionId, options }: Subje
     )
   if (error instanceof AgentArchived)
     return explain(`Agent ${slug} is archived. Restore it`, `restore ${slug}`)
-  if (error instanceof TrialRequired) return trialRequired(slug, options)
-  if (error instanceof TrialFailed)
-    return new UserError(error.message, { details: { code: error.code, ...error.members } })
+  if (error instanceof ServiceError || error instanceof AgentError)
+    return explainTrial({ ...error, detail: error.message }, { slug, options }) ?? error
   return error
 }
 
-/** The current version may be replaced only by one that was tried. */
-export const trialRequired = (slug: string, options: Parameters<typeof formatCommand>[0]): UserError => {
-  const commands = [
-    'publish <folder> --draft',
-    `trial ${slug} --max-cost <dollars>`,
-    `promote ${slug} --trial <id>`,
-  ]
-  const steps = commands.map((command) => `  ${formatCommand(options, command)}`)
-  const message = `The current version of ${slug} requires a trial of what replaces it:`
-  return new UserError([message, ...steps].join('\n'), { details: { code: 'TrialRequired' } })
+type Target = Parameters<typeof formatCommand>[0]
+
+/** The members of an error of the service, from wherever it is. */
+type Refusal = { code?: string | undefined; detail: string; members?: Record<string, unknown> } & Record<
+  string,
+  unknown
+>
+
+/** The error to print for one about the trial that a release needs; null for others. */
+export function explainTrial(
+  { code, detail, members, ...figures }: Refusal,
+  { slug, options }: { slug: string; options: Target },
+): UserError | null {
+  if (code === 'TrialRequired') {
+    const steps = [`publish <folder> --draft`, ...stepsToRelease(slug)]
+    const commands = steps.map((command) => `  ${formatCommand(options, command)}`)
+    const message = `The current version of ${slug} requires a trial of what replaces it:`
+    return new UserError([message, ...commands].join('\n'), { details: { code } })
+  }
+  if (code === 'TrialNotFound') {
+    const list = formatCommand(options, 'trials list')
+    return new UserError(`There is no such trial of this version of ${slug}. List trials: ${list}`, {
+      details: { code },
+    })
+  }
+  if (code !== 'TrialFailed') return null
+  const { trialId, runs, verdicts, costIncrease, limits } = { ...figures, ...members } as typeof figures
+  return new UserError(detail, { details: { code, trialId, runs, verdicts, costIncrease, limits } })
+}
+
+/** The commands that make a draft current where that requires a trial. */
+export const stepsToRelease = (slug: string): [string, string] => [
+  `trial ${slug} --max-cost <dollars>`,
+  `promote ${slug} --trial <id>`,
+]
+
+/**
+ * The version to release when a command names none: the draft, or that of the rollout.
+ * @param how it is named
+ * @throws UserError if there is none, or one of each
+ */
+export function nextVersionOf(
+  { slug, draftVersionId, rollout }: Pick<AgentRecord, 'slug' | 'draftVersionId' | 'rollout'>,
+  how: string,
+  options: Target,
+): string {
+  if (draftVersionId && rollout && draftVersionId !== rollout.versionId)
+    throw new UserError(
+      `Agent ${slug} has the draft ${draftVersionId} and a rollout of ${rollout.versionId}. Specify ${how}.`,
+      { details: { draftVersionId, rolloutVersionId: rollout.versionId } },
+    )
+  const next = draftVersionId ?? rollout?.versionId
+  if (next) return next
+  const list = formatCommand(options, `versions ${slug}`)
+  throw new UserError(`Agent ${slug} has no draft. Specify ${how}. List versions: ${list}`)
 }
 
 /** @throws UserError that tells how to restore the agent */

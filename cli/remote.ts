@@ -11,7 +11,7 @@ import { parseStoredJson } from '../lib/core/json/parse-json.ts'
 import { DEV_TOKEN_FILE, dataFolder, SERVICE_URL_FILE } from '../local/data-folder.ts'
 import type { CliCommand, Result } from './command.ts'
 import { UserError } from './errors.ts'
-import { trialRequired } from './find.ts'
+import { explainTrial } from './find.ts'
 import { parseUrl, type SharedOptions } from './options.ts'
 import { withProgress } from './terminal.ts'
 
@@ -62,18 +62,6 @@ export function explainError(error: unknown, url: string, action: string): UserE
   const { code, status, detail, cause } = error
   const reason = cause instanceof Error && status === 0 ? ` (${explainFailure(url, cause)})` : ''
   return new UserError(`Cannot ${action}: ${detail}${reason}`, { details: { code } })
-}
-
-/** The error to print for one of a client whose version may not become current, or get a part of the runs. */
-export function explainRelease(
-  error: unknown,
-  { slug, options }: { slug: string; options: RemoteOptions },
-): unknown {
-  if (!(error instanceof AgentError)) return error
-  if (error.code === 'TrialRequired') return trialRequired(slug, options)
-  if (error.code !== 'TrialFailed') return error
-  const { code, trialId, runs, verdicts, costIncrease, limits } = error
-  return new UserError(error.detail, { details: { code, trialId, runs, verdicts, costIncrease, limits } })
 }
 
 /** Codes of OpenSSL and Node for a server that does not speak TLS. */
@@ -198,7 +186,8 @@ export async function publishOverHttp(
   const body = tryParseJson(await response.text())
   if (response.ok) return { version: body as VersionRecord, isNew: response.status === 201 }
   const { detail, code: errorCode, errors = [] } = (body ?? {}) as Partial<ProblemRecord>
-  if (errorCode === 'TrialRequired') throw trialRequired(slug, { url })
+  const refused = explainTrial({ code: errorCode, detail: detail ?? '' }, { slug, options: { url } })
+  if (refused) throw refused
   throw new UserError(
     `Publish failed: ${response.status} ${errorCode ?? ''} ${detail ?? response.statusText}`.trim(),
     {

@@ -1,5 +1,6 @@
 import { CASES_FILE, type TestCase } from '../../authoring/cases/case-file.ts'
 import { checkFolder } from '../../authoring/check-folder.ts'
+import { requiresTrial } from '../../lib/agents/lifecycle/gate.ts'
 import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
@@ -8,7 +9,7 @@ import { applyModelSettings } from '../../local/data-folder.ts'
 import { operatorId } from '../../local/development.ts'
 import type { CliCommand } from '../command.ts'
 import { folderError, formatWarnings, UserError } from '../errors.ts'
-import { explainError, withOrganization } from '../find.ts'
+import { explainError, stepsToRelease, withOrganization } from '../find.ts'
 import { formatCommand, shellQuote } from '../format.ts'
 import { formatReport } from '../format-cases.ts'
 import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
@@ -54,41 +55,41 @@ export function addPublishCommand(program: CliCommand): void {
       const { agent, cases, warnings } = await check(folder, options)
       if (options.test) await assertCasesPass(folder, agent, cases, options)
       const { slug } = agent.document
-      const { version, isNew } = await withProgress(`Publishing ${slug}`, publish(agent, options, remote))
+      const published = await withProgress(`Publishing ${slug}`, publish(agent, options, remote))
+      const { version } = published
       const { agentId, id: versionId, status } = version
       return {
         json: { agentId, versionId, slug, status, ...(warnings.length > 0 && { warnings }) },
         note: formatWarnings(warnings).join('\n'),
-        text: describeVersion({ ...version, slug, isNew }, options, folder),
+        text: describeVersion({ ...published, ...version, slug }, options, folder),
       }
     })
 }
 
 type PublishedVersion = Pick<Version, 'id' | 'agentId' | 'status'>
 
+/** `needsTrial`: before it becomes current. */
+type Publication = { version: PublishedVersion; isNew: boolean; needsTrial: boolean }
+
 async function publish(
   agent: LoadedAgent,
   options: Options & SharedOptions,
   remote: Remote | null,
-): Promise<{ version: PublishedVersion; isNew: boolean }> {
+): Promise<Publication> {
   const { draft = false, message } = options
   if (remote) {
     const { version, isNew } = await publishOverHttp(remote, agent, { draft, message })
-    return { version: { ...version, agentId: version.documentId }, isNew }
+    return { version: { ...version, agentId: version.documentId }, isNew, needsTrial: false }
   }
-  return withOrganization(options, (stores, { id: organizationId }) =>
-    publishAgent({
-      store: stores.agents,
-      system,
-      organizationId,
-      createdBy: operatorId(),
-      agent,
-      draft,
-      message,
-    }).catch((error: unknown) => {
+  return withOrganization(options, async ({ agents: store }, { id: organizationId }) => {
+    const params = { store, system, organizationId, createdBy: operatorId(), agent, draft, message }
+    const published = await publishAgent(params).catch((error: unknown) => {
       throw explainError(error, { slug: agent.document.slug, options })
-    }),
-  )
+    })
+    const { agentId: id } = published.version
+    const current = draft ? ((await store.get({ organizationId, id }))?.current ?? null) : null
+    return { ...published, needsTrial: requiresTrial(current) }
+  })
 }
 
 /** @throws UserError with one line per problem */
@@ -120,11 +121,11 @@ async function assertCasesPass(
 }
 
 function describeVersion(
-  version: PublishedVersion & { slug: string; isNew: boolean },
+  version: PublishedVersion & Omit<Publication, 'version'> & { slug: string },
   options: Options & SharedOptions,
   folder: string,
 ): string {
-  const { slug, id, agentId, status, isNew } = version
+  const { slug, id, agentId, status, isNew, needsTrial } = version
   const ids = [`  version  ${id}`, `  agent    ${agentId}`]
   const unchanged = 'A version with this content existed; nothing new was created.'
   const overHttp = `Over HTTP:  POST /v1/agents/${slug}/executions`
@@ -132,12 +133,21 @@ function describeVersion(
   const isRemote = options.url !== undefined
   if (status === 'DRAFT') {
     const title = isNew ? `Created a draft of ${slug}.` : `The draft of ${slug} is unchanged. ${unchanged}`
+    const [attempt, promotion] = stepsToRelease(slug)
     const commands = [
       `Run it:      ${command(`run ${slug} --version ${id} --input input.json`)}`,
-      `Promote it:  ${command(`promote ${slug}`)}`,
-      `Publish it:  ${command(`publish ${shellQuote(folder)}`)}`,
+      ...(needsTrial
+        ? [`Try it:      ${command(attempt)}`, `Promote it:  ${command(promotion)}`]
+        : [
+            `Promote it:  ${command(`promote ${slug}`)}`,
+            `Publish it:  ${command(`publish ${shellQuote(folder)}`)}`,
+          ]),
     ]
     return [title, ...ids, '', ...(isRemote ? [`${overHttp}?version=${id}`] : commands)].join('\n')
+  }
+  if (options.draft) {
+    const title = `The rollout of ${slug} has this content. ${unchanged}`
+    return [title, ...ids, '', `Promote it:  ${command(`promote ${slug} ${id}`)}`].join('\n')
   }
   const title = `Published ${slug}.${isNew ? '' : ` ${unchanged}`}`
   const run = isRemote ? [] : [`Run it:     ${command(`run ${slug} --input input.json`)}`]

@@ -13,17 +13,10 @@ import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { assertNotArchived, explainError, findAgent, withOrganization } from '../find.ts'
+import { assertNotArchived, explainError, findAgent, nextVersionOf, withOrganization } from '../find.ts'
 import { formatCommand } from '../format.ts'
 import { orgOption, parseUuid, parseWith } from '../options.ts'
-import {
-  callService,
-  explainRelease,
-  getRemote,
-  type RemoteOptions,
-  tokenOption,
-  urlOption,
-} from '../remote.ts'
+import { callService, getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
 
 type Options = RemoteOptions & {
   version?: string
@@ -136,7 +129,7 @@ async function perform({ agent, get, put, end }: Target, options: Options): Prom
   const body = toBody(agent, options)
   const { versionId } = body
   const record = await put(body).catch((error: unknown) => {
-    throw explainRelease(explainError(error, { slug, versionId, options }), { slug, options })
+    throw explainError(error, { slug, versionId, options })
   })
   const next = [
     `Make it current: ${formatCommand(options, `promote ${slug} ${versionId}`)}`,
@@ -146,13 +139,10 @@ async function perform({ agent, get, put, end }: Target, options: Options): Prom
 }
 
 /** Without a percentage, that of the rollout stays. @throws UserError */
-function toBody({ slug, draftVersionId, rollout }: AgentRecord, options: Options): RolloutBody {
+function toBody(agent: AgentRecord, options: Options): RolloutBody {
+  const { slug, rollout } = agent
   const { key, maxErrorRate, maxCostIncrease, minRuns, trial } = options
-  const versionId = options.version ?? rollout?.versionId ?? draftVersionId
-  if (!versionId) {
-    const list = formatCommand(options, `versions ${slug}`)
-    throw new UserError(`Agent ${slug} has no draft. Specify --version. List versions: ${list}`)
-  }
+  const versionId = options.version ?? nextVersionOf(agent, '--version', options)
   const percent = options.percent ?? (rollout?.versionId === versionId ? rollout.percent : undefined)
   if (percent === undefined)
     throw new UserError(`Version ${versionId} of ${slug} has no rollout. Start one with --percent.`)

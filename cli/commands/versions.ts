@@ -6,18 +6,17 @@ import type { Agent, Version } from '../../lib/core/agent.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { assertNotArchived, explainError, findAgent, readAllPages, withOrganization } from '../find.ts'
+import {
+  assertNotArchived,
+  explainError,
+  findAgent,
+  nextVersionOf,
+  readAllPages,
+  withOrganization,
+} from '../find.ts'
 import { formatCommand, relativeTime, textTable } from '../format.ts'
 import { orgOption, parseUuid } from '../options.ts'
-import {
-  callService,
-  explainRelease,
-  getRemote,
-  type Remote,
-  type RemoteOptions,
-  tokenOption,
-  urlOption,
-} from '../remote.ts'
+import { callService, getRemote, type Remote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
 
 export function addVersionsCommand(program: CliCommand): void {
   program
@@ -60,7 +59,11 @@ export function addPromoteCommand(program: CliCommand): void {
     .command('promote')
     .description('Make a version current: the draft as it is, or an older version again.')
     .argument('<slug>', "the agent's slug or ID")
-    .argument('[version]', 'ID of the version; default: the draft, or that of the rollout', parseUuid)
+    .argument(
+      '[version]',
+      'ID of the version; default: the draft, or that of the rollout, unless there are both',
+      parseUuid,
+    )
     .option('--trial <id>', 'only if this trial of the version meets the gate of the current one', parseUuid)
     .addOption(urlOption('promote over HTTP on'))
     .addOption(tokenOption('manage and read'))
@@ -95,7 +98,7 @@ const promoteOnTable: Promote = (options, idOrSlug, version) =>
     const found = await findAgent({ stores, organization, idOrSlug, options })
     assertNotArchived(found, options)
     const before = toAgentRecord(found)
-    const versionId = version ?? nextVersionOf(before, options)
+    const versionId = version ?? nextVersionOf(before, 'the version', options)
     const trial = options.trial === undefined ? undefined : { id: options.trial, batches }
     const reference = { store, organizationId: organization.id, idOrSlug: found.id }
     const promoting = promoteVersion({ ...reference, system, versionId, trial })
@@ -110,21 +113,13 @@ const promoteOverHttp =
   (options, idOrSlug, version) =>
     callService(remote, 'promote the version', async (client) => {
       const before = await client.agent(idOrSlug)
-      const versionId = version ?? nextVersionOf(before, options)
+      const versionId = version ?? nextVersionOf(before, 'the version', options)
       const promoting = client.promote(before.id, versionId, { trial: options.trial })
       const after = await promoting.catch((error: unknown) => {
-        throw explainRelease(error, { slug: before.slug, options })
+        throw explainError(error, { slug: before.slug, versionId, options })
       })
       return { before, after, versionId }
     })
-
-/** @throws UserError */
-function nextVersionOf({ slug, draftVersionId, rollout }: AgentRecord, options: PromoteOptions): string {
-  const next = draftVersionId ?? rollout?.versionId
-  if (next) return next
-  const list = formatCommand(options, `versions ${slug}`)
-  throw new UserError(`Agent ${slug} has no draft. Specify a version. List versions: ${list}`)
-}
 
 export function addDeleteVersionCommand(program: CliCommand): void {
   program

@@ -92,10 +92,16 @@ describe('a version that requires a trial', () => {
         '',
       ].join('\n'),
     ])
-    await cli.json(['publish', 'gated', '--no-types', '--draft'])
+    const { stdout } = await cli.run(['publish', 'gated', '--no-types', '--draft'])
+    expect(stdout).toContain(
+      'Try it:      npm run agents -- trial gated --max-cost <dollars>\nPromote it:  npm run agents -- promote gated --trial <id>\n',
+    )
+    expect(stdout).not.toContain('Publish it:')
     expect((await cli.json(['promote', 'gated'], { code: 1 })).error.code).toBe('TrialRequired')
     const unknown = await cli.json(['promote', 'gated', '--trial', current], { code: 1 })
-    expect(unknown.error.code).toBe('TrialNotFound')
+    const notFound =
+      'There is no such trial of this version of gated. List trials: npm run agents -- trials list'
+    expect(unknown.error).toEqual({ message: notFound, code: 'TrialNotFound' })
     expect((await cli.json(['show', 'gated'])).currentVersionId).toBe(current)
   })
 
@@ -118,6 +124,8 @@ describe('a version that requires a trial', () => {
     }
     const without = await cli.json(['promote', 'gated', ...target], { code: 1 })
     expect(without.error.code).toBe('TrialRequired')
+    const unknown = await cli.json(['promote', 'gated', '--trial', current, ...target], { code: 1 })
+    expect(unknown.error.message).toContain('List trials: npm run agents -- trials list --url ')
     const trialId = await store({ SAME: 1, CHANGED: 2 })
     expect((await cli.json(['promote', 'gated', '--trial', trialId, ...target], { code: 1 })).error).toEqual({
       message: '2 runs changed; at most 0 may (maxChanged).',

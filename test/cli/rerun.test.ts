@@ -30,7 +30,10 @@ describe('agents rerun', () => {
     const { code, stdout } = await cli.run(['rerun', await newExecution(), '--wait', ...service()])
     expect({ code, isSame: stdout.includes('The results are the same.') }).toEqual({ code: 0, isSame: true })
     const failed = await cli.run(['rerun', await newExecution('failing', {}), '--wait', ...service()])
-    expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/failed with OutputSchemaMismatch/) })
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/failed with OutputSchemaMismatch/),
+    })
   })
 
   it('passes its options on', async () => {

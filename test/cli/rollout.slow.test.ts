@@ -47,6 +47,24 @@ it('starts, changes, shows and ends a rollout', async () => {
   expect(await greet()).toBe('Hello Ada')
 })
 
+it('needs the version beside a draft, as promote does', async () => {
+  await rollout('--percent', '50', '--version', draft)
+  const other = await publish('Hey', '--draft')
+  for (const command of [
+    ['promote', 'hello'],
+    ['rollout', 'hello', '--percent', '60'],
+  ]) {
+    const { error } = await cli.json(command, { code: 1 })
+    expect(error.message).toContain(`has the draft ${other} and a rollout of ${draft}. Specify `)
+  }
+  expect((await rollout('--percent', '60', '--version', draft)).code).toBe(0)
+  cli.write(inFolder('hello', greeter('Hi')))
+  const { stdout } = await cli.run(['publish', 'hello', '--no-types', '--draft'])
+  expect(stdout).toContain('The rollout of hello has this content. A version with this content existed')
+  expect(stdout).toContain(`promote hello ${draft}\n`)
+  await cli.json(['delete-version', 'hello', other])
+})
+
 it('is promoted at the end', async () => {
   await rollout('--percent', '50', '--version', draft)
   expect(await cli.json(['promote', 'hello'])).toMatchObject({ currentVersionId: draft, rollout: null })

@@ -28,7 +28,8 @@ export type Published = { version: Version; isNew: boolean }
 
 /**
  * Publishes an agent as its current version, or as its draft. Content that is already current (for a draft: already the
- * draft) creates no version, and publishing the content of the draft promotes the draft.
+ * draft, or that of the rollout) creates no version, and publishing the content of the draft or of the rollout's version
+ * promotes that one.
  * @throws AgentArchived; TrialRequired if the current version does not allow it, also for the content of the draft
  */
 export async function publishAgent(params: Params): Promise<Published> {
@@ -66,22 +67,34 @@ export async function publishAgent(params: Params): Promise<Published> {
   }
 }
 
-/** The version that has this content already. Promotes a draft that is to be published; skips a retired one. */
+/** The version that has this content already. Promotes the one that is to be published; skips a retired one. */
 async function findIdentical(
-  { store, system, organizationId, message }: Params,
-  { id: agentId, current, draftVersionId, retired }: Agent,
+  params: Params,
+  agent: Agent,
   { digest, status }: Version,
 ): Promise<Version | null> {
+  const { store, organizationId } = params
+  const { id: agentId, current, draftVersionId, retired, rollout } = agent
   if (status === 'PUBLISHED' && current?.digest === digest) return current
-  const draft = draftVersionId && (await store.getVersion({ organizationId, agentId, id: draftVersionId }))
-  if (!draft || draft.digest !== digest || retired[draft.id] !== undefined) return null
-  if (status === 'DRAFT') return draft
+  for (const id of [draftVersionId, rollout?.versionId]) {
+    const found = id ? await store.getVersion({ organizationId, agentId, id }) : null
+    if (found?.digest !== digest || retired[found.id] !== undefined) continue
+    return status === 'DRAFT' ? found : promoteIdentical(params, found)
+  }
+  return null
+}
+
+/** Null if the version was deleted or retired in the meantime, or needs a trial, as any other version. */
+async function promoteIdentical(
+  { store, system, organizationId, message }: Params,
+  version: Version,
+): Promise<Version | null> {
+  const isDraft = version.status === 'DRAFT'
   try {
-    const reference = { store, organizationId, idOrSlug: agentId }
-    await promoteVersion({ ...reference, system, versionId: draft.id, message })
-    return { ...draft, status, ...(message !== undefined && { message }) }
+    const reference = { store, organizationId, idOrSlug: version.agentId }
+    await promoteVersion({ ...reference, system, versionId: version.id, message })
+    return { ...version, status: 'PUBLISHED', ...(isDraft && message !== undefined && { message }) }
   } catch (error) {
-    // The draft was deleted or retired in the meantime, or needs a trial, as any other version.
     if ([VersionNotFound, VersionRetired, TrialRequired].some((each) => error instanceof each)) return null
     throw error
   }

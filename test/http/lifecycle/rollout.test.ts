@@ -20,6 +20,21 @@ async function anAgent(slug: string) {
 }
 
 describe.concurrent('PUT /v1/agents/{id}/rollout', () => {
+  it('keeps its version when the same content is published as a draft, and promotes it when it is published', async () => {
+    const slug = 'again'
+    const { draft } = await anAgent(slug)
+    expect((await put(slug, { versionId: draft.id, percent: 10 })).status).toBe(200)
+    expect(await org.publishSaying(slug, 'new', { draft: true })).toMatchObject({
+      ...{ id: draft.id, status: 'PUBLISHED' },
+    })
+    expect(await org.agent(slug)).toMatchObject({ draftVersionId: null, rollout: { versionId: draft.id } })
+    expect(await org.publishSaying(slug, 'new', { message: 'Other.' })).toMatchObject({
+      ...{ id: draft.id, message: null },
+    })
+    expect(await org.agent(slug)).toMatchObject({ currentVersionId: draft.id, rollout: null })
+    expect(await org.versions(slug)).toHaveLength(2)
+  })
+
   it('starts and changes a rollout, which the agent and its versions show', async () => {
     const slug = 'shown'
     const { current, draft } = await anAgent(slug)
@@ -159,7 +174,7 @@ describe.concurrent('a rollout of 100 percent', () => {
     expect(execution).toMatchObject(isNew)
   })
 
-  it('selects the version of batches and of schedules', async () => {
+  it('selects the version of batches and of schedules', async ({ expect }) => {
     const { isNew } = await started('later')
     const body = [{ customId: 'a', input: { name: 'x' } }]
     const batch = (await org.call('POST', '/v1/agents/later/batches', { body })).json
