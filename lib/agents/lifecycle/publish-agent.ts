@@ -28,7 +28,7 @@ export type Published = { version: Version; isNew: boolean }
 
 /**
  * Publishes an agent as its current version, or as its draft. Content that is already current (for a draft: already the
- * draft, or that of the rollout) creates no version, and publishing the content of the draft or of the rollout's version
+ * draft, or that of the rollout) creates no version. Publishing the content of the draft, or of the rollout's version,
  * promotes that one.
  * @throws AgentArchived; TrialRequired if the current version does not allow it, also for the content of the draft
  */
