@@ -19,6 +19,13 @@ export const addTrialSpent = (store: Pick<LimitStore, 'addSpent'>, trial: Trial,
 export const isTrialUsedUp = async (store: Pick<LimitStore, 'getSpent'>, trial: Trial, maxCostUsd: number) =>
   (await store.getSpent(keyOf(trial))).month >= maxCostUsd
 
+/** Of a run whose next model request would cost more than its whole trial may, with what the run has spent before. */
+export const trialTooSmall = (maxTrialCostUsd: number): ExecutionError => ({
+  code: 'BudgetExceeded',
+  message: `What the trial may cost is not enough for the next model request: ${maxTrialCostUsd} US dollars (maxTrialCostUsd).`,
+  maxTrialCostUsd,
+})
+
 export const trialUsedUp = (maxTrialCostUsd: number): ExecutionError => ({
   code: 'BudgetExceeded',
   message:

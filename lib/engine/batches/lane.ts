@@ -62,6 +62,8 @@ export async function feedLane(
       execution = await cancelLine(engine, key)
       if (execution && !isFinal(execution)) return 'open'
     }
+    const error = execution && excessOfTrial(current, execution)
+    if (error && !current.stopped) current = await stop(engine, current, error)
     const next = await nextOf(engine, current, stored, execution)
     const isWritten = await batches.putLane({ batch, lane: next, replaces: line })
     stored = isWritten ? next : await batches.getLane({ batch, number })
@@ -96,10 +98,25 @@ async function cancelLine(engine: BatchEngine, key: Key): Promise<ExecutionSumma
 
 /** Whether a further line may start. Whoever has written a lane sees what all lanes have spent before. */
 async function stopAtLimit(engine: BatchEngine, batch: Batch, key: Key): Promise<Batch> {
-  const { batches, executions, queue, recent } = engine
   const error = await findExcess(engine, batch)
   // Nothing is left out yet if another lane has started the line: it may have been the last one.
-  if (!error || (await executions.getStatus(key))) return batch
+  if (!error || (await engine.executions.getStatus(key))) return batch
+  return stop(engine, batch, error)
+}
+
+/** Why no further line may start; null if this is not why a line ended. Others may need no response of a model. */
+function excessOfTrial({ trial }: Batch, { error }: ExecutionSummary): ExecutionError | null {
+  if (trial?.models !== 'live' || error?.code !== 'BudgetExceeded' || !('maxTrialCostUsd' in error))
+    return null
+  const { code, message, maxTrialCostUsd } = error
+  return { code, message, maxTrialCostUsd }
+}
+
+async function stop(
+  { batches, queue, recent }: BatchEngine,
+  batch: Batch,
+  error: ExecutionError,
+): Promise<Batch> {
   const { id: batchId, organizationId } = batch
   const isFirst = await batches.stop({ batch, error, status: 'IN_PROGRESS' })
   recent.delete(batchId)

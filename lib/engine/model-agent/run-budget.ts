@@ -1,3 +1,4 @@
+import { trialTooSmall } from '../../access/trial-limit.ts'
 import type { Version } from '../../core/agent.ts'
 import {
   addSpending,
@@ -27,7 +28,7 @@ export class BudgetExceeded extends Error {
 }
 
 type Params = {
-  execution: Pick<Execution, 'options'>
+  execution: Pick<Execution, 'options' | 'replay'>
   version: Pick<Version, 'tools'>
   journal: Pick<Journal, 'recorded' | 'usage'>
 }
@@ -63,11 +64,17 @@ export class RunBudget {
    * @throws BudgetExceeded if its estimated input is too large
    */
   limit(request: ModelRequest, { costOf }: Pick<Model, 'costOf'>): ModelRequest {
-    const { recorded } = this.params.journal
-    const inputTokens = estimateInputTokens(request)
-    const allowed = allowOutput(this.budget, this.spentWith(recorded), { inputTokens, costOf })
+    const { execution, journal } = this.params
+    const spent = this.spentWith(journal.recorded)
+    const next = { inputTokens: estimateInputTokens(request), costOf }
+    const allowed = allowOutput(this.budget, spent, next)
     if (typeof allowed === 'number') return { ...request, maxOutputTokens: allowed }
-    throw new BudgetExceeded(allowed)
+    const { maxTrialCostUsd } = execution.replay ?? {}
+    const isOfTrial =
+      maxTrialCostUsd !== undefined &&
+      maxTrialCostUsd === this.budget.maxCostUsd &&
+      typeof allowOutput({ ...this.budget, maxCostUsd: null }, spent, next) === 'number'
+    throw new BudgetExceeded(isOfTrial ? trialTooSmall(maxTrialCostUsd) : allowed)
   }
 
   /**

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { forgetLimits } from '../../../lib/access/limits.ts'
-import { addTrialSpent } from '../../../lib/access/trial-limit.ts'
+import { addTrialSpent, trialTooSmall } from '../../../lib/access/trial-limit.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { type Execution, failure, type NewExecution, type Outcome } from '../../../lib/core/execution.ts'
 import type { Judgement } from '../../../lib/core/trial.ts'
@@ -269,6 +269,25 @@ describe('a trial', () => {
     const { stopped, sums } = (await run.stored()) ?? {}
     expect(stopped).toMatchObject({ code: 'BudgetExceeded', maxTrialCostUsd: 1 })
     expect(sums).toMatchObject({ runs: 2 })
+  })
+
+  it('starts nothing more once a run has ended because of what the trial may cost', async () => {
+    const error = trialTooSmall(0.000_001)
+    const run = await aTrial(idsOf(await anAmount(4)), {
+      lanes: 1,
+      outcomeOf: (line) => (line === 1 ? failure({ ...error, step: 0 }) : judged('SAME')),
+    })
+    expect(await run.findProblems()).toEqual([])
+    const { stopped, sums } = (await run.stored()) ?? {}
+    expect(stopped).toEqual(error)
+    expect(sums).toMatchObject({ runs: 2, verdicts: { ERROR: 1 } })
+    const recorded = await aTrial(idsOf(await anAmount(3)), {
+      lanes: 1,
+      settings: { models: 'recorded' },
+      outcomeOf: (line) => (line === 1 ? failure(error) : judged('SAME')),
+    })
+    expect(await recorded.findProblems()).toEqual([])
+    expect(await recorded.stored()).toMatchObject({ stopped: null, sums: { runs: 3 } })
   })
 
   it('is in no list of executions but that of those in progress', async () => {

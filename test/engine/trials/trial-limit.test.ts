@@ -6,7 +6,7 @@ import type { ReplaySource } from '../../../lib/core/trial.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { executionOf } from '../../support/engine/executions.ts'
+import { executionOf, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
@@ -27,6 +27,7 @@ async function aTrial(
   lines: number,
   maxTrialCostUsd: number,
   models: ReplaySource = 'live',
+  options: { maxCostUsd?: number } = {},
 ) {
   const original = executionOf(version)
   await engine.executions.create({ execution: original })
@@ -39,7 +40,7 @@ async function aTrial(
   const ids: string[] = []
   for (let line = 0; line < lines; line++) {
     const batch = { id: trialId, customId: original.id, line, lane: line }
-    const execution = executionOf(version, { replay, batch, lease: null })
+    const execution = executionOf(version, { replay, batch, lease: null, options: runOptions(options) })
     await engine.executions.create({ execution })
     ids.push(execution.id)
   }
@@ -102,6 +103,24 @@ describe('maxTrialCostUsd', () => {
       status: 'ERROR',
       error: { code: 'BudgetExceeded', message: expect.stringContaining('has no price') },
     })
+    expect(requests).toHaveLength(0)
+  })
+
+  it('is named by a run whose request would cost more than all of it', async () => {
+    const { model, requests } = scripted.scriptModel(() => wrong)
+    const version = await aModelAgent({ model })
+    const max = 0.000_001
+    const { ids, readAll } = await aTrial(version, 1, max, 'live', { maxCostUsd: max })
+    await processMessage(engine as Engine, ids[0] as string)
+    expect((await readAll())[0]?.error).toMatchObject({
+      code: 'BudgetExceeded',
+      message:
+        'What the trial may cost is not enough for the next model request: 0.000001 US dollars (maxTrialCostUsd).',
+      maxTrialCostUsd: max,
+    })
+    const own = await aTrial(version, 1, CENT, 'live', { maxCostUsd: max })
+    await processMessage(engine as Engine, own.ids[0] as string)
+    expect((await own.readAll())[0]?.error?.message).toContain('(maxCostUsd)')
     expect(requests).toHaveLength(0)
   })
 
