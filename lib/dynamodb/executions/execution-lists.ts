@@ -38,7 +38,7 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
           !item.deleted &&
           (!params.status || item.status === params.status) &&
           isWaiting(item, params.waiting) &&
-          !isHiddenLine(item, params) &&
+          !isOfTrial(item) &&
           (params.agentIds?.includes(item.agentId) ?? true),
       )
       const loaded = (await Promise.all(matching.map(load))).filter((item) => item !== null)
@@ -75,9 +75,8 @@ function statusKeysOf({ status, waiting }: ExecutionListParams): StatusKey[] | n
   return waiting === 'none' ? ['IN_PROGRESS'] : ['IN_PROGRESS', 'WAITING', 'WAITING-APPROVAL']
 }
 
-/** Only its trial lists what it has repeated, once that has ended. */
-const isHiddenLine = ({ source, batch }: ExecutionItem, { status }: ExecutionListParams): boolean =>
-  source === 'TRIAL' && batch !== undefined && status === 'ERROR'
+/** Only its trial lists what it has repeated. Open lines count in the index of open executions, as all others do. */
+const isOfTrial = ({ source, batch }: ExecutionItem): boolean => source === 'TRIAL' && batch !== undefined
 
 function isWaiting({ suspension }: ExecutionItem, waiting: ExecutionListParams['waiting']): boolean {
   if (waiting === undefined) return true
