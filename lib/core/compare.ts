@@ -81,8 +81,9 @@ function isEquivalent(left: Json | undefined, right: Json | undefined): boolean 
 /** Not safe integers, which count or name something, and not numbers whose doubles are 0: these can have any ratio. */
 function isClose(left: number | ExactNumber, right: number | ExactNumber): boolean {
   const [a, b] = [toDouble(left), toDouble(right)]
+  if (a === 0 || b === 0) return false
   if (Number.isSafeInteger(a) && Number.isSafeInteger(b)) return a === b
-  return a !== 0 && b !== 0 && Math.abs(a - b) <= RELATIVE_TOLERANCE * Math.max(Math.abs(a), Math.abs(b))
+  return Math.abs(a - b) <= RELATIVE_TOLERANCE * Math.max(Math.abs(a), Math.abs(b))
 }
 
 const toDouble = (number: number | ExactNumber): number =>

@@ -23,7 +23,7 @@ function send(error: Error, method: string, params: { name?: string }, origin?: 
     requestContext: { requestId: 'r', domainName },
   } as unknown as ServiceEvent
   const fail = () => Promise.reject(error)
-  const engine = { agents: { list: fail, get: fail }, syncDeadlineMs: 1_000 } as unknown as McpEngine
+  const engine = { agents: { list: fail, get: fail }, system, syncDeadlineMs: 1_000 } as unknown as McpEngine
   return respondToMcp({ engine, corsOrigins: [], access, event })
 }
 
