@@ -13,7 +13,7 @@ async function getVersion(request: Request<'get-version'>) {
   const agent = await resolveAgent({ store: agents, organizationId, idOrSlug })
   const version = await agents.getVersion({ organizationId, agentId: agent.id, id })
   if (!version) throw new VersionNotFound()
-  return { status: 200, body: toVersionDetails(version, agent) }
+  return { status: 200, body: toVersionDetails(version, agent, request.access) }
 }
 
 export const handler = endpoint('get-version', getVersion, { rates, suggest: suggestSlug(agents) })

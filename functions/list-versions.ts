@@ -14,7 +14,7 @@ async function listVersions(request: Request<'list-versions'>) {
   const page = parsePage(query, BY_ID)
   const agent = await resolveAgent({ store: agents, organizationId, idOrSlug: agentId })
   const versions = await agents.listVersions({ organizationId, agentId: agent.id, ...page })
-  return toPageResponse(versions, (version) => toVersionRecord(version, agent), request)
+  return toPageResponse(versions, (version) => toVersionRecord(version, agent, request.access), request)
 }
 
 export const handler = endpoint('list-versions', listVersions, {

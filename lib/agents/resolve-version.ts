@@ -21,7 +21,10 @@ type Current = { version: Version; retired: Agent['retired']; rollout: Rollout |
 /** By agent id. */
 const currentVersions = new LRUCache<string, Current>({ max: MAX_VERSIONS, ttl: CURRENT_TTL_MS })
 
-/** The run that a version is chosen for. `executionId`: of its execution, of its batch, or of its parent. */
+/**
+ * The run that a version is chosen for. `executionId`: of its execution, of its batch, or of its parent;
+ * for a request with an idempotency key, the key.
+ */
 export type VersionedRun = { tenantId: string | null; executionId: string }
 
 /** `isArchived`: the agent accepts no new runs, of any version. `isRetired`: the version accepts none. */

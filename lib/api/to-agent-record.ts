@@ -1,3 +1,4 @@
+import type { Access } from '../core/access.ts'
 import { type Agent, stepLimitsOf, type Version } from '../core/agent.ts'
 import { MAX_CHILDREN, MAX_PARALLEL_TOOL_CALLS } from '../core/limits.ts'
 import type { AgentRecord, VersionDetails, VersionRecord } from './schemas/agent-record.ts'
@@ -25,8 +26,15 @@ export function toAgentRecord(agent: Agent): AgentRecord {
 
 type States = Pick<Agent, 'retired' | 'rollout' | 'abortedRollouts'>
 
+/** Who gets a record. */
+type Reader = Pick<Access, 'tenantId'>
+
 /** @param states of the versions of its agent */
-export function toVersionRecord(version: Version, states: States): VersionRecord {
+export function toVersionRecord(
+  version: Version,
+  states: States,
+  reader: Reader = { tenantId: null },
+): VersionRecord {
   const {
     maxTokens = null,
     maxCostUsd = null,
@@ -45,7 +53,7 @@ export function toVersionRecord(version: Version, states: States): VersionRecord
     createdBy: version.createdBy,
     createdAt: version.createdAt,
     retiredAt: states.retired[version.id] ?? null,
-    ...toRolloutState(version.id, states),
+    ...toRolloutState(version.id, states, reader),
     inputSchema: version.inputSchema,
     outputSchema: version.outputSchema,
     model: version.model,
@@ -72,16 +80,18 @@ export function toVersionRecord(version: Version, states: States): VersionRecord
   }
 }
 
-/** Of a version that has had several rollouts, the last one. */
-function toRolloutState(id: string, { rollout, abortedRollouts }: States) {
+/** Of a version that has had several rollouts, the last one. The reason has figures of all tenants. */
+function toRolloutState(id: string, { rollout, abortedRollouts }: States, { tenantId }: Reader) {
   if (rollout?.versionId === id) return { rollout: { percent: rollout.percent } }
   const aborted = abortedRollouts[id]
-  return aborted && { abortedRollout: { at: aborted.at, reason: aborted.reason } }
+  if (!aborted) return {}
+  const { at, reason } = aborted
+  return { abortedRollout: { at, ...(tenantId === null && { reason }) } }
 }
 
-export function toVersionDetails(version: Version, states: States): VersionDetails {
+export function toVersionDetails(version: Version, states: States, reader?: Reader): VersionDetails {
   return {
-    ...toVersionRecord(version, states),
+    ...toVersionRecord(version, states, reader),
     code: version.code,
     instructions: version.instructions,
     modelSettings: version.modelSettings ?? null,

@@ -1121,7 +1121,8 @@ export type Version = {
   /** Why the service has ended its last rollout. Absent if it did not. */
   abortedRollout?: {
     at: string
-    reason: string
+    /** Absent for tokens that are bound to a tenant. */
+    reason?: string
   }
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }
@@ -1193,7 +1194,8 @@ export type VersionDetails = {
   /** Why the service has ended its last rollout. Absent if it did not. */
   abortedRollout?: {
     at: string
-    reason: string
+    /** Absent for tokens that are bound to a tenant. */
+    reason?: string
   }
   inputSchema: { [key: string]: unknown }
   outputSchema: { [key: string]: unknown }

@@ -92,14 +92,19 @@ export async function getRollout(reference: AgentReference): Promise<AgentWithRo
   return { ...agent, rollout }
 }
 
-/** All runs get the current version again. @throws AgentNotFound, RolloutNotFound */
+/**
+ * All runs get the current version again. A rollout that replaces this one meanwhile stays.
+ * @throws AgentNotFound, RolloutNotFound
+ */
 export async function endRollout(reference: AgentReference): Promise<void> {
   const { store, organizationId } = reference
-  for (;;) {
-    const { id: agentId, rollout } = await getRollout(reference)
-    // False: it has changed meanwhile.
-    if (!(await store.endRollout({ organizationId, agentId, rollout }))) continue
-    forgetCurrentVersion(agentId)
-    return
+  const { id: agentId, rollout: first } = await getRollout(reference)
+  for (let rollout: Rollout | null = first; rollout; ) {
+    if (await store.endRollout({ organizationId, agentId, rollout })) break
+    // It has changed meanwhile, or ended, also by this write if its response was lost.
+    const found: Rollout | null = (await resolveAgent(reference)).rollout
+    const isSame = found?.versionId === first.versionId && found.startedAt === first.startedAt
+    rollout = isSame ? found : null
   }
+  forgetCurrentVersion(agentId)
 }

@@ -46,7 +46,10 @@ const versionFields = z.object({
     .optional()
     .describe('Present while a part of the runs gets the version.'),
   abortedRollout: z
-    .object({ at: z.iso.datetime(), reason: z.string() })
+    .object({
+      at: z.iso.datetime(),
+      reason: z.string().optional().describe('Absent for tokens that are bound to a tenant.'),
+    })
     .optional()
     .describe('Why the service has ended its last rollout. Absent if it did not.'),
   inputSchema: declaredSchema,

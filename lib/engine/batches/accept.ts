@@ -87,9 +87,9 @@ export async function prepareTarget(
   { agents, system, webhooks }: Pick<AcceptStores, 'agents' | 'system' | 'webhooks'>,
   { access, idempotencyKey, ...call }: Call,
 ): Promise<BatchTarget> {
-  const target = await resolveTarget({ agents, system, webhooks, access, ...call })
-  const { version, overrides, refusal, selectedBy, newId } = target
   const key = idempotencyKeyOf(access, idempotencyKey)
+  const target = await resolveTarget({ agents, system, webhooks, access, key, ...call })
+  const { version, overrides, refusal, selectedBy, newId } = target
   if (refusal && key === undefined) throw refusal
   await checkOverrides(version, overrides, toBudget(version.execution, overrides))
   if (overrides.maxBatchCostUsd !== undefined) await checkCostLimit(version, overrides, 'maxBatchCostUsd')

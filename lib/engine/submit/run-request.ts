@@ -57,6 +57,8 @@ type Target = {
   access: Access
   idOrSlug: string
   overrides: RunOverrides & { version?: string | undefined }
+  /** That of the tenant: during a rollout, it decides about the version, and so do its repetitions. */
+  key?: string | undefined
 }
 
 type Call = Target & {
@@ -71,17 +73,19 @@ type Call = Target & {
  * @throws AgentArchived, VersionRetired, and what `resolveTarget` and `buildRunRequest` throw
  */
 export async function prepareRun({ body, idempotencyKey, ...target }: Call): Promise<RunRequest> {
-  const { version, overrides, refusal, selectedBy, newId } = await resolveTarget(target)
   const { access } = target
-  if (refusal && idempotencyKey === undefined) throw refusal
-  const request = await buildRunRequest(version, body, overrides, idempotencyKeyOf(access, idempotencyKey))
+  const key = idempotencyKeyOf(access, idempotencyKey)
+  const { version, overrides, refusal, selectedBy, newId } = await resolveTarget({ ...target, key })
+  if (refusal && key === undefined) throw refusal
+  const request = await buildRunRequest(version, body, overrides, key)
   const { webhookUrl = null } = overrides
   return { ...request, tokenId: access.tokenId || null, webhookUrl, refusal, selectedBy, newId }
 }
 
 /**
  * The version that a client may run, and for which tenant. A draft is for those who may change the agent. `refusal`:
- * why it accepts no new runs. `newId`: for what the request starts; it decides about the version during a rollout.
+ * why it accepts no new runs. `newId`: for what the request starts; without a `key`, it decides about the version
+ * during a rollout.
  * @throws AgentNotFound, VersionNotFound, Forbidden, InvalidQueryParameter for a `webhookUrl` that is not accepted
  */
 export async function resolveTarget<Overrides extends Target['overrides']>({
@@ -90,6 +94,7 @@ export async function resolveTarget<Overrides extends Target['overrides']>({
   webhooks,
   access,
   idOrSlug,
+  key,
   ...call
 }: Target & { overrides: Overrides }) {
   if (!mayUseAgent(access, idOrSlug)) throw new AgentNotFound()
@@ -101,7 +106,7 @@ export async function resolveTarget<Overrides extends Target['overrides']>({
     organizationId,
     idOrSlug,
     versionId: overrides.version,
-    run: { tenantId: overrides.tenantId ?? null, executionId: newId },
+    run: { tenantId: overrides.tenantId ?? null, executionId: key ?? newId },
   })
   const { version, selectedBy } = resolved
   if (version.status === 'DRAFT') assertMayRunDraft(access)

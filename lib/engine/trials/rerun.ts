@@ -42,10 +42,12 @@ export async function rerunExecution(
   const original = await executions.get({ organizationId: access.organizationId, id })
   if (!original) throw new ExecutionNotFound()
   const made = await resolveVersionOf(agents, original)
+  const key = idempotencyKeyOf(access, idempotencyKey)
   const { version, overrides, refusal, selectedBy, newId } = await resolveTarget({
     agents,
     system,
     access,
+    key,
     idOrSlug: original.agentId,
     overrides: {
       tenantId: original.tenantId ?? undefined,
@@ -53,7 +55,6 @@ export async function rerunExecution(
       useCache: false,
     },
   })
-  const key = idempotencyKeyOf(access, idempotencyKey)
   if (refusal && key === undefined) throw refusal
   const replay = toReplay(original, made, options)
   if (replay.isTrial && !isFinal(original)) throw new ExecutionInProgress(id)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { archiveAgent, promoteVersion, retireVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
 import { deleteDraft } from '../../../lib/agents/lifecycle/delete-draft.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
+import { endRollout } from '../../../lib/agents/lifecycle/rollout.ts'
 import { resolveVersion } from '../../../lib/agents/resolve-version.ts'
 import { findBreach, type RolloutFigures, selects } from '../../../lib/core/rollout.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
@@ -211,6 +212,33 @@ describe('a rollout', () => {
     const agent = { document, code: null } as never
     await publishAgent({ store: reference.store, system, organizationId, createdBy, agent, draft: false })
     expect((await run.agent()).rollout).toBeNull()
+  })
+
+  it('ends for good what was read, but not what replaced it, nor twice', async () => {
+    const run = await newRun()
+    const reference = run.referenceOn(run.table)
+    const endAfter = (work: (end: typeof reference.store.endRollout) => Promise<unknown>) => {
+      let isFirst = true
+      const end: typeof reference.store.endRollout = async (params) => {
+        if (isFirst) await work(() => reference.store.endRollout(params))
+        isFirst = false
+        return reference.store.endRollout(params)
+      }
+      return endRollout({ ...reference, store: { ...reference.store, endRollout: end } })
+    }
+    await run.start()
+    await endAfter(() => run.start({ percent: 20 }))
+    expect((await run.agent()).rollout).toBeNull()
+    await run.start()
+    // The response of the first write is lost.
+    await endAfter((end) => end({} as never))
+    expect((await run.agent()).rollout).toBeNull()
+    await run.start()
+    await endAfter(async () => {
+      await promoteVersion({ ...reference, system, versionId: run.next.id })
+      await run.start({ versionId: run.current.id })
+    })
+    expect((await run.agent()).rollout?.versionId).toBe(run.current.id)
   })
 
   it('is refused for the current version, for a retired or unknown one, and for an agent without a current one', async () => {

@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { getRollout } from '../../../lib/agents/lifecycle/rollout.ts'
 import { selects } from '../../../lib/core/rollout.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { system } from '../../../lib/system.ts'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
 import { getExecutionId } from '../../support/service/client.ts'
 import { type Lifecycle, newLifecycle } from './lifecycle-client.ts'
 
@@ -134,6 +137,27 @@ it('checks the trial of a change, too', async () => {
   expect((await org.agent('changed')).rollout.percent).toBe(5)
 })
 
+it('tells tenants that a rollout was aborted, but not the figures of all tenants', async () => {
+  const { draft } = await anAgent('aborted')
+  await put('aborted', { versionId: draft.id, percent: 5 })
+  const { agents } = openStores(sharedTable())
+  const reference = { store: agents, organizationId: org.id, idOrSlug: 'aborted' }
+  const { id: agentId, rollout } = await getRollout(reference)
+  const reason = '4 of 20 runs have failed: 20 %, more than 5 %.'
+  const at = new Date(system.now()).toISOString()
+  const figures = {} as never
+  const aborted = { ...rollout, id: system.newId(), at, reason, figures }
+  await agents.endRollout({ organizationId: org.id, agentId, rollout, aborted })
+  const bound = await org.withLimits({ tenantId: 'acme' })
+  for (const [send, expected] of [
+    [org.call, { at, reason }],
+    [bound, { at }],
+  ] as const) {
+    const [version] = (await send('GET', '/v1/agents/aborted/versions')).json
+    expect(version.abortedRollout).toEqual(expected)
+  }
+})
+
 describe.concurrent('a rollout of 100 percent', () => {
   const started = async (slug: string) => {
     const { current, draft } = await anAgent(slug)
@@ -216,5 +240,30 @@ describe.concurrent('a rollout of 50 percent', () => {
       expect(response.json.said).toBe(isSelected ? 'new' : 'old')
       expect((await org.getExecution(executionId)).versionId).toBe((isSelected ? draft : current).id)
     }
+  })
+
+  it('gives requests with the same idempotency key one version', async () => {
+    const { current, draft } = await anAgent('keys')
+    const rollout = { versionId: draft.id, percent: 50, key: 'execution' as const }
+    await put('keys', rollout)
+    const bound = await org.withLimits({ tenantId: 'acme' })
+    const versions = new Set<string>()
+    for (let n = 0; n < 12; n++) {
+      const key = `order-${n}`
+      const headers = { 'Idempotency-Key': key }
+      const send = n % 2 ? bound : org.call
+      const response = await send('POST', '/v1/agents/keys/executions', { body: { name: 'x' }, headers })
+      const name = n % 2 ? `acme\n${key}` : key
+      const expected = selects(rollout, { tenantId: null, executionId: name }) ? draft.id : current.id
+      const { versionId } = await org.getExecution(getExecutionId(response))
+      expect(versionId).toBe(expected)
+      versions.add(versionId)
+    }
+    expect(versions.size).toBe(2)
+    const headers = { 'Idempotency-Key': 'batch-0' }
+    const body = [{ customId: 'a', input: { name: 'x' } }]
+    const batch = (await org.call('POST', '/v1/agents/keys/batches', { body, headers })).json
+    const isSelected = selects(rollout, { tenantId: null, executionId: 'batch-0' })
+    expect(batch.versionId).toBe(isSelected ? draft.id : current.id)
   })
 })
