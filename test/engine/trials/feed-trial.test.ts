@@ -313,7 +313,7 @@ describe('a trial', () => {
       return items.some(({ id }) => id === line)
     }
     expect((await run.executions())[0]).toMatchObject({ status: 'IN_PROGRESS', tenantId: 'acme' })
-    expect(await executions.countOpen({ organizationId, max: 1_000 })).toBeGreaterThan(0)
+    expect(await executions.countOpen({ organizationId, max: 1 })).toBeGreaterThan(0)
     const open = { agentId: null, tenantId: null, status: 'IN_PROGRESS' as const }
     const all: ListFilter[] = [open, { ...open, agentId }, { ...open, tenantId: 'acme' }, ...filters]
     expect(await Promise.all(all.map(listed))).toEqual(all.map(() => false))
