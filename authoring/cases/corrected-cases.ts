@@ -48,12 +48,15 @@ const isCorrected = (execution: Execution): boolean =>
 
 type Params = { stores: Stores; environment: Environment; folder: string; cases: TestCase[] }
 
-/** Cases of corrected executions with what they received from models and tools, without secrets and known cases. */
+/**
+ * Cases of corrected executions with what they received from models and tools, without secrets and known cases.
+ * `unread`: names of secrets that cannot be read here, so that they are not masked.
+ */
 export async function toCorrectedCases(
   { stores, environment, folder, cases }: Params,
   executions: Execution[],
-): Promise<CorrectedCase[]> {
-  const mask = await maskCredentials(environment, await findSecretNames(stores, executions))
+): Promise<{ added: CorrectedCase[]; unread: string[] }> {
+  const { mask, unread } = await maskCredentials(environment, await findSecretNames(stores, executions))
   const known = new Set(cases.map(identityOf))
   const names = cases.map(({ name }) => name)
   const added: CorrectedCase[] = []
@@ -75,7 +78,7 @@ export async function toCorrectedCases(
       recording.corrected = output ? { output: mask(output) } : { error: error?.code ?? '' }
     added.push({ executionId: id, testCase: { ...testCase, name }, ...found })
   }
-  return added
+  return { added, unread }
 }
 
 /** Of the tools of the versions that ran. */

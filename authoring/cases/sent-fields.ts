@@ -9,6 +9,8 @@ export type SentFields = {
   output: string[]
   /** By name, with those of called agents. */
   tools: Record<string, { arguments: string[]; result: string[] }>
+  /** MCP tools whose declarations are recorded, as the document names them. */
+  declarations: string[]
   approvals: string[]
   signals: string[]
 }
@@ -45,6 +47,9 @@ export function findSentFields(added: Added[]): SentFields {
     input: pathsOf(added.map(({ testCase }) => testCase.input)),
     output: pathsOf(outputs),
     tools: Object.fromEntries(tools),
+    declarations: keysOf(
+      added.flatMap(({ recording }) => (recording?.declarations ?? []).map(({ served }) => served)),
+    ),
     approvals: keysOf(added.map(({ testCase }) => testCase.approvals)),
     signals: keysOf(added.map(({ testCase }) => testCase.signals)),
   }

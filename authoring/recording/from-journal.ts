@@ -146,13 +146,16 @@ function inputOf({ input, approval }: StepCall, { results }: Pick<RecordedStep, 
 
 type Found = { organizationId: string; steps: RecordedModelStep[]; documents: ToolDocument[]; tools: string }
 
-async function addDeclarations({ stores }: Params, recording: Recording, found: Found): Promise<void> {
+async function addDeclarations({ stores, mask }: Params, recording: Recording, found: Found): Promise<void> {
   const { organizationId, steps, documents, tools } = found
   const isKnown = recording.declarations.some((entry) => entry.tools === tools)
   if (isKnown || steps.length === 0 || !documents.some(({ mcp }) => mcp)) return
   const key = steps[0]?.step.request?.declarations
   const served = key ? await stores.declarations.get({ organizationId, hash: key }) : null
   if (!served) throw new NotRecorded('the declarations of its MCP tools are not stored')
+  // Requests contain them: a replay with others would not find its responses.
+  if (hash(mask(served)) !== hash(served))
+    throw new NotRecorded('the declarations of its MCP tools contain a secret')
   recording.declarations.push({ tools, served })
 }
 

@@ -27,14 +27,20 @@ const CREDENTIALS: [RegExp, string][] = [
 
 /**
  * Masks secrets in JSON values, names of members included: API keys of models, the secrets of tools that this
- * environment has, and credentials in common formats.
+ * environment has, and credentials in common formats. `unread`: secrets that cannot be read here, so that they are not
+ * masked.
  */
-export async function maskCredentials(environment: Environment, secretNames: string[]): Promise<Mask> {
+export async function maskCredentials(
+  environment: Environment,
+  secretNames: string[],
+): Promise<{ mask: Mask; unread: string[] }> {
   const known = new SecretMask()
+  const unread: string[] = []
   for (const key of providerKeysOf(environment)) known.add('key', key)
   for (const name of new Set(secretNames)) {
     const value = await readSecret(name, environment).catch(() => null)
     if (value) known.add(name, value)
+    else unread.push(name)
   }
   const maskText = (text: string): string =>
     CREDENTIALS.reduce(
@@ -49,5 +55,5 @@ export async function maskCredentials(environment: Environment, secretNames: str
       Object.entries(value).map(([name, member]) => [maskText(name), mask(member)]),
     ) as T
   }
-  return mask
+  return { mask, unread: unread.sort() }
 }

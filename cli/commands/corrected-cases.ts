@@ -17,7 +17,7 @@ import type { SharedOptions } from '../options.ts'
 type Options = SharedOptions & { folder?: string; last: number; yes?: true }
 
 /** The cases that an agent gets. */
-type Addition = { slug: string; folder: string; file: CasesFile; added: CorrectedCase[] }
+type Addition = { slug: string; folder: string; file: CasesFile; added: CorrectedCase[]; unread: string[] }
 
 /**
  * Adds cases of corrected executions, with recordings of what they received from models and tools. Names the fields
@@ -37,16 +37,20 @@ export async function addCorrectedCases(idOrSlug: string | undefined, options: O
   if (all.length === 0)
     return { json: { agents: [], fields: null }, text: 'No corrected execution that is not a case already.' }
   const fields = findSentFields(all)
-  const details = describe(additions, fields)
+  const unmasked = [...new Set(additions.flatMap(({ unread }) => unread))].sort()
+  const details = describe(additions, fields, unmasked)
   if (!options.yes && !(await confirm('Write them?', details)))
-    return { json: { agents: [], fields }, text: 'Nothing was written.', hasFailed: true }
+    return { json: { agents: [], fields, unmasked }, text: 'Nothing was written.', hasFailed: true }
   for (const { folder, file, added } of additions) {
     const names = [...file.cases, ...added.map(({ testCase }) => testCase)].map(({ name }) => name)
     for (const { testCase, recording } of added)
       if (recording) await writeRecording(recordingFile(folder, testCase.name, names), recording)
     await file.append(added.map(({ testCase }) => testCase))
   }
-  return { json: { agents: additions.map(toJson), fields }, text: additions.map(toText).join('\n\n') }
+  return {
+    json: { agents: additions.map(toJson), fields, unmasked },
+    text: additions.map(toText).join('\n\n'),
+  }
 }
 
 type Sought = { stores: Stores; organization: Organization; idOrSlug: string | undefined; options: Options }
@@ -67,12 +71,16 @@ async function findAddition(stores: Stores, agent: Agent, options: Options): Pro
   const file = await CasesFile.open(folder)
   const executions = await findCorrected(stores, agent, options.last)
   const { cases } = file
-  const added = await toCorrectedCases({ stores, environment: process.env, folder, cases }, executions)
-  return { slug, folder, file, added }
+  const params = { stores, environment: process.env, folder, cases }
+  return { slug, folder, file, ...(await toCorrectedCases(params, executions)) }
 }
 
 /** What is written, and the names of all fields whose values it contains. */
-function describe(additions: Addition[], { input, output, tools, approvals, signals }: SentFields): string {
+function describe(
+  additions: Addition[],
+  { input, output, tools, declarations, approvals, signals }: SentFields,
+  unmasked: string[],
+): string {
   const rows: [string, string[]][] = [
     ['input', input],
     ['output', output],
@@ -80,6 +88,7 @@ function describe(additions: Addition[], { input, output, tools, approvals, sign
       [`${name}, arguments`, given],
       [`${name}, result`, result],
     ]),
+    ['declarations of MCP tools', declarations],
     ['approvals', approvals],
     ['signals', signals],
   ]
@@ -94,6 +103,9 @@ function describe(additions: Addition[], { input, output, tools, approvals, sign
     ...lines,
     '  and the texts of models, and notes of the feedback as names.',
     'Known secrets and common formats of credentials are masked; personal data is not.',
+    ...(unmasked.length > 0
+      ? [`Not masked, because they cannot be read here: the secrets ${unmasked.join(', ')}.`]
+      : []),
   ].join('\n')
 }
 

@@ -165,6 +165,17 @@ describe('the recording of a corrected execution', () => {
     expect(await replay('leaks')).toMatchObject({ passed: 1, failed: 0 })
   })
 
+  it('may have secrets that cannot be read here: the question and JSON name them', async () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a secret reference
+    const headers = { Authorization: 'Bearer ${secret:CRM_KEY}' }
+    const tool = httpTool(server, 'look_up', '/things/{id}')
+    await publish('keyed', modelAgent([{ ...tool, http: { ...tool.http, headers } }]))
+    await runCorrected('keyed', [answerOf('One.')], { question: 'Why?' })
+    const { stderr } = await cli.run(['cases', 'add', 'keyed', '--corrected'])
+    expect(stderr).toContain('\nNot masked, because they cannot be read here: the secrets CRM_KEY.\n')
+    expect((await add('keyed')).unmasked).toEqual(['CRM_KEY'])
+  })
+
   it('has no examples that the run learned from', async () => {
     const document = modelAgent().replace('"title"', '"useDynamicLearning":true,"title"')
     await publish('learns', document)
@@ -191,7 +202,9 @@ describe('the recording of a corrected execution', () => {
     }
     await runCorrected('caller', script, { question: 'Why?' })
     const requests = mcp.seen.length
-    expect((await add('caller')).agents[0].cases[0]).toMatchObject({ isRecorded: true })
+    const { agents, fields } = await add('caller')
+    expect(agents[0].cases[0]).toMatchObject({ isRecorded: true })
+    expect(fields.declarations).toEqual(['crm'])
     const { cases } = await replay('caller')
     expect(cases[0].runs[0]).toMatchObject({ output: { answer: 'Outer.' }, failures: [] })
     expect(mcp.seen).toHaveLength(requests)

@@ -15,20 +15,23 @@ const { engine, server, scriptModel } = await startScriptedEngine()
 const { environment } = engine
 const lookUp = (id: string) => ({ name: 'look_up', input: { id } })
 
+type Secrets = { environment: Record<string, string>; names: string[] }
+const NO_SECRETS: Secrets = { environment: {}, names: [] }
+
 /** Runs a case on the models of the version. */
-async function recordOn(version: Version) {
+async function recordOn(version: Version, secrets = NO_SECRETS) {
   const testCase = { name: '', input: { question: 'Why?' }, expect: {} }
   const ids: string[] = []
   const onStep = ({ id }: { id: string }) => void ids.push(id)
   const { failures } = await runCase({ stores: engine, version, testCase, model: null, environment, onStep })
   expect(failures).toEqual([])
-  return { testCase, found: await recordingOfId(version, ids.at(-1) ?? '') }
+  return { testCase, found: await recordingOfId(version, ids.at(-1) ?? '', secrets) }
 }
 
-async function recordingOfId({ organizationId }: Version, id: string) {
+async function recordingOfId({ organizationId }: Version, id: string, secrets = NO_SECRETS) {
   const execution = await engine.executions.get({ organizationId, id })
   if (!execution) throw new Error('There is no execution.')
-  const mask = await maskCredentials({}, [])
+  const { mask } = await maskCredentials(secrets.environment, secrets.names)
   return recordingOf({ stores: engine, environment, mask }, execution, '')
 }
 
@@ -75,6 +78,16 @@ describe('recordingOf', () => {
     expect(inOrder(found)).toEqual(inOrder(recorded))
   })
 
+  it('does not exist if the declarations of MCP tools contain a secret', async () => {
+    const mcp = await serveMcp()
+    const tools = [{ name: 'crm', mcp: { url: mcp.url, allowedHosts: [mcp.host] } }]
+    const version = await aModelAgent({ tools, model: scriptModel([answer]).model })
+    const secret = { environment: { NAME: 'find_customer' }, names: ['NAME'] }
+    await expect(recordOn(version, secret)).rejects.toThrow(
+      'the declarations of its MCP tools contain a secret',
+    )
+  })
+
   it('has calls as they were approved, and none that was rejected', async () => {
     const tools = [{ ...httpTool(server, 'look_up', '/things/{id}'), approval: true }]
     const version = await aModelAgent({ tools })
@@ -117,12 +130,12 @@ describe('maskCredentials', () => {
     ['-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nrest', '[secret key]\nrest'],
     ['Ask about order sk-7, or mail ada@example.com.', 'Ask about order sk-7, or mail ada@example.com.'],
   ])('%j', async (text, masked) => {
-    const mask = await maskCredentials({}, [])
+    const { mask } = await maskCredentials({}, [])
     expect(mask({ list: [text], [text]: 1 })).toEqual({ list: [masked], [masked]: 1 })
   })
 
   it('masks API keys and the secrets of tools in every form', async () => {
-    const mask = await maskCredentials({ OPENAI_API_KEY: 'key-of-openai', CRM_KEY: 'tiger-lily' }, [
+    const { mask } = await maskCredentials({ OPENAI_API_KEY: 'key-of-openai', CRM_KEY: 'tiger-lily' }, [
       'CRM_KEY',
     ])
     const encoded = Buffer.from('tiger-lily').toString('hex')
@@ -131,5 +144,11 @@ describe('maskCredentials', () => {
       'the [secret CRM_KEY]',
       '[secret CRM_KEY]',
     ])
+  })
+
+  it('names the secrets that it does not mask, because they are missing or cannot be read', async () => {
+    const names = ['CRM_KEY', 'OTHER', 'ABSENT', 'OTHER']
+    expect((await maskCredentials({ CRM_KEY: 'tiger-lily' }, names)).unread).toEqual(['ABSENT', 'OTHER'])
+    expect((await maskCredentials({ CRM_KEY: ' ' }, ['CRM_KEY'])).unread).toEqual(['CRM_KEY'])
   })
 })
