@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { newOrganization } from '../support/engine/organization.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
@@ -68,6 +69,31 @@ it('needs the version beside a draft, as promote does', async () => {
 it('is promoted at the end', async () => {
   await rollout('--percent', '50', '--version', draft)
   expect(await cli.json(['promote', 'hello'])).toMatchObject({ currentVersionId: draft, rollout: null })
+})
+
+it('works over HTTP', async () => {
+  const org = await newOrganization()
+  const target = ['--url', inject('service'), '--token', org.token]
+  cli.write(inFolder('hello', greeter('Hello')))
+  await cli.json(['publish', 'hello', '--no-types', ...target])
+  cli.write(inFolder('hello', greeter('Hi')))
+  const { versionId } = await cli.json(['publish', 'hello', '--no-types', '--draft', ...target])
+  const started = await cli.json([
+    'rollout',
+    'hello',
+    '--percent',
+    '10',
+    '--max-error-rate',
+    '0.05',
+    ...target,
+  ])
+  expect(started).toMatchObject({ versionId, percent: 10, abort: { maxErrorRate: 0.05 } })
+  expect(await cli.json(['rollout', 'hello', '--key', 'execution', ...target])).toMatchObject({
+    ...{ versionId, percent: 10, key: 'execution', abort: { maxErrorRate: 0.05 } },
+  })
+  expect((await cli.run(['rollout', 'hello', ...target])).stdout).toContain('gets 10 % of the runs')
+  expect((await cli.run(['rollout', 'hello', '--end', ...target])).code).toBe(0)
+  expect((await cli.json(['rollout', 'hello', ...target], { code: 1 })).error.code).toBe('RolloutNotFound')
 })
 
 it('names what is wrong', async () => {
