@@ -4,6 +4,7 @@ import { type Batch, BLOCK, firstLane, type Lane, type LineInput } from '../core
 import type { ExecutionError } from '../core/execution.ts'
 import { parseStoredJson } from '../core/json/parse-json.ts'
 import type { BatchStore } from '../core/ports.ts'
+import { MAX_TRIAL_RUNS } from '../core/trial.ts'
 import { deleteItems } from './executions/cleanup.ts'
 import { storeError, withoutNulls } from './executions/execution-item.ts'
 import { withoutOthers } from './executions/execution-lists.ts'
@@ -185,17 +186,19 @@ export function batchStore(table: Table): BatchStore {
       return item?.organizationId === organizationId && item.hidden ? toBatch(item) : null
     },
 
-    async remove({ batch: { id, blocks, lanes, idempotencyId } }) {
+    async remove({ batch: { id, blocks, lanes, trial, idempotencyId } }) {
       // From now on, no writer completes it.
       const set = { hidden: 'removing' }
       if (!(await table.update(batchKey(id), { set, condition: isHidden() }))) return
       // The same request is a new batch from now on, whose event must not have the id of the first one's.
       if (idempotencyId) await table.delete(idempotencyKey(idempotencyId), belongsTo(id))
       const { pk: own, sk: record } = batchKey(id)
+      // Another request with the same key may have selected more lines.
+      const blockCount = trial ? MAX_TRIAL_RUNS / BLOCK.lines : blocks.length
       const partitions = [
         // Of the deliveries.
         own,
-        ...blocks.map((_, block) => batchBlockKey(id, block, 0).pk),
+        ...Array.from({ length: blockCount }, (_, block) => batchBlockKey(id, block, 0).pk),
         ...Array.from({ length: Math.min(lanes, LANE_SHARDS) }, (_, shard) => laneKey(id, shard).pk),
       ]
       const limit = pLimit(PARALLEL_BLOCKS)

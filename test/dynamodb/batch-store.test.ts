@@ -6,7 +6,7 @@ import { batchStore } from '../../lib/dynamodb/batch-store.ts'
 import { batchBlockKey, batchKey, laneKey } from '../../lib/dynamodb/table/keys.ts'
 import { timerStore } from '../../lib/dynamodb/timer-store.ts'
 import { system } from '../../lib/system.ts'
-import { aBatch, linesOf } from '../support/batches/a-batch.ts'
+import { aBatch, anEndedTrial, linesOf } from '../support/batches/a-batch.ts'
 import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
 import { FaultyWorker } from '../support/waiting/faulty-worker.ts'
 
@@ -195,6 +195,22 @@ describe.each(EMULATORS)('batchStore on %s', (emulator) => {
     expect(await store.getHidden(batch)).toBeNull()
     await store.postpone({ id: batch.id, openUntil: 6 })
     expect(await itemsOf(batch)).toEqual([])
+  })
+
+  it('leaves nothing of a trial for which another request had selected more lines', async () => {
+    const trial = anEndedTrial({ organizationId: system.newId(), agentId: 'a', versionId: 'v' }, {})
+    const dying = batchStore({
+      ...table,
+      put: (item, ...rest) =>
+        item.hidden ? table.put(item, ...rest) : Promise.reject(new Error('The process died.')),
+    })
+    await expect(dying.create({ ...trial, lines: linesOf(250) })).rejects.toThrow('died')
+    const winner = await created({ ...trial, lines: linesOf(1) })
+    const all = { ...winner, blocks: Array.from({ length: 3 }, () => ({ first: 0, chunks: 1 })) }
+    expect(await itemsOf(all)).toHaveLength(5)
+    expect(await store.hide({ batch: winner, now: 1 })).toBe(true)
+    await store.remove({ batch: (await store.getHidden(winner)) as Batch })
+    expect(await itemsOf(all)).toEqual([])
   })
 
   /** Fails at this request of an operation, before or after it is carried out. */
