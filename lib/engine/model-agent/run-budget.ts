@@ -30,7 +30,7 @@ export class BudgetExceeded extends Error {
 type Params = {
   execution: Pick<Execution, 'options' | 'replay'>
   version: Pick<Version, 'tools'>
-  journal: Pick<Journal, 'recorded' | 'usage'>
+  journal: Pick<Journal, 'recorded' | 'usage' | 'progress'>
 }
 
 /**
@@ -58,23 +58,42 @@ export class RunBudget {
     return this.budget.maxCostUsd !== null
   }
 
+  /** The limit of a trial, if the run has that in place of one of its own. */
+  private get maxTrialCostUsd(): number | undefined {
+    const { options, replay } = this.params.execution
+    return replay?.maxTrialCostUsd === options.maxCostUsd ? replay?.maxTrialCostUsd : undefined
+  }
+
+  /** Without the limit of its trial. */
+  private get ownBudget(): Budget {
+    return this.maxTrialCostUsd === undefined ? this.budget : { ...this.budget, maxCostUsd: null }
+  }
+
   /**
    * The request with an output limit that the rest of the budget allows. To be called before each request, retries
    * included, when the calls of all steps have ended.
    * @throws BudgetExceeded if its estimated input is too large
    */
   limit(request: ModelRequest, { costOf }: Pick<Model, 'costOf'>): ModelRequest {
-    const { execution, journal } = this.params
-    const spent = this.spentWith(journal.recorded)
     const next = { inputTokens: estimateInputTokens(request), costOf }
-    const allowed = allowOutput(this.budget, spent, next)
+    const allowed = this.allow(this.budget, next)
     if (typeof allowed === 'number') return { ...request, maxOutputTokens: allowed }
-    const { maxTrialCostUsd } = execution.replay ?? {}
-    const isOfTrial =
-      maxTrialCostUsd !== undefined &&
-      maxTrialCostUsd === this.budget.maxCostUsd &&
-      typeof allowOutput({ ...this.budget, maxCostUsd: null }, spent, next) === 'number'
+    const { maxTrialCostUsd } = this
+    const isOfTrial = maxTrialCostUsd !== undefined && typeof this.allow(this.ownBudget, next) === 'number'
     throw new BudgetExceeded(isOfTrial ? trialTooSmall(maxTrialCostUsd) : allowed)
+  }
+
+  /**
+   * As if a request were made that is answered from a recording, which no trial pays for.
+   * @throws BudgetExceeded
+   */
+  checkRecorded(request: ModelRequest, { costOf }: Pick<Model, 'costOf'>): void {
+    const allowed = this.allow(this.ownBudget, { inputTokens: estimateInputTokens(request), costOf })
+    if (typeof allowed !== 'number') throw new BudgetExceeded(allowed)
+  }
+
+  private allow(budget: Budget, next: Parameters<typeof allowOutput>[2]): number | ExecutionError {
+    return allowOutput(budget, this.spentWith(this.params.journal.recorded), next)
   }
 
   /**
@@ -95,7 +114,11 @@ export class RunBudget {
       [...results.values()].flatMap(({ result }) => result.usage ?? []),
     )
     const children: Usage | null = used.length > 0 ? used.reduce(addUsage) : null
-    return addSpending(toSpending(this.params.journal.usage), toSpending(children))
+    const { usage, progress } = this.params.journal
+    const replayed = toSpending(progress.replayedUsage ?? null)
+    // A trial pays for no recording.
+    const counted = this.maxTrialCostUsd === undefined ? replayed : { ...replayed, costUsd: 0 }
+    return [toSpending(usage), toSpending(children)].reduce(addSpending, counted)
   }
 }
 

@@ -14,7 +14,7 @@ import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { modelsOf } from '../models-of.ts'
 import { keepDeclarations, recordedDeclarations } from '../replay/declarations.ts'
-import { Diverged } from '../replay/diverged.ts'
+import { Diverged, OriginalEnded } from '../replay/diverged.ts'
 import { RecordedRun } from '../replay/recorded-run.ts'
 import type { Recording } from '../replay/recording.ts'
 import { positionOfCall } from './call-key.ts'
@@ -54,6 +54,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       ? new RecordedRun({
           replay,
           recording: params.recording,
+          options: execution.options,
           journal,
           refuses: (call) => tools.refuses(call),
         })
@@ -119,7 +120,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       endsAt,
     })
   } catch (error) {
-    if (error instanceof Diverged) return failure(error.error)
+    if (error instanceof Diverged || error instanceof OriginalEnded) return failure(error.error)
     throw error
   } finally {
     await tools.close()

@@ -67,7 +67,7 @@ type Params = {
   original: RecordedRun | null
   journal: Journal
   /** Null for a run without a limit. */
-  budget: Pick<RunBudget, 'limit'> | null
+  budget: Pick<RunBudget, 'checkRecorded' | 'limit'> | null
   /** Those of its tenant and its agent; null without any. */
   limits: RunLimits | null
   /** Shown to the model; empty without dynamic learning. */
@@ -103,6 +103,12 @@ export async function runStepLoop(given: Params): Promise<Outcome> {
     for (const recorded of steps.slice(0, -1)) history.add(recorded)
     return history
   }
+  const historyWithLast = (model: Model): History => {
+    const history = historyFor(model)
+    const last = steps.at(-1)
+    if (last) history.add(last)
+    return history
+  }
   let history = historyFor(params.model)
   journal.model = params.model.name
   const hasTools = isEquipped || !isTextMode(history.answerMode)
@@ -112,15 +118,19 @@ export async function runStepLoop(given: Params): Promise<Outcome> {
     const { step, isFixed } = original?.next() ?? {}
     if (!original || !step) return null
     const answered = step.model === model.name ? model : await fallbacks.find(step.model)
-    const its = answered && answered !== model ? historyFor(answered) : history
-    const last = steps.at(-1)
-    if (its !== history && last) its.add(last)
+    const its = answered && answered !== model ? historyWithLast(answered) : history
     if (!isFixed) {
       if (!answered || !step.request) return null
       // Also what a provider had found too long.
+      const { cleared } = its.context
       its.context.clearTo(step.clearedResults ?? 0)
-      const key = toRequestKey(answered.name, toRequest({ ...params, model: answered }, its))
-      if (!isSameRequest(key, step.request)) return null
+      const request = toRequest({ ...params, model: answered }, its)
+      if (!isSameRequest(toRequestKey(answered.name, request), step.request)) {
+        // The live request has what this one has cleared.
+        if (its === history && (step.clearedResults ?? 0) > cleared) history = historyWithLast(model)
+        return null
+      }
+      params.budget?.checkRecorded(request, answered)
     }
     if (answered) {
       params = { ...params, model: answered }
@@ -146,7 +156,13 @@ export async function runStepLoop(given: Params): Promise<Outcome> {
     const givesUpTools = isEquipped && history.answerMode === 'json' && !history.hasUsedTools
     if (givesUpTools && version.requireTools) return fail(toolsNeverCalled(steps.length))
     journal.assertMayBegin()
-    const taken = await takeRecorded()
+    const end = given.original?.end
+    if (end) return fail(end)
+    const taken = await takeRecorded().catch((error: unknown) => {
+      if (error instanceof BudgetExceeded) return error
+      throw error
+    })
+    if (taken instanceof BudgetExceeded) return fail({ ...taken.error, step: steps.length })
     if (taken) {
       await journal.append(taken)
       continue

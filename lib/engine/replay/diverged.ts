@@ -13,3 +13,14 @@ export class Diverged extends Interruption {
     this.error = { code: DIVERGED, message, ...details }
   }
 }
+
+/** A replay has reached the end of its original, with its error. */
+export class OriginalEnded extends Interruption {
+  override readonly name = 'OriginalEnded'
+  readonly error: ExecutionError
+
+  constructor(error: ExecutionError) {
+    super(error.message)
+    this.error = error
+  }
+}

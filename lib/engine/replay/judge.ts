@@ -1,5 +1,5 @@
 import { compareValues, isSameJson } from '../../core/compare.ts'
-import type { Execution, Outcome } from '../../core/execution.ts'
+import type { Execution, ExecutionError, Outcome } from '../../core/execution.ts'
 import { type PointerTree, toPointerTree } from '../../core/json/pointer.ts'
 import { DIVERGED, type Judgement, type Replay, type Verdict } from '../../core/trial.ts'
 
@@ -7,8 +7,7 @@ type Original = Pick<Execution, 'output' | 'error' | 'feedback'>
 
 /** What became of an original, by how a run ends that repeats it. */
 export function judge(original: Original, outcome: Outcome, { ignore }: Pick<Replay, 'ignore'>): Judgement {
-  if (outcome.status === 'ERROR')
-    return { verdict: verdictOfError(original, outcome.error.code), differences: [] }
+  if (outcome.status === 'ERROR') return { verdict: verdictOfError(original, outcome.error), differences: [] }
   const { output } = outcome
   const ignored = toPointerTree(ignore)
   const compared = original.output
@@ -18,10 +17,16 @@ export function judge(original: Original, outcome: Outcome, { ignore }: Pick<Rep
   return { verdict: corrected ?? (compared.differences.length > 0 ? 'CHANGED' : 'SAME'), ...compared }
 }
 
-function verdictOfError({ error }: Original, code: string): Verdict {
-  if (code === DIVERGED) return 'DIVERGED'
-  return code === error?.code ? 'SAME' : 'ERROR'
+function verdictOfError({ error: original }: Original, error: ExecutionError): Verdict {
+  if (error.code === DIVERGED) return 'DIVERGED'
+  // The error itself: the run has reached the end of its original.
+  if (error === original) return 'SAME'
+  return error.code === original?.code && !isOfLimits(error) ? 'SAME' : 'ERROR'
 }
+
+/** Whether a cost limit of the trial, a tenant or an agent has stopped the run: none of the version. */
+const isOfLimits = ({ code, limit, maxTrialCostUsd }: ExecutionError): boolean =>
+  code === 'BudgetExceeded' && (limit !== undefined || maxTrialCostUsd !== undefined)
 
 /** Null unless one of the two outputs is what a human has corrected the original to, and the other one is not. */
 function verdictOfCorrection(

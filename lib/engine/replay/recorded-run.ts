@@ -1,5 +1,5 @@
 import { cutValue } from '../../core/compare.ts'
-import type { Execution, Usage } from '../../core/execution.ts'
+import type { Execution, ExecutionError, Usage } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import { type PointerTree, toPointerTree, withoutPointers } from '../../core/json/pointer.ts'
 import { FINAL_ANSWER, type ToolCall, type ToolResult } from '../../core/model.ts'
@@ -17,7 +17,7 @@ import { isRefusedCall } from '../../tools/call-tool.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import type { Journal, NewStep } from '../checkpoints/journal.ts'
 import { approvalIdOf, storedDecision } from '../waiting/approvals.ts'
-import { Diverged } from './diverged.ts'
+import { Diverged, OriginalEnded } from './diverged.ts'
 import type { Recording } from './recording.ts'
 
 /** It passes through the tool: the call is not executed. */
@@ -30,12 +30,26 @@ const notMade = ({ name: tool, input }: ToolCall, step: number): Diverged =>
 /** What a replayed response costs. A known price: those of other responses stay known in the sum. */
 const NO_COST: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
 
+/** Errors that repeat by themselves, unless they are those of a request. */
+const DECIDED_BY_STEPS = new Set([
+  'MaxAgentStepsExceeded',
+  'ModelRefused',
+  'ModelTruncated',
+  'OutputSchemaMismatch',
+  'ToolsNeverCalled',
+])
+
+/** Of limits; null or absent for none. */
+const isMore = (own: number | null | undefined, theirs: number | null | undefined): boolean =>
+  typeof theirs === 'number' && (own ?? Number.POSITIVE_INFINITY) > theirs
+
 /** A call of the original, with the results of its step. */
 type RecordedCall = { call: StepCall; results: Map<string, CallResult> }
 
 type Params = {
   replay: Replay
   recording: Recording
+  options: Execution['options']
   /** Of the replay: what it has taken derives from it, so that each of its workers goes on in the same way. */
   journal: Pick<Journal, 'recorded' | 'appendResult'>
   /** Whether no tool of this run gets a call. */
@@ -92,6 +106,24 @@ export class RecordedRun {
     return isFixed || replay.models === 'recorded' ? { step, isFixed } : null
   }
 
+  /**
+   * The error of the original, if this run has taken all of its steps, and something else than these ended it: a model
+   * that did not respond, a limit, or the time. Null if this run is to go on, also because it may spend more.
+   */
+  get end(): ExecutionError | null {
+    const { journal, options, recording, replay } = this.params
+    const { error, options: theirs } = recording.original
+    const { length } = journal.recorded
+    const last = journal.recorded.at(-1)?.step
+    if (!error || replay.models !== 'recorded' || length !== this.original.length) return null
+    if (last?.kind !== 'MODEL' || !last.replayed) return null
+    if (DECIDED_BY_STEPS.has(error.code) && error.step !== length + 1) return null
+    const isOfRun = error.code === 'BudgetExceeded' && error.spent !== undefined
+    const maySpendMore =
+      isMore(options.maxTokens, theirs.maxTokens) || isMore(options.maxCostUsd, theirs.maxCostUsd)
+    return isOfRun && maySpendMore ? null : error
+  }
+
   /** A step of the original as one of this run. */
   toStep({ number: _, attempt: __, ...step }: ModelStep, at: string): NewStep {
     const replayed = { usage: responseUsageOf(step) }
@@ -142,7 +174,7 @@ export class RecordedRun {
   /**
    * The result of a call of this run; null if it is to be made.
    * @param position `positionOfCall`
-   * @throws Diverged if there is none
+   * @throws Diverged if there is none; OriginalEnded if the original ended before there was one
    */
   resultOf(document: ToolDocument, position: string): ToolResult | null {
     const { recorded } = this.params.journal
@@ -155,6 +187,8 @@ export class RecordedRun {
     if (this.isLive(document) && !call.approval) return null
     const found = this.findAll(calls, number).get(call.id)
     const result = found?.results.get(found.call.id)
+    const end = found && !result ? this.end : null
+    if (end) throw new OriginalEnded(end)
     if (!result) throw notMade(call, number)
     return toReplayed(result).result
   }

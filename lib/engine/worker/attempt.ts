@@ -237,12 +237,13 @@ const FINISH_GRACE_MS = 2_000
  * retried for as long as a lease lasts, unless the worker's time or the execution's is up before.
  * @throws Unavailable or AttemptStopped then
  */
-async function finish(current: Attempt, outcome: Outcome): Promise<Execution | null> {
+async function finish(current: Attempt, result: Outcome): Promise<Execution | null> {
   const { engine, execution, stop } = current
+  const outcome = await complete(current, result)
   const { system } = engine
   const giveUpAt = Math.min(system.now() + timesOf(engine).leaseMs, execution.deadlineAt)
   const isInTime = () => !stop.aborted && system.now() + FINISH_RETRY_MS < giveUpAt
-  const writing = pRetry(() => writeOutcome(current, outcome), {
+  const writing = pRetry(() => writeCompleted(current, outcome), {
     retries: Number.POSITIVE_INFINITY,
     factor: 1,
     minTimeout: FINISH_RETRY_MS,
@@ -270,8 +271,14 @@ function outcomeNotStored({ version }: Attempt, outcome: Outcome, cause: Unavail
 
 /** Ends the execution; null if the lease is lost. @throws Unavailable, WriteRejected */
 async function writeOutcome(current: Attempt, result: Outcome): Promise<Execution | null> {
-  const { engine, execution, journal } = current
-  const outcome = await withJudgement(current, journal?.complete(result) ?? result)
+  return writeCompleted(current, await complete(current, result))
+}
+
+const complete = (current: Attempt, result: Outcome): Promise<Outcome> =>
+  withJudgement(current, current.journal?.complete(result) ?? result)
+
+async function writeCompleted(current: Attempt, outcome: Outcome): Promise<Execution | null> {
+  const { engine, execution } = current
   const staysListed = await hasConsequences(current, outcome)
   return engine.executions.finish({ execution, outcome, finishedAt: isoNow(engine.system), staysListed })
 }

@@ -77,6 +77,17 @@ describe('judge', () => {
     expect(judge(originalOf('TimedOut'), outcomeOf(right), { ignore: [''] }).verdict).toBe('CHANGED')
   })
 
+  it('takes no cost limit of the trial, its tenant or its agent for the end of the original', () => {
+    const budget = (details: JsonObject = {}) => ({ code: 'BudgetExceeded', message: 'x', ...details })
+    const original = { ...originalOf('BudgetExceeded'), error: budget({ limit: 'maxCostUsd.day', max: 1 }) }
+    const verdictOf = (error: Execution['error']) =>
+      judge(original, { status: 'ERROR', error: error as never }, { ignore: [] }).verdict
+    expect(verdictOf(budget({ limit: 'maxCostUsd.day', max: 1 }))).toBe('ERROR')
+    expect(verdictOf(budget({ maxTrialCostUsd: 1 }))).toBe('ERROR')
+    expect(verdictOf(budget({ spent: {} }))).toBe('SAME')
+    expect(verdictOf(original.error)).toBe('SAME')
+  })
+
   it('says that there are more differences than it keeps', () => {
     const list = (value: number) => ({ items: Array(100).fill(value) })
     expect(judge(originalOf(list(1)), outcomeOf(list(2)), { ignore: [] })).toMatchObject({

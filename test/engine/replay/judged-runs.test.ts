@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
+import { Unavailable } from '../../../lib/core/errors.ts'
 import { type Execution, NO_USAGE } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { LIVE, type Replay } from '../../../lib/core/trial.ts'
@@ -79,6 +80,32 @@ describe('a run of a trial', () => {
       status: 'ERROR',
       judgement: { verdict: 'ERROR', differences: [] },
     })
+  })
+
+  it('is judged once, however often its end is written', async () => {
+    const { output } = (await repeat(await original({}))) as Execution
+    let reads = 0
+    const counting = async (failures: number) => {
+      reads = 0
+      let left = failures
+      const on = {
+        ...engine,
+        executions: {
+          ...executions,
+          get: async (key: { organizationId: string; id: string }) => {
+            const found = await executions.get(key)
+            return found && Object.defineProperty(found, 'output', { get: () => ++reads && output })
+          },
+          finish: async (params: Parameters<typeof executions.finish>[0]) => {
+            if (left-- > 0) throw new Unavailable(new Error('throttled'))
+            return executions.finish(params)
+          },
+        },
+      }
+      expect((await repeat(await original({}), { on }))?.judgement?.verdict).toBe('SAME')
+      return reads
+    }
+    expect(await counting(2)).toBe(await counting(0))
   })
 
   it('raises no alarm if it fails unexpectedly', async () => {

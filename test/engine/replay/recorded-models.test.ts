@@ -38,7 +38,7 @@ const sumOf = (all: Usage[]): Usage => all.reduce(addUsage)
 const usageIn = (steps: RecordedModelStep[]) => sumOf(steps.map(({ step }) => step.usage))
 
 /** Repeats an execution on its own version, in a process that cannot call anything. */
-async function repeat(original: Execution, steps: RecordedModelStep[], on: Engine = offline) {
+async function repeat(original: Execution, steps: RecordedModelStep[], on: Engine = offline, more = {}) {
   const version = await engine.agents.getVersion({
     organizationId: original.organizationId,
     agentId: original.agentId,
@@ -46,7 +46,7 @@ async function repeat(original: Execution, steps: RecordedModelStep[], on: Engin
   })
   if (!version) throw new Error('The version does not exist.')
   const calls = server.calls.length
-  const replayed = await runReplay(on, original, version, { settings: RECORDED })
+  const replayed = await runReplay(on, original, version, { settings: { ...RECORDED, ...more } })
   expect(server.calls).toHaveLength(calls)
   expect(contentOf(replayed.steps)).toEqual(contentOf(steps))
   for (const recorded of replayed.steps)
@@ -185,13 +185,105 @@ describe('a replay with recorded models on the same version', () => {
       }),
     }
     const { original, steps } = await anOriginal([], { model })
-    const options = runOptions({ maxTokens: 1, maxCostUsd: 0.000001 })
-    const { execution } = await repeat({ ...original, options }, steps, priced)
+    const maxTrialCostUsd = 0.000001
+    const options = runOptions({ maxCostUsd: maxTrialCostUsd })
+    const { execution } = await repeat({ ...original, options }, steps, priced, { maxTrialCostUsd })
     expect(execution.usage).toEqual({ inputTokens: 0, outputTokens: 0, costUsd: 0 })
   })
 })
 
+describe('a replay with recorded models of an original that failed', () => {
+  const invalid = { status: 400, message: 'Invalid.' }
+  const long = Array.from({ length: 8 }, (_, i) => ({ calls: [look(`long-${i}`)] }))
+
+  it('ends where a request of it failed', async () => {
+    const { original, steps } = await anOriginal([{ calls: [look('a')] }, invalid])
+    expect(original.error?.code).toBe('ModelFailed')
+    const { execution } = await repeat(original, steps)
+    expect(execution.judgement?.verdict).toBe('SAME')
+  })
+
+  it('ends where its time was up, also in a call', async () => {
+    const { original, steps } = await anOriginal([{ calls: [look('a'), look('b')] }, invalid])
+    const timedOut = { ...original, error: { code: 'TimedOut', message: 'Too late.' } }
+    const on = (results: number): Engine => ({
+      ...offline,
+      executions: {
+        ...engine.executions,
+        get: async (key) => (key.id === original.id ? timedOut : engine.executions.get(key)),
+      },
+      steps: {
+        ...engine.steps,
+        read: async (params) => {
+          if (params.executionId !== original.id) return engine.steps.read(params)
+          return steps.map((each) => ({ ...each, results: new Map([...each.results].slice(0, results)) }))
+        },
+      },
+    })
+    for (const results of [0, 1, 2]) {
+      const version = await engine.agents.getVersion({ ...original, id: original.versionId })
+      const { execution } = await runReplay(on(results), original, version as never, { settings: RECORDED })
+      expect(execution).toMatchObject({ error: timedOut.error, judgement: { verdict: 'SAME' } })
+    }
+  })
+
+  it('ends where its budget was used up, and goes on with a larger one', async () => {
+    const given = { options: runOptions({ maxTokens: 4_000 }) }
+    let isLarger = false
+    const script: Script = (_, index) => (isLarger ? answer : { calls: [look(`long-${index}`)] })
+    const { original, steps, version } = await anOriginal(script, {}, given)
+    expect(original.error?.code).toBe('BudgetExceeded')
+    const { execution } = await repeat(original, steps)
+    expect(execution.judgement?.verdict).toBe('SAME')
+    isLarger = true
+    const larger = { settings: RECORDED, options: runOptions({ maxTokens: 1_000_000 }) }
+    const continued = await runReplay(engine, original, version, larger)
+    expect(continued.execution.status).toBe('SUCCESS')
+    expect(continued.steps.map(({ step }) => step.replayed !== undefined).indexOf(false)).toBe(steps.length)
+  })
+
+  it('uses up a smaller budget with what it replays', async () => {
+    const { original, version } = await anOriginal([...long.slice(0, 4), answer])
+    const options = runOptions({ maxTokens: 2_000 })
+    const { execution } = await runReplay(offline, original, version, { settings: RECORDED, options })
+    expect(original.status).toBe('SUCCESS')
+    expect(execution).toMatchObject({ error: { code: 'BudgetExceeded' }, judgement: { verdict: 'ERROR' } })
+    expect(execution.steps).toBeLessThan(original.steps)
+  })
+})
+
 describe('a replay with recorded models', () => {
+  it('sends what the original had cleared if its request is another one', async () => {
+    const overflow = {
+      status: 400,
+      code: 'context_length_exceeded',
+      message: 'maximum context length exceeded',
+    }
+    const script = [1, 2, 3].map((n) => ({ calls: [look(`long-${n}`)] }))
+    const fields = { context: { keep: 1 } }
+    const { original, version, steps, requests } = await anOriginal(
+      [...script, overflow, answer, answer],
+      fields,
+    )
+    expect(steps.at(-1)?.step.clearedResults).toBe(2)
+    const other = steps.map(({ step, results }, index) => ({
+      results,
+      step: index < 3 || !step.request ? step : { ...step, request: { ...step.request, messages: 'other' } },
+    }))
+    const on = {
+      ...engine,
+      steps: {
+        ...engine.steps,
+        read: async (params: { executionId: string }) =>
+          params.executionId === original.id ? other : engine.steps.read(params),
+      },
+    }
+    const { execution } = await runReplay(on, original, version, { settings: RECORDED })
+    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 4 })
+    const cleared = requests.map((request) => JSON.stringify(request).includes('[cleared'))
+    expect(cleared.slice(-2)).toEqual([true, false])
+  })
+
   it('asks the model from the first request on that differs', async () => {
     const recorded = [{ calls: [look('a')] }, { calls: [look('b')] }, answer]
     const live = [{ calls: [look('b')] }, { calls: [finalAnswer({ answer: 'New.' })] }]

@@ -4,6 +4,7 @@ import type { CallResult, RecordedModelStep, StepCall } from '../../../lib/core/
 import { RecordedRun } from '../../../lib/engine/replay/recorded-run.ts'
 import type { Recording } from '../../../lib/engine/replay/recording.ts'
 import type { ToolDocument } from '../../../lib/tools/document/tool-fields.ts'
+import { runOptions } from '../../support/engine/executions.ts'
 import { replayOf } from '../../support/replay/a-replay.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
@@ -40,7 +41,7 @@ it('hashes the input of each call once, however often it is looked for', () => {
   const steps = [stepOf(1, callsOf('o')), stepOf(2, callsOf('p'))]
   const recording = { original: {}, steps } as unknown as Recording
   const replay = replayOf({ id: 'original' })
-  const run = new RecordedRun({ replay, recording, journal, refuses: () => false })
+  const run = new RecordedRun({ replay, recording, options: runOptions(), journal, refuses: () => false })
   const opened = reads
   for (const number of [1, 2]) {
     const calls = run.withApprovals(callsOf(`${number}-`), number)
