@@ -3,7 +3,12 @@ import { assertScope, idempotencyKeyOf } from '../../access/permissions.ts'
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import type { Access } from '../../core/access.ts'
 import type { Version } from '../../core/agent.ts'
-import { ExecutionInProgress, ExecutionNotFound, InputSchemaMismatch } from '../../core/errors.ts'
+import {
+  ExecutionInProgress,
+  ExecutionNotFound,
+  InputSchemaMismatch,
+  type Violation,
+} from '../../core/errors.ts'
 import { type Execution, isFinal } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import { LIVE, type Replay, type ReplaySettings } from '../../core/trial.ts'
@@ -58,7 +63,7 @@ export async function rerunExecution(
   if (refusal && key === undefined) throw refusal
   const replay = toReplay(original, made, options)
   if (replay.isTrial && !isFinal(original)) throw new ExecutionInProgress(id)
-  const violations = checkToolNames(version, replay)
+  const violations = [...checkToolNames(version, replay), ...checkFromStep(original, made, replay)]
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
   const request = await buildRunRequest(version, original.input, {
     ...toOverrides(original, made, version),
@@ -78,6 +83,17 @@ export async function rerunExecution(
         : // Not one of a run of the agent with the same key.
           { key: `reruns/${id}\n${key}`, requestHash: hashJson(options) },
   })
+}
+
+/** Of model agents: how many steps a code agent has is not in its record. */
+function checkFromStep(
+  { steps, cached }: Execution,
+  made: Version | null,
+  { fromStep }: Pick<Replay, 'fromStep'>,
+): Violation[] {
+  if (cached || !made || made.code || fromStep <= steps + 1) return []
+  const message = `/fromStep must be from 1 to ${steps + 1}: the execution has ${steps} steps.`
+  return [{ path: '/fromStep', message }]
 }
 
 /** What the client does not name is live, as in any other run. */

@@ -89,6 +89,13 @@ describe('rerunExecution', () => {
     expect([requests.length - 4, server.calls.length - calls]).toEqual([2, 1])
   })
 
+  it('is refused from a step on that the original does not reach', async () => {
+    const version = await aToolAgent()
+    const { original } = await aRun(version)
+    await expect(start(version, original, { fromStep: 4 })).rejects.toThrow('/fromStep must be from 1 to 3')
+    expect(await start(version, original, { fromStep: 3 })).toMatchObject({ status: 'IN_PROGRESS' })
+  })
+
   it('is refused for tools that the version does not have', async () => {
     const version = await aToolAgent()
     const { original } = await aRun(version)
