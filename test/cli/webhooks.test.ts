@@ -24,7 +24,7 @@ const json = async (args: string[]) => {
 describe('webhooks', () => {
   it('are created, listed, shown, changed and deleted', async () => {
     expect((await run(['list'])).stdout).toBe(
-      'There are no webhooks. Create one: npm run agents -- webhooks create <url>\n',
+      `There are no webhooks. Create one: npm run agents -- webhooks create <url> --url ${inject('service')}\n`,
     )
     const { code, stdout, stderr } = await run(['create', 'https://shop.example/', '--agents', 'echo'])
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^whsec_\S+\n$/)])
