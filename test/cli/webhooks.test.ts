@@ -28,7 +28,9 @@ describe('webhooks', () => {
     )
     const { code, stdout, stderr } = await run(['create', 'https://shop.example/', '--agents', 'echo'])
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^whsec_\S+\n$/)])
-    expect(stderr).toMatch(/^Created webhook \S{36}\. [\s\S]*not shown again\.\n.* webhooks test \S{36}\n$/)
+    expect(stderr).toMatch(
+      /^Created webhook \S{36}\. [\s\S]*not shown again\.\n.* webhooks test \S{36} --url \S+\n$/,
+    )
     const [created] = await json(['list'])
     expect(created).toMatchObject({ url: 'https://shop.example/', agents: [agentId], tenants: null })
     const { id } = created
