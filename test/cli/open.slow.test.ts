@@ -64,13 +64,13 @@ const countOpen = async () => {
 
 describe('open end --all on 10,000 executions of a table that throttles', () => {
   it('ends each of them once, also if it is killed in the middle and repeated', {
-    timeout: 300_000,
+    timeout: 600_000,
   }, async () => {
     expect(await countOpen()).toBe(EXECUTIONS)
     const killed = cli.start(command, { environment })
     await waitUntil(async () => (await countOpen()) < EXECUTIONS - 1_000, {
       what: 'the first 1,000',
-      limitMs: 150_000,
+      limitMs: 400_000,
     })
     killed.kill('SIGKILL')
     await killed.ended
