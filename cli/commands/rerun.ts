@@ -31,7 +31,7 @@ export function addRerunCommand(program: CliCommand): void {
   const command: CliCommand = program
     .command('rerun')
     .description(
-      'Run the agent of an execution again with the same input. By default, it is a new run of the current version. If anything is recorded, tools and steps are by default, and the run has no effects.',
+      'Run the agent of an execution again with the same input. By default, it is a new run of the current version. What no option names is live, with all its effects.',
     )
     .argument('<execution>', 'ID of the execution', parseUuid)
     .option('--version <id>', 'version to run (default: the current one)', parseUuid)
