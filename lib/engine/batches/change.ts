@@ -1,9 +1,11 @@
-import { type Batch, type CountedBatch, type LineInput, lineExecutionId } from '../../core/batch.ts'
+import type { Batch, CountedBatch, LineInput } from '../../core/batch.ts'
 import { BatchInProgress, BatchNotFound, ServiceError, TrialNotFound } from '../../core/errors.ts'
 import type { ExecutionError } from '../../core/execution.ts'
 import type { BatchStore, ExecutionStore, FeedQueue, System } from '../../core/ports.ts'
+import { zip } from '../../core/zip.ts'
 import { type AcceptStores, prepareTarget, startBatch } from './accept.ts'
 import { type BatchReference, findBatch, getBatch } from './read.ts'
+import { readLines } from './read-lines.ts'
 
 const cancelled = (kind: 'batch' | 'trial'): ExecutionError => ({
   code: 'Cancelled',
@@ -82,15 +84,13 @@ async function readFailedLines(
   { batches, executions }: Pick<RetryStores, 'batches' | 'executions'>,
   batch: Batch,
 ): Promise<LineInput[]> {
+  const { organizationId } = batch
   const failed: LineInput[] = []
-  for (const [block, { first }] of batch.blocks.entries()) {
-    const lines = await batches.readBlock({ batch, block })
-    const ids = lines.map((_, index) => lineExecutionId(batch, first + index))
-    let index = 0
-    for await (const summary of executions.readSummaries({ organizationId: batch.organizationId, ids })) {
-      const line = lines[index++] as LineInput
-      if (summary ? summary.status === 'ERROR' : batch.stopped) failed.push(line)
-    }
+  for await (const lines of readLines({ batches }, batch)) {
+    const ids = lines.map(({ executionId }) => executionId)
+    const read = executions.readSummaries({ organizationId, ids })
+    for await (const [{ customId, input }, summary] of zip(lines, read))
+      if (summary ? summary.status === 'ERROR' : batch.stopped) failed.push({ customId, input })
   }
   if (failed.length > 0) return failed
   throw new ServiceError('InputSchemaMismatch', 'No line of the batch has failed: there is nothing to retry.')

@@ -1,8 +1,10 @@
-import { type Batch, blockOf, type LineInput, type LineResult, lineExecutionId } from '../../core/batch.ts'
+import type { Batch, LineResult } from '../../core/batch.ts'
 import { BY_LINE, type PageQuery, parsePage } from '../../core/cursor.ts'
 import type { ExecutionError, ExecutionResult } from '../../core/execution.ts'
 import { MAX_ESCAPED_PAGE_BYTES, RESULT_PAGE_SIZE } from '../../core/limits.ts'
 import type { BatchStore, ExecutionStore, Page } from '../../core/ports.ts'
+import { zip } from '../../core/zip.ts'
+import { readLines } from './read-lines.ts'
 
 type Stores = {
   batches: Pick<BatchStore, 'readBlock'>
@@ -20,17 +22,10 @@ export async function* readResults(
   to = batch.lines,
 ): AsyncGenerator<LineResult> {
   const { organizationId } = batch
-  for (let block = blockOf(batch, from), line = from; line < to; block++) {
-    const first = batch.blocks[block]?.first ?? 0
-    const lines = (await batches.readBlock({ batch, block })).slice(line - first, to - first)
-    const ids = lines.map((_, index) => lineExecutionId(batch, line + index))
-    let index = 0
-    for await (const result of executions.readResults({ organizationId, ids })) {
-      const { customId } = lines[index] as LineInput
+  for await (const lines of readLines({ batches }, batch, from, to)) {
+    const ids = lines.map(({ executionId }) => executionId)
+    for await (const [{ customId }, result] of zip(lines, executions.readResults({ organizationId, ids })))
       yield { customId, ...(result ? ofExecution(result) : withoutExecution(batch)) }
-      index++
-    }
-    line += lines.length
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Batch, lineExecutionId } from '../../core/batch.ts'
+import type { Batch } from '../../core/batch.ts'
 import { type ExecutionSummary, inputErrorsOf, roundDollars, usageOfTree } from '../../core/execution.ts'
 import type { BatchStore, ExecutionStore } from '../../core/ports.ts'
 import {
@@ -10,6 +10,8 @@ import {
   type Verdict,
 } from '../../core/trial.ts'
 import { measuresOf } from '../../core/usage.ts'
+import { zip } from '../../core/zip.ts'
+import { readLines } from './read-lines.ts'
 
 type Stores = {
   batches: Pick<BatchStore, 'readBlock'>
@@ -29,22 +31,17 @@ export async function sumTrial({ batches, executions }: Stores, batch: Batch): P
   const originals: Measures[] = []
   const trials: Measures[] = []
   let [runs, schemaViolations] = [0, 0]
-  for (const [block, { first }] of batch.blocks.entries()) {
-    const lines = await batches.readBlock({ batch, block })
-    const ids = lines.map((_, index) => lineExecutionId(batch, first + index))
-    const tried = await readAll(executions, organizationId, ids)
-    const repeated = await readAll(
-      executions,
-      organizationId,
-      lines.map(({ customId }) => customId),
-    )
-    for (const [index, execution] of tried.entries()) {
+  for await (const lines of readLines({ batches }, batch)) {
+    const read = (ids: string[]) => executions.readSummaries({ organizationId, ids })
+    const repeated: (ExecutionSummary | null)[] = []
+    for await (const original of read(lines.map(({ customId }) => customId))) repeated.push(original)
+    const tried = read(lines.map(({ executionId }) => executionId))
+    for await (const [original, execution] of zip(repeated, tried)) {
       if (!execution) continue
       const { verdict } = judgementOf(execution)
       runs++
       verdicts[verdict]++
       if (violatesSchema(execution)) schemaViolations++
-      const original = repeated[index]
       if (!original || verdict === 'ERROR' || verdict === 'DIVERGED') continue
       originals.push(measure(original))
       trials.push(measure(execution))
@@ -64,12 +61,6 @@ export async function sumTrial({ batches, executions }: Stores, batch: Batch): P
     runTimeMs: compare('runTimeMs'),
     steps: compare('steps'),
   }
-}
-
-async function readAll(executions: Stores['executions'], organizationId: string, ids: string[]) {
-  const all: (ExecutionSummary | null)[] = []
-  for await (const summary of executions.readSummaries({ organizationId, ids })) all.push(summary)
-  return all
 }
 
 function measure(execution: ExecutionSummary): Measures {

@@ -3,6 +3,7 @@ import { CANCELLED, type ExecutionSummary, isFinal } from '../../core/execution.
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import type { ExecutionStore, PageRequest } from '../../core/ports.ts'
 import type { TrialSettings } from '../../core/trial.ts'
+import { zip } from '../../core/zip.ts'
 
 /** Executions that one request looks at. */
 export const MAX_LOOKED_AT = 5_000
@@ -69,12 +70,12 @@ export async function checkOriginals({ executions }: Stores, agent: Agent, ids: 
   const { organizationId, agentId } = agent
   const violations: Violation[] = []
   const unique = [...new Set(ids)]
-  let index = 0
-  for await (const summary of executions.readSummaries({ organizationId, ids: unique })) {
+  const read = executions.readSummaries({ organizationId, ids: unique })
+  for await (const [id, summary] of zip(unique, read)) {
     // Nobody learns of the executions of other agents.
     const isKnown = summary?.agentId === agentId
     const reason = isKnown ? findReason(summary, agent) : null
-    const path = `/executions/${ids.indexOf(unique[index++] as string)}`
+    const path = `/executions/${ids.indexOf(id)}`
     if (!isKnown) violations.push({ path, message: `${path} is not an execution of the agent.` })
     else if (reason) violations.push({ path, message: `${path} cannot be repeated: it is ${reason}.` })
     if (violations.length === MAX_VIOLATIONS) break
@@ -106,11 +107,8 @@ async function keepRated(
   const ids = summaries.map(({ id }) => id)
   if (!feedback) return ids
   const kept: string[] = []
-  let index = 0
-  for await (const given of executions.readFeedback({ organizationId, ids })) {
-    const id = ids[index++] as string
+  for await (const [id, given] of zip(ids, executions.readFeedback({ organizationId, ids })))
     if (given && (feedback === 'rated' || given.correctedOutput !== null)) kept.push(id)
-  }
   return kept
 }
 
