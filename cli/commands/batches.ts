@@ -2,15 +2,21 @@ import type { Batch, Client } from '../../clients/typescript/src/index.ts'
 import { batchesCommand, resultsCommand } from '../batches/come-back.ts'
 import { Progress } from '../batches/progress.ts'
 import { openResults } from '../batches/results-file.ts'
+import {
+  addCancelCommand,
+  addDeleteCommand,
+  addListCommand,
+  endedOf,
+  ID,
+} from '../batches/shared-commands.ts'
 import { toResult, writeResults } from '../batches/write-results.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { formatCommand, relativeTime, textTable, toSingleLine } from '../format.ts'
-import { parseAs, parseLimit, parseUuid } from '../options.ts'
+import { formatCommand, relativeTime, toSingleLine } from '../format.ts'
+import { parseAs, parseUuid } from '../options.ts'
 import {
   explainError,
   findService,
-  findSlugs,
   overHttp,
   patientClient,
   type RemoteOptions,
@@ -18,55 +24,31 @@ import {
 } from '../remote.ts'
 import { onInterrupt, write } from '../terminal.ts'
 
-const ID = '01a2003b-8f87-750a-aa33-59d20cae9811'
-
 /** Commands on batches that were started: by `batch`, or by a program. */
 export function addBatchesCommand(program: CliCommand): void {
   const batches = program.command('batches').description('List batches, and get or change one of them.')
-  addListCommand(batches)
+  addListCommand<Batch, { agent?: string; tenant?: string }>(batches, 'batch', {
+    addFilter: (list) => list.option('--tenant <id>', 'only of this tenant', parseAs('tenantId')),
+    read: (client, { agent, tenant: tenantId, limit }) => client.batches({ agent, tenantId, limit }),
+    header: ['BATCH', 'AGENT', 'STATUS', 'ENDED', 'FAILED', 'COST', 'CREATED'],
+    toRow: (batch, slug) => [
+      ...[batch.id, slug, batch.status, `${endedOf(batch)} of ${batch.lines}`, String(batch.counts.ERROR)],
+      ...[costOf(batch), relativeTime(batch.createdAt)],
+    ],
+    empty: `There are no batches. Start one: ${formatCommand({}, 'batch <slug> <file>')}`,
+  })
   addGetCommand(batches)
   addResultsCommand(batches)
-  addCancelCommand(batches)
+  addCancelCommand(batches, 'batch', {
+    scope: 'run',
+    description: 'Cancel a batch: no further line starts, and those in progress end in ERROR.',
+    cancel: (client, id) => client.cancelBatch(id),
+    resultsOf: (id, options) => resultsCommand([id], options, '-'),
+  })
   addRetryCommand(batches)
-  addDeleteCommand(batches)
+  addDeleteCommand(batches, 'batch', (client, id) => client.deleteBatch(id))
 }
 
-function addListCommand(batches: CliCommand): void {
-  const list: CliCommand = batches
-    .command('list', { isDefault: true })
-    .description('List the batches, newest first.')
-    .option('--agent <slug>', 'only of the agent with this slug or ID')
-    .option('--tenant <id>', 'only of this tenant', parseAs('tenantId'))
-    .option('--limit <number>', 'how many (default: 50)', parseLimit)
-    // Words that are no command.
-    .allowExcessArguments()
-    .examples('batches', 'batches list --agent triage-ticket --limit 10')
-  runOverHttp<{ agent?: string; tenant?: string; limit?: number }>(
-    list.hook('preAction', () => void (list.args.length > 0 && batches.unknownCommand())),
-    { scope: 'read', action: 'list batches' },
-    async (client, { agent, tenant: tenantId, limit = 50, json }) => {
-      const found: Batch[] = []
-      for await (const batch of client.batches({ agent, tenantId, limit: Math.min(limit, 100) }))
-        if (found.push(batch) === limit) break
-      if (json) return { json: found, text: '' }
-      const slugs = await findSlugs(client, new Set(found.map(({ documentId }) => documentId)))
-      const rows = found.map((batch) => [
-        batch.id,
-        slugs.get(batch.documentId) ?? batch.documentId,
-        batch.status,
-        `${endedOf(batch)} of ${batch.lines}`,
-        String(batch.counts.ERROR),
-        costOf(batch),
-        relativeTime(batch.createdAt),
-      ])
-      const header = ['BATCH', 'AGENT', 'STATUS', 'ENDED', 'FAILED', 'COST', 'CREATED']
-      const empty = `There are no batches. Start one: ${formatCommand({}, 'batch <slug> <file>')}`
-      return { json: found, text: textTable(header, rows, empty) }
-    },
-  )
-}
-
-const endedOf = ({ counts }: Batch): number => counts.SUCCESS + counts.ERROR
 const costOf = ({ costUsd }: Batch): string => (costUsd > 0 ? `$${Number(costUsd.toPrecision(3))}` : '-')
 
 function addGetCommand(batches: CliCommand): void {
@@ -156,20 +138,6 @@ async function* readAll(client: Client, ids: string[], onProgress: ((batch: Batc
   }
 }
 
-function addCancelCommand(batches: CliCommand): void {
-  const command = batches
-    .command('cancel')
-    .description('Cancel a batch: no further line starts, and those in progress end in ERROR.')
-    .argument('<id>', 'ID of the batch', parseUuid)
-    .examples(`batches cancel ${ID}`)
-  runOverHttp(command, { scope: 'run', action: 'cancel the batch' }, async (client, options, [id = '']) => {
-    const batch = await client.cancelBatch(id)
-    const next = `Results: ${resultsCommand([id], options, '-')}`
-    const text = batch.status === 'ENDED' ? `Batch ${id} has ended.` : `Batch ${id} is being cancelled.`
-    return { json: batch, text: `${text}\n${next}` }
-  })
-}
-
 function addRetryCommand(batches: CliCommand): void {
   const command = batches
     .command('retry')
@@ -186,16 +154,4 @@ function addRetryCommand(batches: CliCommand): void {
       return { json: batch, text: batch.id, note }
     },
   )
-}
-
-function addDeleteCommand(batches: CliCommand): void {
-  const command = batches
-    .command('delete')
-    .description('Delete a batch that has ended, with all its executions.')
-    .argument('<id>', 'ID of the batch', parseUuid)
-    .examples(`batches delete ${ID}`)
-  runOverHttp(command, { scope: 'manage', action: 'delete the batch' }, async (client, _, [id = '']) => {
-    await client.deleteBatch(id)
-    return { json: { id, deleted: true }, text: `Deleted batch ${id} and its executions.` }
-  })
 }

@@ -3,6 +3,7 @@ import type { CliCommand } from '../command.ts'
 import { relativeTime, textTable, toSingleLine } from '../format.ts'
 import { parseLimit } from '../options.ts'
 import { runOverHttp } from '../remote.ts'
+import { take } from '../take.ts'
 
 const ID = '01a2003b-8f87-750a-aa33-59d20cae9811'
 const EVENT = `evt_${ID}_2`
@@ -55,9 +56,7 @@ function addListCommand(webhooks: CliCommand): void {
     list,
     { scope: 'read', action: 'list the deliveries' },
     async (client, { limit = 50 }, [id = '']) => {
-      const found: Delivery[] = []
-      for await (const delivery of client.deliveries(id, { limit: Math.min(limit, 100) }))
-        if (found.push(delivery) === limit) break
+      const found = await take(client.deliveries(id, { limit: Math.min(limit, 100) }), limit)
       const rows = found.map((delivery) => [
         delivery.id,
         delivery.type,

@@ -1,6 +1,7 @@
 import type { Client, Trial, TrialItem } from '../../clients/typescript/src/index.ts'
 import { findUnmet } from '../../lib/agents/lifecycle/gate.ts'
 import type { Gate, TrialSums, Verdict } from '../../lib/core/trial.ts'
+import { take } from '../take.ts'
 
 /** A trial that has ended. `gate`: that of the current version, null if it has none. */
 export type Outcome = {
@@ -24,15 +25,9 @@ export async function readOutcome(client: Client, trial: Trial): Promise<Outcome
   const gate = current?.execution.promotion ?? null
   const items: TrialItem[] = []
   for (const verdict of GRAVE)
-    if (trial.verdicts[verdict] > 0) items.push(...(await readSome(client, trial, verdict)))
+    if (trial.verdicts[verdict] > 0)
+      items.push(...(await take(client.trialItems(trial, { verdict, limit: MAX_ITEMS }), MAX_ITEMS)))
   return { trial, slug, gate, unmet: findReasons(trial, gate), items }
-}
-
-async function readSome(client: Client, trial: Trial, verdict: Verdict): Promise<TrialItem[]> {
-  const found: TrialItem[] = []
-  for await (const item of client.trialItems(trial, { verdict, limit: MAX_ITEMS }))
-    if (found.push(item) === MAX_ITEMS) break
-  return found
 }
 
 /** Without a gate, nothing may be worse than it was, and everything has to be tried. */
