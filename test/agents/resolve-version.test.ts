@@ -6,25 +6,10 @@ import { AgentNotFound, VersionNotFound } from '../../lib/core/errors.ts'
 import type { AgentStore } from '../../lib/core/ports.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
+import { countReads } from '../support/engine/count-reads.ts'
 import { newOrganization, sharedTable } from '../support/engine/organization.ts'
 
-/** The store, with a count of its reads. */
-function countingStore() {
-  const store = agentStore(sharedTable())
-  const reads = { get: 0, getVersion: 0 }
-  const counting: AgentStore = {
-    ...store,
-    get: (params) => {
-      reads.get++
-      return store.get(params)
-    },
-    getVersion: (params) => {
-      reads.getVersion++
-      return store.getVersion(params)
-    },
-  }
-  return { store: counting, reads }
-}
+const countingStore = () => countReads(agentStore(sharedTable()))
 
 async function resolve(store: AgentStore, { organizationId, slug }: Version, versionId?: string) {
   return (await resolveVersion({ store, organizationId, idOrSlug: slug, versionId, run: null })).version

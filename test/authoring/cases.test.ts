@@ -5,14 +5,11 @@ import { readCases } from '../../authoring/cases/case-file.ts'
 import { runCase } from '../../authoring/cases/run-case.ts'
 import { trackExecution } from '../../authoring/track-execution.ts'
 import { resolveVersion } from '../../lib/agents/resolve-version.ts'
-import { openStores, type Stores } from '../../lib/dynamodb/open-stores.ts'
-import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { giveFeedback } from '../../lib/engine/learning/feedback.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
-import { openDatabase } from '../../local/emulators/open-database.ts'
-import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import { greeter, inFolder, newCli } from '../cli/cli.ts'
+import { withStores } from '../support/tables/with-stores.ts'
 
 const cli = newCli()
 afterAll(cli.remove)
@@ -37,20 +34,9 @@ async function run(input: string, code = 0): Promise<string> {
   return /execution ([0-9a-f-]{36})/.exec(outcome.stderr)?.[1] ?? ''
 }
 
-async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
-  const database = await openDatabase('command', { DATA_DIR: cli.dataDir })
-  try {
-    return await work(
-      openStores(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: database.endpoint })),
-    )
-  } finally {
-    await database.stop()
-  }
-}
-
 /** Runs the first case of a folder on a version, as `dev` does. */
 const runCaseOn = (id: string, folder: string) =>
-  withStores(async (stores) => {
+  withStores(cli.dataDir, async (stores) => {
     const organizationId = DEVELOPMENT_ORGANIZATION.id
     const reference = { store: stores.agents, organizationId, idOrSlug: 'waits' }
     const { version } = await resolveVersion({ ...reference, versionId: id, run: null })
@@ -67,7 +53,7 @@ async function correct(
   feedback: { rating: 1 | -1; correctedOutput: { said: string } | null; note: string | null },
 ) {
   const given = { organizationId: DEVELOPMENT_ORGANIZATION.id, id, feedback, isReview: true }
-  await withStores((stores) => giveFeedback({ ...stores, system }, given))
+  await withStores(cli.dataDir, (stores) => giveFeedback({ ...stores, system }, given))
 }
 
 describe('cases add', () => {

@@ -1,16 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { openStores, type Stores } from '../../lib/dynamodb/open-stores.ts'
-import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { giveFeedback } from '../../lib/engine/learning/feedback.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
-import { openDatabase } from '../../local/emulators/open-database.ts'
-import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import { inFolder } from '../cli/cli.ts'
 import { finalAnswer, httpTool } from '../support/engine/model-agent.ts'
 import type { Script } from '../support/scripted-model/turn.ts'
+import { withStores } from '../support/tables/with-stores.ts'
 import { serveMcp } from '../tools/kinds/mcp-server.ts'
 import { CASES, modelAgent, OFFLINE, scriptedCases } from './scripted-cases.ts'
 
@@ -21,17 +18,6 @@ const answerOf = (answer: string) => ({ calls: [finalAnswer({ answer })] })
 const lookUp = (id: string) => ({ name: 'look_up', input: { id } })
 
 const read = (file: string) => readFileSync(join(cli.folder, file), 'utf8')
-
-async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
-  const database = await openDatabase('command', { DATA_DIR: cli.dataDir })
-  try {
-    return await work(
-      openStores(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: database.endpoint })),
-    )
-  } finally {
-    await database.stop()
-  }
-}
 
 /** Publishes an agent in the folder of its slug. */
 async function publish(slug: string, document: string, more: Record<string, string> = {}) {
@@ -52,7 +38,7 @@ async function runCorrected(slug: string, script: Script, run: Run, args: string
   const id = ID.exec(outcome.stderr)?.[1] ?? ''
   const feedback = { rating: -1 as const, correctedOutput, note }
   const given = { organizationId: DEVELOPMENT_ORGANIZATION.id, id, feedback, isReview: true }
-  await withStores((stores) => giveFeedback({ ...stores, system }, given))
+  await withStores(cli.dataDir, (stores) => giveFeedback({ ...stores, system }, given))
   return id
 }
 
@@ -182,7 +168,7 @@ describe('the recording of a corrected execution', () => {
     await runCorrected('learns', [answerOf('One.')], { question: 'Why one?' })
     const id = await runCorrected('learns', [answerOf('Two.')], { question: 'Why two?' })
     const organizationId = DEVELOPMENT_ORGANIZATION.id
-    const execution = await withStores((stores) => stores.executions.get({ organizationId, id }))
+    const execution = await withStores(cli.dataDir, (stores) => stores.executions.get({ organizationId, id }))
     expect(execution?.learnedFrom).toHaveLength(1)
     await add('learns')
     expect(await replay('learns')).toMatchObject({ passed: 2, failed: 0 })

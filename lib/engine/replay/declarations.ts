@@ -67,7 +67,7 @@ export async function recordedDeclarations(
       tool.mcp &&
       before?.mcp &&
       !original.isLive(tool) &&
-      hash(sourceOf(tool.mcp)) === hash(sourceOf(before.mcp))
+      hash(serverOf(tool.mcp)) === hash(serverOf(before.mcp))
     )
   }
   return Object.fromEntries(
@@ -77,4 +77,4 @@ export async function recordedDeclarations(
   )
 }
 
-const sourceOf = ({ url, tools }: McpDocument) => ({ url, ...(tools && { tools }) })
+const serverOf = ({ url, tools }: McpDocument) => ({ url, ...(tools && { tools }) })

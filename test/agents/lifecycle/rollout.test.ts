@@ -9,6 +9,7 @@ import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
 import { system } from '../../../lib/system.ts'
+import { countReads } from '../../support/engine/count-reads.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { mortalTable, RolloutRun } from '../../support/rollouts/rollout-run.ts'
 
@@ -140,23 +141,11 @@ describe('a rollout', () => {
 
   it('costs no further read per run: one of its version in each process', async () => {
     const run = await newRun()
-    const { store } = run.referenceOn(run.table)
-    const reads = { get: 0, getVersion: 0 }
-    const counting: typeof store = {
-      ...store,
-      get: (params) => {
-        reads.get++
-        return store.get(params)
-      },
-      getVersion: (params) => {
-        reads.getVersion++
-        return store.getVersion(params)
-      },
-    }
+    const { store, reads } = countReads(run.referenceOn(run.table).store)
     const count = async () => {
       Object.assign(reads, { get: 0, getVersion: 0 })
       const startedAt = Date.now()
-      for (let n = 0; n < 200; n++) await resolve(run, { tenantId: `tenant-${n}` }, counting)
+      for (let n = 0; n < 200; n++) await resolve(run, { tenantId: `tenant-${n}` }, store)
       // The agent is read once a second, as ever.
       expect(reads.get).toBeLessThanOrEqual((Date.now() - startedAt) / 1000 + 1)
       return reads.getVersion
