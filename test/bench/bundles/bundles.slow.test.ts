@@ -105,7 +105,7 @@ describe('the bundles', () => {
       operationsOf(name)
         .map(getOperation)
         .some(({ query, headers }) => query ?? headers) ||
-      ['give-feedback', 'publish-agent', 'serve-mcp'].includes(name)
+      ['give-feedback', 'manage-rollouts', 'publish-agent', 'serve-mcp'].includes(name)
     expect(getReport(name).packagesAtStart.includes('zod')).toBe(isValidated)
   })
 

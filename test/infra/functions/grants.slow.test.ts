@@ -291,8 +291,11 @@ async function manageRollouts() {
   await call('put-rollout', 200, { agent, body })
   await call('get-rollout', 200, { agent })
   await call('delete-rollout', 204, { agent })
-  await call('put-rollout', 200, { agent, body })
-  const { agentId, id: versionId } = rolledOut
+  // What a draft does is judged from the minute on in which its rollout starts.
+  const draft = { ...current, id: system.newId(), status: 'DRAFT' as const }
+  await agentStore(table).publish({ version: draft, code })
+  await call('put-rollout', 200, { agent, body: { ...body, versionId: draft.id } })
+  const { agentId, id: versionId } = draft
   const rows = [aUsageRow({ agentId, versionId, runs: 10, errors: { AgentFailed: 10 } })]
   const slot = { organizationId, interval: 'minute' as const, start: startOf('minute', Date.now()) }
   await usageStore(table).put({ ...slot, rows, readAt: Date.now(), isFinal: false })
