@@ -35,8 +35,8 @@ async function runAgent({ access, agentId, query, headers, body, accept, basePat
   if (mode === 'async') return toAcceptedResponse(asAnswer(await submitAsync(engine, run), access), basePath)
   // Before the run is recorded: a client repeats a request that was refused.
   const { full, release } = await openRequests.hold('run', access)
-  const execution = await submitSync(engine, run, full).finally(release)
-  return toOutputResponse(execution, basePath, { isFull: full.aborted })
+  const { execution, acceptedAt } = await submitSync(engine, run, full).finally(release)
+  return toOutputResponse(execution, basePath, { acceptedAt, isFull: full.aborted })
 }
 
 export const handler = endpoint('run-agent', runAgent, {

@@ -33,7 +33,7 @@ export function requestLog(operation: string): MiddlewareObj<ServiceEvent, APIGa
       // Present if the request waited for the execution to complete: its duration is then the client's choice.
       preferenceApplied: response?.headers?.['Preference-Applied'],
       durationMs,
-      // A run that was accepted by an earlier request can have taken longer than this one.
+      // Both clocks are rounded.
       overheadMs: executionMs === undefined ? undefined : Math.max(durationMs - executionMs, 0),
     }
   }

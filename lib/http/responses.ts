@@ -56,6 +56,7 @@ export function toAcceptedResponse(execution: Execution, basePath: string): Http
 
 /**
  * The response to a synchronous run: the bare output, or the record of a run that waits.
+ * @param options.acceptedAt when its agent began to run for this request, in milliseconds since 1970
  * @param options.isFull the run was handed over early, because its organization has too many open requests
  * @throws ExecutionFailed if the execution ended in ERROR; InputSchemaMismatch if it did because its agent failed on
  * input that does not match the schema; ExecutionStillRunning if it is in progress
@@ -63,12 +64,13 @@ export function toAcceptedResponse(execution: Execution, basePath: string): Http
 export function toOutputResponse(
   execution: Execution,
   basePath: string,
-  { isFull = false }: { isFull?: boolean } = {},
+  { acceptedAt, isFull }: { acceptedAt: number; isFull: boolean },
 ): HttpResponse {
   const headers = toExecutionHeaders(execution, basePath)
   if (execution.status === 'SUCCESS') {
-    const { createdAt, finishedAt } = execution
-    const executionMs = Date.parse(finishedAt ?? createdAt) - Date.parse(createdAt)
+    const finishedAt = Date.parse(execution.finishedAt ?? execution.createdAt)
+    // It can have ended before this request.
+    const executionMs = Math.max(finishedAt - acceptedAt, 0)
     return { status: 200, body: execution.output, headers, executionMs }
   }
   if (execution.suspension) return toAcceptedResponse(execution, basePath)

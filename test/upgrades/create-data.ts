@@ -62,7 +62,7 @@ export async function createData(
   await publish(engine, organizationId, 'ask', true)
 
   const run = async (input: JsonObject, overrides: RunOverrides = {}, key?: string) =>
-    submitSync(engine, await buildRunRequest(measure, input, overrides, key))
+    (await submitSync(engine, await buildRunRequest(measure, input, overrides, key))).execution
   const question = (overrides: RunOverrides = {}) =>
     buildRunRequest(ask, { question: 'How many words?' }, overrides)
   const accept = async (text: string) => submitAsync(engine, await buildRunRequest(measure, { text }, {}))
@@ -85,9 +85,9 @@ export async function createData(
   await engine.executions.delete({ organizationId, id: deleted.id, now: system.now() })
 
   scripted.script(MODEL, [callTool, answer, answer])
-  const answered = await submitSync(engine, await question())
+  const { execution: answered } = await submitSync(engine, await question())
   await rate(answered.id, null)
-  const learned = await submitSync(engine, await question({ useDynamicLearning: true }))
+  const { execution: learned } = await submitSync(engine, await question({ useDynamicLearning: true }))
 
   const cancelled = await accept('cancelled')
   await takeOneStep(engine, cancelled)

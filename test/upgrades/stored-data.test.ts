@@ -118,12 +118,12 @@ describe.each(EMULATORS)('the table of the baseline, on %s', (emulator) => {
     if (!current) throw new Error('The agent has no published version.')
     const input = parseJson(request.json) as JsonObject
     const { idempotencyKey, overrides } = request
-    const repeated = await submitSync(
+    const { execution: repeated } = await submitSync(
       engine,
       await buildRunRequest(current, input, overrides, idempotencyKey),
     )
     expect(repeated.id).toBe(executions.success)
-    const cached = await submitSync(engine, await buildRunRequest(current, input, overrides))
+    const { execution: cached } = await submitSync(engine, await buildRunRequest(current, input, overrides))
     expect(cached).toMatchObject({ cached: true, cachedExecutionId: executions.success })
     expect(cached.output).toEqual(repeated.output)
   })

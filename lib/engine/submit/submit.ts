@@ -21,7 +21,7 @@ export async function runInProcess(engine: Engine, request: RunRequest): Promise
 
 /**
  * Records an execution and runs it in this process. Returns it when it is final or suspended, or in progress once the
- * deadline has passed or this worker cannot continue; the runner then does.
+ * deadline has passed or this worker cannot continue; the runner then does. `acceptedAt`: see `Started`.
  * @param stop brings the deadline forward
  * @throws ExecutionInProgress if the idempotency key is bound to a running execution
  */
@@ -29,14 +29,17 @@ export async function submitSync(
   engine: SubmitEngine,
   request: RunRequest,
   stop?: AbortSignal,
-): Promise<Execution> {
-  const { execution, isNew, ended } = await startSync(engine, request, stop)
+): Promise<{ execution: Execution; acceptedAt: number }> {
+  const { execution, isNew, ended, acceptedAt } = await startSync(engine, request, stop)
   if (!isNew && !isFinal(execution) && !execution.suspension) throw new ExecutionInProgress(execution.id)
-  return ended
+  return { execution: await ended, acceptedAt }
 }
 
-/** An accepted execution. `ended`: what `submitSync` returns for it; at once if it was accepted before. */
-export type Started = { execution: Execution; isNew: boolean; ended: Promise<Execution> }
+/**
+ * An accepted execution. `ended`: what `submitSync` returns for it; at once if it was accepted before. `acceptedAt`: when
+ * this request found or recorded it, in milliseconds since 1970; its agent runs from then on.
+ */
+export type Started = { execution: Execution; isNew: boolean; ended: Promise<Execution>; acceptedAt: number }
 
 /**
  * Records an execution and starts to run it in this process. A request that was accepted before is not run again.
@@ -55,7 +58,7 @@ export async function startSync(
   const running = isNew
     ? runUntil(deadline, engine, execution as LeasedExecution, request)
     : Promise.resolve(execution)
-  return { execution, isNew, ended: running.finally(deadline.clear) }
+  return { execution, isNew, ended: running.finally(deadline.clear), acceptedAt: engine.system.now() }
 }
 
 async function runUntil(

@@ -234,7 +234,7 @@ describe('a run whose record was written twice because the first response was lo
   })
 
   it('is executed for a caller that waits', async () => {
-    expect(await submitSync(engine, await requested())).toMatchObject({
+    expect((await submitSync(engine, await requested())).execution).toMatchObject({
       status: 'SUCCESS',
       attempts: 1,
       error: null,

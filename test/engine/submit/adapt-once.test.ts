@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { idempotencyStore } from '../../../lib/dynamodb/reservation-stores.ts'
 import { submitAsync } from '../../../lib/engine/submit/accept.ts'
-import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
+import { buildRunRequest, type RunRequest } from '../../../lib/engine/submit/run-request.ts'
 import { runInProcess, submitSync } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
@@ -29,7 +29,10 @@ describe('an input is adapted once', () => {
   })
 
   it.each([
-    { by: 'a synchronous run', submit: submitSync.bind(null, engine) },
+    {
+      by: 'a synchronous run',
+      submit: async (request: RunRequest) => (await submitSync(engine, request)).execution,
+    },
     { by: 'a run in this process', submit: runInProcess.bind(null, engine) },
   ])('and not again by $by', async ({ submit }) => {
     const request = { ...(await aRequest()), adaptedInput: { question: 'as the request adapted it' } }

@@ -68,7 +68,7 @@ async function requestOf(slug: string, input: JsonObject, overrides: RunOverride
 
 async function run(slug: string, input: JsonObject, overrides?: RunOverrides) {
   const { engine, request } = await requestOf(slug, input, overrides)
-  return submitSync(engine, request)
+  return (await submitSync(engine, request)).execution
 }
 
 /** The requests and capacity units of some work, as reported by the emulator. */
@@ -144,7 +144,7 @@ describe('a warm sync run', () => {
     const { Query: _, ...requests } = meter.take().requests
     expect(requests).toEqual({ PutItem: 1 })
     writeFileSync(until, '')
-    expect(await running).toMatchObject({ status: 'SUCCESS' })
+    expect(await running).toMatchObject({ execution: { status: 'SUCCESS' } })
     expect(meter.take().requests).toEqual({ UpdateItem: 1 })
   })
 

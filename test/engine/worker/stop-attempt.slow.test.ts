@@ -179,7 +179,7 @@ describe('an unexpected exception', () => {
       syncDeadlineMs: 60_000,
     }
     const request = { version, input: { question: '?' }, tenantId: null, options: runOptions() }
-    const ended = await submitSync(submit, request)
+    const { execution: ended } = await submitSync(submit, request)
     expect(ended).toMatchObject({ status: 'ERROR', lease: null, error: { code: 'InternalError' } })
     expect(JSON.stringify(ended.error)).not.toContain(SECRET)
   })
