@@ -36,7 +36,7 @@ function develop(folder: string) {
             : [text, printed.indexOf(text)]
         return index < 0 ? 0 : seen + index + found.length
       }
-      seen = await vi.waitUntil(findEnd, { timeout: 50_000 }).catch(() => {
+      seen = await vi.waitUntil(findEnd).catch(() => {
         throw new Error(`${text} is missing in:\n${output.slice(seen)}`)
       })
     },

@@ -46,7 +46,7 @@ beforeAll(async () => {
   )
   for (let from = 0; from < EXECUTIONS; from += 500)
     await table.writeMany(items.slice(from, from + 500).map((put) => ({ put })))
-}, 120_000)
+})
 afterAll(async () => {
   await proxy.stop()
   const client = new DynamoDBClient(sdkConfig(endpoint))

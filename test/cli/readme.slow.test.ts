@@ -51,7 +51,7 @@ it('prints what README.md says of a run that waits', async () => {
     }
     // A reader takes longer to type than a run to go on.
     const isRead = /^curl (?!.* -d)/.test(text)
-    const stdout = isRead ? await vi.waitFor(print, { timeout: 20_000, interval: 200 }) : await print()
+    const stdout = isRead ? await vi.waitFor(print, { interval: 200 }) : await print()
     variables.EXECUTION ??= /^\{"id":"([^"]+)"/.exec(stdout)?.[1] ?? (undefined as never)
     variables.APPROVAL ??= / ([0-9a-f]{32}) /.exec(stdout)?.[1] ?? (undefined as never)
   }

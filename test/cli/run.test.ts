@@ -116,8 +116,8 @@ describe('run', () => {
     async (signal, code) => {
       const started = start('slow')
       const hasPrinted = (text: string) => () => started.stderr().includes(text)
-      await vi.waitUntil(hasPrinted('began'), { timeout: 20_000 })
-      await vi.waitUntil(hasPrinted('Running slow…'), { timeout: 20_000 })
+      await vi.waitUntil(hasPrinted('began'))
+      await vi.waitUntil(hasPrinted('Running slow…'))
       expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(true)
       started.kill(signal)
       const outcome = await started.ended

@@ -40,13 +40,10 @@ describe('the CLI while the service runs', () => {
     cli.write(inFolder('hello', greeter('Salut')))
     const { versionId } = await cli.json(['publish', 'hello', '--no-types'])
     // The service caches the current version for a second.
-    await vi.waitFor(
-      async () => {
-        const response = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
-        expect(response.json).toEqual({ said: 'Salut Ada' })
-      },
-      { timeout: 10_000 },
-    )
+    await vi.waitFor(async () => {
+      const response = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
+      expect(response.json).toEqual({ said: 'Salut Ada' })
+    })
     expect(await cli.json(['list'])).toEqual((await call('GET', '/v1/agents')).json)
     expect(await cli.json(['versions', 'hello'])).toEqual(
       (await call('GET', '/v1/agents/hello/versions')).json,
@@ -71,7 +68,7 @@ describe('the CLI while the service runs', () => {
     await cli.json(['publish', 'slow', '--no-types'])
     const started = cli.start(['run', 'slow', '--input', '-'], { stdin: '{}' })
     const idOf = () => /began (\S+);/.exec(started.stderr())?.[1]
-    await vi.waitUntil(idOf, { timeout: 20_000 })
+    await vi.waitUntil(idOf)
     started.kill('SIGINT')
     expect((await started.ended).code).toBe(130)
     const { token } = await cli.json(['tokens', 'create', '--name', 'test'])

@@ -36,7 +36,7 @@ const write = (maxChanged: number, bye: string | null) => {
 
 const publish = (...more: string[]) => json(['publish', 'polite', '--no-types', ...more])
 
-describe('a release with a trial, as a pipeline makes it', { timeout: 120_000 }, () => {
+describe('a release with a trial, as a pipeline makes it', () => {
   it('is refused while the draft changes too much, and made once it does not', async () => {
     write(0, null)
     const { versionId: first } = await publish()

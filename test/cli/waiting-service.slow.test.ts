@@ -48,7 +48,7 @@ const outputOf = async (id: string) => (await waitForExecution(call, id)).output
 async function waitingRun(stdin = '{}') {
   const started = cli.start(['run', 'waits', '--input', '-', '--json'], { stdin })
   const idOf = () => /signal (\S{36}) paid --data <json>/.exec(started.stderr())?.[1]
-  const id = (await vi.waitUntil(idOf, { timeout: 20_000 })) as string
+  const id = (await vi.waitUntil(idOf)) as string
   return { started, id }
 }
 

@@ -175,7 +175,7 @@ describe('a version with useCache', () => {
     expect((await run(input, 'useCache=false', by)).json.run).toBe(2)
     await publish(1)
     // Another process published: this one runs the previous version for at most a second.
-    await vi.waitFor(async () => expect((await run(input, '', by)).json.run).toBe(3), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await run(input, '', by)).json.run).toBe(3))
     await vi.waitFor(async () => expect((await run(input, '', by)).json.run).toBe(4), WAIT)
   })
 })

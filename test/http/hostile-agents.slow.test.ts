@@ -64,7 +64,7 @@ const runAsync = async (slug: string, input: object, query = '') => {
 }
 
 describe('200 healthy runs', () => {
-  it('succeed while every hostile agent runs, sync and async', { timeout: 240_000 }, async () => {
+  it('succeed while every hostile agent runs, sync and async', async () => {
     const healthy = Array.from({ length: 200 }, (_, n) =>
       (n % 2 === 0 ? runSync : runAsync)('echo', { text: `healthy ${n}` }),
     )
@@ -92,7 +92,7 @@ describe('200 healthy runs', () => {
 })
 
 describe('agents run', () => {
-  it('reports what each hostile agent ends with', { timeout: 240_000 }, async () => {
+  it('reports what each hostile agent ends with', async () => {
     await cli.json(['publish', `${process.cwd()}/test/fixtures/agents/hostile`, '--no-types'])
     for (const [how, codes] of HOSTILE) {
       const { code, stdout } = await cli.run(['run', 'hostile', '--input', '-', '--json'], {

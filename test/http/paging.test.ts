@@ -58,7 +58,7 @@ describe('paging', () => {
       sizes.push(page.length)
       seen.push(...idsOf(page))
       const before = added.length
-      await vi.waitFor(() => expect(added.length).toBeGreaterThan(before), { timeout: 20_000, interval: 1 })
+      await vi.waitFor(() => expect(added.length).toBeGreaterThan(before), { interval: 1 })
     }
     isDone = true
     await adding
@@ -75,7 +75,7 @@ describe('paging', () => {
     for await (const page of pages(org.call, `/v1/documents/${agentId}/executions/?limit=100`))
       byAgent.push(...idsOf(page))
     expect(byAgent.sort()).toEqual([...before, ...added].sort())
-  }, 120_000)
+  })
 
   it('keeps the filters in the link and finds rare matches', async () => {
     const org = await newOrganization()

@@ -85,6 +85,6 @@ describe.concurrent('the sweeper', () => {
       return items.length
     }
     expect(await chunks()).toBeGreaterThan(0)
-    await vi.waitFor(async () => expect(await chunks()).toBe(0), { timeout: 40_000, interval: 200 })
+    await vi.waitFor(async () => expect(await chunks()).toBe(0), { interval: 200 })
   })
 })

@@ -63,7 +63,7 @@ describe('requests to the table and the queue that follow one another', () => {
       expect(sequentialOperations(log.take())).toEqual(['GetItem', 'GetItem'])
     }
     // Once the gateway has forgotten the token.
-    await vi.waitFor(authorized, { timeout: 5_000, interval: 300 })
+    await vi.waitFor(authorized, { interval: 300 })
     const read = () => stranger('GET', unknown)
     await expectSequential(read, read, ['GetItem'])
   })

@@ -28,10 +28,10 @@ describe('cancelling a synchronous run', () => {
   ])('aborts its model request at once while it %s', async (_, turn) => {
     scripted.script('silent', [turn])
     const running = call('POST', '/v1/agents/summarize-text/executions', { body: { text: 'A text.' } })
-    await vi.waitUntil(() => scripted.requests('silent').length === 1, { timeout: 20_000 })
+    await vi.waitUntil(() => scripted.requests('silent').length === 1)
     const [open] = (await call('GET', '/v1/agent_executions?status=IN_PROGRESS')).json
     expect((await call('POST', `/v1/agent_executions/${open.id}/cancel`)).status).toBe(200)
     expect((await running).json).toMatchObject({ error: { code: 'Cancelled' } })
-    await vi.waitUntil(() => scripted.unfinished('silent') === 1, { timeout: 5_000 })
+    await vi.waitUntil(() => scripted.unfinished('silent') === 1)
   })
 })

@@ -116,7 +116,7 @@ const undisturbed = (rounds: number[][]): number[] =>
   )
 
 describe('a receiver that hangs', () => {
-  it('delays no other one', { timeout: 300_000 }, async () => {
+  it('delays no other one', async () => {
     // Loads the runner and its functions.
     await measure(false)
     const rounds: Record<'without' | 'with', number[][]> = { without: [], with: [] }

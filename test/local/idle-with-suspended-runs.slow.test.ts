@@ -110,4 +110,4 @@ it('needs for 10,000 suspended runs no more requests, threads, sockets and memor
   expect(loaded.requestsPerMinute / idle.requestsPerMinute).toBeLessThan(1.1)
   expect(loaded.rss / idle.rss).toBeLessThan(1.1)
   expect(await executionStore(table).countSuspended({ organizationId: own.id, max: 1 })).toBe(SUSPENDED)
-}, 120_000)
+})

@@ -38,7 +38,7 @@ describe('the processes of npm start', () => {
     const databases = (await Promise.all(shells.map((pid) => childrenOf(pid, 'dynoxide')))).flat()
     expect(shells).toHaveLength(1)
     await service.kill()
-    await vi.waitUntil(() => ![...runners, ...shells, ...databases].some(isAlive), { timeout: 10_000 })
+    await vi.waitUntil(() => ![...runners, ...shells, ...databases].some(isAlive))
   })
 
   it('starts its runner when the first run is enqueued', async () => {
@@ -61,10 +61,7 @@ describe('the processes of npm start', () => {
     const runner = await runnerOf(service, folder)
     process.kill(runner, 'SIGKILL')
     expect((await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })).status).toBe(200)
-    await vi.waitUntil(
-      async () => (await childrenOf(service.pid, 'runner.ts')).some((pid) => pid !== runner),
-      { timeout: 10_000 },
-    )
+    await vi.waitUntil(async () => (await childrenOf(service.pid, 'runner.ts')).some((pid) => pid !== runner))
     const { json } = await call('POST', '/v1/agents/wait/executions?execMode=async', { body: { seconds: 0 } })
     expect(await waitForExecution(call, json.id)).toMatchObject({ status: 'SUCCESS' })
     await service.stop()

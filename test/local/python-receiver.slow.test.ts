@@ -43,7 +43,7 @@ it('sends what the package standardwebhooks of PyPI verifies', { timeout: TIMEOU
   const ids: string[] = []
   for (let number = 0; number < 3; number++)
     ids.push(getExecutionId(await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })))
-  await vi.waitUntil(() => receiver.received.length >= ids.length, { timeout: 20_000 })
+  await vi.waitUntil(() => receiver.received.length >= ids.length)
   const requests = receiver.received.map(({ headers, body }) => ({ headers, body, secret: json.secret }))
   const forged = { ...requests[0], body: requests[0]?.body.replace('SUCCESS', 'ERROR') }
   const { stdout, stderr } = spawnSync(found.python, [fileURLToPath(new URL('verify.py', NOTIFICATIONS))], {

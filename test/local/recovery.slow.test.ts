@@ -60,7 +60,7 @@ async function withService(
   }
 }
 
-const started = (log: string) => vi.waitUntil(() => existsSync(log), { timeout: 20_000 })
+const started = (log: string) => vi.waitUntil(() => existsSync(log))
 const newLog = () => join(folder, system.newId())
 
 describe.concurrent('a run whose process is killed', () => {
@@ -88,7 +88,7 @@ describe.concurrent('a run whose process is killed', () => {
       },
       { LEASE_SECONDS: '' },
     )
-  }, 60_000)
+  })
 
   it('is re-enqueued by the sweeper if the gateway was killed during a synchronous run', async () => {
     const own = await newOrganization(table)
@@ -110,7 +110,7 @@ describe.concurrent('a run whose process is killed', () => {
         output: { attempts: 2 },
       })
     })
-  }, 120_000)
+  })
 })
 
 describe('a synchronous run', () => {
@@ -175,7 +175,7 @@ describe('the limit of open executions', () => {
       const sync = await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })
       expect(sync.status).toBe(429)
       await call('POST', `/v1/agent_executions/${ids[0]}/cancel`)
-      await vi.waitUntil(async () => (await start(call)).status === 202, { timeout: 10_000 })
+      await vi.waitUntil(async () => (await start(call)).status === 202)
       expect((await start(call)).status).toBe(429)
     }, environment)
   })

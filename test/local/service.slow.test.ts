@@ -49,7 +49,7 @@ describe('npm start', () => {
     npm.stdout.on('data', (chunk) => {
       printed += chunk
     })
-    await vi.waitUntil(() => printed.includes('\nready '), { timeout: 30_000 })
+    await vi.waitUntil(() => printed.includes('\nready '))
     const exited = once(npm, 'exit')
     npm.kill('SIGTERM')
     await exited

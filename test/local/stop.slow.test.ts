@@ -17,7 +17,7 @@ async function startWithRuns(seconds: number) {
   const sync = call('POST', runs, { body: { seconds } }).catch(() => null)
   const { json } = await call('POST', `${runs}?execMode=async`, { body: { seconds } })
   const isRunning = async () => (await call('GET', `/v1/agent_executions/${json.id}`)).json.startedAt !== null
-  await vi.waitUntil(isRunning, { timeout: 20_000 })
+  await vi.waitUntil(isRunning)
   return { folder, service, sync }
 }
 
@@ -25,7 +25,7 @@ describe('Ctrl-C', () => {
   it('says what is in progress, and the next start continues it', async () => {
     const { folder, service, sync } = await startWithRuns(5)
     sendSignal(service.pid, 'SIGINT')
-    await vi.waitUntil(() => !isAlive(service.pid), { timeout: 20_000 })
+    await vi.waitUntil(() => !isAlive(service.pid))
     expect(await service.stop()).toBe(0)
     expect(service.stdout()).toMatch(
       /^Stopping: waiting up to 3 s for 1 request and 2 runs in progress\. .*continue at the next start/m,
@@ -45,9 +45,9 @@ describe('Ctrl-C', () => {
     const { service } = await startWithRuns(60)
     sendSignal(service.pid, 'SIGINT')
     sendSignal(service.pid, 'SIGINT')
-    await vi.waitUntil(() => service.stdout().includes('Stopping'), { timeout: 20_000 })
+    await vi.waitUntil(() => service.stdout().includes('Stopping'))
     expect(isAlive(service.pid)).toBe(true)
-    await vi.waitUntil(() => !sendSignal(service.pid, 'SIGINT'), { timeout: 20_000, interval: 50 })
+    await vi.waitUntil(() => !sendSignal(service.pid, 'SIGINT'), { interval: 50 })
     expect(await service.stop()).toBe(130)
     expect(service.stdout()).toContain('Stopped at once.')
   })

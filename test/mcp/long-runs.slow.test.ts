@@ -41,14 +41,11 @@ describe.each(CLIENTS)('a long run, called by client %s (%s)', (_name, version, 
     const { executionId, status } = pending.structuredContent as { executionId: string; status: string }
     expect(status).toBe('IN_PROGRESS')
     expect(pending.content[0]?.text).toContain(executionId)
-    const result = await vi.waitFor(
-      async () => {
-        const { structuredContent } = await client.callTool('get_execution', { executionId, waitSeconds: 1 })
-        expect(structuredContent?.status).toBe('SUCCESS')
-        return structuredContent
-      },
-      { timeout: 30_000 },
-    )
+    const result = await vi.waitFor(async () => {
+      const { structuredContent } = await client.callTool('get_execution', { executionId, waitSeconds: 1 })
+      expect(structuredContent?.status).toBe('SUCCESS')
+      return structuredContent
+    })
     expect(result?.output).toEqual({ waitedSeconds: expect.any(Number) })
   })
 
@@ -63,14 +60,11 @@ describe.each(CLIENTS)('a long run, called by client %s (%s)', (_name, version, 
   it(`${version >= '2026' ? 'is cancelled' : 'continues'} when the client hangs up`, async () => {
     const seconds = 4 + Math.random() / 10
     const id = await hangUp(await connect(url, token), seconds)
-    const ended = await vi.waitFor(
-      async () => {
-        const { json } = await call('GET', `/v1/agent_executions/${id}`, { headers: { Prefer: 'wait=2' } })
-        expect(json.status).not.toBe('IN_PROGRESS')
-        return json
-      },
-      { timeout: 40_000 },
-    )
+    const ended = await vi.waitFor(async () => {
+      const { json } = await call('GET', `/v1/agent_executions/${id}`, { headers: { Prefer: 'wait=2' } })
+      expect(json.status).not.toBe('IN_PROGRESS')
+      return json
+    })
     if (version >= '2026') expect(ended.error.code).toBe('Cancelled')
     else expect(ended.output).toEqual({ waitedSeconds: expect.any(Number) })
   })

@@ -5,7 +5,7 @@ import { simulateWaiting, WAITING_SCENARIOS } from '../../../bench/keys/waiting.
 describe.each(WAITING_SCENARIOS)('5,000 callers that repeat $name', (scenario) => {
   it('stop the calls of another organization, if nothing is reserved', async () => {
     expect((await simulateWaiting(scenario, false)).refused).toBeGreaterThan(0.9)
-  }, 180_000)
+  })
 
   it('stop few of them while processes meet the callers, and none later', async () => {
     const { refused, refusedLater, occupied } = await simulateWaiting(scenario, true)

@@ -64,7 +64,7 @@ describe.each(EMULATORS)('stepStore on %s', (emulator) => {
       )
     })
 
-    it('fails if the journal has more steps than its keys can order', { timeout: 10_000 }, async () => {
+    it('fails if the journal has more steps than its keys can order', async () => {
       const executionId = system.newId()
       for (const number of [99_999, 100_000]) await append(executionId, number)
       await expect(store.close({ executionId })).rejects.toThrow('cannot be closed')

@@ -17,7 +17,7 @@ beforeAll(async () => {
   version = await aModelAgent({}, { table })
 })
 
-const LIMIT_MS = 120_000
+const LIMIT_MS = 300_000
 
 type Scenario = { name: string; options: Partial<Options>; event?: 'cancel' | 'hide' }
 const SCENARIOS: Scenario[] = [

@@ -71,7 +71,7 @@ describe('a code agent', () => {
 
   it.skipIf(!isLinux).each(['detached child', 'child'])('leaves no %s', async (how) => {
     const pid = Number(await resultOf(version, how))
-    await vi.waitUntil(() => hasEnded(pid), { timeout: 10_000 })
+    await vi.waitUntil(() => hasEnded(pid))
   })
 
   it.skipIf(!isLinux)('leaves no child when it is terminated', async () => {
@@ -82,7 +82,7 @@ describe('a code agent', () => {
     expect(await runHostile(short, 'busy loop with a child', { text: file })).toMatchObject({
       error: { code: 'TimedOut' },
     })
-    await vi.waitUntil(() => hasEnded(Number(readFileSync(file, 'utf8'))), { timeout: 10_000 })
+    await vi.waitUntil(() => hasEnded(Number(readFileSync(file, 'utf8'))))
   })
 })
 

@@ -43,7 +43,7 @@ const stored = async (execution: Execution) => (await engine.executions.get(exec
 const namesOf = async (execution: Execution) =>
   (await stepsOf(execution)).map((step) => ('name' in step ? step.name : null))
 
-describe('a replay of a code agent', { timeout: 300_000 }, () => {
+describe('a replay of a code agent', () => {
   it(`whose worker is killed after any of its ${WRITES} writes continues with the recording`, async () => {
     writeFileSync(log, '')
     const version = await anAgent(BODY, { head: HEAD })

@@ -34,7 +34,7 @@ beforeAll(async () => {
   for (const [index, { question }] of CORRECTIONS.entries())
     await past(version, { question, feedback: { correctedOutput: { answer: answerOf(index) } } })
   await storeOthers()
-}, 300_000)
+})
 afterAll(() => proxy.stop())
 
 /** About 300 tokens, as agents that answer customers have. */
@@ -102,7 +102,7 @@ async function countFound(questions: { question: string; of: number }[]) {
   return { first: results.filter((at) => at === 0).length, shown: results.filter((at) => at >= 0).length }
 }
 
-describe(`20 corrections, and ${OTHERS} newer runs that nobody rated`, { timeout: 300_000 }, () => {
+describe(`20 corrections, and ${OTHERS} newer runs that nobody rated`, () => {
   it('change 30 of 30 similar inputs', async () => {
     const found = await countFound(SIMILAR)
     console.log(`learning: similar inputs, of 30: ${JSON.stringify(found)}`)
@@ -142,7 +142,7 @@ describe(`20 corrections, and ${OTHERS} newer runs that nobody rated`, { timeout
   })
 })
 
-describe('the read units of a run', { timeout: 300_000 }, () => {
+describe('the read units of a run', () => {
   /** Rated executions with a vector each, and with as much text as an entry can have if they are large. */
   async function withLessons(count: number, isLarge: boolean) {
     const agent = await aModelAgent()

@@ -101,7 +101,7 @@ async function playAll(name: string, hook: Omit<Hook, 'at'>): Promise<string[]> 
   return found
 }
 
-describe('a limit of one open execution', { timeout: 300_000 }, () => {
+describe('a limit of one open execution', () => {
   describe.each(NAMES)('while a process does this: %s', (name) => {
     it.each(NAMES)('holds, in order and promptly, whenever another does this: %s', async (event) => {
       expect(await playAll(name, { event: (world) => (ACTS[event] as Act)(world) })).toEqual([])

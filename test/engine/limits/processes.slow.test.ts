@@ -59,7 +59,7 @@ function mostAtOnce(spans: Report['spans']): number {
   return most
 }
 
-describe(`limits in ${PROCESSES} processes`, { timeout: 180_000 }, () => {
+describe(`limits in ${PROCESSES} processes`, () => {
   it.each([1, 5, 20])('never permit more than %i open executions, and use them all', async (max) => {
     const service = new LimitedService(table)
     await service.limit(service.tenant(), { maxOpenExecutions: max })

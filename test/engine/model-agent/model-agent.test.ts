@@ -300,7 +300,7 @@ describe('an agent as a tool', () => {
     const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
     const findChild = async () =>
       (await engine.executions.list(page)).items.find(({ source }) => source === 'AGENT')
-    await vi.waitUntil(async () => (await findChild())?.status === 'ERROR', { timeout: 10_000 })
+    await vi.waitUntil(async () => (await findChild())?.status === 'ERROR')
     expect((await findChild())?.error).toEqual(CANCELLED)
   })
 
@@ -335,12 +335,12 @@ describe('an agent as a tool', () => {
     const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
     const bySource = async (source: string) =>
       (await engine.executions.list(page)).items.find((execution) => execution.source === source)
-    await vi.waitUntil(() => bySource('AGENT'), { timeout: 10_000 })
+    await vi.waitUntil(() => bySource('AGENT'))
     const parent = await bySource('API')
     const finishedAt = new Date().toISOString()
     await engine.executions.end({ organizationId, id: parent?.id ?? '', error: CANCELLED, finishedAt })
     expect((await running).execution).toMatchObject({ status: 'ERROR', error: CANCELLED })
-    await vi.waitUntil(async () => (await bySource('AGENT'))?.status === 'ERROR', { timeout: 10_000 })
+    await vi.waitUntil(async () => (await bySource('AGENT'))?.status === 'ERROR')
     expect((await bySource('AGENT'))?.error).toEqual(CANCELLED)
   })
 })

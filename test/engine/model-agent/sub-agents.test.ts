@@ -83,7 +83,7 @@ function watched() {
   }
   return {
     engine: { ...quick, executions: { ...engine.executions, getState } },
-    begun: () => vi.waitUntil(() => looks > 1, { timeout: 30_000 }),
+    begun: () => vi.waitUntil(() => looks > 1),
   }
 }
 

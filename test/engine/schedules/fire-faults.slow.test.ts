@@ -5,7 +5,6 @@ import { FAULT_KINDS, type Fault, FaultyWorker } from '../../support/waiting/fau
 
 /** Longer than the repair of any fault. */
 const RUN_MS = 12 * MINUTE
-const TIMEOUT_MS = 60_000
 
 /** Runs a schedule with two firings, whose processes fail at one request. Returns the number of their requests. */
 async function runWith(fault: Fault | null): Promise<number> {
@@ -30,20 +29,16 @@ async function runWith(fault: Fault | null): Promise<number> {
 }
 
 describe('firings', () => {
-  it.each(FAULT_KINDS)(
-    'happen once, and are recorded, if any request fails: %s',
-    { timeout: TIMEOUT_MS },
-    async (kind) => {
-      const requests = await runWith(null)
-      expect(requests).toBeGreaterThan(15)
-      const faults = Array.from({ length: requests }, (_, at): Fault => ({ at, kind }))
-      // They wait for the emulator.
-      for (let first = 0; first < faults.length; first += 4)
-        await Promise.all(faults.slice(first, first + 4).map(runWith))
-    },
-  )
+  it.each(FAULT_KINDS)('happen once, and are recorded, if any request fails: %s', async (kind) => {
+    const requests = await runWith(null)
+    expect(requests).toBeGreaterThan(15)
+    const faults = Array.from({ length: requests }, (_, at): Fault => ({ at, kind }))
+    // They wait for the emulator.
+    for (let first = 0; first < faults.length; first += 4)
+      await Promise.all(faults.slice(first, first + 4).map(runWith))
+  })
 
-  it('happen once with two services on one table', { timeout: TIMEOUT_MS }, async () => {
+  it('happen once with two services on one table', async () => {
     const first = new ScheduleService()
     const second = first.another()
     const schedules = await Promise.all([

@@ -191,7 +191,7 @@ describe('foldUsage', () => {
       expect((await scenario.expectComplete(at))?.day).toBe(at + DAY)
     }
     expect(requests).toBeGreaterThan(50)
-  }, 300_000)
+  })
 
   it('counts the same when it is repeated, and when several sweeps run at once', async () => {
     const table = await aTable()

@@ -106,7 +106,7 @@ async function dieEverywhere(
   }
 }
 
-describe('a process that dies at any of its requests', { timeout: 300_000 }, () => {
+describe('a process that dies at any of its requests', () => {
   it('as the worker of a parent that is about to wait, loses nothing', async () => {
     const deaths = await dieEverywhere(
       ({ start }, on) => start(on),
@@ -172,7 +172,7 @@ describe('a process that dies at any of its requests', { timeout: 300_000 }, () 
 
 const ACTORS = ['resume', 'resume-again', 'cancel', 'cancel-child', 'delete-child', 'sweep'] as const
 
-describe('whoever acts at the same time', { timeout: 300_000 }, () => {
+describe('whoever acts at the same time', () => {
   it('ends each execution once, and leaves none that is open, listed or forgotten', async () => {
     const params = fc.record({
       actors: fc.subarray([...ACTORS], { minLength: 2 }),

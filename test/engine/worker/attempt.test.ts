@@ -62,7 +62,7 @@ describe('attempt', () => {
     const running = processMessage(engine, execution.id)
     const { id, organizationId } = execution
     const steps = () => engine.steps.read({ executionId: id })
-    await vi.waitFor(async () => expect(await steps()).toHaveLength(1), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await steps()).toHaveLength(1))
     expect(await endExecution(engine, { organizationId, id, error: CANCELLED })).toMatchObject({ steps: 1 })
     await running
     expect((await steps())[0]?.results.size).toBe(0)
@@ -72,7 +72,7 @@ describe('attempt', () => {
   it('writes no further step after the run was cancelled, and counts all that it wrote', async () => {
     const { execution, modelRequests } = await queued(() => lookup, await aToolAgent())
     const running = processMessage(engine, execution.id)
-    await vi.waitFor(() => expect(modelRequests()).toBeGreaterThan(3), { timeout: 20_000 })
+    await vi.waitFor(() => expect(modelRequests()).toBeGreaterThan(3))
     const { id, organizationId } = execution
     const cancelled = await endExecution(engine, { organizationId, id, error: CANCELLED })
     const steps = await engine.steps.read({ executionId: id })

@@ -80,7 +80,7 @@ describe('reuseResult', () => {
     }
     let hasRejected = false
     const following = runAt(0, key, { executions: { ...engine.executions, getState } })
-    await vi.waitUntil(() => looks > 0, { timeout: 30_000 })
+    await vi.waitUntil(() => looks > 0)
     const outcome = { status: 'SUCCESS' as const, output: { text: 'wrong' }, ...NO_PROGRESS }
     const finishedAt = new Date().toISOString()
     await engine.executions.finish({ execution: leased(leader, LEASE.owner), outcome, finishedAt })
@@ -146,7 +146,7 @@ describe('the time limit of a run that waits for another one', () => {
     const waiting = attempt({ ...engine, executions: { ...engine.executions, getState } }, execution, {
       version: limited(),
     })
-    await vi.waitUntil(() => looks > 1, { timeout: 30_000 })
+    await vi.waitUntil(() => looks > 1)
     const failedAt = Date.now()
     await fail()
     expect(await waiting).toMatchObject({ kind: 'completed', execution: { status: 'SUCCESS' } })

@@ -68,7 +68,7 @@ describe.concurrent('an archived agent', () => {
     const running = org.run('waits', input)
     const { id } = (await org.run('waits', input, 'execMode=async')).json
     const listed = async () => (await org.call('GET', '/v1/agents/waits/executions')).json
-    await vi.waitFor(async () => expect(await listed()).toHaveLength(2), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await listed()).toHaveLength(2))
     await archive('waits')
     expect((await org.run('waits', input)).status).toBe(410)
     writeFileSync(file, '')

@@ -101,7 +101,7 @@ describe.concurrent('a retired version', () => {
     const accepted = await send('one')
     const running = org.run('waits', { name: file }, `version=${id}`)
     const listed = async () => (await org.call('GET', '/v1/agents/waits/executions')).json
-    await vi.waitFor(async () => expect(await listed()).toHaveLength(2), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await listed()).toHaveLength(2))
     await retire('waits', id)
     expect(codesOf([await send('two')])).toEqual([[410, 'VersionRetired']])
     const again = await send('one')

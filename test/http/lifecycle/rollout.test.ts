@@ -208,9 +208,7 @@ describe.concurrent('a rollout of 100 percent', () => {
     const run = await org.post('/v1/agents/later/schedules/yearly/run')
     expect(run.json).toMatchObject({ ...isNew, source: 'SCHEDULE' })
     await expect
-      .poll(async () => (await org.call('GET', `/v1/batches/${batch.id}/executions`)).json, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await org.call('GET', `/v1/batches/${batch.id}/executions`)).json)
       .toMatchObject([{ ...isNew, source: 'BATCH' }])
   })
 

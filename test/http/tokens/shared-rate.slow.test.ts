@@ -7,7 +7,7 @@ import { inOneSecond } from './in-one-second.ts'
 
 const services = temporaryServices()
 
-it('a token with a rate has it in all processes together', { timeout: 60_000 }, async () => {
+it('a token with a rate has it in all processes together', async () => {
   const org = await newOrganization()
   const environment = { DYNAMODB_ENDPOINT: inject('dynamodb') }
   const other = await services.start(services.newFolder(), environment)

@@ -54,7 +54,7 @@ async function poll({ concurrency = 32, fails = 0 } = {}) {
   const errors: unknown[] = []
   const onError = (error: unknown) => errors.push(error)
   const poller = startPoller({ endpoint: proxy.url, queueUrl, handler, concurrency, onError })
-  await vi.waitFor(() => expect(processed.size).toBe(MESSAGES), { timeout: 30_000 })
+  await vi.waitFor(() => expect(processed.size).toBe(MESSAGES))
   await poller.stop()
   const client = new SQSClient(sdkConfig(sqs.endpoint))
   const { Attributes } = await client.send(

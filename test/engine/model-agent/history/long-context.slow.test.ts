@@ -17,7 +17,7 @@ afterAll(() => server.stop())
 describe.each(SCRIPTED_PROVIDERS)(
   'a run of 400 steps with results of 2 kB in a window of 200,000 tokens on %s',
   (provider) => {
-    it('ends in SUCCESS, and a provider can cache 95 % of its input', { timeout: 120_000 }, async () => {
+    it('ends in SUCCESS, and a provider can cache 95 % of its input', async () => {
       const version = await aModelAgent({
         tools: [httpTool(server, 'read', '/pages/{id}')],
         context: { window: WINDOW },
