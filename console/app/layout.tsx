@@ -1,10 +1,20 @@
 import type { ComponentChildren } from 'preact'
+import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import { toUrl } from '../api/request.ts'
 import { Announcer } from '../components/copy-button.tsx'
 import { signOut, useMe } from '../state/session.ts'
 import type { Section } from './routes.tsx'
 
-const LINKS: { section: Section; href: string; label: string }[] = [
+type Link = {
+  section: Section
+  href: string
+  label: string
+  /** Whether the token may see the page; absent if every token may. Asked once the token is known. */
+  shows?: (me: MeRecord) => boolean
+}
+
+/** The pages of the sidebar. */
+const LINKS: Link[] = [
   { section: 'overview', href: '#/', label: 'Overview' },
   { section: 'agents', href: '#/agents', label: 'Agents' },
   { section: 'runs', href: '#/runs', label: 'Runs' },
@@ -16,6 +26,8 @@ export const DOCS_URL = 'console/docs.html'
 
 /** The frame of every page: navigation, identity, and the main area. */
 export function Layout({ section, children }: { section: Section | null; children: ComponentChildren }) {
+  const me = useMe()
+  const links = LINKS.filter(({ shows }) => !shows || (me !== null && shows(me)))
   return (
     <div class="layout">
       <button type="button" class="skip-link" onClick={focusMain}>
@@ -27,7 +39,7 @@ export function Layout({ section, children }: { section: Section | null; childre
           <span>Agent Execution Service</span>
         </a>
         <nav aria-label="Pages">
-          {LINKS.map((link) => (
+          {links.map((link) => (
             <a
               key={link.section}
               href={link.href}

@@ -12,7 +12,16 @@ import { RunsPage } from '../runs/runs-page.tsx'
 import { type Location, matchPath } from '../state/location.ts'
 
 /** The part of the navigation that a page belongs to. */
-export type Section = 'overview' | 'agents' | 'runs' | 'tenants'
+export type Section =
+  | 'overview'
+  | 'agents'
+  | 'runs'
+  | 'approvals'
+  | 'batches'
+  | 'schedules'
+  | 'trials'
+  | 'webhooks'
+  | 'tenants'
 
 /** The names in a pattern such as `/runs/{executionId}`, with a text for each. */
 type Params<Pattern extends string> = Pattern extends `${string}{${infer Name}}${infer Rest}`

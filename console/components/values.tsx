@@ -86,3 +86,12 @@ export function AgentLink({ agentId }: { agentId: string }) {
   const agent = useAgents()?.get(agentId)
   return <a href={toHref(toPath('agents', agent?.slug ?? agentId))}>{agent?.title ?? shortId(agentId)}</a>
 }
+
+/** A link to a version of an agent, by the short form of its ID. @param agent ID or slug */
+export function VersionLink({ agent, versionId }: { agent: string; versionId: string }) {
+  return (
+    <a class="mono" href={toHref(toPath('agents', agent, 'versions', versionId))} title={versionId}>
+      {shortId(versionId)}
+    </a>
+  )
+}
