@@ -2,8 +2,9 @@ import type { Version } from '../../core/agent.ts'
 import { describeMedia } from '../../core/describe-media.ts'
 import { type Execution, failure, type Outcome } from '../../core/execution.ts'
 import type { Example } from '../../core/learning.ts'
-import { DEFAULT_MODEL } from '../../environment.ts'
+import { DEFAULT_MODEL, type Environment } from '../../environment.ts'
 import { estimateTokens } from '../../models/estimate-tokens.ts'
+import { formatModelName, parseModelName } from '../../models/model-name.ts'
 import { openLater, openModel } from '../../models/open-model.ts'
 import { findPrice, withCost } from '../../models/prices/price-table.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
@@ -60,7 +61,8 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
         })
       : null
   const { environment: own = process.env } = engine
-  const environment = replay?.defaultModel ? { ...own, [DEFAULT_MODEL]: replay.defaultModel } : own
+  const pinned = params.recording && defaultModelOf(execution, version, params.recording, own)
+  const environment = pinned ? { ...own, [DEFAULT_MODEL]: pinned } : own
   const open = { model: engine.openModel ?? openModel, tools: engine.openTools ?? openTools }
   const { model: override } = execution.options
   const candidates = modelsOf(version, override, environment)
@@ -125,6 +127,24 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
   } finally {
     await tools.close()
   }
+}
+
+/**
+ * The model of the original of a version that names none; null if only its fallbacks are known to have responded.
+ * @throws ModelConfigurationError
+ */
+function defaultModelOf(
+  { replay }: Execution,
+  version: Version,
+  recording: Recording,
+  environment: Environment,
+) {
+  if (!replay?.defaultModel) return null
+  const fallbacks = (version.fallbacks ?? []).map((name) =>
+    formatModelName(parseModelName(name, environment)),
+  )
+  const used = recording.steps.map(({ step }) => (step.kind === 'MODEL' ? step.model : undefined))
+  return [...used, replay.defaultModel].find((name) => name && !fallbacks.includes(name)) ?? null
 }
 
 /** The example search is imported only for a run with dynamic learning. */

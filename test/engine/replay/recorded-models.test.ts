@@ -175,6 +175,26 @@ describe('a replay with recorded models on the same version', () => {
     expect(other.requests).toHaveLength(0)
   })
 
+  it('repeats a run that ended on a fallback on the default model with which it began', async () => {
+    const down = { status: 503, message: 'Overloaded.' }
+    const first = scriptModel([{ calls: [look('a')] }, ...Array.from({ length: 20 }, () => down)])
+    const fallback = scriptModel([answer])
+    const on = (model: string) => ({
+      ...engine,
+      environment: { ...engine.environment, DEFAULT_MODEL: model },
+    })
+    const fields = { model: null, fallbacks: [fallback.model] }
+    const then = originalsOn({ engine: on(first.model), scriptModel }, { tools: TOOLS })
+    const { version, original, steps } = await then.anOriginal([], fields)
+    expect(steps.map(({ step }) => step.model)).toEqual([first.model, fallback.model])
+    expect(original.model).toBe(fallback.model)
+    const settings = { ...RECORDED, defaultModel: original.model }
+    const other = scriptModel([])
+    const replayed = await runReplay(on(other.model), original, version, { settings })
+    expect(contentOf(replayed.steps)).toEqual(contentOf(steps))
+    expect(other.requests).toHaveLength(0)
+  })
+
   it('costs nothing, also where there are prices, budgets and limits', async () => {
     const { model } = scriptModel([{ calls: [look('a')] }, answer])
     const priced = {
