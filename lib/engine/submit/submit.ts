@@ -36,8 +36,8 @@ export async function submitSync(
 }
 
 /**
- * An accepted execution. `ended`: what `submitSync` returns for it; at once if it was accepted before. `acceptedAt`: when
- * this request found or recorded it, in milliseconds since 1970; its agent runs from then on.
+ * An accepted execution. `ended`: what `submitSync` returns for it; at once if it was accepted before. `acceptedAt`:
+ * when this request found or recorded it, in milliseconds since 1970; its agent runs from then on.
  */
 export type Started = { execution: Execution; isNew: boolean; ended: Promise<Execution>; acceptedAt: number }
 
