@@ -4,6 +4,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'
 import { formatCount } from './format.ts'
 import { entriesOf, initialDepth, portionsOf, preview, printJson, shorten, toNode } from './json-tree.ts'
+import { VisibleText } from './visible-text.tsx'
 
 /** Entries of a container, and characters of a text, that are shown at a time: what a browser lays out in a moment. */
 const ENTRIES = 100
@@ -42,7 +43,7 @@ type Part = {
 
 function JsonPart({ value, name, depth }: Part) {
   const node = toNode(value)
-  const label = name !== null && <span class="json-key">{JSON.stringify(shorten(name, 500))}: </span>
+  const label = name !== null && <Key name={name} />
   if ('size' in node) {
     if (node.size > 0) return <Container value={value} size={node.size} name={name} depth={depth} />
     return (
@@ -58,11 +59,17 @@ function JsonPart({ value, name, depth }: Part) {
       {node.kind === 'string' ? (
         <LongText text={node.text} />
       ) : (
-        <span class={`json-${node.kind}`}>{node.text}</span>
+        <VisibleText class={`json-${node.kind}`} text={node.text} />
       )}
     </div>
   )
 }
+
+const Key = ({ name }: { name: string }) => (
+  <span class="json-key">
+    <VisibleText text={JSON.stringify(shorten(name, 500))} />:{' '}
+  </span>
+)
 
 function Container({ value, size, name, depth }: Part & { size: number }) {
   const [isOpen, setIsOpen] = useState(depth > 0)
@@ -75,7 +82,7 @@ function Container({ value, size, name, depth }: Part & { size: number }) {
         <span class="json-marker" aria-hidden="true">
           {isOpen ? '▾' : '▸'}
         </span>
-        {name !== null && <span class="json-key">{JSON.stringify(shorten(name, 500))}: </span>}
+        {name !== null && <Key name={name} />}
         {isOpen ? (
           <>
             {isArray ? '[' : '{'}
@@ -85,7 +92,7 @@ function Container({ value, size, name, depth }: Part & { size: number }) {
           </>
         ) : (
           <>
-            {preview(value)}{' '}
+            <VisibleText text={preview(value)} />{' '}
             <span class="muted">
               {formatCount(size)} {unit}
             </span>
@@ -132,9 +139,11 @@ export function TextPortions({ text, isJson = false }: { text: string; isJson?: 
   return (
     <>
       {portions.map((portion, index) => (
-        <span key={index} class={isJson ? 'json-string' : undefined}>
-          {isJson ? JSON.stringify(portion).slice(1, -1) : portion}
-        </span>
+        <VisibleText
+          key={index}
+          class={isJson ? 'json-string' : undefined}
+          text={isJson ? JSON.stringify(portion).slice(1, -1) : portion}
+        />
       ))}
       {shown < text.length && (
         <button type="button" class="json-more" onClick={() => setCount(count + 5)}>

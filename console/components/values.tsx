@@ -3,6 +3,7 @@ import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { formatDuration, formatTime, shortId } from './format.ts'
+import { VisibleText } from './visible-text.tsx'
 
 /** A time in the zone and the language of the browser; the exact one on hover. @param value ISO 8601 */
 export function Time({ value }: { value: string | null }) {
@@ -49,27 +50,66 @@ export function Elapsed({ since }: { since: string }) {
 
 const LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }
 
-/** The status of an execution. @param code of its error, which says more than "Error" */
-export function StatusBadge({
-  status,
-  code,
-}: {
+/** Somebody ended it on purpose: it is no failure. */
+export const isCancelled = (code: string | undefined): boolean => code === 'Cancelled'
+
+type StatusProps = {
   status: ExecutionRecord['status']
+  /** Of its error, which says more than "Error". */
   code?: string | undefined
-}) {
+  /** It is suspended, until what it waits for happens. */
+  isWaiting?: boolean
+}
+
+/** The status of an execution. */
+export function StatusBadge({ status, code, isWaiting = false }: StatusProps) {
+  const kind = isCancelled(code) ? 'cancelled' : isWaiting ? 'waiting' : status.toLowerCase()
   return (
-    <span class={`badge badge-${status.toLowerCase()}`}>
+    <span class={`badge badge-${kind}`}>
       <span class="dot" aria-hidden="true" />
-      {status === 'ERROR' && code ? (
+      {isCancelled(code) ? (
+        'Cancelled'
+      ) : status === 'ERROR' && code ? (
         <span class="badge-code">
           <span class="visually-hidden">Error: </span>
-          {code}
+          <VisibleText text={code} />
         </span>
+      ) : isWaiting ? (
+        'Waiting'
       ) : (
         LABELS[status]
       )}
     </span>
   )
+}
+
+type Marked = Pick<ExecutionRecord, 'source' | 'documentId' | 'versionId' | 'cached' | 'trialId'>
+
+/** What sets a run apart from one that a client started on a published version, as badges. */
+export function RunMarks({ run }: { run: Marked }) {
+  const agent = useAgents()?.get(run.documentId)
+  const marks = [
+    agent?.draftVersionId === run.versionId && 'Draft',
+    markOfSource(run),
+    run.cached && 'Cached',
+  ].filter((mark) => mark !== false && mark !== null)
+  return (
+    <>
+      {marks.map((mark) => (
+        <span key={mark} class="badge">
+          {mark}
+        </span>
+      ))}
+    </>
+  )
+}
+
+function markOfSource({ source, trialId }: Pick<Marked, 'source' | 'trialId'>): string | null {
+  if (source === 'AGENT') return 'Sub-agent'
+  if (source === 'BATCH') return 'Batch'
+  if (source === 'SCHEDULE') return 'Schedule'
+  if (source === 'TRIAL') return trialId === undefined ? 'Rerun' : 'Trial'
+  return null
 }
 
 /** A link to an execution, by the short form of its ID. */
@@ -84,7 +124,11 @@ export function RunLink({ executionId }: { executionId: string }) {
 /** A link to an agent, by its title once that is known. */
 export function AgentLink({ agentId }: { agentId: string }) {
   const agent = useAgents()?.get(agentId)
-  return <a href={toHref(toPath('agents', agent?.slug ?? agentId))}>{agent?.title ?? shortId(agentId)}</a>
+  return (
+    <a href={toHref(toPath('agents', agent?.slug ?? agentId))}>
+      {agent ? <VisibleText text={agent.title} /> : shortId(agentId)}
+    </a>
+  )
 }
 
 /** A link to a version of an agent, by the short form of its ID. @param agent ID or slug */

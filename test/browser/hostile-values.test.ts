@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hostileAnswers } from './stub/hostile-answers.ts'
-import { HOSTILE_STRINGS } from './stub/hostile-strings.ts'
+import { splitHidden } from '../../console/components/hidden-characters.ts'
+import { hostileAnswers, withHidden } from './stub/hostile-answers.ts'
+import { HIDDEN_STRINGS, HOSTILE_STRINGS } from './stub/hostile-strings.ts'
 import { idOf } from './stub/records.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { useBrowser } from './support/browser.ts'
@@ -42,7 +43,13 @@ const textOf = (page: Page): Promise<string> =>
 
 /** As it is, or as JSON shows it; the console may shorten a long one. */
 const isShown = (text: string, hostile: string) =>
-  [hostile, JSON.stringify(hostile).slice(1, -1)].some((form) => text.includes(form.slice(0, 60)))
+  [hostile, JSON.stringify(hostile).slice(1, -1)].some((form) => text.includes(toShown(form).slice(0, 60)))
+
+/** Characters that are not seen are shown by their names. */
+const toShown = (text: string) =>
+  splitHidden(text)
+    .map((part) => (typeof part === 'string' ? part : part.label))
+    .join('')
 
 describe.each([
   ['with the content security policy', false],
@@ -111,5 +118,35 @@ describe.each([
     await page.getByRole('alert').first().waitFor()
     await openAll(page)
     expect(await page.evaluate(FIND_INJECTED)).toEqual([])
+  })
+})
+
+describe('characters that are not seen, or that change the order of others', () => {
+  let hidden: Stub
+  beforeAll(async () => {
+    hidden = await startStub(withHidden(hostileAnswers))
+  })
+  afterAll(() => hidden?.stop())
+
+  it.each([['run', RUN]])('are shown, not obeyed: %s', async (_name, hash) => {
+    const page = await open(`${hidden.url}/console#token=x`)
+    await page.goto('about:blank')
+    await page.goto(`${hidden.url}/console${hash}`)
+    await page.getByRole('heading', { level: 1 }).first().waitFor()
+    await page.locator('.spinner').first().waitFor({ state: 'detached' })
+    await openAll(page)
+    const text: string = await page.evaluate('document.title + document.body.textContent')
+    const obeyed = splitHidden(text).filter((part) => typeof part !== 'string')
+    expect(obeyed).toEqual([])
+    expect(text).toContain('U+202E')
+  })
+
+  it('are all shown by a run', async () => {
+    const page = await open(`${hidden.url}/console#token=x`)
+    await page.goto(`${hidden.url}/console${RUN}`)
+    await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
+    await openAll(page)
+    const text: string = await page.evaluate('document.body.textContent')
+    expect(HIDDEN_STRINGS.filter((each) => !isShown(text, each))).toEqual([])
   })
 })

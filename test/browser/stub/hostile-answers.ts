@@ -1,4 +1,4 @@
-import { HOSTILE_STRINGS } from './hostile-strings.ts'
+import { HIDDEN_STRINGS, HOSTILE_STRINGS } from './hostile-strings.ts'
 import {
   aMe,
   anAgentRecord,
@@ -138,4 +138,27 @@ export const hostileAnswers: Answers = {
   'run-agent': () => problem(422),
   'give-feedback': () => problem(422),
   'delete-execution': () => problem(409),
+}
+
+/** The same answers, in which every hostile string begins with one that has hidden characters. */
+export function withHidden(answers: Answers): Answers {
+  let count = 0
+  const change = (value: unknown): unknown => {
+    if (typeof value === 'string')
+      return HOSTILE_STRINGS.includes(value)
+        ? `${HIDDEN_STRINGS[count++ % HIDDEN_STRINGS.length]} ${value}`
+        : value
+    if (Array.isArray(value)) return value.map(change)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [change(name), change(each)]))
+  }
+  return Object.fromEntries(
+    Object.entries(answers).map(([name, answer]) => [
+      name,
+      (event: Parameters<typeof answer>[0]) => {
+        const { body, ...response } = answer(event)
+        return { ...response, body: change(body) }
+      },
+    ]),
+  )
 }

@@ -1,0 +1,29 @@
+import './visible-text.css'
+import { mayHide, splitHidden } from './hidden-characters.ts'
+
+export { toVisible } from './hidden-characters.ts'
+
+type Props = {
+  text: string
+  class?: string | undefined
+}
+
+/**
+ * A text of somebody else. Its direction is its own: it does not change the order of what is around it. Characters that
+ * are not seen are shown.
+ */
+export const VisibleText = ({ text, class: className }: Props) => (
+  <bdi class={className}>
+    {mayHide(text)
+      ? splitHidden(text).map((part, index) =>
+          typeof part === 'string' ? (
+            part
+          ) : (
+            <span key={index} class="hidden-character" title={part.name}>
+              {part.label}
+            </span>
+          ),
+        )
+      : text}
+  </bdi>
+)
