@@ -1,7 +1,7 @@
 import './agents.css'
 import { useMemo, useState } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
-import { formatCount } from '../components/format.ts'
+import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
@@ -45,7 +45,7 @@ export function AgentsPage({ query }: { query: URLSearchParams }) {
 
 function countOf({ agents, isComplete, error }: AgentList, found: number, search: string): string {
   if (agents.length === 0) return ''
-  const all = `${formatCount(agents.length)} ${agents.length === 1 ? 'agent' : 'agents'}`
+  const all = formatCountOf(agents.length, 'agent')
   const counted = search.trim() === '' ? all : `${formatCount(found)} of ${all}`
   return isComplete || error ? counted : `${counted} so far…`
 }

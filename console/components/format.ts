@@ -1,8 +1,23 @@
-/** A duration for people: `950 ms`, `1.24 s`, `12.3 s`, `2 min 5 s`, `3 h 4 min`, `2 d 3 h`. */
+/**
+ * The interface is English, so its numbers and dates are, too: in the language of the browser, a page would mix two.
+ * British: 24 hours, and a month by its name between day and year, which nobody reads as another day.
+ */
+const LOCALE = 'en-GB'
+
+/**
+ * A duration for people, with three digits below a minute and two units above: `950 ms`, `1.00 s`, `12.3 s`,
+ * `2 min 5 s`, `3 h 4 min`, `2 d 3 h`.
+ */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 59_950) return `${trim(ms / 1_000, ms < 9_995 ? 2 : 1)} s`
+  if (ms < 999.5) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(ms < 9_995 ? 2 : 1)} s`
+  return formatSeconds(ms)
+}
+
+/** The same, of what is only known to the second, or meant so: `4 s`, `2 min 5 s`. */
+export function formatSeconds(ms: number): string {
   const seconds = Math.round(ms / 1_000)
+  if (seconds < 60) return `${seconds} s`
   if (seconds < 3_600) return join(Math.floor(seconds / 60), 'min', seconds % 60, 's')
   const minutes = Math.round(ms / 60_000)
   if (minutes < 1_440) return join(Math.floor(minutes / 60), 'h', minutes % 60, 'min')
@@ -10,24 +25,25 @@ export function formatDuration(ms: number): string {
   return join(Math.floor(hours / 24), 'd', hours % 24, 'h')
 }
 
-const trim = (value: number, digits: number) => String(Number(value.toFixed(digits)))
-
 const join = (large: number, largeUnit: string, small: number, smallUnit: string) =>
   small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
 
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
-const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
-
-const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 })
+const exact = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 9 })
+const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 })
+const cents = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
 /** `12,345` */
 export const formatCount = (count: number): string => whole.format(count)
 
-/** `1 run`, `12,345 runs` */
-export const formatCountOf = (count: number, noun: string): string =>
-  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
+/** `0.000001`, `12,345.5`: a number with the digits that it has. */
+export const formatNumber = (value: number): string => exact.format(value)
 
-/** `12.3K` */
+/** `1 run`, `12,345 runs`, `2 batches`. @param plural if it is not the noun with an s */
+export const formatCountOf = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${formatCount(count)} ${count === 1 ? noun : plural}`
+
+/** `12.3k` */
 export const formatCompact = (count: number): string => compact.format(count)
 
 /** US dollars: two digits that matter below a cent, else cents. `$0.00042`, `$1.23` */
@@ -38,12 +54,12 @@ export function formatCost(usd: number): string {
     : `$${cents.format(usd)}`
 }
 
-/** `42 %`, without claiming 0 or all for what is not. */
+/** `42%`, without claiming 0 or all for what is not. */
 export function formatPercent(ratio: number): string {
   const percent = ratio * 100
-  if (percent > 0 && percent < 1) return '< 1 %'
-  if (percent > 99 && percent < 100) return '> 99 %'
-  return `${Math.round(percent)} %`
+  if (percent > 0 && percent < 1) return '< 1%'
+  if (percent > 99 && percent < 100) return '> 99%'
+  return `${Math.round(percent)}%`
 }
 
 /** `5.1 MB` */
@@ -60,12 +76,15 @@ const TIME: Intl.DateTimeFormatOptions = { ...MINUTE, second: '2-digit' }
 const DAY: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' }
 
 // Creating a format takes longer than all that a list of times uses it for.
-const today = new Intl.DateTimeFormat(undefined, TIME)
-const thisYear = new Intl.DateTimeFormat(undefined, { ...DAY, ...TIME })
-const minuteToday = new Intl.DateTimeFormat(undefined, MINUTE)
-const minuteOfDay = new Intl.DateTimeFormat(undefined, { ...DAY, ...MINUTE })
-const dayInUtc = new Intl.DateTimeFormat(undefined, { ...DAY, timeZone: 'UTC' })
-const otherYear = new Intl.DateTimeFormat(undefined, { year: 'numeric', ...DAY, ...TIME })
+const today = new Intl.DateTimeFormat(LOCALE, TIME)
+const thisYear = new Intl.DateTimeFormat(LOCALE, { ...DAY, ...TIME })
+const minuteToday = new Intl.DateTimeFormat(LOCALE, MINUTE)
+const minuteOfDay = new Intl.DateTimeFormat(LOCALE, { ...DAY, ...MINUTE })
+const dayInUtc = new Intl.DateTimeFormat(LOCALE, { ...DAY, timeZone: 'UTC' })
+const otherYear = new Intl.DateTimeFormat(LOCALE, { year: 'numeric', ...DAY, ...TIME })
+const EXACT: Intl.DateTimeFormatOptions = { year: 'numeric', ...DAY, ...TIME, fractionalSecondDigits: 3 }
+const exactLocal = new Intl.DateTimeFormat(LOCALE, { ...EXACT, timeZoneName: 'short' })
+const exactUtc = new Intl.DateTimeFormat(LOCALE, { ...EXACT, timeZone: 'UTC', timeZoneName: 'short' })
 
 /** A time in the zone of the browser, as short as it can be told from others. @param value ISO 8601 */
 export function formatTime(value: string, now: Date = new Date()): string {
@@ -73,6 +92,14 @@ export function formatTime(value: string, now: Date = new Date()): string {
   if (Number.isNaN(time.getTime())) return value
   if (time.toDateString() === now.toDateString()) return today.format(time)
   return (time.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(time)
+}
+
+/** A time to the millisecond, in the zone of the browser and below it in UTC. @param value ISO 8601 */
+export function formatExactTime(value: string): string {
+  const time = new Date(value)
+  if (Number.isNaN(time.getTime())) return value
+  const [local, utc] = [exactLocal.format(time), exactUtc.format(time)]
+  return local === utc ? utc : `${local}\n${utc}`
 }
 
 /** A time to the minute, in the zone of the browser. @param time milliseconds since the epoch */

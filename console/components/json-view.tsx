@@ -2,7 +2,7 @@ import './json-view.css'
 import { Component, type ComponentChild } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'
-import { formatCount } from './format.ts'
+import { formatCount, formatCountOf } from './format.ts'
 import { entriesOf, initialDepth, portionsOf, preview, printJson, shorten, toNode } from './json-tree.ts'
 import { VisibleText } from './visible-text.tsx'
 
@@ -75,7 +75,7 @@ function Container({ value, size, name, depth }: Part & { size: number }) {
   const [isOpen, setIsOpen] = useState(depth > 0)
   const [count, setCount] = useState(ENTRIES)
   const isArray = Array.isArray(value)
-  const unit = isArray ? (size === 1 ? 'item' : 'items') : size === 1 ? 'field' : 'fields'
+  const counted = formatCountOf(size, isArray ? 'item' : 'field')
   return (
     <div>
       <button type="button" class="json-head" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
@@ -86,16 +86,11 @@ function Container({ value, size, name, depth }: Part & { size: number }) {
         {isOpen ? (
           <>
             {isArray ? '[' : '{'}
-            <span class="visually-hidden">
-              {formatCount(size)} {unit}
-            </span>
+            <span class="visually-hidden">{counted}</span>
           </>
         ) : (
           <>
-            <VisibleText text={preview(value)} />{' '}
-            <span class="muted">
-              {formatCount(size)} {unit}
-            </span>
+            <VisibleText text={preview(value)} /> <span class="muted">{counted}</span>
           </>
         )}
       </button>
@@ -107,7 +102,7 @@ function Container({ value, size, name, depth }: Part & { size: number }) {
             ))}
             {size > count && (
               <button type="button" class="json-more" onClick={() => setCount(count + ENTRIES)}>
-                Show {formatCount(Math.min(ENTRIES, size - count))} more of {formatCount(size)} {unit}
+                Show {formatCount(Math.min(ENTRIES, size - count))} more of {counted}
               </button>
             )}
           </div>
@@ -147,7 +142,7 @@ export function TextPortions({ text, isJson = false }: { text: string; isJson?: 
       ))}
       {shown < text.length && (
         <button type="button" class="json-more" onClick={() => setCount(count + 5)}>
-          Show more: {formatCount(text.length - shown)} characters follow
+          Show more: {formatCountOf(text.length - shown, 'character')} left
         </button>
       )}
     </>

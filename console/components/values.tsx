@@ -2,14 +2,21 @@ import { useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { toHref, toPath } from '../state/location.ts'
-import { formatDuration, formatTime, shortId } from './format.ts'
+import {
+  formatDuration,
+  formatExactTime,
+  formatNumber,
+  formatSeconds,
+  formatTime,
+  shortId,
+} from './format.ts'
 import { VisibleText } from './visible-text.tsx'
 
-/** A time in the zone and the language of the browser; the exact one on hover. @param value ISO 8601 */
+/** A time in the zone of the browser; the exact one on hover, also in UTC. @param value ISO 8601 */
 export function Time({ value }: { value: string | null }) {
   if (value === null) return <span class="muted">–</span>
   return (
-    <time dateTime={value} title={value}>
+    <time dateTime={value} title={formatExactTime(value)}>
       {formatTime(value)}
     </time>
   )
@@ -39,13 +46,17 @@ export function useNow(): number {
 
 /** Milliseconds, for people. */
 export function Duration({ ms }: { ms: number | null }) {
-  return ms === null ? <span class="muted">–</span> : <span title={`${ms} ms`}>{formatDuration(ms)}</span>
+  return ms === null ? (
+    <span class="muted">–</span>
+  ) : (
+    <span title={`${formatNumber(ms)} ms`}>{formatDuration(ms)}</span>
+  )
 }
 
 /** The time since a moment, which grows. @param since ISO 8601 */
 export function Elapsed({ since }: { since: string }) {
   const seconds = Math.max(Math.floor((useNow() - Date.parse(since)) / 1_000), 0)
-  return <span title={`since ${since}`}>{formatDuration(seconds * 1_000)}</span>
+  return <span title={`since ${formatExactTime(since)}`}>{formatSeconds(seconds * 1_000)}</span>
 }
 
 const LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }

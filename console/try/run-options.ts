@@ -1,4 +1,5 @@
 import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS } from '../../lib/core/limits.ts'
+import { formatNumber } from '../components/format.ts'
 
 /** The options of a run as they are typed. Empty: not given. The names are those of the query parameters. */
 export type RunOptions = {
@@ -74,6 +75,5 @@ function outside(text: string, form: RegExp, { min, max }: { min: number; max: n
   const trimmed = text.trim()
   if (trimmed === '') return null
   const isInside = form.test(trimmed) && Number(trimmed) >= min && Number(trimmed) <= max
-  const show = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 9 })
-  return isInside ? null : `from ${show(min)} to ${show(max)}`
+  return isInside ? null : `from ${formatNumber(min)} to ${formatNumber(max)}`
 }

@@ -141,7 +141,7 @@ describe('the page of an agent', () => {
     const page = await openPage('#/agents/agent-7')
     const row = page.getByRole('region', { name: 'Input schema' }).getByRole('row', { name: /speed/ })
     expect(await row.first().textContent()).toContain('one of "slow", "fast"')
-    await page.getByText('67 % succeeded, 1 failed').waitFor()
+    await page.getByText('67% succeeded, 1 failed').waitFor()
     await page.getByRole('figure', { name: 'Durations of the last 3 runs' }).waitFor()
     await page.getByText('A better model').waitFor()
   })

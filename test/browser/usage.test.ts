@@ -294,7 +294,7 @@ describe('the page of a tenant', () => {
       ...{ warnAt: 0.8, queueWhenFull: true },
     }
     expect(sent).toEqual([{ method: 'PUT', tenantId: 'acme', body }])
-    await page.getByText('A warning is sent at 80 % of a cost limit.').waitFor()
+    await page.getByText('A warning is sent at 80% of a cost limit.').waitFor()
   })
 
   it('changes limits, which its form shows', async () => {

@@ -5,8 +5,10 @@ import {
   formatCountOf,
   formatDay,
   formatDuration,
+  formatExactTime,
   formatMinute,
   formatPercent,
+  formatSeconds,
   formatTime,
   shortId,
 } from '../../../console/components/format.ts'
@@ -15,8 +17,11 @@ describe('formatDuration', () => {
   it.each([
     [0, '0 ms'],
     [999, '999 ms'],
-    [1_000, '1 s'],
+    [999.6, '1.00 s'],
+    [1_000, '1.00 s'],
+    [1_050, '1.05 s'],
     [1_236, '1.24 s'],
+    [9_996, '10.0 s'],
     [12_340, '12.3 s'],
     [59_940, '59.9 s'],
     [59_990, '1 min'],
@@ -31,6 +36,29 @@ describe('formatDuration', () => {
   it('never shows 60 of a unit', () => {
     for (let ms = 50_000; ms < 100_000_000; ms += 9_973)
       expect(formatDuration(ms)).not.toMatch(/\b60 (s|min)/)
+  })
+})
+
+describe('formatSeconds', () => {
+  it.each([
+    [0, '0 s'],
+    [1_400, '1 s'],
+    [59_400, '59 s'],
+    [61_000, '1 min 1 s'],
+  ])('%i ms', (ms, text) => {
+    expect(formatSeconds(ms)).toBe(text)
+  })
+})
+
+describe('formatExactTime', () => {
+  it('is the local time with its zone, and the time in UTC', () => {
+    const text = formatExactTime('2026-11-22T15:04:05.006Z')
+    expect(text.split('\n').at(-1)).toBe('22 Nov 2026, 15:04:05.006 UTC')
+    expect(text.split('\n').length).toBe(new Date().getTimezoneOffset() === 0 ? 1 : 2)
+  })
+
+  it('is the text itself if that is no time', () => {
+    expect(formatExactTime('soon')).toBe('soon')
   })
 })
 
@@ -54,6 +82,7 @@ it('formatCountOf has one run, and several runs', () => {
     '1 run',
     '12,345 runs',
   ])
+  expect([1, 2].map((count) => formatCountOf(count, 'batch', 'batches'))).toEqual(['1 batch', '2 batches'])
 })
 
 it('formatDay is the day in UTC', () => {
@@ -68,11 +97,11 @@ it('formatMinute has the day only of other days', () => {
 
 describe('formatPercent', () => {
   it.each([
-    [0, '0 %'],
-    [0.001, '< 1 %'],
-    [0.42, '42 %'],
-    [0.999, '> 99 %'],
-    [1, '100 %'],
+    [0, '0%'],
+    [0.001, '< 1%'],
+    [0.42, '42%'],
+    [0.999, '> 99%'],
+    [1, '100%'],
   ])('%f', (ratio, text) => {
     expect(formatPercent(ratio)).toBe(text)
   })
