@@ -24,7 +24,15 @@ export async function showComparison(client: Client, id: string, other: string):
   return { json: comparison, text: describe(comparison) }
 }
 
-function describe({ left, right, differences, isCut, steps, hasMoreSteps }: ExecutionComparison): string {
+function describe({
+  left,
+  right,
+  request,
+  differences,
+  isCut,
+  steps,
+  hasMoreSteps,
+}: ExecutionComparison): string {
   const summary = ROWS.map(([name, read]) => [name, read(left), read(right)])
   const table = steps.map(({ number, otherNumber, name = '', isSame, differences, isCut }) => [
     String(number ?? '-'),
@@ -41,6 +49,9 @@ function describe({ left, right, differences, isCut, steps, hasMoreSteps }: Exec
   return [
     textTable(['', 'LEFT', 'RIGHT'], summary),
     '',
+    ...(request.differences.length > 0
+      ? ['request', ...describeDifferences(request.differences, request.isCut), '']
+      : []),
     ...(isSame ? ['The results are the same.'] : ['result', ...describeDifferences(differences, isCut)]),
     '',
     ...(table.length > 0 ? [textTable(['STEP', 'OTHER', 'NAME', ''], table), ''] : []),

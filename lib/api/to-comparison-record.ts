@@ -5,6 +5,7 @@ import { toExecutionSummary } from './to-execution-record.ts'
 export function toComparisonRecord({
   left,
   right,
+  request,
   steps,
   hasMoreSteps,
   ...compared
@@ -12,6 +13,7 @@ export function toComparisonRecord({
   return {
     left: toExecutionSummary(left),
     right: toExecutionSummary(right),
+    request: toDifferences(request),
     ...toDifferences(compared),
     steps: steps.map(({ left: number, right: otherNumber, name, isSame, ...compared }) => ({
       number,

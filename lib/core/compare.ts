@@ -115,8 +115,12 @@ export type ComparedStep = Comparison & {
 /** `hasMoreSteps`: there are more than were compared. */
 export type ComparedSteps = { steps: ComparedStep[]; hasMoreSteps: boolean }
 
-/** Two executions, as `original` and `trial`. Pointers lead into the records of executions and steps. */
-export type ExecutionComparison = Comparison & ComparedSteps & { left: Execution; right: Execution }
+/**
+ * Two executions, as `original` and `trial`. Pointers lead into the records of executions and steps; those of
+ * `request` into `input` and `options`.
+ */
+export type ExecutionComparison = Comparison &
+  ComparedSteps & { left: Execution; right: Execution; request: Comparison }
 
 /** The first differences of two values, whose values are cut. */
 export function compareValues(

@@ -221,9 +221,9 @@ describe('a comparison', () => {
       ]),
     )
     const other = await newExecution({ text: 'b' })
-    expect((await compare(await newExecution({ text: 'a' }), other)).json.differences).toEqual([
-      { path: '/output/text', left: 'a', right: 'b' },
-    ])
+    const { json: changed } = await compare(await newExecution({ text: 'a' }), other)
+    expect(changed.request.differences).toEqual([{ path: '/input/text', left: 'a', right: 'b' }])
+    expect(changed.differences).toEqual([{ path: '/output/text', left: 'a', right: 'b' }])
     expect((await compare(id, other)).json.steps[0]).toMatchObject({ number: 1, otherNumber: null })
   })
 

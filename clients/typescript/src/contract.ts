@@ -328,6 +328,19 @@ export type Execution = {
 export type ExecutionComparison = {
   left: ExecutionSummary
   right: ExecutionSummary
+  /** What differs in the inputs as they were sent (`/input`), and in the options (`/options`). */
+  request: {
+    /** The first ones. */
+    differences: {
+      /** JSON Pointer into the record of the execution (`/output`, `/error`), or into that of the step. */
+      path: string
+      /** Absent if there is no such value. More than 200 characters are cut. */
+      left?: unknown
+      right?: unknown
+    }[]
+    /** There are more differences. Absent otherwise. */
+    isCut?: true
+  }
   /** The first ones. */
   differences: {
     /** JSON Pointer into the record of the execution (`/output`, `/error`), or into that of the step. */

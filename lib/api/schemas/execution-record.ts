@@ -283,6 +283,9 @@ export const comparisonRecord = z
   .object({
     left: executionSummaryRecord,
     right: executionSummaryRecord,
+    request: z
+      .object(comparedFields)
+      .describe('What differs in the inputs as they were sent (`/input`), and in the options (`/options`).'),
     ...comparedFields,
     steps: z
       .array(

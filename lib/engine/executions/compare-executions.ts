@@ -14,7 +14,7 @@ type Stores = {
 }
 
 /**
- * What two executions have returned and done. If one of them repeats the other, what it ignores is left out.
+ * What two executions were asked for, have returned and done. If one of them repeats the other, what it ignores is left out.
  * @throws ExecutionNotFound
  */
 export async function compareExecutions(
@@ -24,9 +24,10 @@ export async function compareExecutions(
   const left = await readVisible(stores, reference)
   const right = await readVisible(stores, { ...reference, executionId: otherId })
   const ignored = toPointerTree(ignoredBy(left, right) ?? ignoredBy(right, left) ?? [])
+  const request = compareValues(requestOf(left), requestOf(right))
   const compared = compareValues(endOf(left), endOf(right), { ignored: below('output', ignored) })
   const steps = await compareSteps(stores.steps, { left: left.id, right: right.id, ignored })
-  return { left, right, ...compared, ...steps }
+  return { left, right, request, ...compared, ...steps }
 }
 
 /** @throws ExecutionNotFound */
@@ -40,5 +41,7 @@ async function readVisible({ executions }: Stores, reference: ExecutionReference
 
 const ignoredBy = ({ replay }: Execution, original: Execution): string[] | null =>
   replay?.executionId === original.id ? replay.ignore : null
+
+const requestOf = ({ input, options }: Execution) => ({ input, options }) as JsonObject
 
 const endOf = ({ output, error }: Execution) => ({ output, error }) as JsonObject

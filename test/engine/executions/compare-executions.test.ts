@@ -16,14 +16,27 @@ const access = { organizationId, tokenId: '', scopes: null, agents: null, tenant
 const at = new Date().toISOString()
 
 type NewStep = { step: Step; results?: Json[] }
-type Given = { output?: JsonObject; error?: string; steps?: NewStep[]; replay?: Partial<Replay>; of?: string }
+type Given = {
+  output?: JsonObject
+  error?: string
+  steps?: NewStep[]
+  replay?: Partial<Replay>
+  of?: string
+} & Partial<Pick<Execution, 'input' | 'options'>>
 
 /** A final execution with these steps, whose calls have these results. */
-async function aRun({ output = {}, error, steps: journal = [], replay, of = organizationId }: Given = {}) {
+async function aRun({
+  output = {},
+  error,
+  steps: journal = [],
+  replay,
+  of = organizationId,
+  ...given
+}: Given = {}) {
   const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }
   const repeats = { ...LIVE, executionId: '', fromStep: 1, isTrial: true, defaultModel: null, ...replay }
   const execution = leased(
-    anExecution({ organizationId: of, lease, ...(replay && { replay: repeats }) }),
+    anExecution({ organizationId: of, lease, ...given, ...(replay && { replay: repeats }) }),
     'me',
   )
   const executionId = execution.id
@@ -60,6 +73,23 @@ const compare = (left: Pick<Execution, 'id'>, right: Pick<Execution, 'id'>, on =
   compareExecutions({ executions, steps }, { access: on, executionId: left.id, otherId: right.id })
 
 describe('compareExecutions', () => {
+  it('finds what differs in the inputs and the options', async () => {
+    const options = { model: null, useDynamicLearning: false }
+    const [one, two] = [
+      await aRun({ input: { a: 1, b: 'x'.repeat(500) }, options: { ...options, maxAgentSteps: 5 } }),
+      await aRun({ input: { a: 2 }, options: { ...options, maxAgentSteps: 6, maxTokens: 100 } }),
+    ]
+    expect((await compare(one, two)).request).toEqual({
+      differences: [
+        { path: '/input/a', original: 1, trial: 2 },
+        { path: '/input/b', original: `${'x'.repeat(200)}…` },
+        { path: '/options/maxAgentSteps', original: 5, trial: 6 },
+        { path: '/options/maxTokens', trial: 100 },
+      ],
+    })
+    expect((await compare(one, one)).request).toEqual({ differences: [] })
+  })
+
   it('finds what differs in the results', async () => {
     const [one, two, failed] = [
       await aRun({ output: { sum: 1, text: 'a  b' } }),
