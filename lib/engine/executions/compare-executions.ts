@@ -14,7 +14,8 @@ type Stores = {
 }
 
 /**
- * What two executions were asked for, have returned and done. If one of them repeats the other, what it ignores is left out.
+ * What two executions were asked for, have returned and done. If one of them repeats the other, what it ignores is
+ * left out.
  * @throws ExecutionNotFound
  */
 export async function compareExecutions(
