@@ -7,10 +7,18 @@ import type { ExecutionSummary } from '../../lib/core/execution.ts'
 import type { PageRequest } from '../../lib/core/ports.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
+import {
+  DYNAMODB_ENDPOINT,
+  LEASE_SECONDS,
+  RETRY_BACKOFF_MS,
+  SQS_ENDPOINT,
+  TABLE_NAME,
+} from '../../lib/environment.ts'
 import { LOCAL_TABLE, provisionTable } from '../../local/emulators/provision.ts'
 import { createOrganization } from '../support/engine/access.ts'
 import { type ApiClient, createClient } from '../support/service/client.ts'
 import { freePort, startDynamoDB, startSqs } from '../support/service/port-emulators.ts'
+import { startKiller } from './processes/killer.ts'
 import { superviseService } from './processes/supervised-service.ts'
 
 /** `BATCH_LINES=10000` kills until the end of the batch, which takes minutes. */
@@ -18,11 +26,10 @@ const LINES = Number(process.env.BATCH_LINES ?? 1_000)
 const MAX_KILLS = process.env.BATCH_LINES ? Number.POSITIVE_INFINITY : 12
 /** A lane whose runner was killed waits for a lease: the more lanes, the more of them go on. */
 const CONCURRENCY = Math.min(Math.max(LINES / 50, 32), 500)
-const LEASE_SECONDS = 5
+const LEASE_MS = 5_000
 const KILL_EVERY_MS = 1_000
-/** Intervals that a kill waits for a line to end: a busy machine may need longer to start a process than one. */
-const MAX_PATIENCE = 8
-const LIMIT_MS = 120_000 + LINES * 600
+const POLL_MS = 500
+const LIMIT_MS = 300_000 + LINES * 300
 
 const stops: (() => unknown)[] = []
 afterAll(async () => {
@@ -45,65 +52,71 @@ const CODE = `export default async ({ number }) => {
   return { double: 2 * number }
 }`
 
-/** Two services on one table and one queue. Their runners are killed in turn. */
-async function startServices() {
+/** Services on one table and one queue: the fewer there are, the less of the time any of them runs. */
+async function startProcesses() {
   const folder = mkdtempSync(join(tmpdir(), 'aes-batches-'))
   stops.push(() => rmSync(folder, { recursive: true, force: true }))
   const [dynamodb, sqs] = [await startDynamoDB(null), await startSqs()]
   stops.push(dynamodb.stop, sqs.stop)
   await provisionTable(dynamodb.endpoint, LOCAL_TABLE)
-  const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
+  const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: dynamodb.endpoint })
   const { id: organizationId, token } = await createOrganization(table)
+  const environment = {
+    [DYNAMODB_ENDPOINT]: dynamodb.endpoint,
+    [SQS_ENDPOINT]: sqs.endpoint,
+    [LEASE_SECONDS]: String(LEASE_MS / 1_000),
+    [RETRY_BACKOFF_MS]: '200',
+    // As npm sets it for its scripts: the services then exit with the test, even when it is killed.
+    npm_lifecycle_event: 'test:all',
+  }
   const services = await Promise.all(
-    ['a', 'b'].map(async (name) => {
-      const environment = {
-        PORT: String(await freePort()),
-        DYNAMODB_ENDPOINT: dynamodb.endpoint,
-        SQS_ENDPOINT: sqs.endpoint,
-        LEASE_SECONDS: String(LEASE_SECONDS),
-        RETRY_BACKOFF_MS: '200',
-        // As npm sets it for its scripts: the services then exit with the test, even when it is killed.
-        npm_lifecycle_event: 'test:all',
-      }
-      const service = superviseService({ dataDir: join(folder, name), environment })
+    ['a', 'b', 'c', 'd'].map(async (name) => {
+      const dataDir = join(folder, name)
+      const service = superviseService({
+        dataDir,
+        environment: { ...environment, PORT: String(await freePort()) },
+      })
       stops.push(service.stop)
       await service.ready()
       return service
     }),
   )
-  return { table, organizationId, token, services }
+  const countKills = () =>
+    services.reduce((sum, { counts }) => sum + counts.gatewayKills + counts.runnerKills, 0)
+  return { table, organizationId, token, services, countKills }
 }
 
-type Services = Awaited<ReturnType<typeof startServices>>['services']
+type Processes = Awaited<ReturnType<typeof startProcesses>>
 
-const endedOf = async (call: ApiClient, id: string): Promise<{ status: string; ended: number }> => {
-  const { json, text } = await call('GET', `/v1/batches/${id}`)
-  if (!json?.counts) throw new Error(text)
-  return { status: json.status, ended: json.counts.SUCCESS + json.counts.ERROR }
-}
-
-/** Kills a runner in each interval until the batch has ended. Returns how many. */
-async function killUntilEnded(services: Services, call: ApiClient, id: string): Promise<number> {
-  let kills = 0
-  let seen = -1
-  for (;;) {
-    for (let patience = 0; patience < MAX_PATIENCE; patience++) {
-      await sleep(KILL_EVERY_MS)
-      const { status, ended } = await endedOf(call, id)
-      if (status === 'ENDED') return kills
-      if (ended === seen) continue
-      seen = ended
-      break
+/** Kills a process about every second until the batch has ended. */
+async function killUntilEnded({ services, countKills }: Processes, call: ApiClient, id: string) {
+  let ended = 0
+  const killer = startKiller(services, [], {
+    ...{ seed: 1, everyMs: KILL_EVERY_MS, leaseMs: LEASE_MS },
+    progress: () => ended,
+  })
+  for (let printed = 0, isKilling = true; ; await sleep(POLL_MS)) {
+    const { json } = await call('GET', `/v1/batches/${id}`).catch(() => ({ json: null }))
+    // Its gateway is down.
+    if (!json?.counts) continue
+    ended = json.counts.SUCCESS + json.counts.ERROR
+    const kills = countKills()
+    if (isKilling && (kills >= MAX_KILLS || json.status === 'ENDED')) {
+      isKilling = false
+      await killer.stop()
     }
-    if (kills < MAX_KILLS && (await services[kills % services.length]?.kill('runner'))) kills++
-    if (kills % 20 === 0) console.log(`${seen} of ${LINES} lines have ended; ${kills} kills`)
+    if (json.status === 'ENDED') return
+    if (kills < printed + 20) continue
+    printed = kills
+    console.log(`${ended} of ${LINES} lines have ended; ${kills} kills`)
   }
 }
 
 it(
-  `executes each of ${LINES} lines once while runners are killed, and returns their results in order`,
+  `executes each of ${LINES} lines once while processes are killed, and returns their results in order`,
   async () => {
-    const { table, organizationId, token, services } = await startServices()
+    const processes = await startProcesses()
+    const { table, organizationId, token, services, countKills } = processes
     const call = createClient(services[0]?.url ?? '', token)
     const published = await call('POST', '/v1/agents', { body: { document: DOCUMENT, code: CODE } })
     expect(published.status, published.text).toBe(201)
@@ -117,7 +130,10 @@ it(
     expect(accepted.status, accepted.text).toBe(202)
     const { id } = accepted.json
     const startedAt = performance.now()
-    const kills = await killUntilEnded(services, call, id)
+    await killUntilEnded(processes, call, id)
+    const kills = countKills()
+    await Promise.all(services.map((service) => service.ready()))
+    expect(services.flatMap(({ problems }) => problems)).toEqual([])
     console.log(`${LINES} lines, ${kills} kills, ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
     expect(kills).toBeGreaterThan(2)
 
