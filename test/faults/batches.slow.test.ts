@@ -70,7 +70,7 @@ async function startProcesses() {
     npm_lifecycle_event: 'test:all',
   }
   const services = await Promise.all(
-    ['a', 'b', 'c', 'd'].map(async (name) => {
+    (process.env.BATCH_LINES ? ['a', 'b', 'c', 'd'] : ['a', 'b']).map(async (name) => {
       const dataDir = join(folder, name)
       const service = superviseService({
         dataDir,
