@@ -1,5 +1,6 @@
 import { parseVersionId, resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
+import { versionParameters } from '../lib/api/parameters.ts'
 import { toVersionDetails } from '../lib/api/to-agent-record.ts'
 import { VersionNotFound } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
@@ -13,7 +14,16 @@ async function getVersion(request: Request<'get-version'>) {
   const agent = await resolveAgent({ store: agents, organizationId, idOrSlug })
   const version = await agents.getVersion({ organizationId, agentId: agent.id, id })
   if (!version) throw new VersionNotFound()
-  return { status: 200, body: toVersionDetails(version, agent, request.access) }
+  const details = toVersionDetails(version, agent, request.access)
+  const code =
+    request.query.sourceCode && version.code
+      ? await agents.getCode({ agentId: agent.id, versionId: id })
+      : null
+  return { status: 200, body: code === null ? details : { ...details, sourceCode: code } }
 }
 
-export const handler = endpoint('get-version', getVersion, { rates, suggest: suggestSlug(agents) })
+export const handler = endpoint('get-version', getVersion, {
+  rates,
+  suggest: suggestSlug(agents),
+  query: versionParameters,
+})

@@ -3,6 +3,7 @@ import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestPage } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
+import { toSearchParams } from '../state/location.ts'
 
 /** The agents that have arrived so far. `isComplete`: all pages have. */
 export type AgentList = {
@@ -15,9 +16,15 @@ export type AgentList = {
 
 type State = { agents: AgentRecord[]; next: URLSearchParams | null }
 
-/** All agents, page after page: a search must find those of the last page too. */
-export function useAgentList(): AgentList {
-  const [state, setState] = useState<State>({ agents: [], next: new URLSearchParams({ limit: '100' }) })
+/**
+ * All agents, page after page: a search must find those of the last page too.
+ * @param withArchived the same as long as the component exists
+ */
+export function useAgentList(withArchived: boolean): AgentList {
+  const [state, setState] = useState<State>(() => ({
+    agents: [],
+    next: toSearchParams({ limit: 100, ...(withArchived && { archived: true }) }),
+  }))
   const [error, setError] = useState<ApiError | null>(null)
   const { next } = state
   useEffect(() => {

@@ -6,15 +6,19 @@ import { useResource } from '../api/use-resource.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Facts } from '../components/data.tsx'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
-import { Time } from '../components/values.tsx'
-import { SchemaTable } from '../schema/schema-table.tsx'
+import { Time, VersionLink } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { RolloutCard } from '../rollouts/rollout-card.tsx'
+import { SchemaCard } from '../schema/schema-card.tsx'
 import { toHref, toPath } from '../state/location.ts'
+import { ArchiveButton } from './archive-button.tsx'
 import { RecentRuns } from './recent-runs.tsx'
+import { useVersions } from './use-versions.ts'
 import { VersionList } from './version-list.tsx'
 
 /** One agent: what it takes and returns, how its runs went, and its versions. */
 export function AgentPage({ agent: idOrSlug }: { agent: string }) {
-  const { data, error, reload } = useResource(idOrSlug, (signal) =>
+  const { data, error, reload, setData } = useResource(idOrSlug, (signal) =>
     requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`, { signal }),
   )
   return (
@@ -23,28 +27,38 @@ export function AgentPage({ agent: idOrSlug }: { agent: string }) {
       parent={<a href="#/agents">Agents</a>}
       detail={data && <AgentState agent={data} />}
       actions={
-        data &&
-        data.archivedAt === null && (
-          <a class="button primary" href={toHref(toPath('agents', data.slug, 'try'))}>
-            Try it
-          </a>
+        data && (
+          <>
+            {data.archivedAt === null && (
+              <a class="button primary" href={toHref(toPath('agents', data.slug, 'try'))}>
+                Try it
+              </a>
+            )}
+            <ArchiveButton agent={data} onChange={setData} />
+          </>
         )
       }
     >
       {error && <ErrorBox error={error} onRetry={reload} />}
       {!data && !error && <Spinner label="Loading the agent…" />}
-      {data && (
-        <div class="stack">
-          <AgentFacts agent={data} />
-          <div class="grid">
-            <SchemaCard title="Input" schema={data.inputSchema as JsonObject} />
-            <SchemaCard title="Output" schema={data.outputSchema as JsonObject} />
-          </div>
-          <RecentRuns agent={data} />
-          <VersionList agent={data} />
-        </div>
-      )}
+      {data && <Agent agent={data} onChange={setData} />}
     </Page>
+  )
+}
+
+function Agent({ agent, onChange }: { agent: AgentRecord; onChange: (agent: AgentRecord) => void }) {
+  const versions = useVersions(agent)
+  return (
+    <div class="stack">
+      <AgentFacts agent={agent} />
+      <div class="grid">
+        <SchemaCard title="Input" schema={agent.inputSchema as JsonObject} />
+        <SchemaCard title="Output" schema={agent.outputSchema as JsonObject} />
+      </div>
+      <RecentRuns agent={agent} />
+      <RolloutCard agent={agent} versions={versions.versions} onChange={onChange} />
+      <VersionList agent={agent} list={versions} />
+    </div>
   )
 }
 
@@ -56,10 +70,20 @@ function AgentState({ agent }: { agent: AgentRecord }) {
 
 const AgentFacts = ({ agent }: { agent: AgentRecord }) => (
   <section class="card" aria-label="Facts">
-    {agent.description !== null && <p class="agent-description">{agent.description}</p>}
+    {agent.description !== null && (
+      <p class="agent-description">
+        <VisibleText text={agent.description} />
+      </p>
+    )}
     <Facts
       facts={{
         Slug: <code>{agent.slug}</code>,
+        'Current version': agent.currentVersionId !== null && (
+          <VersionLink agent={agent.slug} versionId={agent.currentVersionId} />
+        ),
+        Draft: agent.draftVersionId !== null && (
+          <VersionLink agent={agent.slug} versionId={agent.draftVersionId} />
+        ),
         ID: (
           <>
             <code>{agent.id}</code> <CopyButton text={agent.id} subject="the ID" />
@@ -70,19 +94,5 @@ const AgentFacts = ({ agent }: { agent: AgentRecord }) => (
         Archived: agent.archivedAt !== null && <Time value={agent.archivedAt} />,
       }}
     />
-  </section>
-)
-
-const SchemaCard = ({ title, schema }: { title: string; schema: JsonObject }) => (
-  <section class="card" aria-label={`${title} schema`}>
-    <div class="toolbar">
-      <h2>{title}</h2>
-      <CopyButton
-        text={() => JSON.stringify(schema, null, 2)}
-        label="Copy schema"
-        subject={`of the ${title}`}
-      />
-    </div>
-    <SchemaTable schema={schema} caption={`Fields of the ${title.toLowerCase()}`} />
   </section>
 )

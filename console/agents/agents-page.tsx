@@ -1,22 +1,51 @@
 import './agents.css'
 import { useMemo, useState } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
+import { Segments } from '../components/data.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { type AgentList, searchAgents, useAgentList } from './agent-list.ts'
 
 /** With more agents, users search. */
 const SHOWN = 100
 
-/** All agents. The search is in the URL. */
+type Shown = 'active' | 'archived'
+
+const SHOWN_AGENTS: Record<Shown, string> = { active: 'Active', archived: 'Archived' }
+
+/** The agents that are active, or those that are archived. The choice and the search are in the URL. */
 export function AgentsPage({ query }: { query: URLSearchParams }) {
   const search = query.get('search') ?? ''
-  const list = useAgentList()
+  const shown: Shown = query.get('show') === 'archived' ? 'archived' : 'active'
+  return (
+    <Page
+      title="Agents"
+      actions={
+        <Segments
+          label="Which agents"
+          choices={SHOWN_AGENTS}
+          chosen={shown}
+          onChoose={(name) => navigate(hrefOf(name, search))}
+        />
+      }
+    >
+      <Agents key={shown} shown={shown} search={search} />
+    </Page>
+  )
+}
+
+const hrefOf = (shown: Shown, search: string): string =>
+  toHref('/agents', { show: shown === 'archived' ? shown : null, search })
+
+function Agents({ shown, search }: { shown: Shown; search: string }) {
+  const all = useAgentList(shown === 'archived')
+  const list = useMemo(() => only(all, shown), [all.agents, all.isComplete, all.error, shown])
   const found = useMemo(() => searchAgents(list.agents, search), [list.agents, search])
   return (
-    <Page title="Agents">
+    <>
       <search class="agents-search">
         <label for="agents-search">Search</label>
         <input
@@ -27,9 +56,7 @@ export function AgentsPage({ query }: { query: URLSearchParams }) {
           autocomplete="off"
           spellcheck={false}
           aria-describedby="agents-count"
-          onInput={({ currentTarget }) =>
-            navigate(toHref('/agents', { search: currentTarget.value }), { replace: true })
-          }
+          onInput={({ currentTarget }) => navigate(hrefOf(shown, currentTarget.value), { replace: true })}
         />
         <p id="agents-count" class="muted" role="status">
           {countOf(list, found.length, search)}
@@ -38,10 +65,16 @@ export function AgentsPage({ query }: { query: URLSearchParams }) {
       {found.length > 0 && <AgentRows key={search} agents={found} />}
       {list.error && <ErrorBox error={list.error} onRetry={list.retry} />}
       {!list.isComplete && !list.error && list.agents.length === 0 && <Spinner label="Loading agents…" />}
-      {list.isComplete && found.length === 0 && <NoAgents search={search} />}
-    </Page>
+      {list.isComplete && found.length === 0 && <NoAgents shown={shown} search={search} />}
+    </>
   )
 }
+
+/** The API lists archived agents among the others. */
+const only = (list: AgentList, shown: Shown): AgentList => ({
+  ...list,
+  agents: list.agents.filter(({ archivedAt }) => (archivedAt !== null) === (shown === 'archived')),
+})
 
 function countOf({ agents, isComplete, error }: AgentList, found: number, search: string): string {
   if (agents.length === 0) return ''
@@ -58,11 +91,24 @@ function AgentRows({ agents }: { agents: AgentRecord[] }) {
         {agents.slice(0, shown).map((agent) => (
           <li key={agent.id} class="card">
             <h2>
-              <a href={toHref(toPath('agents', agent.slug))}>{agent.title}</a>{' '}
-              <code class="muted">{agent.slug}</code>
+              <a href={toHref(toPath('agents', agent.slug))}>
+                <VisibleText text={agent.title} />
+              </a>{' '}
+              <code class="muted">
+                <VisibleText text={agent.slug} />
+              </code>
             </h2>
-            {agent.description !== null && <p>{agent.description}</p>}
+            {agent.description !== null && (
+              <p>
+                <VisibleText text={agent.description} />
+              </p>
+            )}
             <div class="agents-facts muted">
+              {agent.archivedAt !== null && (
+                <span>
+                  Archived <Time value={agent.archivedAt} />
+                </span>
+              )}
               {agent.currentVersionId === null && <span class="badge badge-warning">Draft only</span>}
               {agent.currentVersionId !== null && agent.draftVersionId !== null && (
                 <span class="badge">Has a draft</span>
@@ -70,9 +116,14 @@ function AgentRows({ agents }: { agents: AgentRecord[] }) {
               <span>
                 Updated <Time value={agent.updatedAt} />
               </span>
-              <a href={toHref(toPath('agents', agent.slug, 'try'))}>
-                Try it<span class="visually-hidden">: {agent.title}</span>
-              </a>
+              {agent.archivedAt === null && (
+                <a href={toHref(toPath('agents', agent.slug, 'try'))}>
+                  Try it
+                  <span class="visually-hidden">
+                    : <VisibleText text={agent.title} />
+                  </span>
+                </a>
+              )}
             </div>
           </li>
         ))}
@@ -88,14 +139,16 @@ function AgentRows({ agents }: { agents: AgentRecord[] }) {
   )
 }
 
-const NoAgents = ({ search }: { search: string }) => (
+const NoAgents = ({ shown, search }: { shown: Shown; search: string }) => (
   <p class="empty">
-    {search.trim() === '' ? (
+    {search.trim() !== '' ? (
+      'No agent matches this search.'
+    ) : shown === 'archived' ? (
+      'No agent is archived. The page of an agent archives it, for tokens that may manage.'
+    ) : (
       <>
         There are no agents yet. Publish one with <code>npm run agents -- publish &lt;folder&gt;</code>.
       </>
-    ) : (
-      'No agent matches this search.'
     )}
   </p>
 )

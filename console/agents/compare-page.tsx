@@ -4,11 +4,10 @@ import { compareVersions } from '../../lib/api/compare-versions.ts'
 import type { VersionDetails } from '../../lib/api/schemas/agent-record.ts'
 import { getVersion } from '../api/agents.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Table } from '../components/data.tsx'
-import { shortId } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
-import { Time } from '../components/values.tsx'
+import { Time, VersionLink } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { LineDiff } from './line-diff.tsx'
 
@@ -52,21 +51,21 @@ function Comparison({ before, after }: { before: VersionDetails; after: VersionD
       {changes.length > 0 && (
         <section class="card stack" aria-labelledby="changes-title">
           <h2 id="changes-title">Document</h2>
-          <Table caption="What differs in the document" columns={['Part', 'Before', 'After']}>
+          <ul class="changes">
             {changes.map((change) => (
-              <tr key={change.path}>
-                <th scope="row">
-                  <code>{change.path}</code>
-                </th>
-                <td>
-                  <Value value={change.before} label={`${change.path} before`} />
-                </td>
-                <td>
-                  <Value value={change.after} label={`${change.path} after`} />
-                </td>
-              </tr>
+              <li key={change.path}>
+                <h3>
+                  <code>
+                    <VisibleText text={change.path} />
+                  </code>
+                </h3>
+                <div class="change-sides">
+                  <Side name="Before" value={change.before} path={change.path} />
+                  <Side name="After" value={change.after} path={change.path} />
+                </div>
+              </li>
             ))}
-          </Table>
+          </ul>
         </section>
       )}
       {instructions.length > 0 && (
@@ -82,16 +81,29 @@ function Comparison({ before, after }: { before: VersionDetails; after: VersionD
 const VersionCard = ({ title, version }: { title: string; version: VersionDetails }) => (
   <section class="card" aria-label={title}>
     <h2>
-      {title}: <code title={version.id}>{shortId(version.id)}</code>
+      {title}: <VersionLink agent={version.documentId} versionId={version.id} />
     </h2>
     <p class="muted">
       {version.status === 'DRAFT' ? 'Draft' : 'Published'}, <Time value={version.createdAt} />
-      {version.message !== null && `: ${version.message}`}
+      {version.message !== null && (
+        <>
+          : <VisibleText text={version.message} />
+        </>
+      )}
     </p>
   </section>
 )
 
-function Value({ value, label }: { value: unknown; label: string }) {
-  if (value === undefined) return <span class="muted">absent</span>
-  return <JsonView value={value} label={label} />
-}
+type SideProps = { name: 'Before' | 'After'; value: unknown; path: string }
+
+/** One side of a change; narrow windows show the sides one below the other. */
+const Side = ({ name, value, path }: SideProps) => (
+  <div class={`change-side change-${name.toLowerCase()}`}>
+    <span class="change-name">{name}</span>
+    {value === undefined ? (
+      <span class="muted">absent</span>
+    ) : (
+      <JsonView value={value} label={`${path} ${name.toLowerCase()}`} />
+    )}
+  </div>
+)

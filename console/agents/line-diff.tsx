@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ComparedLine } from '../../lib/api/compare-versions.ts'
 import { formatCount } from '../components/format.ts'
+import { VisibleText } from '../components/visible-text.tsx'
 
 /** Adjacent lines. `start`: the index of the first. `isFolded`: none differs, nor is near one that does. */
 type DiffPart = { start: number; lines: ComparedLine[]; isFolded: boolean }
@@ -53,8 +54,10 @@ function Part({ part: { lines, isFolded } }: { part: DiffPart }) {
           <span class="diff-sign" aria-hidden="true">
             {SIGNS[kind]}
           </span>
-          <span class="visually-hidden">{WORDS[kind]}</span>
-          {text}
+          <span>
+            <span class="visually-hidden">{WORDS[kind]}</span>
+            <VisibleText text={text} />
+          </span>
         </div>
       ))}
     </>

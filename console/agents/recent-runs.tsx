@@ -13,7 +13,7 @@ import {
   shortId,
 } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
-import { Duration, RunLink, StatusBadge, Time } from '../components/values.tsx'
+import { Duration, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { durationOf, durationsOf, percentile } from './durations.ts'
 
@@ -126,7 +126,7 @@ const RunTable = ({ runs }: { runs: Run[] }) => (
           <Duration ms={durationOf(run)} />
         </td>
         <td>
-          <code title={run.versionId}>{shortId(run.versionId)}</code>
+          <VersionLink agent={run.documentId} versionId={run.versionId} />
         </td>
       </tr>
     ))}

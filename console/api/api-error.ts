@@ -26,6 +26,9 @@ export class ApiError extends Error {
 
 export const UNREACHABLE = 'Unreachable'
 
+/** The console itself refuses a change of what is not what the page shows. */
+export const CHANGED = 'ChangedMeanwhile'
+
 export const unreachable = (): ApiError =>
   new ApiError('The service does not respond.', { status: 0, code: UNREACHABLE })
 
@@ -54,6 +57,7 @@ export function adviceFor({ status, code, retryAfter }: ApiError): string {
   if (code === 'RouteNotFound' || code === 'MethodNotAllowed')
     return 'The service is of another version than this page: reload the page.'
   if (status === 404) return 'It may have been deleted, or this token may not see it. Check the address.'
+  if (code === CHANGED) return 'The page now shows what there is. Look at it, then decide again.'
   if (status === 409) return 'Reload to see its current state.'
   if (status === 429 || status === 503) return `Try again in ${retryAfter ?? 1} s.`
   if (status >= 500) return 'Try again. If it fails again, report it with the request ID.'

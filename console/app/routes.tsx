@@ -1,7 +1,5 @@
 import type { ComponentType, VNode } from 'preact'
-import { AgentPage } from '../agents/agent-page.tsx'
 import { AgentsPage } from '../agents/agents-page.tsx'
-import { ComparePage } from '../agents/compare-page.tsx'
 import { ApiError } from '../api/api-error.ts'
 import { send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
@@ -60,6 +58,15 @@ function lazyPage<Props extends object>(title: string, load: () => Promise<Compo
   }
 }
 
+const AgentPage = lazyPage('Agent', async () => (await import('../agents/agent-page.tsx')).AgentPage)
+const ComparePage = lazyPage(
+  'Compare versions',
+  async () => (await import('../agents/compare-page.tsx')).ComparePage,
+)
+const VersionPage = lazyPage(
+  'Version',
+  async () => (await import('../versions/version-page.tsx')).VersionPage,
+)
 const TryPage = lazyPage('Try it', async () => (await import('../try/try-page.tsx')).TryPage)
 const loadTenants = () => import('../tenants/tenants-page.tsx')
 const TenantsPage = lazyPage('Tenants', async () => (await loadTenants()).TenantsPage)
@@ -72,6 +79,9 @@ const routes: Route[] = [
   route('/agents/{agent}', 'agents', ({ agent }) => <AgentPage key={agent} agent={agent} />),
   route('/agents/{agent}/compare', 'agents', ({ agent }, query) => (
     <ComparePage agent={agent} before={query.get('before') ?? ''} after={query.get('after') ?? ''} />
+  )),
+  route('/agents/{agent}/versions/{versionId}', 'agents', ({ agent, versionId }) => (
+    <VersionPage key={`${agent} ${versionId}`} agent={agent} versionId={versionId} />
   )),
   route('/agents/{agent}/try', 'agents', ({ agent }, query) => (
     <TryPage key={`${agent} ${query.get('from')}`} agent={agent} from={query.get('from')} />

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { toHref, toPath } from '../state/location.ts'
+import { useMe } from '../state/session.ts'
 import {
   formatDuration,
   formatExactTime,
@@ -142,8 +143,12 @@ export function AgentLink({ agentId }: { agentId: string }) {
   )
 }
 
-/** A link to a version of an agent, by the short form of its ID. @param agent ID or slug */
+/**
+ * A link to a version of an agent, by the short form of its ID. Tokens that are bound to a tenant may not read it.
+ * @param agent ID or slug
+ */
 export function VersionLink({ agent, versionId }: { agent: string; versionId: string }) {
+  if (useMe()?.tenantId != null) return <code title={versionId}>{shortId(versionId)}</code>
   return (
     <a class="mono" href={toHref(toPath('agents', agent, 'versions', versionId))} title={versionId}>
       {shortId(versionId)}

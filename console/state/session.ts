@@ -52,6 +52,12 @@ export const useMe = (): MeRecord | null => useContext(MeContext)
 
 export type Scope = MeRecord['scopes'][number]
 
+/** Whether the token may change what belongs to all tenants, such as agents. False until it is known. */
+export function useMayManage(): boolean {
+  const me = useMe()
+  return me !== null && me.tenantId === null && me.scopes.includes('manage')
+}
+
 /** Whether the token has a scope. True until it is known: the service decides in any case. */
 export function useScope(scope: Scope): boolean {
   const me = useMe()

@@ -124,6 +124,10 @@ export const batchParameters = /* @__PURE__ */ parameters(() => ({
   ),
 }))
 
+export const versionParameters = /* @__PURE__ */ parameters(() => ({
+  sourceCode: describe(flag(), 'Add the code of a code agent as `sourceCode`.'),
+}))
+
 export const promotionParameters = /* @__PURE__ */ parameters(() => ({
   trial: describe(
     idOf('a trial'),
@@ -308,6 +312,7 @@ export const parameterSchemas = {
   trialItemPageParameters,
   runParameters,
   pageParameters,
+  versionParameters,
   promotionParameters,
   agentPageParameters,
   approvalPageParameters,

@@ -234,6 +234,7 @@ export const operations = {
     ...reading,
     path: '/v1/agents/{agentId}/versions/{versionId}',
     summary: 'Get a version of an agent with its whole document',
+    query: 'versionParameters',
     allTenants: true,
     responses: { 200: { description: 'The version', body: 'VersionDetails' } },
     errors: ['AgentNotFound', 'VersionNotFound'],

@@ -11,16 +11,29 @@ const MAX_LAYOUT_SHIFT = 0.05
 
 const { open } = useBrowser()
 let demo: Demo
-let ids: Awaited<ReturnType<typeof runAgents>>
+let ids: Awaited<ReturnType<typeof runAgents>> & { draft: string; code: string }
 
 beforeAll(async () => {
   demo = await startDemo()
   await recordUsage(demo)
-  ids = await runAgents(demo)
+  const runs = await runAgents(demo)
   const change = (document: string) => document.replace('Look the order', 'Always look the order')
   await demo.publish('order-support', { draft: true, change })
+  const draft = (await demo.call('GET', '/v1/agents/order-support')).json.draftVersionId
+  const code = (await demo.call('GET', '/v1/agents/import-contacts')).json.currentVersionId
+  ids = { ...runs, draft, code }
+  await startRollout()
 })
 afterAll(() => demo?.stop())
+
+/** Of another version of `redact-pii`, which is what it was before. */
+async function startRollout(): Promise<void> {
+  const document = '---\ntitle: Redact PII\nslug: redact-pii\ninput: {}\noutput: {}\n---\nRedact.\n'
+  const { json } = await demo.call('POST', '/v1/agents', { body: { document, draft: true } })
+  const abort = { maxErrorRate: 0.05, maxCostIncrease: 0.5, minRuns: 200 }
+  const body = { versionId: json.id, percent: 25, abort }
+  await demo.call('PUT', '/v1/agents/redact-pii/rollout', { body })
+}
 
 /** Every page, in states that differ. What `then` does is needed to reach one. */
 const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unknown>)?][] = [
@@ -32,7 +45,36 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
   ],
   ['agents', () => '#/agents'],
   ['agent', () => '#/agents/order-support'],
-  ['agent without a model', () => '#/agents/redact-pii'],
+  ['agent without a model, with a rollout', () => '#/agents/redact-pii'],
+  [
+    'end of a rollout',
+    () => '#/agents/redact-pii',
+    (page) => page.getByRole('button', { name: 'End rollout…' }).click(),
+  ],
+  [
+    'rollout',
+    () => '#/agents/order-support',
+    (page) => page.getByRole('button', { name: 'Start a rollout…' }).click(),
+  ],
+  ['archived agents', () => '#/agents?show=archived'],
+  ['version', ({ draft }) => `#/agents/order-support/versions/${draft}`],
+  [
+    'promotion',
+    ({ draft }) => `#/agents/order-support/versions/${draft}`,
+    async (page) => {
+      await page.getByRole('button', { name: 'Promote…' }).click()
+      await page.getByText(/To undo it/).waitFor()
+    },
+  ],
+  [
+    'version with code',
+    ({ code }) => `#/agents/import-contacts/versions/${code}`,
+    async (page) => {
+      await page.getByRole('button', { name: 'Show the code' }).click()
+      await page.getByRole('region', { name: 'Text of the code' }).waitFor()
+    },
+  ],
+  ['missing version', () => '#/agents/order-support/versions/1'],
   ['try it', () => '#/agents/order-support/try'],
   [
     'try it with JSON',

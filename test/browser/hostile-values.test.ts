@@ -64,6 +64,7 @@ describe.each([
     ['agents', '#/agents'],
     ['agent', '#/agents/x'],
     ['comparison', '#/agents/x/compare?before=1&after=2'],
+    ['version', '#/agents/x/versions/1'],
     ['try it', '#/agents/x/try'],
     ['try it again', `#/agents/x/try?from=${idOf(1_000_000)}`],
     ['runs', '#/runs'],

@@ -1279,6 +1279,8 @@ export type VersionDetails = {
   schedules?: { [key: string]: unknown }[]
   /** The environment variables that a code agent may read. */
   env: string[]
+  /** The bundled ES module of a code agent. Present if the request asks for it. */
+  sourceCode?: string
 }
 
 export type Wait = {

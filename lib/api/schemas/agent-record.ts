@@ -137,6 +137,10 @@ export const versionDetails = versionFields
       .optional()
       .describe('The schedules that the agent has while this version is current. Absent without any.'),
     env: z.array(z.string()).describe('The environment variables that a code agent may read.'),
+    sourceCode: z
+      .string()
+      .optional()
+      .describe('The bundled ES module of a code agent. Present if the request asks for it.'),
   })
   .meta({ id: 'VersionDetails' })
 

@@ -113,16 +113,27 @@ export const hostileAnswers: Answers = {
     status: 200,
     body: anAgentRecord({ title, description, inputSchema: schema, outputSchema: schema }),
   }),
+  'promote-version': () => problem(409),
   'list-versions': () => ({
     status: 200,
-    body: [aVersionRecord({ title, description, model, inputSchema: schema, outputSchema: schema })],
+    body: [
+      aVersionRecord({
+        ...{ title, description, model, inputSchema: schema, outputSchema: schema, message },
+        abortedRollout: { at: '2026-11-20T09:00:00.000Z', reason: logs },
+      }),
+    ],
   }),
   'get-version': ({ pathParameters }) => ({
     status: 200,
     body: aVersionWithDocument(
       pathParameters?.versionId === '1'
-        ? { title, description, model, inputSchema: schema, outputSchema: schema, instructions: title }
-        : { instructions: description },
+        ? {
+            ...{ title, description, model, inputSchema: schema, outputSchema: schema, instructions: title },
+            ...{ message, fallbacks: [tenantId], env: [code] },
+            abortedRollout: { at: '2026-11-20T09:00:00.000Z', reason: logs },
+            tools: stringsFrom(60, 12).map((text) => ({ name: text, description: text, [text]: text })),
+          }
+        : { instructions: description, sourceCode: stringsFrom(0, 90).join('\n') },
     ),
   }),
   'list-executions': () => ({ status: 200, body: executions }),

@@ -32,6 +32,18 @@ describe.concurrent('POST /v1/agents', () => {
     expect(await org.versions('first')).toEqual([json])
     const details = await org.call('GET', `/v1/agents/first/versions/${json.id}`)
     expect(details.json).toMatchObject({ ...json, code: true, instructions: '', tools: [], env: [] })
+    expect(details.json).not.toHaveProperty('sourceCode')
+  })
+
+  it('keeps the code, which a request for the version can ask for', async () => {
+    const { id } = await org.publishSaying('readable', 'A')
+    const read = (query: string) => org.call('GET', `/v1/agents/readable/versions/${id}${query}`)
+    expect((await read('?sourceCode=true')).json.sourceCode).toBe(codeOf('A'))
+    expect((await read('?sourceCode=false')).json).toEqual((await read('')).json)
+    expect((await read('?sourceCode=yes')).status).toBe(400)
+    const text = await org.publishText('readable-text', 'A')
+    const other = await org.call('GET', `/v1/agents/readable-text/versions/${text.id}?sourceCode=true`)
+    expect([other.status, other.json.sourceCode]).toEqual([200, undefined])
   })
 
   it('creates no version for the content of the current one', async () => {

@@ -1,0 +1,212 @@
+import './rollouts.css'
+import type { TargetedSubmitEvent } from 'preact'
+import { useId, useState } from 'preact/hooks'
+import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
+import type { RolloutRecord } from '../../lib/api/schemas/rollout-record.ts'
+import { assertUnchanged } from '../api/agent-changes.ts'
+import { requestJson } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { announce } from '../components/copy-button.tsx'
+import { Dialog, useAction } from '../components/dialog.tsx'
+import { formatTime, shortId } from '../components/format.ts'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { ReleaseError } from '../versions/gate.tsx'
+import { TrialChoice } from '../versions/trial-choice.tsx'
+import { newestEnded, useRelease } from '../versions/use-release.ts'
+import { newRollout, type RolloutForm, restOf, toBody, toForm } from './rollout-form.ts'
+
+type Props = {
+  agent: AgentRecord
+  /** Those that may be rolled out, the suggested one first. With one, there is nothing to choose. */
+  versions: Pick<VersionRecord, 'id' | 'status' | 'createdAt'>[]
+  /** With the agent after the change, or as somebody else has changed it meanwhile. */
+  onChange: (agent: AgentRecord) => void
+  onClose: () => void
+}
+
+/** Starts a rollout or changes the one that is in progress. */
+export function RolloutDialog({ agent, versions, onChange, onClose }: Props) {
+  const { id: agentId, rollout } = agent
+  const first = versions[0]?.id ?? ''
+  // As the dialog was opened: the agent follows what others do.
+  const [isRunning] = useState(() => versions.some(({ id }) => id === rollout?.versionId))
+  const { data, error, reload } = useResource(agentId, async (signal) => ({
+    // The agent does not tell the rules.
+    form: isRunning
+      ? toForm(await requestJson<RolloutRecord>(`/v1/agents/${agentId}/rollout`, { signal }))
+      : newRollout(first),
+  }))
+  return (
+    <Dialog title={isRunning ? 'Change the rollout' : 'Start a rollout'} onClose={onClose}>
+      {error && <ErrorBox error={error} onRetry={reload} />}
+      {!data && !error && <Spinner label="Loading the rollout…" />}
+      {data && <Form {...{ agent, versions, onChange, onClose }} initial={data.form} isChange={isRunning} />}
+    </Dialog>
+  )
+}
+
+type FormProps = Props & { initial: RolloutForm; isChange: boolean }
+
+function Form({ agent, versions, initial, isChange, onChange, onClose }: FormProps) {
+  const id = useId()
+  const [form, setForm] = useState(initial)
+  const release = useRelease(agent, form.versionId)
+  const set = (change: Partial<RolloutForm>) => setForm((last) => ({ ...last, ...change }))
+  const [chosen, setChosen] = useState<string | null>(null)
+  const needsTrial = !isChange && release.data?.gate?.require === 'trial'
+  const trial = chosen ?? (needsTrial ? (newestEnded(release.data?.trials ?? [])?.id ?? '') : '')
+  const { isRunning, error, start } = useAction(async () => {
+    await assertUnchanged(agent, onChange)
+    const body = JSON.stringify(toBody({ ...form, trial }))
+    await requestJson<RolloutRecord>(`/v1/agents/${agent.id}/rollout`, { method: 'PUT', body })
+    const changed = await requestJson<AgentRecord>(`/v1/agents/${agent.id}`)
+    announce(isChange ? 'The rollout is changed.' : 'The rollout has started.')
+    onClose()
+    onChange(changed)
+  })
+
+  function save(event: TargetedSubmitEvent<HTMLFormElement>) {
+    event.preventDefault()
+    void start()
+  }
+
+  const percent = Number(form.percent)
+  const isPercent = percent >= 1 && percent <= 100
+  return (
+    <form class="form" onSubmit={save}>
+      {versions.length > 1 && !isChange ? (
+        <div>
+          <label for={`${id}-version`}>Version</label>
+          <select
+            id={`${id}-version`}
+            class="rollout-version"
+            value={form.versionId}
+            onChange={({ currentTarget }) => {
+              set({ versionId: currentTarget.value })
+              setChosen(null)
+            }}
+          >
+            {versions.map((version) => (
+              <option key={version.id} value={version.id}>
+                {shortId(version.id)}, {formatTime(version.createdAt)}
+                {version.status === 'DRAFT' && ' (draft)'}
+              </option>
+            ))}
+          </select>
+        </div>
+      ) : (
+        <p>
+          Version <code>{shortId(form.versionId)}</code>
+        </p>
+      )}
+      <NumberField
+        id={`${id}-percent`}
+        label="Share of the runs (%)"
+        value={form.percent}
+        range={{ min: 1, max: 100, step: 0.01 }}
+        isRequired
+        onInput={(value) => set({ percent: value })}
+      />
+      <fieldset class="choices">
+        <legend>What gets the version</legend>
+        <label>
+          <input
+            type="radio"
+            name={`${id}-key`}
+            checked={form.key === 'tenant'}
+            onChange={() => set({ key: 'tenant' })}
+          />
+          all runs of a tenant, or none
+        </label>
+        <label>
+          <input
+            type="radio"
+            name={`${id}-key`}
+            checked={form.key === 'execution'}
+            onChange={() => set({ key: 'execution' })}
+          />
+          each run on its own
+        </label>
+      </fieldset>
+      <fieldset class="rollout-rules">
+        <legend>The service ends it by itself when</legend>
+        <NumberField
+          id={`${id}-errors`}
+          label="more than this share of its runs failed (%)"
+          value={form.maxErrorRate}
+          range={{ min: 0, max: 100, step: 0.01 }}
+          onInput={(value) => set({ maxErrorRate: value })}
+        />
+        <NumberField
+          id={`${id}-cost`}
+          label="a run costs more than now by over (%)"
+          value={form.maxCostIncrease}
+          range={{ min: 0, max: 100_000, step: 0.01 }}
+          onInput={(value) => set({ maxCostIncrease: value })}
+        />
+        <NumberField
+          id={`${id}-runs`}
+          label="and it has at least this many runs"
+          value={form.minRuns}
+          range={{ min: 1, max: 1_000_000, step: 1 }}
+          onInput={(value) => set({ minRuns: value })}
+        />
+        <p class="muted">Empty: not for this reason. Both empty: never.</p>
+      </fieldset>
+      {release.error && <ErrorBox error={release.error} onRetry={release.reload} />}
+      {!isChange && release.data && (
+        <TrialChoice
+          {...release.data}
+          chosen={trial}
+          onChoose={setChosen}
+          agent={agent.slug}
+          versionId={form.versionId}
+        />
+      )}
+      <p>
+        {isPercent &&
+          `Within a second, ${percent} % of the ${form.key === 'tenant' ? 'tenants' : 'runs'} get this version for runs that name none, and ${restOf(percent)} % the current one. `}
+        {replaces(agent, form.versionId) && 'It takes the place of the rollout in progress. '}
+        {versions.find((version) => version.id === form.versionId)?.status === 'DRAFT' &&
+          'The draft is published by this, without becoming current. '}
+        To undo it, end the rollout: then all runs get the current version.
+      </p>
+      {error && <ReleaseError error={error} agent={agent.slug} versionId={form.versionId} />}
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+        <button type="submit" class="primary" disabled={isRunning}>
+          {isChange ? 'Change rollout' : 'Start rollout'}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+const replaces = ({ rollout }: AgentRecord, versionId: string): boolean =>
+  rollout !== null && rollout.versionId !== versionId
+
+type NumberProps = {
+  id: string
+  label: string
+  value: string
+  range: { min: number; max: number; step: number }
+  isRequired?: boolean
+  onInput: (value: string) => void
+}
+
+const NumberField = ({ id, label, value, range, isRequired = false, onInput }: NumberProps) => (
+  <div>
+    <label for={id}>{label}</label>
+    <input
+      id={id}
+      type="number"
+      inputMode={range.step === 1 ? 'numeric' : 'decimal'}
+      {...range}
+      required={isRequired}
+      value={value}
+      onInput={({ currentTarget }) => onInput(currentTarget.value)}
+    />
+  </div>
+)

@@ -1,0 +1,81 @@
+import type { RolloutBody } from '../../lib/api/schemas/bodies.ts'
+import type { RolloutRecord } from '../../lib/api/schemas/rollout-record.ts'
+
+/** A rollout as it is typed. Empty: the service does not end it for that reason. */
+export type RolloutForm = {
+  versionId: string
+  percent: string
+  key: RolloutRecord['key']
+  /** In percent. */
+  maxErrorRate: string
+  maxCostIncrease: string
+  minRuns: string
+  trial: string
+}
+
+/** Runs before the service judges a rollout, if nobody says (docs/rollouts.md). */
+const MIN_RUNS = '20'
+
+export const newRollout = (versionId: string): RolloutForm => ({
+  versionId,
+  percent: '10',
+  key: 'tenant',
+  maxErrorRate: '',
+  maxCostIncrease: '',
+  minRuns: MIN_RUNS,
+  trial: '',
+})
+
+/** The form of a rollout that is in progress. */
+export function toForm({ versionId, percent, key, abort }: RolloutRecord): RolloutForm {
+  return {
+    ...newRollout(versionId),
+    percent: String(percent),
+    key,
+    maxErrorRate: toPercent(abort?.maxErrorRate),
+    maxCostIncrease: toPercent(abort?.maxCostIncrease),
+    ...(abort && { minRuns: String(abort.minRuns) }),
+  }
+}
+
+const toPercent = (fraction: number | null | undefined): string =>
+  fraction == null ? '' : String(Number((fraction * 100).toFixed(4)))
+
+/** The request of a form whose fields are valid. */
+export function toBody(form: RolloutForm): RolloutBody {
+  const [maxErrorRate, maxCostIncrease] = [toFraction(form.maxErrorRate), toFraction(form.maxCostIncrease)]
+  const hasRules = maxErrorRate !== null || maxCostIncrease !== null
+  return {
+    versionId: form.versionId,
+    percent: Number(form.percent),
+    key: form.key,
+    abort: hasRules
+      ? {
+          maxErrorRate,
+          maxCostIncrease,
+          ...(form.minRuns.trim() !== '' && { minRuns: Number(form.minRuns) }),
+        }
+      : null,
+    ...(form.trial !== '' && { trial: form.trial }),
+  }
+}
+
+const toFraction = (percent: string): number | null =>
+  percent.trim() === '' ? null : Number((Number(percent) / 100).toFixed(6))
+
+/** The percentage of the runs that the current version keeps. */
+export const restOf = (percent: number): number => Number((100 - percent).toFixed(2))
+
+/** When the service ends a rollout by itself, as sentences. */
+export function describeRules(abort: RolloutRecord['abort']): string[] {
+  if (!abort) return ['The service does not end it by itself.']
+  const { maxErrorRate, maxCostIncrease, minRuns } = abort
+  return [
+    ...(maxErrorRate === null ? [] : [`more than ${toPercent(maxErrorRate)} % of its runs have failed`]),
+    ...(maxCostIncrease === null
+      ? []
+      : [
+          `a run costs over ${toPercent(maxCostIncrease)} % more than one of the current version in the same time`,
+        ]),
+  ].map((reason) => `The service ends it when ${reason}, after at least ${minRuns} runs.`)
+}

@@ -1,0 +1,104 @@
+import type { VersionDetails } from '../../lib/api/schemas/agent-record.ts'
+import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
+import type { ApiError } from '../api/api-error.ts'
+import { Facts } from '../components/data.tsx'
+import { formatCount, formatCountOf, formatPercent, formatTime } from '../components/format.ts'
+import { ErrorBox } from '../components/page.tsx'
+import { toHref, toPath } from '../state/location.ts'
+
+export type Gate = NonNullable<VersionDetails['execution']['promotion']>
+
+/** What the current version asks of a trial, as phrases. */
+export function describeGate(gate: Gate): string[] {
+  const { maxRegressed, maxChanged, maxError, maxCostIncrease, minRuns } = gate
+  return [
+    ...(minRuns === undefined ? [] : [`at least ${formatCountOf(minRuns, 'run')}`]),
+    ...(maxRegressed === undefined ? [] : [`at most ${formatCount(maxRegressed)} regressed`]),
+    ...(maxChanged === undefined ? [] : [`at most ${formatCount(maxChanged)} changed`]),
+    ...(maxError === undefined ? [] : [`at most ${formatCount(maxError)} failed or diverged`]),
+    ...(maxCostIncrease === undefined ? [] : [`costs at most ${formatPercent(maxCostIncrease)} more`]),
+  ]
+}
+
+const VERDICTS = {
+  SAME: 'same',
+  CHANGED: 'changed',
+  CORRECTED: 'corrected',
+  REGRESSED: 'regressed',
+  DIVERGED: 'diverged',
+  ERROR: 'failed',
+} as const
+
+type Verdicts = Partial<Record<keyof typeof VERDICTS, number>>
+
+const countVerdicts = (verdicts: Verdicts): string[] =>
+  (Object.keys(VERDICTS) as (keyof typeof VERDICTS)[])
+    .filter((verdict) => (verdicts[verdict] ?? 0) > 0)
+    .map((verdict) => `${formatCount(verdicts[verdict] ?? 0)} ${VERDICTS[verdict]}`)
+
+/** A trial in a list of choices. */
+export function describeTrial({ createdAt, status, cancelled, lines, verdicts }: TrialRecord): string {
+  const state = cancelled ? 'cancelled' : status === 'ENDED' ? null : 'in progress'
+  const parts = [formatCountOf(lines, 'run'), ...countVerdicts(verdicts), ...(state ? [state] : [])]
+  return `${formatTime(createdAt)}: ${parts.join(', ')}`
+}
+
+/** The sentences of the service without the names that the document has for its limits. */
+export const withoutNames = (detail: string): string => detail.replace(/ \(\w+\)(?=\.)/g, '')
+
+type Failure = { trialId?: string; runs?: number; verdicts?: Verdicts; costIncrease?: number | null }
+
+type ErrorProps = { error: ApiError; agent: string; versionId: string }
+
+/** Why a version was not released, and what to do about it. @param agent its slug */
+export function ReleaseError({ error, agent, versionId }: ErrorProps) {
+  if (error.code === 'TrialRequired')
+    return (
+      <section class="error-box" role="alert">
+        <h2>A trial is required</h2>
+        <p>
+          The current version lets another one take its place only after a trial on earlier runs. Nothing was
+          changed.
+        </p>
+        <div class="actions">
+          <a class="button" href={trialHref(agent, versionId)}>
+            Start a trial of this version
+          </a>
+        </div>
+      </section>
+    )
+  if (error.code !== 'TrialFailed') return <ErrorBox error={error} />
+  const { trialId, runs, verdicts, costIncrease } = (error.problem ?? {}) as Failure
+  return (
+    <section class="error-box" role="alert">
+      <h2>The trial does not meet the limits of the current version</h2>
+      <p>{withoutNames(error.message)} Nothing was changed.</p>
+      {runs !== undefined && (
+        <Facts
+          facts={{
+            Runs: formatCount(runs),
+            Verdicts: countVerdicts(verdicts ?? {}).join(', '),
+            Cost: typeof costIncrease === 'number' && formatIncrease(costIncrease),
+          }}
+        />
+      )}
+      <div class="actions">
+        {trialId !== undefined && (
+          <a class="button" href={toHref(toPath('trials', trialId))}>
+            Open the trial
+          </a>
+        )}
+        <a class="button" href={trialHref(agent, versionId)}>
+          Start another trial
+        </a>
+      </div>
+    </section>
+  )
+}
+
+const formatIncrease = (increase: number): string =>
+  increase === 0 ? 'the same' : `${formatPercent(Math.abs(increase))} ${increase > 0 ? 'more' : 'less'}`
+
+/** Where a trial of a version is started. */
+export const trialHref = (agent: string, versionId: string): string =>
+  toHref('/trials/new', { agent, version: versionId })

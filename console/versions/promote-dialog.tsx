@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks'
+import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
+import { assertUnchanged } from '../api/agent-changes.ts'
+import { requestJson } from '../api/request.ts'
+import { announce } from '../components/copy-button.tsx'
+import { Dialog, useAction } from '../components/dialog.tsx'
+import { shortId } from '../components/format.ts'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { ReleaseError } from './gate.tsx'
+import { TrialChoice } from './trial-choice.tsx'
+import { newestEnded, useRelease } from './use-release.ts'
+import { isOlder } from './version-state.tsx'
+
+type Props = {
+  agent: AgentRecord
+  version: Pick<VersionRecord, 'id' | 'status'>
+  /** With the agent after the promotion, or as somebody else has changed it meanwhile. */
+  onChange: (agent: AgentRecord) => void
+  onClose: () => void
+}
+
+/** Makes a version current, with the trial that the current one asks for. */
+export function PromoteDialog({ agent, version, onChange, onClose }: Props) {
+  const { data, error: loadError, reload } = useRelease(agent, version.id)
+  const [chosen, setChosen] = useState<string | null>(null)
+  const isBack = isOlder(version, agent.currentVersionId)
+  // Going back needs no trial: none is given unless it is chosen.
+  const trial = chosen ?? (isBack || !data?.gate ? '' : (newestEnded(data.trials)?.id ?? ''))
+  const { isRunning, error, start } = useAction(async () => {
+    await assertUnchanged(agent, onChange)
+    const promoted = await requestJson<AgentRecord>(`/v1/agents/${agent.id}/versions/${version.id}/promote`, {
+      method: 'POST',
+      query: { trial },
+    })
+    announce('The version is current.')
+    onClose()
+    onChange(promoted)
+  })
+  return (
+    <Dialog title={isBack ? 'Roll back to this version?' : 'Promote this version?'} onClose={onClose}>
+      <div class="form">
+        <Consequences agent={agent} version={version} />
+        {loadError && <ErrorBox error={loadError} onRetry={reload} />}
+        {!data && !loadError && <Spinner label="Loading what the current version asks for…" />}
+        {data && !isBack && (
+          <TrialChoice
+            {...data}
+            chosen={trial}
+            onChoose={setChosen}
+            agent={agent.slug}
+            versionId={version.id}
+          />
+        )}
+        {error && <ReleaseError error={error} agent={agent.slug} versionId={version.id} />}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Leave it as it is
+          </button>
+          <button type="button" class="danger" disabled={isRunning} onClick={start}>
+            {isBack ? 'Roll back' : 'Promote'}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+function Consequences({ agent, version }: Pick<Props, 'agent' | 'version'>) {
+  const { currentVersionId: current, rollout } = agent
+  return (
+    <>
+      <p>
+        Within a second, new runs that name no version get <code>{shortId(version.id)}</code>
+        {current !== null && (
+          <>
+            {' '}
+            instead of <code>{shortId(current)}</code>
+          </>
+        )}
+        . Runs in progress finish on the version that they began with. Schedules of the document follow.
+        {rollout !== null && ' The rollout in progress ends.'}
+      </p>
+      <p>
+        {current !== null ? (
+          <>
+            To undo it, promote <code>{shortId(current)}</code> again: it stays published.
+          </>
+        ) : (
+          'There is no other version to return to. To stop the runs, archive the agent.'
+        )}
+      </p>
+    </>
+  )
+}

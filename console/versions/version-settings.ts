@@ -1,0 +1,58 @@
+import type { VersionDetails } from '../../lib/api/schemas/agent-record.ts'
+import { formatCost, formatCount, formatDuration } from '../components/format.ts'
+
+type Version = Pick<
+  VersionDetails,
+  | 'execution'
+  | 'model'
+  | 'fallbacks'
+  | 'modelSettings'
+  | 'context'
+  | 'useDynamicLearning'
+  | 'learning'
+  | 'requireTools'
+  | 'env'
+  | 'code'
+>
+
+export type Settings = Record<string, string | null>
+
+/** What a run of the version may use, by name. */
+export function limitsOf({ execution }: Pick<Version, 'execution'>): Settings {
+  const { maxAgentSteps, maxAgentStepsAllowed, timeoutSeconds, maxTokens, maxCostUsd } = execution
+  return {
+    Steps:
+      maxAgentSteps === maxAgentStepsAllowed
+        ? `at most ${formatCount(maxAgentSteps)}`
+        : `${formatCount(maxAgentSteps)}, a run may ask for up to ${formatCount(maxAgentStepsAllowed)}`,
+    Duration: timeoutSeconds === null ? 'no limit of its own' : formatDuration(timeoutSeconds * 1_000),
+    Tokens: maxTokens === null ? 'no limit of its own' : `at most ${formatCount(maxTokens)}`,
+    Cost: maxCostUsd === null ? 'no limit of its own' : `at most ${formatCost(maxCostUsd)}`,
+    'Tool calls at the same time': formatCount(execution.maxParallelToolCalls),
+    'Runs of other agents': `at most ${formatCount(execution.maxChildren)}`,
+    Cache: execution.useCache
+      ? `on${execution.cacheTtlSeconds === null ? '' : `, for ${formatDuration(execution.cacheTtlSeconds * 1_000)}`}`
+      : 'off, unless a run asks for it',
+  }
+}
+
+/** The model and how it is used; nothing for a code agent without one. */
+export function modelSettingsOf(version: Version): Settings {
+  const { model, fallbacks, modelSettings, context, execution, learning } = version
+  if (version.code) return { 'Environment variables': version.env.join(', ') || 'none' }
+  return {
+    Model: model ?? 'the default of the service',
+    'If it is not available': fallbacks?.join(', ') ?? null,
+    'Models that a run may choose': execution.models?.join(', ') ?? null,
+    Temperature: modelSettings?.temperature === undefined ? null : String(modelSettings.temperature),
+    'Output tokens': modelSettings?.maxOutputTokens
+      ? `at most ${formatCount(modelSettings.maxOutputTokens)}`
+      : null,
+    'Context window': context?.window ? `${formatCount(context.window)} tokens` : null,
+    'Tool results that are kept': context?.keep === undefined ? null : formatCount(context.keep),
+    'Must call a tool': version.requireTools ? 'yes' : null,
+    Learning: version.useDynamicLearning
+      ? `from ${learning.feedback === 'all' ? 'all feedback' : 'reviewed feedback'}${learning.unrated ? ' and unrated results' : ''}`
+      : 'off, unless a run asks for it',
+  }
+}

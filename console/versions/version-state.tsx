@@ -1,0 +1,54 @@
+import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
+
+export type VersionState = 'current' | 'rollout' | 'draft' | 'retired' | 'superseded'
+
+type Version = Pick<VersionRecord, 'id' | 'status' | 'retiredAt' | 'rollout'>
+
+export function stateOf(
+  version: Version,
+  { currentVersionId }: Pick<AgentRecord, 'currentVersionId'>,
+): VersionState {
+  if (version.id === currentVersionId) return 'current'
+  if (version.retiredAt !== null) return 'retired'
+  if (version.rollout) return 'rollout'
+  return version.status === 'DRAFT' ? 'draft' : 'superseded'
+}
+
+const LABELS: Record<VersionState, string> = {
+  current: 'Current',
+  rollout: 'Rollout',
+  draft: 'Draft',
+  retired: 'Retired',
+  superseded: 'Superseded',
+}
+
+const CLASSES: Record<VersionState, string> = {
+  current: 'badge-success',
+  rollout: 'badge-in_progress',
+  draft: 'badge-warning',
+  retired: 'badge-warning',
+  superseded: '',
+}
+
+/** What a version is for its agent. */
+export function VersionBadge({ version, state }: { version: Version; state: VersionState }) {
+  return (
+    <span class={`badge ${CLASSES[state]}`} title={version.retiredAt ?? undefined}>
+      {LABELS[state]}
+      {state === 'rollout' && `: ${version.rollout?.percent} %`}
+    </span>
+  )
+}
+
+/** What the state means for runs. */
+export const MEANINGS: Record<VersionState, string> = {
+  current: 'Runs that name no version get this one.',
+  rollout: 'A part of the runs that name no version get this one; the others get the current version.',
+  draft: 'It runs only where a request names it, with a token that has the scopes run and manage.',
+  retired: 'It accepts no new runs, and cannot become current.',
+  superseded: 'Another version is current. This one still runs where a request names it.',
+}
+
+/** Whether it was published before the one that is current: promoting it is a step back. */
+export const isOlder = (version: Pick<Version, 'id' | 'status'>, currentId: string | null): boolean =>
+  version.status === 'PUBLISHED' && currentId !== null && version.id < currentId

@@ -1,0 +1,63 @@
+import type { VersionDetails } from '../../lib/api/schemas/agent-record.ts'
+import { formatCount } from '../components/format.ts'
+import { JsonView } from '../components/json-view.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+
+type Tool = VersionDetails['tools'][number]
+
+const KINDS = { http: 'HTTP', lambda: 'Lambda', mcp: 'MCP server', agent: 'Agent' } as const
+
+/** How a tool is called, as far as the console knows it. */
+export const kindOf = (tool: Tool): string =>
+  Object.entries(KINDS).find(([member]) => Object.hasOwn(tool, member))?.[1] ?? 'Tool'
+
+/** The tools of a version as its document declares them. */
+export function VersionTools({ tools }: { tools: Tool[] }) {
+  if (tools.length === 0) return null
+  return (
+    <section class="card" aria-labelledby="tools-title">
+      <h2 id="tools-title">
+        Tools <span class="muted">{formatCount(tools.length)}</span>
+      </h2>
+      <ul class="version-tools">
+        {tools.map((tool, index) => (
+          <li key={index}>
+            <p>
+              <code>
+                <VisibleText text={String(tool.name)} />
+              </code>{' '}
+              <span class="badge">{kindOf(tool)}</span>
+              {tool.approval !== undefined && tool.approval !== false && (
+                <>
+                  {' '}
+                  <span class="badge badge-warning">Needs approval</span>
+                </>
+              )}
+              {tool.readOnly === true && (
+                <>
+                  {' '}
+                  <span class="badge">Read only</span>
+                </>
+              )}
+            </p>
+            {typeof tool.description === 'string' && (
+              <p class="version-tool-text">
+                <VisibleText text={tool.description} />
+              </p>
+            )}
+            <details>
+              <summary>
+                Declaration
+                <span class="visually-hidden">
+                  {' '}
+                  of <VisibleText text={String(tool.name)} />
+                </span>
+              </summary>
+              <JsonView value={tool} label={`the declaration of ${String(tool.name)}`} />
+            </details>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
