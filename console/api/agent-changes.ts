@@ -21,7 +21,7 @@ function describeRollout(seen: Seen['rollout'], now: Seen['rollout']): string | 
   if (now === null) return seen === null ? null : 'The rollout has ended.'
   if (seen === null) return `A rollout of the version ${shortId(now.versionId)} has started.`
   const isSame = seen.versionId === now.versionId && seen.updatedAt === now.updatedAt
-  return isSame ? null : `The rollout has changed: ${shortId(now.versionId)} gets ${now.percent} %.`
+  return isSame ? null : `The rollout has changed: ${shortId(now.versionId)} gets ${now.percent}%.`
 }
 
 /**

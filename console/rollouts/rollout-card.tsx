@@ -113,7 +113,7 @@ function Progress({ agent, rollout: { versionId, percent, key, startedAt, update
       </svg>
       <Facts
         facts={{
-          Share: `${percent} % of the ${key === 'tenant' ? 'tenants' : 'runs'}`,
+          Share: `${percent}% of the ${key === 'tenant' ? 'tenants' : 'runs'}`,
           Version: <VersionLink agent={agent.slug} versionId={versionId} />,
           Started: <Time value={startedAt} />,
           For: <Elapsed since={startedAt} />,

@@ -13,7 +13,7 @@ import { ErrorBox, Spinner } from '../components/page.tsx'
 import { ReleaseError } from '../versions/gate.tsx'
 import { TrialChoice } from '../versions/trial-choice.tsx'
 import { newestEnded, useRelease } from '../versions/use-release.ts'
-import { newRollout, type RolloutForm, restOf, toBody, toForm } from './rollout-form.ts'
+import { newRollout, type RolloutForm, toBody, toForm } from './rollout-form.ts'
 
 type Props = {
   agent: AgentRecord
@@ -165,7 +165,7 @@ function Form({ agent, versions, initial, isChange, onChange, onClose }: FormPro
       )}
       <p>
         {isPercent &&
-          `Within a second, ${percent} % of the ${form.key === 'tenant' ? 'tenants' : 'runs'} get this version for runs that name none, and ${restOf(percent)} % the current one. `}
+          `Within a second, ${percent}% of the ${form.key === 'tenant' ? 'tenants' : 'runs'} get this version and the others the current one, unless a run names another. `}
         {replaces(agent, form.versionId) && 'It takes the place of the rollout in progress. '}
         {versions.find((version) => version.id === form.versionId)?.status === 'DRAFT' &&
           'The draft is published by this, without becoming current. '}

@@ -71,11 +71,11 @@ export function describeRules(abort: RolloutRecord['abort']): string[] {
   if (!abort) return ['The service does not end it by itself.']
   const { maxErrorRate, maxCostIncrease, minRuns } = abort
   return [
-    ...(maxErrorRate === null ? [] : [`more than ${toPercent(maxErrorRate)} % of its runs have failed`]),
+    ...(maxErrorRate === null ? [] : [`more than ${toPercent(maxErrorRate)}% of its runs have failed`]),
     ...(maxCostIncrease === null
       ? []
       : [
-          `a run costs over ${toPercent(maxCostIncrease)} % more than one of the current version in the same time`,
+          `a run costs over ${toPercent(maxCostIncrease)}% more than one of the current version in the same time`,
         ]),
   ].map((reason) => `The service ends it when ${reason}, after at least ${minRuns} runs.`)
 }

@@ -149,7 +149,7 @@ function Meaning({ agent, version }: Loaded) {
         {agent.archivedAt !== null
           ? 'The agent is archived: no version of it accepts new runs.'
           : state === 'current' && agent.rollout
-            ? `${restOf(agent.rollout.percent)} % of the runs that name no version get this one; the others get the version that is being rolled out.`
+            ? `${restOf(agent.rollout.percent)}% of the runs that name no version get this one; the others get the version that is being rolled out.`
             : MEANINGS[state]}{' '}
         {isOther && (
           <a

@@ -35,7 +35,7 @@ export function VersionBadge({ version, state }: { version: Version; state: Vers
   return (
     <span class={`badge ${CLASSES[state]}`} title={version.retiredAt ?? undefined}>
       {LABELS[state]}
-      {state === 'rollout' && `: ${version.rollout?.percent} %`}
+      {state === 'rollout' && `: ${version.rollout?.percent}%`}
     </span>
   )
 }

@@ -31,7 +31,7 @@ describe('describeChange', () => {
     const changed = { ...rollout, percent: 50, updatedAt: '2026-11-25T10:00:00.000Z' }
     expect(describeChange(agent, running)).toBe('A rollout of the version 01a20000…0002 has started.')
     expect(describeChange(running, { ...agent, rollout: changed })).toBe(
-      'The rollout has changed: 01a20000…0002 gets 50 %.',
+      'The rollout has changed: 01a20000…0002 gets 50%.',
     )
     expect(describeChange(running, agent)).toBe('The rollout has ended.')
   })

@@ -9,7 +9,7 @@ describe('describeGate', () => {
       'at most 0 regressed',
       'at most 5 changed',
       'at most 1 failed or diverged',
-      'costs at most 10 % more',
+      'costs at most 10% more',
     ])
   })
 
