@@ -4,6 +4,7 @@ import { toApprovalRecord } from '../lib/api/to-approval-record.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { mayDecide } from '../lib/engine/waiting/approvals.ts'
 import { decideApproval } from '../lib/engine/waiting/decide-approval.ts'
 import { listApprovals } from '../lib/engine/waiting/list-approvals.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
@@ -27,12 +28,20 @@ async function decide({ access, executionId, approvalId, body }: Request<'decide
 }
 
 async function list(request: Request<'list-approvals'>) {
-  const { agent, tenantId, ...page } = request.query
-  const approvals = await listApprovals(
-    { ...stores, queue, system },
-    { access: request.access, agent, tenantId, page },
+  const { access } = request
+  const { agent, tenantId, fields, ...page } = request.query
+  const approvals = await listApprovals({ ...stores, queue, system }, { access, agent, tenantId, page })
+  const isSummary = fields === 'summary'
+  return toPageResponse(
+    approvals,
+    (approval) =>
+      toApprovalRecord(approval, {
+        access,
+        mayDecide: mayDecide(approval, approval.execution, access),
+        isSummary,
+      }),
+    request,
   )
-  return toPageResponse(approvals, toApprovalRecord, request)
 }
 
 export const handler = family({

@@ -191,6 +191,10 @@ export const resultPageParameters = /* @__PURE__ */ parameters(() => ({
 
 export const lineExecutionPageParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
+  status: describe(
+    z.optional(oneOf(['IN_PROGRESS', 'SUCCESS', 'ERROR'])),
+    'Return only executions with this status. Pages can be short, also empty, before the last one.',
+  ),
   fields: fields(),
 }))
 
@@ -235,6 +239,10 @@ export const approvalPageParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
   agent: describe(agentName(), 'Return only approvals of this agent (ID or slug).', { minLength: 1 }),
   tenantId: describe(tenantId(), 'Return only approvals of executions of this tenant.'),
+  fields: describe(
+    z.optional(oneOf(['all', 'summary'])),
+    '`summary` leaves out `input` and `inputSchema`, which can be large.',
+  ),
 }))
 
 export const usageParameters = /* @__PURE__ */ parameters(() => ({

@@ -1,12 +1,26 @@
+import { hasScope } from '../access/permissions.ts'
+import type { Access } from '../core/access.ts'
 import { maskMacs } from '../core/callback-mac.ts'
 import type { ExecutionSummary } from '../core/execution.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import type { ApprovalRecord } from './schemas/execution-record.ts'
 
 type Listed = Pick<ApprovalRecord, 'id' | 'name' | 'title' | 'input' | 'since' | 'until' | 'step'> & {
+  inputSchema: JsonObject | null
   execution: Pick<ExecutionSummary, 'id' | 'agentId' | 'versionId' | 'tenantId'>
 }
 
-export const toApprovalRecord = ({ execution, ...approval }: Listed): ApprovalRecord => ({
+type Reader = {
+  access: Pick<Access, 'scopes'>
+  /** Whether the token could decide if it had the scope. */
+  mayDecide: boolean
+  isSummary: boolean
+}
+
+export const toApprovalRecord = (
+  { execution, ...approval }: Listed,
+  { access, mayDecide, isSummary }: Reader,
+): ApprovalRecord => ({
   id: approval.id,
   executionId: execution.id,
   documentId: execution.agentId,
@@ -14,7 +28,8 @@ export const toApprovalRecord = ({ execution, ...approval }: Listed): ApprovalRe
   tenantId: execution.tenantId,
   name: approval.name,
   title: maskMacs(approval.title),
-  input: maskMacs(approval.input),
+  ...(!isSummary && { input: maskMacs(approval.input), inputSchema: approval.inputSchema }),
+  mayDecide: mayDecide && hasScope(access, 'approve'),
   since: approval.since,
   until: approval.until,
   step: approval.step,

@@ -110,6 +110,7 @@ describe('GET /v1/approvals', () => {
     expect(json).toEqual([
       {
         ...{ id, executionId, name: 'refund', title: 'Refund?', input: { usd: 200 }, step: 1 },
+        ...{ inputSchema: null, mayDecide: true },
         documentId: expect.any(String),
         versionId: expect.any(String),
         tenantId: 'acme',
@@ -117,6 +118,17 @@ describe('GET /v1/approvals', () => {
         until: expect.any(String),
       },
     ])
+  })
+
+  it('says who may not decide, and leaves out inputs on request', async () => {
+    await waiting('summarized')
+    const path = '/v1/approvals?tenantId=summarized'
+    const reader = await own.withLimits({ scopes: ['read'] })
+    expect((await reader('GET', path)).json).toMatchObject([{ mayDecide: false, input: { usd: 200 } }])
+    const [summary] = (await approver('GET', `${path}&fields=summary`)).json
+    expect(summary).toMatchObject({ mayDecide: true, title: 'Refund?' })
+    expect(Object.keys(summary)).not.toEqual(expect.arrayContaining(['input']))
+    expect(Object.keys(summary)).not.toEqual(expect.arrayContaining(['inputSchema']))
   })
 
   it('filters by agent and tenant, and shows limited tokens their own', async () => {

@@ -96,6 +96,10 @@ describe('a batch', () => {
     expect(summaries.json[0].input).toBeUndefined()
     const next = await own.call('GET', getNextLink(summaries) ?? '')
     expect(next.json.map(({ customId }: { customId: string }) => customId)).toEqual(['line-2', 'bad'])
+    const failed = await own.call('GET', `/v1/batches/${batch.id}/executions?fields=summary&status=ERROR`)
+    expect(failed.json.map(({ customId }: { customId: string }) => customId)).toEqual(
+      all.filter(({ status }) => status === 'ERROR').map(({ customId }) => customId),
+    )
     expect((await own.call('GET', '/v1/batches?agent=echo&tenantId=acme')).json).toContainEqual(record)
     expect((await own.call('GET', '/v1/batches?agent=waits')).json).not.toContainEqual(record)
     const listed = await own.call('GET', '/v1/agent_executions?tenantId=acme')

@@ -26,6 +26,7 @@ import type {
   ExecutionFilters,
   GetOptions,
   LimitFilters,
+  LineFilters,
   ListOptions,
   RunOptions,
   SignalOptions,
@@ -360,7 +361,10 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   }
 
   /** The executions that a batch has started, in the order of its lines. */
-  batchExecutions(batch: BatchOrId, options: ListOptions = {}): AsyncGenerator<Execution, void, undefined> {
+  batchExecutions(
+    batch: BatchOrId,
+    options: ListOptions & LineFilters = {},
+  ): AsyncGenerator<Execution, void, undefined> {
     return this.caller.list(`${batchPath(idOf(batch))}/executions`, options)
   }
 

@@ -48,8 +48,12 @@ export type Approval = {
   /** The name of the tool, or of the wait in a code agent. */
   name: string
   title: string
-  /** The arguments of the call with their defaults, or the data of the wait. */
-  input: unknown
+  /** The arguments of the call with their defaults, or the data of the wait. Absent in a summary. */
+  input?: unknown
+  /** The JSON Schema that an edited input must match. Null for the wait of a code agent, whose data can be any object. Absent in a summary. */
+  inputSchema?: { [key: string]: unknown } | null
+  /** Whether this token may decide. False without the scope `approve`, and for the token that started the execution if the tool says `notByCaller`. */
+  mayDecide: boolean
   since: string
   until: string
   /** The number of the step. */

@@ -13,6 +13,7 @@ export type {
   ExecutionFilters,
   GetOptions,
   LimitFilters,
+  LineFilters,
   ListOptions,
   RunOptions,
   SignalOptions,

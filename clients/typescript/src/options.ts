@@ -66,6 +66,9 @@ export type LimitFilters = { kind?: 'tenant' | 'agent' | undefined }
 /** `agent`: its slug or ID. */
 export type ApprovalFilters = { agent?: string | undefined; tenantId?: string | undefined }
 
+/** Of the executions of a batch. */
+export type LineFilters = { status?: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR' | undefined }
+
 export type SignalOptions = CallOptions & {
   /** Signals with the same key and data are delivered once. Each call gets a new key by default. */
   idempotencyKey?: string | undefined

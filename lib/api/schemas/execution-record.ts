@@ -179,7 +179,23 @@ export const approvalRecord = z
     tenantId: nullableText,
     name: z.string().describe('The name of the tool, or of the wait in a code agent.'),
     title: z.string(),
-    input: z.unknown().describe('The arguments of the call with their defaults, or the data of the wait.'),
+    input: z
+      .unknown()
+      .optional()
+      .describe(
+        'The arguments of the call with their defaults, or the data of the wait. Absent in a summary.',
+      ),
+    inputSchema: jsonObject
+      .nullable()
+      .optional()
+      .describe(
+        'The JSON Schema that an edited input must match. Null for the wait of a code agent, whose data can be any object. Absent in a summary.',
+      ),
+    mayDecide: z
+      .boolean()
+      .describe(
+        'Whether this token may decide. False without the scope `approve`, and for the token that started the execution if the tool says `notByCaller`.',
+      ),
     since: z.iso.datetime(),
     until: z.iso.datetime(),
     step: z.int().describe('The number of the step.'),

@@ -73,13 +73,17 @@ export async function listBatches(
   return { items: await Promise.all(items.map((batch) => countLines({ batches }, batch))), next }
 }
 
-export type LineExecutionsQuery = PageQuery & { fields?: 'all' | 'summary' | undefined }
+export type LineExecutionsQuery = PageQuery & {
+  status?: Execution['status'] | undefined
+  fields?: 'all' | 'summary' | undefined
+}
 
-/** Pages without an execution that one request reads. */
+/** Pages without a matching execution that one request reads. */
 const MAX_READS = 10
 
 /**
- * A page of the executions of a batch, in the order of their lines, without those that do not exist.
+ * A page of the executions of a batch, in the order of their lines, without those that do not exist or have another
+ * status.
  * @throws BatchNotFound, InvalidCursor
  */
 export async function listLineExecutions(
@@ -87,7 +91,7 @@ export async function listLineExecutions(
     batches,
     executions,
   }: { batches: Pick<BatchStore, 'get'>; executions: Pick<ExecutionStore, 'readMany' | 'readSummaries'> },
-  { query: { fields, ...query }, ...reference }: BatchReference & { query: LineExecutionsQuery },
+  { query: { status, fields, ...query }, ...reference }: BatchReference & { query: LineExecutionsQuery },
 ): Promise<Page<Execution | ExecutionSummary>> {
   const { limit, after } = parsePage(query, BY_LINE)
   const batch = await findBatch({ batches }, reference)
@@ -99,7 +103,8 @@ export async function listLineExecutions(
   for (let reads = 0; reads < MAX_READS && line < batch.lines && items.length === 0; reads++) {
     const count = Math.min(limit, batch.lines - line)
     const ids = Array.from({ length: count }, (_, index) => lineExecutionId(batch, line + index))
-    for await (const execution of read({ organizationId, ids })) {
+    for await (const found of read({ organizationId, ids })) {
+      const execution = status === undefined || found?.status === status ? found : null
       if (execution) bytes += fields === 'summary' ? 0 : Buffer.byteLength(JSON.stringify(execution))
       // The next page begins with it.
       if (bytes > MAX_PAGE_BYTES && items.length > 0) return { items, next: { order: String(line) } }
