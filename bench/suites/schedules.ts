@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import { nextTimes } from '../../lib/agents/cron.ts'
+import { nextTimes } from '../../lib/cron-times.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { CATCH_UP_SECONDS, firingExecutionId, type Schedule } from '../../lib/core/schedule.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'

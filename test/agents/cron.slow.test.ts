@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { lastTimes, nextTimes } from '../../lib/agents/cron.ts'
+import { lastTimes, nextTimes } from '../../lib/cron-times.ts'
 import { hasPython, installPython } from '../support/processes/python-environment.ts'
 
 const SCRIPT = fileURLToPath(new URL('python/enumerate_minutes.py', import.meta.url))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { checkCron, lastTimes, MAX_CRON_LENGTH, nextTimes } from '../../lib/agents/cron.ts'
+import { checkCron, MAX_CRON_LENGTH } from '../../lib/agents/cron.ts'
+import { lastTimes, nextTimes } from '../../lib/cron-times.ts'
 
 const times = (cron: string, timezone: string, from: string, count: number) =>
   nextTimes(cron, timezone, Date.parse(from), count).map(toIso)

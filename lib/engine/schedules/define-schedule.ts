@@ -1,7 +1,7 @@
-import { nextTimes } from '../../agents/cron.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { ScheduleId } from '../../core/ports.ts'
 import type { DeclaredSchedule, Schedule } from '../../core/schedule.ts'
+import { nextTimes } from '../../cron-times.ts'
 import { setTimer, type TimerParts } from './set-timer.ts'
 
 /** What a client or a document says about a schedule. */

@@ -1,4 +1,3 @@
-import { lastTimes, nextTimes } from '../../agents/cron.ts'
 import { MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN } from '../../core/limits.ts'
 import type { FeedQueue, FiringMessage, RunQueue, ScheduleStore } from '../../core/ports.ts'
 import {
@@ -9,6 +8,7 @@ import {
   type Schedule,
   toFiring,
 } from '../../core/schedule.ts'
+import { lastTimes, nextTimes } from '../../cron-times.ts'
 import { MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
 import type { Engine } from '../engine.ts'
 import { type Admit, admission } from '../submit/admission.ts'

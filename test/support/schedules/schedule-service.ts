@@ -1,4 +1,4 @@
-import { nextTimes } from '../../../lib/agents/cron.ts'
+import { nextTimes } from '../../../lib/cron-times.ts'
 import { TooManyRequests, Unavailable } from '../../../lib/core/errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { BatchQueue, FeedQueue, FiringMessage } from '../../../lib/core/ports.ts'
