@@ -35,7 +35,8 @@ describe('maskMacs', () => {
   it('is applied to what approvers see', () => {
     const execution = { id, agentId: id, versionId: id, tenantId: null }
     const approval = { id: 'a', name: 'a', title: url, input: { url }, since: '', until: '', step: 1 }
-    expect(toApprovalRecord({ execution, ...approval })).toMatchObject({
+    const reader = { access: { scopes: null }, mayDecide: true, isSummary: false }
+    expect(toApprovalRecord({ execution, ...approval, inputSchema: null }, reader)).toMatchObject({
       title: masked,
       input: { url: masked },
     })
