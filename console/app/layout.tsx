@@ -1,6 +1,7 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, ComponentType } from 'preact'
 import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import { toUrl } from '../api/request.ts'
+import { ApprovalCount } from '../approvals/approval-count.tsx'
 import { Announcer } from '../components/copy-button.tsx'
 import { signOut, useMe } from '../state/session.ts'
 import type { Section } from './routes.tsx'
@@ -11,6 +12,8 @@ type Link = {
   label: string
   /** Whether the token may see the page; absent if every token may. Asked once the token is known. */
   shows?: (me: MeRecord) => boolean
+  /** Beside the label, such as how much there is to do. */
+  Detail?: ComponentType<{ me: MeRecord }>
 }
 
 /** The pages of the sidebar. */
@@ -18,6 +21,25 @@ const LINKS: Link[] = [
   { section: 'overview', href: '#/', label: 'Overview' },
   { section: 'agents', href: '#/agents', label: 'Agents' },
   { section: 'runs', href: '#/runs', label: 'Runs' },
+  {
+    section: 'approvals',
+    href: '#/approvals',
+    label: 'Approvals',
+    shows: ({ scopes }) => scopes.includes('approve') || scopes.includes('read'),
+    Detail: ({ me }) => (me.scopes.includes('approve') ? <ApprovalCount /> : null),
+  },
+  {
+    section: 'batches',
+    href: '#/batches',
+    label: 'Batches',
+    shows: ({ scopes }) => scopes.includes('read'),
+  },
+  {
+    section: 'schedules',
+    href: '#/schedules',
+    label: 'Schedules',
+    shows: ({ scopes, tenantId }) => scopes.includes('read') && tenantId === null,
+  },
   { section: 'tenants', href: '#/tenants', label: 'Tenants' },
 ]
 
@@ -46,6 +68,7 @@ export function Layout({ section, children }: { section: Section | null; childre
               aria-current={link.section === section ? 'page' : undefined}
             >
               {link.label}
+              {link.Detail && me && <link.Detail me={me} />}
             </a>
           ))}
         </nav>

@@ -72,6 +72,17 @@ const loadTenants = () => import('../tenants/tenants-page.tsx')
 const TenantsPage = lazyPage('Tenants', async () => (await loadTenants()).TenantsPage)
 const TenantPage = lazyPage('Tenant', async () => (await loadTenants()).TenantPage)
 
+const ApprovalsPage = lazyPage(
+  'Approvals',
+  async () => (await import('../approvals/approvals-page.tsx')).ApprovalsPage,
+)
+const loadBatches = () => import('../batches/batches-page.tsx')
+const BatchesPage = lazyPage('Batches', async () => (await loadBatches()).BatchesPage)
+const BatchPage = lazyPage('Batch', async () => (await loadBatches()).BatchPage)
+const loadSchedules = () => import('../schedules/schedules-page.tsx')
+const SchedulesPage = lazyPage('Schedules', async () => (await loadSchedules()).SchedulesPage)
+const SchedulePage = lazyPage('Schedule', async () => (await loadSchedules()).SchedulePage)
+
 /** Every page. The first route that matches counts. Keys make a page start afresh when its subject changes. */
 const routes: Route[] = [
   route('/', 'overview', (_, query) => <OverviewPage query={query} />),
@@ -89,6 +100,15 @@ const routes: Route[] = [
   route('/runs', 'runs', (_, query) => <RunsPage query={query} />),
   route('/runs/{executionId}', 'runs', ({ executionId }) => (
     <RunPage key={executionId} executionId={executionId} />
+  )),
+  route('/approvals', 'approvals', (_, query) => <ApprovalsPage query={query} />),
+  route('/batches', 'batches', (_, query) => <BatchesPage query={query} />),
+  route('/batches/{batchId}', 'batches', ({ batchId }, query) => (
+    <BatchPage key={batchId} batchId={batchId} query={query} />
+  )),
+  route('/schedules', 'schedules', (_, query) => <SchedulesPage query={query} />),
+  route('/agents/{agent}/schedules/{name}', 'schedules', ({ agent, name }) => (
+    <SchedulePage key={`${agent} ${name}`} agent={agent} name={name} />
   )),
   route('/tenants', 'tenants', (_, query) => <TenantsPage query={query} />),
   route('/tenants/{tenantId}', 'tenants', ({ tenantId }, query) => (

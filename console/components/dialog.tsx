@@ -63,7 +63,7 @@ export function ConfirmDialog({ title, label, keepLabel, children, action, onClo
   )
 }
 
-/** A request that a button starts. It can be started again after an error, but not while it is under way. */
+/** A request that a button starts. It can be started again, but not while it is under way. */
 export function useAction(action: () => Promise<void>): {
   isRunning: boolean
   error: ApiError | null
@@ -78,6 +78,7 @@ export function useAction(action: () => Promise<void>): {
     setState({ isRunning: true, error: null })
     try {
       await action()
+      setState({ isRunning: false, error: null })
     } catch (error) {
       setState({ isRunning: false, error: asApiError(error) })
     }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordUsage } from './demo/record-usage.ts'
 import { runAgents } from './demo/run-agents.ts'
 import { type Demo, startDemo } from './demo/start-demo.ts'
+import { startWork } from './demo/start-work.ts'
 import { findViolations } from './support/axe.ts'
 import { useBrowser } from './support/browser.ts'
 import { getLayoutShift, observeLayoutShift } from './support/metrics.ts'
@@ -12,11 +13,13 @@ const MAX_LAYOUT_SHIFT = 0.05
 const { open } = useBrowser()
 let demo: Demo
 let ids: Awaited<ReturnType<typeof runAgents>> & { draft: string; code: string }
+let batchId: string
 
 beforeAll(async () => {
   demo = await startDemo()
   await recordUsage(demo)
   const runs = await runAgents(demo)
+  batchId = (await startWork(demo)).batchId
   const change = (document: string) => document.replace('Look the order', 'Always look the order')
   await demo.publish('order-support', { draft: true, change })
   const draft = (await demo.call('GET', '/v1/agents/order-support')).json.draftVersionId
@@ -131,6 +134,35 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
     'deletion of limits',
     () => '#/tenants/acme',
     (page) => page.getByRole('button', { name: 'Delete limits…' }).click(),
+  ],
+  ['approvals', () => '#/approvals'],
+  [
+    'approval with an edited input',
+    () => '#/approvals',
+    async (page) => {
+      await page.getByRole('button', { name: 'Edit input' }).click()
+      await page.getByRole('textbox', { name: 'Input as JSON' }).fill('{"usd": }')
+      await page.getByText(/Line 1, column/).waitFor()
+    },
+  ],
+  ['approval that is not open', () => '#/approvals?item=01a20000-0000-7000-8000-000000000000.a'],
+  ['approvals without results', () => '#/approvals?search=nobody'],
+  ['batches', () => '#/batches'],
+  [
+    'start of a batch',
+    () => '#/batches?agent=wait',
+    (page) => page.getByRole('button', { name: 'Start a batch…' }).click(),
+  ],
+  ['batches without results', () => '#/batches?tenantId=nobody'],
+  ['batch', () => `#/batches/${batchId}`],
+  ['failed lines of a batch', () => `#/batches/${batchId}?status=ERROR`],
+  ['schedules', () => '#/schedules'],
+  ['schedules of an agent without any', () => '#/schedules?agent=wait'],
+  ['schedule', () => '#/agents/import-contacts/schedules/nightly'],
+  [
+    'change of a schedule',
+    () => '#/agents/import-contacts/schedules/nightly',
+    (page) => page.getByRole('button', { name: 'Edit…' }).click(),
   ],
   ['missing run', () => '#/runs/01a20000-0000-7000-8000-000000000000'],
   ['missing page', () => '#/nowhere'],

@@ -69,6 +69,12 @@ describe.each([
     ['try it again', `#/agents/x/try?from=${idOf(1_000_000)}`],
     ['runs', '#/runs'],
     ['run', RUN],
+    ['approvals', '#/approvals'],
+    ['approval that was decided', `#/approvals?item=${idOf(9)}.x`],
+    ['batches', '#/batches'],
+    ['batch', '#/batches/x'],
+    ['schedules', '#/schedules?agent=x'],
+    ['schedule', '#/agents/x/schedules/y'],
     ['tenants', '#/tenants'],
     ['tenant', '#/tenants/x'],
   ])('run no script: %s', async (_name, hash) => {

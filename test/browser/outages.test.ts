@@ -14,6 +14,7 @@ import {
 } from './stub/records.ts'
 import { type Answers, type Stub, startStub } from './stub/start-stub.ts'
 import { aLimitsRecord, aUsageRow } from './stub/usage.ts'
+import { aBatch, anApproval, aSchedule } from './stub/work.ts'
 import { useBrowser } from './support/browser.ts'
 
 /** Polls that fail are repeated less and less often: after 6 s, 12 s, 24 s, 30 s. */
@@ -36,6 +37,12 @@ const answers: Answers = {
     status: 200,
     body: [aUsageRow({ start: new Date().toISOString(), agentId: AGENT_ID, tenantId: 'acme' })],
   }),
+  'list-approvals': () => ({ status: 200, body: [anApproval(1)] }),
+  'list-batches': () => ({ status: 200, body: [aBatch(1)] }),
+  'get-batch': () => ({ status: 200, body: aBatch(1) }),
+  'list-batch-executions': () => ({ status: 200, body: [] }),
+  'list-schedules': () => ({ status: 200, body: [aSchedule()] }),
+  'get-schedule': () => ({ status: 200, body: aSchedule() }),
   'list-limits': () => ({ status: 200, body: [] }),
   'get-tenant-limits': () => ({ status: 200, body: someLimits }),
 }
@@ -55,6 +62,15 @@ const PAGES: [string, string, Content][] = [
   ['try it', `#/agents/${AGENT_ID}/try`, (page) => page.getByRole('button', { name: 'Run', exact: true })],
   ['runs', '#/runs', (page) => page.getByText(/^1 run/)],
   ['run', `#/runs/${idOf(1_000_000)}`, (page) => page.getByText('I look it up.')],
+  ['approvals', '#/approvals', (page) => page.getByRole('heading', { name: 'Refund 1?' })],
+  ['batches', '#/batches', (page) => page.getByText('1 batch', { exact: true })],
+  ['batch', `#/batches/${aBatch(1).id}`, (page) => page.getByText('10 of 10 ended')],
+  ['schedules', '#/schedules', (page) => page.getByRole('link', { name: 'nightly' })],
+  [
+    'schedule',
+    `#/agents/${AGENT_ID}/schedules/nightly`,
+    (page) => page.getByRole('table', { name: 'Next runs' }),
+  ],
   ['tenants', '#/tenants', (page) => page.getByRole('link', { name: 'acme' })],
   ['tenant', '#/tenants/acme', (page) => page.getByRole('heading', { name: 'Runs over time' })],
 ]

@@ -10,6 +10,7 @@ import {
 } from './records.ts'
 import type { Answers } from './start-stub.ts'
 import { aLimitsRecord, aUsageRow } from './usage.ts'
+import { aBatch, anApproval, aSchedule } from './work.ts'
 
 const PER_PAGE = 50
 
@@ -59,6 +60,11 @@ const execution = anExecutionRecord(0, {
   },
 })
 
+const decidedStep = aStepRecord(14, {
+  wait: { kind: 'approval', id: 'x', title, data: { [title]: description } },
+  result: { decision: 'approve', by: tenantId, decidedAt: code, note: message, input: { [logs]: model } },
+})
+
 const steps = [
   ...stringsFrom(60, 12).map((text, index) =>
     aStepRecord(index + 1, {
@@ -76,10 +82,41 @@ const steps = [
     }),
   ),
   aStepRecord(13, { name: title, result: { [description]: message }, text: undefined }),
+  decidedStep,
 ]
 
 const usage = stringsFrom(0, HOSTILE_STRINGS.length).map((text, index) =>
   aUsageRow({ agentId: idOf(100_000 + index), tenantId: text, errors: { [text]: 1 + index } }),
+)
+
+const approvals = stringsFrom(0, 90).map((text, index) =>
+  anApproval(index, { title: text, name: text, tenantId: text, input: { [text]: text } }),
+)
+
+const batches = stringsFrom(0, 90).map((text, index) =>
+  aBatch(index, { tenantId: text, model: text, error: { code: text, message: text } }),
+)
+
+const lines = stringsFrom(0, 90).map((text, index) =>
+  anExecutionRecord(index, {
+    source: 'BATCH',
+    customId: text,
+    status: 'ERROR',
+    error: { code: text, message },
+  }),
+)
+
+const schedules = stringsFrom(0, 90).map((text, index) =>
+  aSchedule({
+    ...{ name: text, cron: text, timezone: text, tenantId: text, input: { [text]: text } },
+    options: { [text]: text },
+    firings: [
+      {
+        ...{ scheduledFor: `2026-11-20T09:00:${String(index % 60).padStart(2, '0')}.000Z`, status: 'FAILED' },
+        ...{ executionId: null, code: text },
+      },
+    ],
+  }),
 )
 
 const problem = (status: number) => ({
@@ -141,6 +178,15 @@ export const hostileAnswers: Answers = {
   'get-execution': () => ({ status: 200, body: execution }),
   'list-steps': () => ({ status: 200, body: steps }),
   'get-usage': () => ({ status: 200, body: usage }),
+  'list-approvals': () => ({ status: 200, body: approvals }),
+  'decide-approval': () => problem(422),
+  'list-batches': () => ({ status: 200, body: batches }),
+  'get-batch': () => ({ status: 200, body: batches[5] }),
+  'list-batch-executions': () => ({ status: 200, body: lines }),
+  'start-batch': () => problem(422),
+  'list-schedules': () => ({ status: 200, body: schedules }),
+  'get-schedule': () => ({ status: 200, body: schedules[5] }),
+  'put-schedule': () => problem(422),
   'list-limits': () => ({
     status: 200,
     body: stringsFrom(0, 90).map((text) => aLimitsRecord(text)),

@@ -1,0 +1,83 @@
+import { useMemo, useState } from 'preact/hooks'
+import type { ApprovalRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
+import { Segments } from '../components/data.tsx'
+import { printJson } from '../components/json-tree.ts'
+import { JsonView, TextPortions } from '../components/json-view.tsx'
+import { JsonEditor, LargeText } from '../schema/json-editor.tsx'
+import type { useCheck } from '../schema/run-check.ts'
+import { isEditable } from '../schema/use-large-input.ts'
+
+/** Bytes of an edited input that the service takes. */
+const MAX_EDITED_BYTES = 256_000
+
+/** What an edited input must match if the tool says nothing. */
+export const ANY_OBJECT: JsonObject = { type: 'object' }
+
+export const schemaOf = ({ inputSchema }: Pick<ApprovalRecord, 'inputSchema'>): JsonObject =>
+  (inputSchema as JsonObject | null | undefined) ?? ANY_OBJECT
+
+type Props = {
+  approval: ApprovalRecord
+  /** The edited input; null while it is as it was asked. */
+  text: string | null
+  check: ReturnType<typeof useCheck>
+  mayEdit: boolean
+  onText: (text: string | null) => void
+}
+
+/** The input that is asked for: as a tree or as text, and to edit. */
+export function InputEditor({ approval, text, check, mayEdit, onText }: Props) {
+  const [view, setView] = useState<'tree' | 'text'>('tree')
+  const asked = useMemo(() => printJson(approval.input), [approval.input])
+  const isLarge = asked.length > MAX_EDITED_BYTES || !isEditable(asked)
+  return (
+    <div class="approval-input">
+      <div class="toolbar">
+        <h3>Input</h3>
+        <div class="actions">
+          {text === null && (
+            <Segments
+              label="Show the input as"
+              choices={{ tree: 'JSON', text: 'Text' }}
+              chosen={view}
+              onChoose={setView}
+            />
+          )}
+          {mayEdit && text === null && !isLarge && (
+            <button type="button" class="small" onClick={() => onText(asked)}>
+              Edit input
+            </button>
+          )}
+          {text !== null && (
+            <button type="button" class="small" onClick={() => onText(null)}>
+              Discard changes
+            </button>
+          )}
+        </div>
+      </div>
+      {mayEdit && isLarge && <p class="muted">It is too large to be edited here.</p>}
+      {text !== null ? (
+        <Edited text={text} check={check} onText={onText} />
+      ) : view === 'tree' ? (
+        <JsonView value={approval.input} label="the input" />
+      ) : (
+        <pre class="approval-text">
+          <TextPortions text={asked} />
+        </pre>
+      )}
+    </div>
+  )
+}
+
+function Edited({ text, check, onText }: Pick<Props, 'check' | 'onText'> & { text: string }) {
+  const { issues, error } = check
+  if (!isEditable(text))
+    return <LargeText text={text} label="Input" issues={[]} onClear={() => onText(null)} />
+  return (
+    <>
+      {error !== null && <p class="muted">The input is not checked here: {error}</p>}
+      <JsonEditor text={text} label="Input as JSON" issues={issues} onChange={onText} />
+    </>
+  )
+}

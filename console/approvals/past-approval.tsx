@@ -1,0 +1,98 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
+import { requestJson, requestPages } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { JsonView } from '../components/json-view.tsx'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { RunLink, StatusBadge, Time } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { useScope } from '../state/session.ts'
+import { describeOutcome, findPastApproval, type Outcome, parseKey } from './approvals.ts'
+
+type Props = { itemKey: string; title: string | undefined }
+
+/** An approval that is open no more: by whom it was decided, and how. */
+export function PastApproval({ itemKey, title }: Props) {
+  const item = parseKey(itemKey)
+  const mayRead = useScope('read')
+  const { data, error, reload } = useResource(`${itemKey} ${mayRead}`, (signal) =>
+    item && mayRead ? load(item, signal) : Promise.resolve(null),
+  )
+  const heading = useRef<HTMLHeadingElement>(null)
+  // It replaces what had the focus.
+  useEffect(() => {
+    if (title !== undefined) heading.current?.focus()
+  }, [])
+  const past = data?.past
+  return (
+    <section class="card approval" aria-labelledby="approval-title">
+      <h2 id="approval-title" ref={heading} tabIndex={-1}>
+        <VisibleText text={past?.title ?? title ?? 'This approval'} />
+      </h2>
+      <p>
+        <strong>It is not open any more.</strong> {!item && 'The address names no approval.'}
+        {item && !mayRead && 'To see what became of it, you need a token with the scope read.'}
+      </p>
+      {error && <ErrorBox error={error} onRetry={reload} />}
+      {item && mayRead && !data && !error && <Spinner label="Loading what became of it…" />}
+      {past?.outcome && <OutcomeView outcome={past.outcome} />}
+      {data && !past?.outcome && (
+        <p>
+          {past
+            ? 'The run ended, or went on, without a decision.'
+            : 'The run has no such approval, or it belongs to a step that the console does not read.'}
+        </p>
+      )}
+      {item && (
+        <p>
+          Run <RunLink executionId={item.executionId} />{' '}
+          {data && <StatusBadge status={data.run.status} code={data.run.error?.code} />}
+        </p>
+      )}
+      {past && (
+        <>
+          <h3>Input</h3>
+          <JsonView value={past.asked} label="the input" />
+        </>
+      )}
+    </section>
+  )
+}
+
+async function load({ executionId, id }: { executionId: string; id: string }, signal: AbortSignal) {
+  const path = `/v1/agent_executions/${encodeURIComponent(executionId)}`
+  const [run, steps] = await Promise.all([
+    requestJson<ExecutionRecord>(path, { signal }),
+    requestPages<StepRecord>(`${path}/steps`, { query: { limit: 100 }, signal }),
+  ])
+  return { run, past: findPastApproval(steps.items, id) }
+}
+
+/** Who decided what, when, and why. */
+export function OutcomeView({ outcome }: { outcome: Outcome }) {
+  return (
+    <div class="approval-outcome">
+      <p>
+        <strong>
+          <VisibleText text={describeOutcome(outcome)} />
+        </strong>
+        {outcome.decidedAt !== '' && (
+          <>
+            , <Time value={outcome.decidedAt} />
+          </>
+        )}
+      </p>
+      {outcome.note !== null && (
+        <p class="approval-note">
+          <VisibleText text={outcome.note} />
+        </p>
+      )}
+      {outcome.input !== null && (
+        <>
+          <h3>Input as changed</h3>
+          <JsonView value={outcome.input} label="the changed input" />
+        </>
+      )}
+    </div>
+  )
+}

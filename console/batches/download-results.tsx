@@ -1,0 +1,110 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { BatchRecord } from '../../lib/api/schemas/batch-record.ts'
+import { type ApiError, unreachable } from '../api/api-error.ts'
+import { nextQueryOf, send } from '../api/request.ts'
+import { asApiError } from '../api/use-resource.ts'
+import { announce } from '../components/copy-button.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { formatBytes, formatPercent } from '../components/format.ts'
+import { ErrorBox } from '../components/page.tsx'
+import { resultsFileOf } from './batches.ts'
+
+/** Results of one request. */
+const PAGE_SIZE = 1_000
+
+/** Saves the results of a batch as a file of JSON lines. A link could not send the token. */
+export function DownloadResults({ batch }: { batch: BatchRecord }) {
+  const [loaded, setLoaded] = useState<{ lines: number; bytes: number } | null>(null)
+  const [error, setError] = useState<ApiError | null>(null)
+  const controller = useRef<AbortController | null>(null)
+  useEffect(() => () => controller.current?.abort(), [])
+
+  async function download() {
+    const current = new AbortController()
+    controller.current = current
+    setError(null)
+    setLoaded({ lines: 0, bytes: 0 })
+    try {
+      const parts = await readResults(batch, current.signal, setLoaded)
+      save(new Blob(parts, { type: 'application/x-ndjson' }), resultsFileOf(batch))
+      announce('The results are saved.')
+      setLoaded(null)
+    } catch (cause) {
+      if (!current.signal.aborted) setError(asApiError(cause))
+    }
+  }
+
+  function close() {
+    controller.current?.abort()
+    setLoaded(null)
+    setError(null)
+  }
+
+  return (
+    <>
+      <button type="button" onClick={download} disabled={loaded !== null}>
+        Download results
+      </button>
+      {loaded && (
+        <Dialog title="Download results" onClose={close}>
+          <div class="form">
+            {error ? (
+              <ErrorBox error={error} onRetry={download} />
+            ) : (
+              <p role="status">
+                {formatPercent(batch.lines === 0 ? 1 : Math.min(loaded.lines / batch.lines, 1))},{' '}
+                {formatBytes(loaded.bytes)}
+              </p>
+            )}
+            <div class="actions">
+              <button type="button" onClick={close}>
+                {error ? 'Close' : 'Stop'}
+              </button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+/** Page by page: a service without streams has pages in any case, and each can be asked for again. @throws ApiError */
+async function readResults(
+  { id }: BatchRecord,
+  signal: AbortSignal,
+  onProgress: (loaded: { lines: number; bytes: number }) => void,
+): Promise<Blob[]> {
+  const path = `/v1/batches/${encodeURIComponent(id)}/results`
+  const parts: Blob[] = []
+  let [lines, bytes] = [0, 0]
+  let query: URLSearchParams | null = new URLSearchParams({ limit: String(PAGE_SIZE) })
+  while (query) {
+    const response: Response = await send(path, { query, signal })
+    const text = await response.text().catch(() => {
+      signal.throwIfAborted()
+      throw unreachable()
+    })
+    const part = new Blob([text])
+    parts.push(part)
+    // A blob of megabytes can be on disk: the text is not kept.
+    lines += countLines(text)
+    bytes += part.size
+    onProgress({ lines, bytes })
+    query = nextQueryOf(response.headers.get('Link'))
+  }
+  return parts
+}
+
+function countLines(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1
+  return count
+}
+
+function save(blob: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}

@@ -1,0 +1,43 @@
+import type { BatchRecord } from '../../lib/api/schemas/batch-record.ts'
+import { formatCount, formatPercent } from '../components/format.ts'
+import { VisibleText } from '../components/visible-text.tsx'
+import { BATCH_STATUSES, progressOf } from './batches.ts'
+
+/** How far a batch is: what succeeded, what failed, and the rest. */
+export function ProgressBar({ batch }: { batch: BatchRecord }) {
+  const { counts, lines } = batch
+  const part = (count: number) => ({ width: `${lines === 0 ? 0 : (100 * count) / lines}%` })
+  const ended = counts.SUCCESS + counts.ERROR
+  return (
+    <div
+      class="progress"
+      role="progressbar"
+      aria-label="Lines that have ended"
+      aria-valuemin={0}
+      aria-valuemax={lines}
+      aria-valuenow={ended}
+      aria-valuetext={`${formatCount(ended)} of ${formatCount(lines)}: ${formatPercent(progressOf(batch))}`}
+    >
+      <div class="progress-success" style={part(counts.SUCCESS)} />
+      <div class="progress-error" style={part(counts.ERROR)} />
+    </div>
+  )
+}
+
+/** The state of a batch, and why it was stopped. */
+export function BatchStatus({ batch: { status, error, counts } }: { batch: BatchRecord }) {
+  const kind = status !== 'ENDED' ? 'in_progress' : error ? 'warning' : counts.ERROR > 0 ? 'error' : 'success'
+  return (
+    <span class={`badge badge-${kind}`}>
+      <span class="dot" aria-hidden="true" />
+      <span class="badge-code">
+        {BATCH_STATUSES[status]}
+        {error && (
+          <>
+            : <VisibleText text={error.code} />
+          </>
+        )}
+      </span>
+    </span>
+  )
+}

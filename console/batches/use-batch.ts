@@ -1,0 +1,43 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { BatchRecord } from '../../lib/api/schemas/batch-record.ts'
+import { requestEvents, requestJson } from '../api/request.ts'
+import { asApiError, useResource } from '../api/use-resource.ts'
+import { followBatch } from './follow-batch.ts'
+
+/** A batch, which is followed while it is open and the page is visible. */
+export function useBatch(batchId: string) {
+  const path = `/v1/batches/${encodeURIComponent(batchId)}`
+  const resource = useResource(batchId, (signal) => requestJson<BatchRecord>(path, { signal }))
+  const [isReconnecting, setIsReconnecting] = useState(false)
+  const [isDeleted, setIsDeleted] = useState(false)
+  const isOpen = resource.data !== null && resource.data.status !== 'ENDED'
+  useEffect(() => {
+    if (!isOpen) return
+    let controller: AbortController | null = null
+    const follow = () => {
+      controller?.abort()
+      controller = null
+      if (document.hidden) return
+      controller = new AbortController()
+      const { signal } = controller
+      followBatch({
+        open: async (lastEvent) => {
+          const headers = lastEvent === '' ? {} : { 'Last-Event-ID': lastEvent }
+          return (await requestEvents(path, { headers, signal })).events
+        },
+        signal,
+        onBatch: resource.setData,
+        onReconnecting: setIsReconnecting,
+      }).catch((error: unknown) => {
+        if (!signal.aborted && asApiError(error).status === 404) setIsDeleted(true)
+      })
+    }
+    follow()
+    document.addEventListener('visibilitychange', follow)
+    return () => {
+      controller?.abort()
+      document.removeEventListener('visibilitychange', follow)
+    }
+  }, [isOpen, path])
+  return { ...resource, isReconnecting, isDeleted }
+}

@@ -1,0 +1,251 @@
+import './schedules.css'
+import { useState } from 'preact/hooks'
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ScheduleRecord } from '../../lib/api/schemas/schedule-record.ts'
+import { newIdempotencyKey } from '../api/idempotency-key.ts'
+import { requestJson, send } from '../api/request.ts'
+import { usePolling, useResource } from '../api/use-resource.ts'
+import { announce } from '../components/copy-button.tsx'
+import { Card, Facts, Table } from '../components/data.tsx'
+import { ConfirmDialog } from '../components/dialog.tsx'
+import { formatDuration } from '../components/format.ts'
+import { JsonView } from '../components/json-view.tsx'
+import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { AgentLink, RunLink, Time, VersionLink } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { navigate, toHref, toPath } from '../state/location.ts'
+import { useScope } from '../state/session.ts'
+import { schedulePath } from './list-schedules.ts'
+import { ScheduleDialog } from './schedule-dialog.tsx'
+import { describeCatchUp, FIRING_TEXTS, OVERLAP_TEXTS, toEnabledBody } from './schedules.ts'
+import { formatInZone } from './zone-time.ts'
+
+const INTERVAL_MS = 30_000
+
+/** One schedule: when it runs next, what became of its last times, and what it starts. */
+export function SchedulePage({ agent, name }: { agent: string; name: string }) {
+  const path = schedulePath(agent, name)
+  const { data, error, reload, setData } = useResource(path, (signal) =>
+    requestJson<ScheduleRecord>(path, { signal }),
+  )
+  usePolling(async () => setData(await requestJson<ScheduleRecord>(path)), path, INTERVAL_MS)
+  const mayManage = useScope('manage')
+  return (
+    <Page
+      title={name}
+      parent={<a href="#/schedules">Schedules</a>}
+      detail={data && <ScheduleState schedule={data} />}
+      actions={data && mayManage && <Actions schedule={data} agent={agent} onChange={setData} />}
+    >
+      <NeedsScope scope="read">
+        {error && <ErrorBox error={error} onRetry={reload} />}
+        {!data && !error && <Spinner label="Loading the schedule…" />}
+        {data && (
+          <div class="stack">
+            <ScheduleFacts schedule={data} />
+            <div class="grid">
+              <NextRuns schedule={data} />
+              <Firings schedule={data} />
+            </div>
+            <Card title="Input">
+              <JsonView value={data.input} label="the input" />
+            </Card>
+          </div>
+        )}
+      </NeedsScope>
+    </Page>
+  )
+}
+
+const ScheduleState = ({ schedule: { enabled, declared } }: { schedule: ScheduleRecord }) => (
+  <>
+    {enabled ? (
+      <span class="badge badge-success">Enabled</span>
+    ) : (
+      <span class="badge badge-warning">Paused</span>
+    )}
+    {declared && <span class="badge">Declared by the agent</span>}
+  </>
+)
+
+const ScheduleFacts = ({ schedule }: { schedule: ScheduleRecord }) => (
+  <section class="card" aria-label="Facts">
+    <Facts
+      facts={{
+        Agent: <AgentLink agentId={schedule.documentId} />,
+        Version:
+          schedule.version === null ? (
+            'Current one at the time'
+          ) : (
+            <VersionLink agent={schedule.documentId} versionId={schedule.version} />
+          ),
+        Times: <VisibleText text={schedule.cron} class="mono" />,
+        'Time zone': <VisibleText text={schedule.timezone} />,
+        Tenant: schedule.tenantId !== null && <VisibleText text={schedule.tenantId} />,
+        'If the last run is still in progress': OVERLAP_TEXTS[schedule.overlap],
+        'After an outage': describeCatchUp(schedule.catchUpSeconds, formatDuration),
+        Options: Object.keys(schedule.options).length > 0 && (
+          <VisibleText text={JSON.stringify(schedule.options)} class="mono" />
+        ),
+        Set: <Time value={schedule.updatedAt} />,
+      }}
+    />
+  </section>
+)
+
+const NextRuns = ({ schedule: { nextRuns, timezone, enabled } }: { schedule: ScheduleRecord }) => (
+  <Card title="Next runs">
+    {nextRuns.length === 0 ? (
+      <p>{enabled ? 'Its times are over: it never runs again.' : 'It is paused: no run is due.'}</p>
+    ) : (
+      <Table caption="Next runs" columns={[timezone, 'In your time']}>
+        {nextRuns.map((time) => (
+          <tr key={time}>
+            <td>
+              <VisibleText text={formatInZone(time, timezone)} />
+            </td>
+            <td>
+              <Time value={time} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+    )}
+  </Card>
+)
+
+const Firings = ({ schedule: { firings } }: { schedule: ScheduleRecord }) => (
+  <Card title="Last times">
+    {firings.length === 0 ? (
+      <p>It was not due yet.</p>
+    ) : (
+      <Table caption="Last times, newest first" columns={['Due', 'What became of it', 'Run']}>
+        {firings.map(({ scheduledFor, status, executionId, code }) => (
+          <tr key={scheduledFor}>
+            <td>
+              <Time value={scheduledFor} />
+            </td>
+            <td class={status === 'FAILED' ? 'field-error' : undefined}>
+              {FIRING_TEXTS[status]}
+              {code !== null && (
+                <>
+                  : <VisibleText text={code} />
+                </>
+              )}
+            </td>
+            <td>{executionId === null ? '–' : <RunLink executionId={executionId} />}</td>
+          </tr>
+        ))}
+      </Table>
+    )}
+  </Card>
+)
+
+type ActionsProps = {
+  schedule: ScheduleRecord
+  agent: string
+  onChange: (schedule: ScheduleRecord) => void
+}
+
+function Actions({ schedule, agent, onChange }: ActionsProps) {
+  const [opened, setOpened] = useState<'run' | 'pause' | 'edit' | 'delete' | null>(null)
+  const [key, setKey] = useState('')
+  const { name, enabled, declared } = schedule
+  const path = schedulePath(agent, name)
+  const close = () => setOpened(null)
+
+  async function run() {
+    const headers = { 'Idempotency-Key': key }
+    const started = await requestJson<ExecutionRecord>(`${path}/run`, { method: 'POST', headers })
+    announce('The run has started.')
+    close()
+    navigate(toHref(toPath('runs', started.id)))
+  }
+
+  async function switchEnabled() {
+    const body = toEnabledBody(schedule, !enabled)
+    onChange(await requestJson<ScheduleRecord>(path, { method: 'PUT', body }))
+    announce(enabled ? 'The schedule is paused.' : 'The schedule is enabled.')
+    close()
+  }
+
+  async function remove() {
+    await send(path, { method: 'DELETE' })
+    announce('The schedule is deleted.')
+    close()
+    navigate('#/schedules')
+  }
+
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => {
+          setKey(newIdempotencyKey())
+          setOpened('run')
+        }}
+      >
+        Run now…
+      </button>
+      <button type="button" onClick={() => setOpened('pause')}>
+        {enabled ? 'Pause…' : 'Enable…'}
+      </button>
+      <button type="button" onClick={() => setOpened('edit')}>
+        Edit…
+      </button>
+      <button type="button" class="danger" onClick={() => setOpened('delete')}>
+        Delete…
+      </button>
+      {opened === 'run' && (
+        <ConfirmDialog title="Run it now?" label="Run now" keepLabel="Not now" action={run} onClose={close}>
+          <p>
+            A run starts at once with the input of the schedule, and costs as any run. Its times stay as they
+            are. You can cancel the run on its page.
+          </p>
+        </ConfirmDialog>
+      )}
+      {opened === 'pause' && (
+        <ConfirmDialog
+          title={enabled ? 'Pause this schedule?' : 'Enable this schedule?'}
+          label={enabled ? 'Pause' : 'Enable'}
+          keepLabel="Leave it"
+          action={switchEnabled}
+          onClose={close}
+        >
+          <p>
+            {enabled
+              ? 'It starts no runs until you enable it again. What is in progress goes on. A new version of the agent does not end the pause.'
+              : 'It starts runs again, from its next time on. Times during the pause are not made up for. You can pause it again.'}
+          </p>
+        </ConfirmDialog>
+      )}
+      {opened === 'edit' && (
+        <ScheduleDialog
+          agent={agent}
+          schedule={schedule}
+          onSave={(saved) => {
+            onChange(saved)
+            announce('The schedule is saved.')
+            close()
+          }}
+          onClose={close}
+        />
+      )}
+      {opened === 'delete' && (
+        <ConfirmDialog
+          title="Delete this schedule?"
+          label="Delete schedule"
+          keepLabel="Keep schedule"
+          action={remove}
+          onClose={close}
+        >
+          <p>
+            It starts no more runs; those that it started stay. This cannot be undone: you would have to
+            create it again.
+            {declared && ' The agent declares it: its next version that becomes current creates it again.'}
+          </p>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,105 @@
+import type { ScheduleRecord } from '../../lib/api/schemas/schedule-record.ts'
+import { CATCH_UP_SECONDS } from '../../lib/core/schedule.ts'
+
+export const OVERLAP_TEXTS: Record<ScheduleRecord['overlap'], string> = {
+  skip: 'Skip it while its last run is in progress',
+  allow: 'Start another run beside it',
+}
+
+export const FIRING_TEXTS: Record<ScheduleRecord['firings'][number]['status'], string> = {
+  STARTED: 'Started',
+  SKIPPED: 'Skipped: the run before was in progress',
+  MISSED: 'Missed: the service did not run',
+  FAILED: 'Failed to start',
+}
+
+/** How late a missed time may start a run, as choices; others stay what they are. */
+export const CATCH_UP_CHOICES: Record<number, string> = {
+  0: 'Up to 5 minutes late',
+  3600: 'Up to an hour late',
+  86400: 'Up to a day late',
+  604800: 'Up to 7 days late',
+}
+
+/** `Up to 2 h late` */
+export const describeCatchUp = (seconds: number, formatDuration: (ms: number) => string): string =>
+  CATCH_UP_CHOICES[seconds] ?? `Up to ${formatDuration(seconds * 1_000)} late`
+
+/** What the form edits, as it is typed. */
+export type ScheduleForm = {
+  name: string
+  cron: string
+  timezone: string
+  /** JSON text */
+  input: string
+  tenantId: string
+  overlap: ScheduleRecord['overlap']
+  catchUpSeconds: number
+}
+
+/** @param zone of the browser @param input as JSON text */
+export function toForm(schedule: ScheduleRecord | null, zone: string, input: string): ScheduleForm {
+  return {
+    name: schedule?.name ?? '',
+    cron: schedule?.cron ?? '0 9 * * MON-FRI',
+    timezone: schedule?.timezone ?? zone,
+    input,
+    tenantId: schedule?.tenantId ?? '',
+    overlap: schedule?.overlap ?? 'skip',
+    catchUpSeconds: schedule?.catchUpSeconds ?? CATCH_UP_SECONDS.default,
+  }
+}
+
+/**
+ * The body that saves a form: what it does not edit stays. The input goes as it was typed, so that no number changes.
+ * @param schedule null: it is new
+ */
+export function toBody(form: ScheduleForm, schedule: ScheduleRecord | null): string {
+  const { input, name: _, tenantId, ...rest } = form
+  const fields = {
+    ...rest,
+    cron: rest.cron.trim(),
+    timezone: rest.timezone.trim(),
+    tenantId: tenantId === '' ? null : tenantId,
+    options: schedule?.options ?? {},
+    version: schedule?.version ?? null,
+    enabled: schedule?.enabled ?? true,
+  }
+  return `${JSON.stringify(fields).slice(0, -1)},"input":${input.trim() === '' ? '{}' : input}}`
+}
+
+/** The body that only pauses or resumes a schedule. */
+export function toEnabledBody(schedule: ScheduleRecord, enabled: boolean): string {
+  const { cron, timezone, input, tenantId, options, version, overlap, catchUpSeconds } = schedule
+  return JSON.stringify({
+    ...{ cron, timezone, input, tenantId, options, version, overlap, catchUpSeconds },
+    enabled,
+  })
+}
+
+/** Messages of the service by the field of the form that they are about; `''` for others. */
+export function problemsByField(
+  errors: readonly { path: string; message: string }[],
+): Partial<Record<keyof ScheduleForm | '', string[]>> {
+  const fields = ['cron', 'timezone', 'tenantId', 'overlap', 'catchUpSeconds'] as const
+  const problems: Partial<Record<keyof ScheduleForm | '', string[]>> = {}
+  for (const { path, message } of errors) {
+    const field = fields.find((name) => path === `/${name}`) ?? (path.startsWith('/input') ? 'input' : '')
+    // "/cron: the hour …" is below the field that it names.
+    const text =
+      field === '' || field === 'input'
+        ? message
+        : capitalize(message.replace(`/${field}`, '').replace(/^:? /, ''))
+    problems[field] = [...(problems[field] ?? []), text]
+  }
+  return problems
+}
+
+const capitalize = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
+
+/** The one that fires next comes first, paused ones last, each by agent and name. */
+export function sortSchedules(schedules: ScheduleRecord[]): ScheduleRecord[] {
+  const order = ({ nextRunAt, documentId, name }: ScheduleRecord) =>
+    `${nextRunAt ?? '~'} ${documentId} ${name}`
+  return schedules.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
+}

@@ -1,0 +1,31 @@
+import type { Demo } from './start-demo.ts'
+
+/** Approvals that are open, batches and schedules. @returns the ID of a batch that has ended */
+export async function startWork({ call, run }: Demo): Promise<{ batchId: string }> {
+  for (const [orderId, usd] of [
+    ['A-1042', 240],
+    ['A-2077', 1_250],
+    ['B-17', 120.5],
+  ] as const)
+    await run('refund-order', { orderId, usd }, 'execMode=async&tenantId=acme')
+  const lines = Array.from({ length: 24 }, (_, index) => ({
+    customId: `import-${index + 1}`,
+    input: { count: 40 + index, pauseMs: 1, fail: index % 8 === 7 },
+  }))
+  const start = async (slug: string, body: object[], query = '') =>
+    String((await call('POST', `/v1/agents/${slug}/batches?${query}`, { body })).json.id)
+  await start('wait', [{ customId: 'line-1', input: { seconds: 600 } }], 'maxBatchCostUsd=5')
+  const batchId = await start('import-contacts', lines, 'tenantId=acme')
+  const schedule = (slug: string, name: string, body: object) =>
+    call('PUT', `/v1/agents/${slug}/schedules/${name}`, { body })
+  await schedule('import-contacts', 'nightly', {
+    ...{ cron: '30 2 * * *', timezone: 'America/New_York', input: { count: 400 } },
+  })
+  await schedule('import-contacts', 'weekly', { cron: '@weekly', input: { count: 1 }, enabled: false })
+  for (let polls = 0; polls < 100; polls++) {
+    const { status } = (await call('GET', `/v1/batches/${batchId}`)).json
+    if (status === 'ENDED') break
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  return { batchId }
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import {
+  describeOutcome,
+  findPastApproval,
+  keyOf,
+  mergeOpen,
+  nextKey,
+  parseKey,
+  searchApprovals,
+  timeLeft,
+} from '../../../console/approvals/approvals.ts'
+import { aStepRecord } from '../../browser/stub/records.ts'
+import { anApproval } from '../../browser/stub/work.ts'
+
+describe('the key of an approval', () => {
+  it('names its run too: waits of a code agent have the same ID in every run', () => {
+    const [first, second] = [anApproval(1, { id: 'x' }), anApproval(2, { id: 'x' })]
+    expect(keyOf(first)).not.toBe(keyOf(second))
+    expect(parseKey(keyOf(first))).toEqual({ executionId: first.executionId, id: 'x' })
+  })
+
+  it.each(['', 'x', 'x.', '.x', 'a.b.c'])('is none: %j', (text) => {
+    expect(parseKey(text)).toBeNull()
+  })
+})
+
+it('searchApprovals finds a part of the title or the name, in any case', () => {
+  const all = [anApproval(1, { title: 'Refund 5?' }), anApproval(2, { title: 'Erase?', name: 'eraseUser' })]
+  expect(searchApprovals(all, ' rEFund ')).toEqual([all[0]])
+  expect(searchApprovals(all, 'user')).toEqual([all[1]])
+  expect(searchApprovals(all, ' ')).toBe(all)
+})
+
+describe('nextKey', () => {
+  it.each([
+    [['a', 'b', 'c'], 'b', 'c'],
+    [['a', 'b'], 'b', 'a'],
+    [['a'], 'a', null],
+    [[], 'a', null],
+    [['a', 'b'], 'x', 'a'],
+  ])('of %j after %j is %j', (keys, decided, next) => {
+    expect(nextKey(keys, decided)).toBe(next)
+  })
+})
+
+describe('mergeOpen', () => {
+  const [one, two, three] = [anApproval(1), anApproval(2), anApproval(3)]
+
+  it('drops what is decided, and says that there is more', () => {
+    expect(mergeOpen([one, two], [two, three])).toEqual({ remaining: [two], hasNew: true })
+  })
+
+  it('keeps the list itself if nothing has changed', () => {
+    const listed = [one, two]
+    const { remaining, hasNew } = mergeOpen(listed, [two, one])
+    expect([remaining === listed, hasNew]).toEqual([true, false])
+  })
+})
+
+describe('findPastApproval', () => {
+  const decided = { by: 'Ann', decidedAt: '2026-11-20T10:00:00Z', note: 'Fine.', input: { usd: 1 } }
+
+  it('finds the decision on the call of a tool', () => {
+    const approval = { id: 'x', until: '2026-11-21T00:00:00Z', decision: 'approve' as const, ...decided }
+    const steps = [aStepRecord(1, { toolCalls: [{ id: 'c', name: 'refund', input: { usd: 2 }, approval }] })]
+    expect(findPastApproval(steps, 'x')).toEqual({
+      title: 'May the agent call refund?',
+      asked: { usd: 2 },
+      outcome: { decision: 'approve', ...decided },
+    })
+  })
+
+  it('finds the decision on the wait of a code agent', () => {
+    const wait = { kind: 'approval', id: 'x', title: 'Refund?', data: 7 }
+    const result = { decision: 'timeout', by: null, decidedAt: 't', note: null, input: null }
+    expect(findPastApproval([aStepRecord(1, { wait, result })], 'x')).toEqual({
+      ...{ title: 'Refund?', asked: 7, outcome: result },
+    })
+  })
+
+  it('has no outcome for one that is open, and is null for one that does not exist', () => {
+    const wait = { kind: 'approval', id: 'x', title: 'Refund?', data: null }
+    expect(findPastApproval([aStepRecord(1, { wait })], 'x')?.outcome).toBeNull()
+    expect(findPastApproval([aStepRecord(1, { wait })], 'y')).toBeNull()
+  })
+})
+
+describe('describeOutcome', () => {
+  const outcome = { by: 'Ann', decidedAt: '', note: null, input: null }
+  it.each([
+    [{ ...outcome, decision: 'approve' as const }, 'Approved by Ann'],
+    [{ ...outcome, decision: 'approve' as const, input: {} }, 'Approved with changes by Ann'],
+    [{ ...outcome, decision: 'reject' as const }, 'Rejected by Ann'],
+    [{ ...outcome, decision: 'reject' as const, by: null }, 'Rejected'],
+    [{ ...outcome, decision: 'timeout' as const, by: null }, 'Nobody decided in time'],
+  ])('%j', (given, text) => {
+    expect(describeOutcome(given)).toBe(text)
+  })
+})
+
+it('timeLeft is never negative', () => {
+  expect(timeLeft('2026-11-20T09:00:01Z', Date.parse('2026-11-20T09:00:00Z'))).toBe(1_000)
+  expect(timeLeft('2026-11-20T09:00:01Z', Date.parse('2026-11-20T10:00:00Z'))).toBe(0)
+})
