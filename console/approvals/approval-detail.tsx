@@ -6,7 +6,7 @@ import { requestJson } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Facts } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
-import { formatDuration } from '../components/format.ts'
+import { formatSeconds } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { AgentLink, RunLink, Time, useNow, VersionLink } from '../components/values.tsx'
@@ -99,7 +99,7 @@ function TimeLeft({ until }: { until: string }) {
     <>
       <Time value={until} />{' '}
       <span class={left < 3_600_000 ? 'approval-urgent' : 'muted'}>
-        {left === 0 ? '(time is over)' : `(${formatDuration(Math.ceil(left / 1_000) * 1_000)} left)`}
+        {left === 0 ? '(time is over)' : `(${formatSeconds(left)} left)`}
       </span>
     </>
   )

@@ -5,7 +5,7 @@ import { requestPage } from '../api/request.ts'
 import { usePages } from '../api/use-pages.ts'
 import { usePolling } from '../api/use-resource.ts'
 import { AgentTenantFilters } from '../components/agent-tenant-filters.tsx'
-import { formatCountOf, formatDuration } from '../components/format.ts'
+import { formatCountOf, formatSeconds } from '../components/format.ts'
 import { ListEnd } from '../components/list-end.tsx'
 import { Page, Spinner } from '../components/page.tsx'
 import { AgentLink, useNow } from '../components/values.tsx'
@@ -133,7 +133,7 @@ function Row({ approval, href, isShown }: RowProps) {
       <span class="muted approvals-facts">
         <AgentLink agentId={approval.documentId} />
         {approval.tenantId !== null && <VisibleText text={approval.tenantId} />}
-        <span>{left === 0 ? 'time is over' : `${formatDuration(left)} left`}</span>
+        <span>{left === 0 ? 'time is over' : `${formatSeconds(left)} left`}</span>
       </span>
     </li>
   )

@@ -195,7 +195,7 @@ function LineRow({ run }: { run: Line }) {
         <RunLink executionId={run.id} />
       </td>
       <td>
-        <StatusBadge status={run.status} code={run.error?.code} />
+        <StatusBadge status={run.status} code={run.error?.code} isWaiting={run.waitingFor !== null} />
       </td>
       <td class="numeric">
         <Duration

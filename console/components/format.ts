@@ -106,5 +106,16 @@ export function formatExactTime(value: string): string {
 export const formatMinute = (time: number, now: number): string =>
   (new Date(time).toDateString() === new Date(now).toDateString() ? minuteToday : minuteOfDay).format(time)
 
+/** A time to the minute in a time zone, with its name; in UTC for a zone that the browser does not know. */
+export function formatInZone(value: string | number, timezone: string): string {
+  const format = (timeZone: string) =>
+    new Intl.DateTimeFormat(LOCALE, { weekday: 'short', ...DAY, ...MINUTE, timeZone, timeZoneName: 'short' })
+  try {
+    return format(timezone).format(new Date(value))
+  } catch {
+    return format('UTC').format(new Date(value))
+  }
+}
+
 /** A day in UTC. @param time milliseconds since the epoch */
 export const formatDay = (time: number): string => dayInUtc.format(time)

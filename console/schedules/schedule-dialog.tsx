@@ -10,7 +10,7 @@ import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { AgentInput } from '../components/agent-tenant-filters.tsx'
 import { Dialog, useAction } from '../components/dialog.tsx'
-import { formatDuration } from '../components/format.ts'
+import { formatInZone } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { useNow } from '../components/values.tsx'
@@ -18,6 +18,7 @@ import { JsonEditor, LargeText } from '../schema/json-editor.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
 import { schedulePath } from './list-schedules.ts'
+import { localZone, previewTimes } from './preview-times.ts'
 import {
   CATCH_UP_CHOICES,
   describeCatchUp,
@@ -27,7 +28,6 @@ import {
   toBody,
   toForm,
 } from './schedules.ts'
-import { formatInZone, localZone, previewTimes } from './zone-time.ts'
 
 type Props = {
   /** ID or slug; empty: to be chosen. */
@@ -157,7 +157,7 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
               >
                 {catchUpChoices(schedule?.catchUpSeconds).map((seconds) => (
                   <option key={seconds} value={seconds}>
-                    {describeCatchUp(seconds, formatDuration)}
+                    {describeCatchUp(seconds)}
                   </option>
                 ))}
               </select>

@@ -8,7 +8,7 @@ import { usePolling, useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Card, Facts, Table } from '../components/data.tsx'
 import { ConfirmDialog } from '../components/dialog.tsx'
-import { formatDuration } from '../components/format.ts'
+import { formatInZone } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { AgentLink, RunLink, Time, VersionLink } from '../components/values.tsx'
@@ -18,7 +18,6 @@ import { useScope } from '../state/session.ts'
 import { schedulePath } from './list-schedules.ts'
 import { ScheduleDialog } from './schedule-dialog.tsx'
 import { describeCatchUp, FIRING_TEXTS, OVERLAP_TEXTS, toEnabledBody } from './schedules.ts'
-import { formatInZone } from './zone-time.ts'
 
 const INTERVAL_MS = 30_000
 
@@ -83,7 +82,7 @@ const ScheduleFacts = ({ schedule }: { schedule: ScheduleRecord }) => (
         'Time zone': <VisibleText text={schedule.timezone} />,
         Tenant: schedule.tenantId !== null && <VisibleText text={schedule.tenantId} />,
         'If the last run is still in progress': OVERLAP_TEXTS[schedule.overlap],
-        'After an outage': describeCatchUp(schedule.catchUpSeconds, formatDuration),
+        'After an outage': describeCatchUp(schedule.catchUpSeconds),
         Options: Object.keys(schedule.options).length > 0 && (
           <VisibleText text={JSON.stringify(schedule.options)} class="mono" />
         ),

@@ -7,7 +7,7 @@ import { useResource } from '../api/use-resource.ts'
 import { AgentTenantFilters } from '../components/agent-tenant-filters.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { Table } from '../components/data.tsx'
-import { formatCount, formatCountOf } from '../components/format.ts'
+import { formatCount, formatCountOf, formatInZone } from '../components/format.ts'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { AgentLink, RunLink, Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -17,7 +17,6 @@ import { ASKED, listSchedulesOf, PARALLEL } from './list-schedules.ts'
 import { ScheduleDialog } from './schedule-dialog.tsx'
 import { SchedulePage } from './schedule-page.tsx'
 import { FIRING_TEXTS, sortSchedules } from './schedules.ts'
-import { formatInZone } from './zone-time.ts'
 
 export { SchedulePage }
 

@@ -1,5 +1,6 @@
 import type { ScheduleRecord } from '../../lib/api/schemas/schedule-record.ts'
 import { CATCH_UP_SECONDS } from '../../lib/core/schedule.ts'
+import { formatSeconds } from '../components/format.ts'
 
 export const OVERLAP_TEXTS: Record<ScheduleRecord['overlap'], string> = {
   skip: 'Skip it while its last run is in progress',
@@ -22,8 +23,8 @@ export const CATCH_UP_CHOICES: Record<number, string> = {
 }
 
 /** `Up to 2 h late` */
-export const describeCatchUp = (seconds: number, formatDuration: (ms: number) => string): string =>
-  CATCH_UP_CHOICES[seconds] ?? `Up to ${formatDuration(seconds * 1_000)} late`
+export const describeCatchUp = (seconds: number): string =>
+  CATCH_UP_CHOICES[seconds] ?? `Up to ${formatSeconds(seconds * 1_000)} late`
 
 /** What the form edits, as it is typed. */
 export type ScheduleForm = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { formatDuration } from '../../../console/components/format.ts'
+import { formatInZone } from '../../../console/components/format.ts'
+import { previewTimes } from '../../../console/schedules/preview-times.ts'
 import {
   describeCatchUp,
   problemsByField,
@@ -8,7 +9,6 @@ import {
   toEnabledBody,
   toForm,
 } from '../../../console/schedules/schedules.ts'
-import { formatInZone, previewTimes } from '../../../console/schedules/zone-time.ts'
 import { aSchedule } from '../../browser/stub/work.ts'
 
 describe('toBody', () => {
@@ -62,8 +62,8 @@ it('sortSchedules begins with the next to fire; paused ones come last', () => {
 })
 
 it('describeCatchUp knows usual times and others', () => {
-  expect(describeCatchUp(3_600, formatDuration)).toBe('Up to an hour late')
-  expect(describeCatchUp(7_200, formatDuration)).toBe('Up to 2 h late')
+  expect(describeCatchUp(3_600)).toBe('Up to an hour late')
+  expect(describeCatchUp(7_200)).toBe('Up to 2 h late')
 })
 
 describe('previewTimes', () => {

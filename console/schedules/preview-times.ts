@@ -1,19 +1,5 @@
 import { nextTimes } from '../../lib/cron-times.ts'
 
-/** `Thu, Nov 26, 09:30 GMT+1` in a time zone; in UTC for a zone that the browser does not know. */
-export function formatInZone(value: string | number, timezone: string): string {
-  const format = (timeZone: string) =>
-    new Intl.DateTimeFormat(undefined, {
-      ...{ weekday: 'short', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
-      ...{ timeZone, timeZoneName: 'short' },
-    } as Intl.DateTimeFormatOptions).format(new Date(value))
-  try {
-    return format(timezone)
-  } catch {
-    return format('UTC')
-  }
-}
-
 /** The time zone of the browser. */
 export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
