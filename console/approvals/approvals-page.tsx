@@ -44,8 +44,12 @@ export function ApprovalsPage({ query }: { query: URLSearchParams }) {
 
   const found = useMemo(() => searchApprovals(list.items, search), [list.items, search])
   const keys = found.map(keyOf)
-  const [first] = found
-  const shown = item === '' ? (first ? keyOf(first) : null) : item
+  const view = JSON.stringify([agent, tenantId, search])
+  // The first one stays when newer ones arrive above it: somebody may be typing.
+  const pinned = useRef<{ view: string; key: string } | null>(null)
+  const [first] = keys
+  if (pinned.current?.view !== view) pinned.current = first === undefined ? null : { view, key: first }
+  const shown = item === '' ? (pinned.current?.key ?? null) : item
   const isFiltered = agent !== '' || tenantId !== '' || search !== ''
 
   const hrefOf = (key: string | null) => toHref('/approvals', { agent, tenantId, search, item: key })
@@ -56,6 +60,7 @@ export function ApprovalsPage({ query }: { query: URLSearchParams }) {
   /** The decided one leaves the list, and the next one gets the focus. */
   function goOn(decided: string) {
     const next = nextKey(keys, decided)
+    pinned.current = null
     setFocused(next ?? 'none')
     list.update((listed) => listed.filter((each) => keyOf(each) !== decided))
     navigate(hrefOf(next), { replace: true })
