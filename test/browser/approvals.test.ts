@@ -26,7 +26,10 @@ async function tabTo(page: Page, name: string, key = 'Tab'): Promise<void> {
   throw new Error(`The key ${key} does not lead to ${name}.`)
 }
 
-describe('approvals of runs', () => {
+/** The first run of an agent takes long on a busy machine. */
+const RUN_TIMEOUT_MS = 150_000
+
+describe('approvals of runs', { timeout: RUN_TIMEOUT_MS }, () => {
   let demo: Demo
   beforeAll(async () => {
     demo = await startDemo()
@@ -52,7 +55,7 @@ describe('approvals of runs', () => {
   const waiting = async (id: string) =>
     expect
       .poll(async () => (await demo.call('GET', `/v1/agent_executions/${id}`)).json.waitingFor, {
-        timeout: 60_000,
+        timeout: 50_000,
       })
       .toHaveLength(1)
 
