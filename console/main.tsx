@@ -7,6 +7,7 @@ import { render } from 'preact'
 import { App } from './app/app.tsx'
 import { serveChecks } from './schema/run-check.ts'
 import { readSignInLink, startRouter } from './state/location.ts'
+import { startSession } from './state/session.ts'
 
 // The same file is the script of the worker that checks large texts, which has no document.
 if (typeof document === 'undefined') serveChecks()
@@ -15,6 +16,7 @@ else start()
 function start(): void {
   // Before anything else: the link of `npm start` contains a token, which must not stay in the address bar.
   readSignInLink()
+  startSession()
   startRouter()
   const root = document.getElementById('app')
   if (root) render(<App />, root)

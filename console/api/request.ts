@@ -1,7 +1,7 @@
 import { EventParser, type SentEvent } from '../../clients/typescript/src/runs/sse.ts'
 import { fitsDoubles, parseStoredJson } from '../../lib/core/json/parse-json.ts'
 import { type Query, toSearchParams } from '../state/location.ts'
-import { credentials, signOut } from '../state/session.ts'
+import { credentials, REJECTED, signOut } from '../state/session.ts'
 import { toApiError, unreachable } from './api-error.ts'
 
 type RequestOptions = {
@@ -47,7 +47,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
   const error = await toApiError(response)
   // Only if it is still the token of this request.
   if (response.status === 401 && credentials.get().token === token && token !== null)
-    signOut('The service rejected the token: it may have expired, or been revoked. Sign in again.')
+    signOut(REJECTED)
   throw error
 }
 

@@ -5,7 +5,7 @@ import { useResource } from '../api/use-resource.ts'
 import { ConfirmDialog } from '../components/dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { currentLocation } from '../state/location.ts'
-import { credentials, MeContext, offeredToken } from '../state/session.ts'
+import { credentials, isLookingForToken, MeContext, offeredToken, signIn } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
 import { Layout } from './layout.tsx'
 import { findRoute } from './routes.tsx'
@@ -14,6 +14,8 @@ import { SignInPage } from './sign-in-page.tsx'
 export function App() {
   const { token, rejection } = useStore(credentials)
   const offered = useStore(offeredToken)
+  const isLooking = useStore(isLookingForToken)
+  if (isLooking && token === null) return null
   return (
     <>
       {/* Another token may see other data: nothing is kept. */}
@@ -47,7 +49,7 @@ function SignInLinkDialog({ token }: { token: string }) {
   const keep = () => offeredToken.set(null)
   async function replace() {
     keep()
-    credentials.set({ token, rejection: null })
+    signIn(token)
   }
   return (
     <ConfirmDialog

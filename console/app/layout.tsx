@@ -5,6 +5,7 @@ import { ApprovalCount } from '../approvals/approval-count.tsx'
 import { Announcer } from '../components/copy-button.tsx'
 import { signOut, useMe } from '../state/session.ts'
 import type { Section } from './routes.tsx'
+import { Search } from './search.tsx'
 
 type Link = {
   section: Section
@@ -49,7 +50,7 @@ export const DOCS_URL = 'console/docs.html'
 /** The frame of every page: navigation, identity, and the main area. */
 export function Layout({ section, children }: { section: Section | null; children: ComponentChildren }) {
   const me = useMe()
-  const links = LINKS.filter(({ shows }) => !shows || (me !== null && shows(me)))
+  const links = LINKS.filter(({ shows }) => !shows || me === null || shows(me))
   return (
     <div class="layout">
       <button type="button" class="skip-link" onClick={focusMain}>
@@ -60,11 +61,19 @@ export function Layout({ section, children }: { section: Section | null; childre
           <Logo />
           <span>Agent Execution Service</span>
         </a>
+        <Search
+          pages={[
+            ...links.filter(({ shows }) => !shows || me !== null),
+            { label: 'Documentation', href: DOCS_URL },
+          ]}
+        />
         <nav aria-label="Pages">
           {links.map((link) => (
             <a
               key={link.section}
               href={link.href}
+              // Its place is kept until it is known whether the token may see the page.
+              class={link.shows && me === null ? 'pending' : undefined}
               aria-current={link.section === section ? 'page' : undefined}
             >
               {link.label}

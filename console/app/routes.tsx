@@ -1,13 +1,10 @@
-import type { ComponentType, VNode } from 'preact'
+import type { VNode } from 'preact'
 import { AgentsPage } from '../agents/agents-page.tsx'
-import { ApiError } from '../api/api-error.ts'
-import { send } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
-import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+import { Page } from '../components/page.tsx'
 import { OverviewPage } from '../overview/overview-page.tsx'
-import { RunPage } from '../run/run-page.tsx'
 import { RunsPage } from '../runs/runs-page.tsx'
 import { type Location, matchPath } from '../state/location.ts'
+import { lazyPage } from './lazy-page.tsx'
 
 /** The part of the navigation that a page belongs to. */
 export type Section =
@@ -38,26 +35,6 @@ const route = <Pattern extends string>(
   render: (params: Params<Pattern>, query: URLSearchParams) => VNode,
 ): Route => ({ pattern, section, render: render as Route['render'] })
 
-/** A page whose script is loaded when it is opened. Its styles are in `main.css`. */
-function lazyPage<Props extends object>(title: string, load: () => Promise<ComponentType<Props>>) {
-  const loadOrExplain = () =>
-    load().catch(async () => {
-      // Throws if the service does not respond. If it does, it no longer has the script.
-      await send('/v1/healthcheck')
-      throw new ApiError('The service has been updated.', { status: 404, code: 'RouteNotFound' })
-    })
-  return (props: Props) => {
-    const { data: Loaded, error, reload } = useResource(title, loadOrExplain)
-    if (Loaded) return <Loaded {...props} />
-    if (!error) return <Spinner label="Loading the page…" />
-    return (
-      <Page title={title}>
-        <ErrorBox error={error} onRetry={reload} />
-      </Page>
-    )
-  }
-}
-
 const AgentPage = lazyPage('Agent', async () => (await import('../agents/agent-page.tsx')).AgentPage)
 const ComparePage = lazyPage(
   'Compare versions',
@@ -67,6 +44,7 @@ const VersionPage = lazyPage(
   'Version',
   async () => (await import('../versions/version-page.tsx')).VersionPage,
 )
+const RunPage = lazyPage('Run', async () => (await import('../run/run-page.tsx')).RunPage)
 const TryPage = lazyPage('Try it', async () => (await import('../try/try-page.tsx')).TryPage)
 const loadTenants = () => import('../tenants/tenants-page.tsx')
 const TenantsPage = lazyPage('Tenants', async () => (await loadTenants()).TenantsPage)

@@ -5,24 +5,27 @@ import type { ApiError } from '../api/api-error.ts'
 import { requestJson, toUrl } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { ErrorBox } from '../components/page.tsx'
-import { credentials } from '../state/session.ts'
+import { signIn } from '../state/session.ts'
+import { isJwt, KEPT_DAYS } from '../state/token-storage.ts'
 import { DOCS_URL, Logo } from './layout.tsx'
 
 /** The token is checked before it is kept. @param rejection why the last one is no longer in use */
 export function SignInPage({ rejection }: { rejection: string | null }) {
   const [error, setError] = useState<ApiError | null>(null)
   const [isChecking, setIsChecking] = useState(false)
+  const [isOfProvider, setIsOfProvider] = useState(false)
   useEffect(() => {
     document.title = 'Sign in · Agent Execution Service'
   }, [])
 
-  async function signIn(event: TargetedSubmitEvent<HTMLFormElement>) {
+  async function submit(event: TargetedSubmitEvent<HTMLFormElement>) {
     event.preventDefault()
-    const token = String(new FormData(event.currentTarget).get('token') ?? '').trim()
+    const entered = new FormData(event.currentTarget)
+    const token = String(entered.get('token') ?? '').trim()
     setIsChecking(true)
     try {
       await requestJson<MeRecord>('/v1/me', { token })
-      credentials.set({ token, rejection: null })
+      signIn(token, { isKept: entered.has('keep') })
     } catch (cause) {
       setError(asApiError(cause))
       setIsChecking(false)
@@ -35,7 +38,7 @@ export function SignInPage({ rejection }: { rejection: string | null }) {
       <h1>
         <Logo /> Agent Execution Service
       </h1>
-      <form onSubmit={signIn}>
+      <form onSubmit={submit}>
         <label for="token">API token</label>
         <input
           id="token"
@@ -49,10 +52,20 @@ export function SignInPage({ rejection }: { rejection: string | null }) {
           spellcheck={false}
           aria-describedby="token-help"
           aria-invalid={isRejected}
+          onInput={({ currentTarget }) => setIsOfProvider(isJwt(currentTarget.value.trim()))}
         />
         <p id="token-help" class="muted">
-          It is kept in this tab until you close it or sign out. <code>npm run agents -- tokens create</code>{' '}
-          creates one; <code>npm start</code> prints a link that signs you in.
+          <code>npm run agents -- tokens create</code> creates one; <code>npm start</code> prints a link that
+          signs you in. Further tabs are signed in, too, until you close them all or sign out.
+        </p>
+        <label class="choice">
+          <input type="checkbox" name="keep" disabled={isOfProvider} aria-describedby="keep-help" />
+          Keep me signed in on this device
+        </label>
+        <p id="keep-help" class="muted">
+          {isOfProvider
+            ? 'A token of an identity provider is not kept, not even when you reload the only tab.'
+            : `The browser keeps the token for ${KEPT_DAYS} days, until you sign out. Leave this off on a device that others use.`}
         </p>
         <div role="alert">
           {isRejected ? (

@@ -2,47 +2,115 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import { createStore, type Store } from './store.ts'
+import { linkTabs, type TabLink } from './token-channel.ts'
+import { isToken, openTokenStorage, type TokenStorage } from './token-storage.ts'
 
 /** The API token in use. `rejection`: why the last one was rejected or removed, for the sign-in page. */
 type Credentials = { token: string | null; rejection: string | null }
 
-const KEY = 'agent-execution-service.token'
+/** Kept by this tab until it is closed, and by this device if the user asks for it (docs/decisions/0102). */
+export const credentials: Store<Credentials> = createStore<Credentials>({ token: null, rejection: null })
 
-/** Kept in `sessionStorage`: for this tab, until it is closed. */
-export const credentials: Store<Credentials> = createStore({ token: load(), rejection: null })
-
-credentials.subscribe(() => save(credentials.get().token))
+/** Whether another tab may still answer with its token: until then, nobody is asked for one. */
+export const isLookingForToken: Store<boolean> = createStore(true)
 
 /** The token of a link that was opened while another one was in use, until the user has chosen. */
 export const offeredToken: Store<string | null> = createStore<string | null>(null)
 
-/** Uses the token of a link, or offers it if another one is in use. */
-export function offer(token: string): void {
-  const { token: current } = credentials.get()
-  if (current === null) credentials.set({ token, rejection: null })
-  else if (current !== token) offeredToken.set(token)
+export const REJECTED = 'The service rejected the token: it may have expired, or been revoked. Sign in again.'
+
+/** Tabs in the background answer within a few milliseconds. */
+const ANSWER_MS = 200
+
+let storage: TokenStorage | null = null
+let tabs: TabLink | null = null
+/** Of a link that was opened before it was known whether another token is in use. */
+let linkToken: string | null = null
+
+/** Uses the token of this tab, otherwise that of another tab, otherwise the one that this device keeps. */
+export function startSession(): void {
+  // Each stage on a host has a console of its own: they differ in their path.
+  const key = `agent-execution-service.token ${window.location.pathname}`
+  const opened = openTokenStorage(key, {
+    tab: () => sessionStorage,
+    device: () => localStorage,
+    now: Date.now,
+  })
+  storage = opened
+  tabs = openTabs(key)
+  const token = opened.load()
+  credentials.subscribe(() => opened.save(credentials.get().token))
+  if (token !== null) use(token)
+  else tabs?.ask(use)
+  setTimeout(stopLooking, tabs ? ANSWER_MS : 0)
 }
 
-export function signOut(rejection: string | null = null): void {
-  credentials.set({ token: null, rejection })
-}
-
-/** Browsers that block storage throw: then the token is kept until the page is reloaded. */
-function load(): string | null {
+/** Not where the browser blocks storage: then each tab is on its own. */
+function openTabs(key: string): TabLink | null {
+  let usedAt = 0
+  window.addEventListener('blur', () => {
+    usedAt = Date.now()
+  })
   try {
-    return sessionStorage.getItem(KEY)
+    return linkTabs(new BroadcastChannel(key), {
+      current: () => ({
+        token: credentials.get().token,
+        usedAt: document.hasFocus() ? Date.now() : usedAt,
+      }),
+      onEnded: (token, isRejected) => {
+        if (credentials.get().token === token)
+          credentials.set({ token: null, rejection: isRejected ? REJECTED : null })
+      },
+    })
   } catch {
     return null
   }
 }
 
-function save(token: string | null): void {
-  try {
-    if (token === null) sessionStorage.removeItem(KEY)
-    else sessionStorage.setItem(KEY, token)
-  } catch {
-    // See `load`.
+function use(token: string): void {
+  if (credentials.get().token === null) credentials.set({ token, rejection: null })
+  stopLooking()
+}
+
+function stopLooking(): void {
+  if (!isLookingForToken.get()) return
+  const kept = credentials.get().token === null ? (storage?.loadKept() ?? null) : null
+  if (kept !== null) credentials.set({ token: kept, rejection: null })
+  isLookingForToken.set(false)
+  if (linkToken !== null) offer(linkToken)
+  linkToken = null
+}
+
+/** Uses the token of a link, or offers it if another one is in use. */
+export function offer(token: string): void {
+  if (isLookingForToken.get()) {
+    linkToken = token
+    return
   }
+  const { token: current } = credentials.get()
+  if (current === token || (current !== null && !isToken(token))) return
+  if (current !== null) offeredToken.set(token)
+  else if (isToken(token)) signIn(token)
+  else credentials.set({ token: null, rejection: 'The link contains no valid token.' })
+}
+
+/** @param isKept by this device, also when all tabs are closed */
+export function signIn(token: string, { isKept = false } = {}): void {
+  tabs?.cancel()
+  if (isKept) storage?.keep(token)
+  else storage?.forget()
+  credentials.set({ token, rejection: null })
+}
+
+/** Forgets the token, in all tabs that use it. @param rejection why the service rejects it, if it does */
+export function signOut(rejection: string | null = null): void {
+  const { token } = credentials.get()
+  tabs?.cancel()
+  if (token !== null) tabs?.end(token, rejection !== null)
+  // Another one that this device keeps is not rejected.
+  if (rejection === null || token === null) storage?.forget()
+  else storage?.forget(token)
+  credentials.set({ token: null, rejection })
 }
 
 /** The organization and the limits of the token; null until they are known. */

@@ -1,0 +1,27 @@
+import type { ComponentType } from 'preact'
+import { ApiError } from '../api/api-error.ts'
+import { send } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+
+/** Loads a script of its own. @throws ApiError that says why it cannot */
+export const loadScript = <Module,>(load: () => Promise<Module>): Promise<Module> =>
+  load().catch(async () => {
+    // Throws if the service does not respond. If it does, it no longer has the script.
+    await send('/v1/healthcheck')
+    throw new ApiError('The service has been updated.', { status: 404, code: 'RouteNotFound' })
+  })
+
+/** A page whose script is loaded when it is opened. Its styles are in `main.css`. */
+export function lazyPage<Props extends object>(title: string, load: () => Promise<ComponentType<Props>>) {
+  return (props: Props) => {
+    const { data: Loaded, error, reload } = useResource(title, () => loadScript(load))
+    if (Loaded) return <Loaded {...props} />
+    if (!error) return <Spinner label="Loading the page…" />
+    return (
+      <Page title={title}>
+        <ErrorBox error={error} onRetry={reload} />
+      </Page>
+    )
+  }
+}

@@ -1,0 +1,46 @@
+/** What a search leads to. */
+export type Item = {
+  /** What it is, such as "Run". */
+  kind: string
+  title: string
+  detail?: string | undefined
+  href: string
+}
+
+const UUID =
+  /(?<![0-9a-f])([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})(?![0-9a-f])/gi
+
+/** `hex`: 32 digits without hyphens, which the ID of an approval has. */
+export type PastedId = { uuid: string; hex: string | null }
+
+/**
+ * The ID in a text, however it was copied: in another case, with spaces, line breaks or quotes, without hyphens, or
+ * within a URL, of whose IDs the last one counts. Null without one.
+ */
+export function findId(text: string): PastedId | null {
+  const compact = text.replace(/[\s\p{Cf}]/gu, '').replace(/[\u2010-\u2015\u2212]/g, '-')
+  const [match, ...parts] = [...compact.matchAll(UUID)].at(-1) ?? []
+  if (match === undefined) return null
+  const uuid = parts.join('-').toLowerCase()
+  return { uuid, hex: match.includes('-') ? null : match.toLowerCase() }
+}
+
+/** The milliseconds since the epoch in a UUIDv7; null for other IDs. */
+export function timeOfId(uuid: string): number | null {
+  return uuid[14] === '7' ? Number.parseInt(uuid.replace('-', '').slice(0, 12), 16) : null
+}
+
+/** Texts that contain every word of a query, in any order and case, with or without accents. Those that begin with it first. */
+export function matchTexts<T>(items: readonly T[], textOf: (item: T) => string, query: string): T[] {
+  const folded = fold(query).trim()
+  const words = folded.split(/\s+/)
+  const found = items.filter((item) => words.every((word) => fold(textOf(item)).includes(word)))
+  const begins = (item: T) => Number(fold(textOf(item)).startsWith(folded))
+  return found.sort((a, b) => begins(b) - begins(a))
+}
+
+const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+
+/** `a, b and c` */
+export const formatList = (texts: string[]): string =>
+  texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`

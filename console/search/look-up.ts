@@ -1,0 +1,194 @@
+import type { AgentRecord, VersionDetails } from '../../lib/api/schemas/agent-record.ts'
+import type { BatchRecord } from '../../lib/api/schemas/batch-record.ts'
+import type { ApprovalRecord, ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
+import type { WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
+import { ApiError } from '../api/api-error.ts'
+import { requestJson, requestPage } from '../api/request.ts'
+import { asApiError } from '../api/use-resource.ts'
+import { formatCountOf, formatTime, shortId } from '../components/format.ts'
+import { toHref, toPath } from '../state/location.ts'
+import { type Item, type PastedId, timeOfId } from './find.ts'
+
+type Agents = ReadonlyMap<string, AgentRecord>
+type Context = { id: PastedId; agents: Agents; signal: AbortSignal }
+
+/** Where an ID is looked for. `find`: null if it is not there. */
+type Lookup = {
+  /** What it finds, for people. */
+  plural: string
+  mayRead: (me: MeRecord) => boolean
+  find: (context: Context) => Promise<Item | null>
+}
+
+const reads = ({ scopes }: MeRecord) => scopes.includes('read')
+const readsAllTenants = (me: MeRecord) => reads(me) && me.tenantId === null
+
+const agentName = (agents: Agents, id: string) => agents.get(id)?.title ?? shortId(id)
+
+const LOOKUPS: Lookup[] = [
+  { plural: 'runs', mayRead: reads, find: findRun },
+  {
+    plural: 'agents',
+    mayRead: reads,
+    find: async ({ id, signal }) => {
+      const agent = await requestJson<AgentRecord>(`/v1/agents/${id.uuid}`, { signal })
+      const detail = agent.archivedAt === null ? agent.slug : `${agent.slug}, archived`
+      return { kind: 'Agent', title: agent.title, detail, href: toHref(toPath('agents', agent.slug)) }
+    },
+  },
+  {
+    plural: 'batches',
+    mayRead: reads,
+    find: async ({ id, agents, signal }) => {
+      const { status, lines, documentId } = await requestJson<BatchRecord>(`/v1/batches/${id.uuid}`, {
+        signal,
+      })
+      const detail = `${agentName(agents, documentId)}, ${formatCountOf(lines, 'line')}, ${STATES[status]}`
+      return { kind: 'Batch', title: shortId(id.uuid), detail, href: toHref(toPath('batches', id.uuid)) }
+    },
+  },
+  {
+    plural: 'trials',
+    mayRead: readsAllTenants,
+    find: async ({ id, agents, signal }) => {
+      const { status, lines, documentId } = await requestJson<TrialRecord>(`/v1/trials/${id.uuid}`, {
+        signal,
+      })
+      const detail = `${agentName(agents, documentId)}, ${formatCountOf(lines, 'run')}, ${STATES[status]}`
+      return { kind: 'Trial', title: shortId(id.uuid), detail, href: toHref(toPath('trials', id.uuid)) }
+    },
+  },
+  {
+    plural: 'webhooks',
+    mayRead: readsAllTenants,
+    find: async ({ id, signal }) => {
+      const { url } = await requestJson<WebhookRecord>(`/v1/webhooks/${id.uuid}`, { signal })
+      return { kind: 'Webhook', title: url, href: toHref(toPath('webhooks', id.uuid)) }
+    },
+  },
+]
+
+const APPROVALS: Lookup = {
+  plural: 'open approvals',
+  mayRead: (me) => reads(me) || me.scopes.includes('approve'),
+  find: async ({ id, signal }) => {
+    const { items } = await requestPage<ApprovalRecord>('/v1/approvals', { query: { limit: 100 }, signal })
+    const found = items.find((approval) => approval.id === id.hex)
+    if (!found) return null
+    const href = toHref(toPath('runs', found.executionId))
+    return { kind: 'Approval', title: found.title, detail: found.name, href }
+  },
+}
+
+const STATES = { IN_PROGRESS: 'in progress', CANCELLING: 'being cancelled', ENDED: 'ended' }
+const STATUSES = { IN_PROGRESS: 'in progress', SUCCESS: 'success', ERROR: 'error' }
+
+/** A list of the millisecond in which it was created: the run itself may have megabytes. */
+async function findRun({ id, agents, signal }: Context): Promise<Item | null> {
+  const time = timeOfId(id.uuid)
+  if (time === null) return null
+  const [from, to] = [time, time + 1].map((each) => new Date(each).toISOString())
+  let query: URLSearchParams | null = new URLSearchParams({
+    from,
+    to,
+    fields: 'summary',
+    limit: '100',
+  } as Record<string, string>)
+  while (query) {
+    const page: Awaited<ReturnType<typeof requestPage<ExecutionSummaryRecord>>> = await requestPage(
+      '/v1/agent_executions',
+      { query, signal },
+    )
+    const run = page.items.find((each) => each.id === id.uuid)
+    if (run) {
+      const status = run.status === 'ERROR' ? (run.error?.code ?? STATUSES.ERROR) : STATUSES[run.status]
+      const detail = `${agentName(agents, run.documentId)}, ${status}, ${formatTime(run.createdAt)}`
+      return { kind: 'Run', title: shortId(run.id), detail, href: toHref(toPath('runs', run.id)) }
+    }
+    query = page.next
+  }
+  return null
+}
+
+/** Requests for a version: only its agent knows it. */
+const MAX_AGENTS = 48
+const AT_A_TIME = 6
+
+async function findVersion({ id, agents, signal }: Context): Promise<Item | null> {
+  if (timeOfId(id.uuid) === null) return null
+  const all = [...agents.values()]
+  const named = all.find(({ currentVersionId, draftVersionId }) =>
+    [currentVersionId, draftVersionId].includes(id.uuid),
+  )
+  if (named) return toVersionItem(named, id.uuid, named.draftVersionId === id.uuid ? 'draft' : 'current')
+  for (let start = 0; start < Math.min(all.length, MAX_AGENTS); start += AT_A_TIME) {
+    const found = await Promise.all(
+      all.slice(start, Math.min(start + AT_A_TIME, MAX_AGENTS)).map(async (agent) => {
+        const path = `/v1/agents/${agent.id}/versions/${id.uuid}`
+        const version = await requestJson<VersionDetails>(path, { signal }).catch(ignoreMissing)
+        return version && toVersionItem(agent, id.uuid, formatTime(version.createdAt))
+      }),
+    )
+    const item = found.find((each) => each !== null)
+    if (item) return item
+  }
+  return null
+}
+
+const toVersionItem = (agent: AgentRecord, versionId: string, detail: string): Item => ({
+  kind: 'Version',
+  title: `${agent.title} ${shortId(versionId)}`,
+  detail,
+  href: toHref(toPath('agents', agent.slug, 'versions', versionId)),
+})
+
+/** What is not there, or not for this token. */
+function ignoreMissing(error: unknown): null {
+  if (error instanceof ApiError && (error.status === 404 || error.status === 403)) return null
+  throw error
+}
+
+export type LookedUp = {
+  items: Item[]
+  /** Where it was looked for, for people. */
+  places: string[]
+  /** Where that failed, and why. */
+  failed: { plural: string; error: ApiError }[]
+}
+
+/** Looks for an ID wherever the token may read, at the same time; among versions only if it is nothing else. */
+export async function lookUp(
+  id: PastedId,
+  { me, agents, signal }: { me: MeRecord; agents: Agents; signal: AbortSignal },
+): Promise<LookedUp> {
+  const context = { id, agents, signal }
+  const first = await runLookups(id.hex === null ? LOOKUPS : [...LOOKUPS, APPROVALS], me, context)
+  if (first.items.length > 0) return first
+  const plural = agents.size > MAX_AGENTS ? `the versions of ${MAX_AGENTS} agents` : 'versions'
+  const second = await runLookups([{ plural, mayRead: reads, find: findVersion }], me, context)
+  return {
+    items: second.items,
+    places: [...first.places, ...second.places],
+    failed: [...first.failed, ...second.failed],
+  }
+}
+
+async function runLookups(lookups: Lookup[], me: MeRecord, context: Context): Promise<LookedUp> {
+  const result: LookedUp = { items: [], places: [], failed: [] }
+  await Promise.all(
+    lookups
+      .filter(({ mayRead }) => mayRead(me))
+      .map(async ({ plural, find }) => {
+        try {
+          const item = await find(context).catch(ignoreMissing)
+          if (item) result.items.push(item)
+          result.places.push(plural)
+        } catch (error) {
+          result.failed.push({ plural, error: asApiError(error) })
+        }
+      }),
+  )
+  return result
+}

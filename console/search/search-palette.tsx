@@ -1,0 +1,219 @@
+import './search.css'
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import { useAgents } from '../api/agents.ts'
+import { requestPage } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { formatCountOf } from '../components/format.ts'
+import { toHref, toPath } from '../state/location.ts'
+import { useMe } from '../state/session.ts'
+import { listLimits } from '../tenants/limits.ts'
+import { toUsageQuery } from '../usage/periods.ts'
+import { findId, formatList, type Item, matchTexts, type PastedId } from './find.ts'
+import { type LookedUp, lookUp } from './look-up.ts'
+
+type Props = {
+  /** The pages that the token may see. */
+  pages: { label: string; href: string }[]
+  /** Closes the search, and then goes there. */
+  onChoose: (href: string) => void
+}
+
+/** Finds pages, agents, tenants, and what an ID belongs to, while one types. */
+export function SearchPalette({ pages, onChoose }: Props) {
+  const id = useId()
+  const [text, setText] = useState('')
+  const [active, setActive] = useState(0)
+  const input = useRef<HTMLInputElement>(null)
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => input.current?.focus(), [])
+  const { items, note, retry } = useResults(text, pages)
+  const index = Math.min(active, items.length - 1)
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
+  }, [index])
+
+  function onKeyDown(event: KeyboardEvent) {
+    if (event.isComposing || items.length === 0) return
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) setActive((index + step + items.length) % items.length)
+    else if (event.key === 'Enter') open(event, items[index])
+    else return
+    event.preventDefault()
+  }
+
+  /** In another tab as links do it: with Ctrl, or Command. */
+  function open(event: KeyboardEvent | MouseEvent, item: Item | undefined) {
+    if (!item) return
+    if (event.ctrlKey || event.metaKey) window.open(item.href, '_blank', 'noopener')
+    else onChoose(item.href)
+  }
+
+  return (
+    <div class="search-palette">
+      <input
+        ref={input}
+        type="text"
+        role="combobox"
+        aria-label="Search for an ID, an agent, a tenant or a page"
+        placeholder="ID, agent, tenant or page"
+        aria-expanded={items.length > 0}
+        aria-controls={`${id}-list`}
+        aria-autocomplete="list"
+        aria-activedescendant={items.length > 0 ? `${id}-${index}` : undefined}
+        aria-describedby={`${id}-note`}
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value)
+          setActive(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div ref={list} id={`${id}-list`} role="listbox" aria-label="Results" class="search-results">
+        {items.map((item, position) => (
+          <a
+            key={`${item.kind} ${item.href}`}
+            id={`${id}-${position}`}
+            role="option"
+            tabIndex={-1}
+            href={item.href}
+            aria-selected={position === index}
+            onMouseMove={() => setActive(position)}
+            onClick={(event) => {
+              event.preventDefault()
+              open(event, item)
+            }}
+          >
+            <span class="search-kind">{item.kind}</span>
+            <bdi class="search-title">{item.title}</bdi>
+            {item.detail && <bdi class="muted search-detail">{item.detail}</bdi>}
+          </a>
+        ))}
+      </div>
+      <div class="toolbar">
+        <p id={`${id}-note`} class="muted" role="status">
+          {note}
+        </p>
+        {retry && (
+          <button type="button" class="small" onClick={retry}>
+            Retry
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+const MAX_AGENTS = 8
+const MAX_TENANTS = 5
+
+type Results = { items: Item[]; note: string; retry?: (() => void) | undefined }
+
+function useResults(text: string, pages: Props['pages']): Results {
+  const me = useMe()
+  const agents = useAgents()
+  const mayRead = me?.scopes.includes('read') ?? false
+  const query = text.trim()
+  const pasted = useMemo(() => findId(text), [text])
+  const tenants = useTenants(me, query !== '' && pasted === null)
+  const lookedUp = useLookup(pasted, me)
+
+  if (pasted) return toLookupResults(lookedUp, mayRead)
+  const found = matchTexts(pages, ({ label }) => label, query).map(
+    ({ label, href }): Item => ({ kind: 'Page', title: label, href }),
+  )
+  if (query === '')
+    return {
+      items: found,
+      note: mayRead ? 'Paste an ID, or type a part of a name.' : 'Type a part of a name.',
+    }
+  const named = matchTexts([...(agents?.values() ?? [])], ({ title, slug }) => `${title} ${slug}`, query)
+  const ofTenants = matchTexts(tenants, (tenant) => tenant, query)
+  const items: Item[] = [
+    ...named.slice(0, MAX_AGENTS).map(({ title, slug }) => ({
+      ...{ kind: 'Agent', title, detail: slug, href: toHref(toPath('agents', slug)) },
+    })),
+    ...found,
+    ...ofTenants.slice(0, MAX_TENANTS).map((tenant) => ({
+      ...{ kind: 'Tenant', title: tenant, href: toHref(toPath('tenants', tenant)) },
+    })),
+    ...(mayRead && named.length > MAX_AGENTS
+      ? [{ kind: 'Page', title: `All ${named.length} agents`, href: toHref('/agents', { search: query }) }]
+      : []),
+  ]
+  if (items.length > 0) return { items, note: formatCountOf(items.length, 'result') }
+  const places = ['pages', ...(agents ? ['agents'] : []), ...(mayRead ? ['tenants of the last 7 days'] : [])]
+  return { items, note: `Nothing found among ${formatList(places)}.` }
+}
+
+function toLookupResults(
+  { result, isLooking, retry }: ReturnType<typeof useLookup>,
+  mayRead: boolean,
+): Results {
+  if (isLooking || !result)
+    return { items: [], note: mayRead || isLooking ? 'Looking for this ID…' : UNREADABLE }
+  const { items, places, failed } = result
+  if (items.length > 0) return { items, note: formatCountOf(items.length, 'result') }
+  if (places.length + failed.length === 0) return { items, note: UNREADABLE }
+  const found = places.length > 0 ? `Not found among ${formatList(places)}. ` : ''
+  if (failed.length === 0)
+    return { items, note: `${found}It may have been deleted, or this token may not see it.` }
+  const unread = formatList(failed.map(({ plural }) => plural))
+  return { items, note: `${found}Could not look among ${unread}: ${failed[0]?.error.message}`, retry }
+}
+
+const UNREADABLE = 'This token may read nothing that has an ID.'
+
+/** How long names of agents are waited for. */
+const AGENTS_MS = 2_000
+
+function useLookup(pasted: PastedId | null, me: MeRecord | null) {
+  const agents = useAgents()
+  const [isLate, setIsLate] = useState(false)
+  const [round, setRound] = useState(0)
+  const [state, setState] = useState<{ key: string; result: LookedUp } | null>(null)
+  const isReady = agents !== null || isLate
+  const key = pasted && me && isReady ? `${pasted.uuid} ${pasted.hex} ${round}` : null
+  useEffect(() => {
+    const timer = setTimeout(() => setIsLate(true), AGENTS_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  useEffect(() => {
+    if (key === null || !pasted || !me) return
+    const controller = new AbortController()
+    const { signal } = controller
+    lookUp(pasted, { me, agents: agents ?? new Map(), signal }).then((result) => {
+      if (!signal.aborted) setState({ key, result })
+    })
+    return () => controller.abort()
+  }, [key])
+  const result = state !== null && state.key === key ? state.result : null
+  return {
+    result,
+    isLooking: pasted !== null && result === null,
+    retry: () => setRound((last) => last + 1),
+  }
+}
+
+/** Tenants with limits, and those that ran something in the last days. Loaded once they are searched. */
+function useTenants(me: MeRecord | null, isNeeded: boolean): string[] {
+  const [hasBeenNeeded, setHasBeenNeeded] = useState(false)
+  useEffect(() => {
+    if (isNeeded) setHasBeenNeeded(true)
+  }, [isNeeded])
+  const isAllowed = me?.scopes.includes('read') && me.tenantId === null
+  const { data } = useResource(`tenants ${isAllowed && hasBeenNeeded}`, async (signal) => {
+    if (!isAllowed || !hasBeenNeeded) return []
+    const query = { ...toUsageQuery('7d', Date.now(), { groupBy: 'tenant' }), limit: 1_000 }
+    const [usage, limits] = await Promise.all([
+      requestPage<{ tenantId?: string | null }>('/v1/usage', { query, signal }),
+      listLimits(signal),
+    ])
+    const names = [...usage.items, ...(limits ?? [])].map(({ tenantId }) => tenantId)
+    return [...new Set(names.filter((name) => typeof name === 'string'))]
+  })
+  return me?.tenantId != null ? [me.tenantId] : (data ?? [])
+}

@@ -1,0 +1,75 @@
+/** How long this device keeps a token if its user asks for it. */
+export const KEPT_DAYS = 7
+const KEPT_MS = KEPT_DAYS * 86_400_000
+
+/** Longer ones do not fit a header. */
+const MAX_LENGTH = 8_000
+
+/** Whether it can be sent in a header. What is stored, and what other tabs send, may be anything. */
+export const isToken = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_LENGTH && /^[!-~]+$/.test(value)
+
+/** Whether a token is of an identity provider (a JWT). It is not ours to keep: such a token is in memory only. */
+export const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)
+
+export type TokenStorage = {
+  /** The token of this tab, which reloads keep. */
+  load(): string | null
+  save(token: string | null): void
+  /** The token that this device keeps. What has expired or is malformed is removed. */
+  loadKept(): string | null
+  keep(token: string): void
+  /** @param token only if it is this one */
+  forget(token?: string): void
+}
+
+type Places = {
+  /** Those of the browser throw if it blocks storage: then a token is in memory only. */
+  tab: () => Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+  device: () => Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+  /** Milliseconds since the epoch. */
+  now: () => number
+}
+
+export function openTokenStorage(key: string, { tab, device, now }: Places): TokenStorage {
+  function loadKept(): string | null {
+    const text = attempt(() => device().getItem(key)) ?? null
+    const token = text === null ? null : readKept(text, now())
+    if (text !== null && token === null) attempt(() => device().removeItem(key))
+    return token
+  }
+  return {
+    load() {
+      const token = attempt(() => tab().getItem(key))
+      return isToken(token) ? token : null
+    },
+    save(token) {
+      if (token === null || isJwt(token)) attempt(() => tab().removeItem(key))
+      else attempt(() => tab().setItem(key, token))
+    },
+    loadKept,
+    keep(token) {
+      if (isJwt(token)) return
+      const text = JSON.stringify({ token, expiresAt: now() + KEPT_MS })
+      attempt(() => device().setItem(key, text))
+    },
+    forget(token) {
+      if (token === undefined || loadKept() === token) attempt(() => device().removeItem(key))
+    },
+  }
+}
+
+/** Null for what this version does not write, and for an entry that has expired. */
+function readKept(text: string, now: number): string | null {
+  const { token, expiresAt } = attempt(() => JSON.parse(text)) ?? {}
+  const isValid = typeof expiresAt === 'number' && expiresAt > now && expiresAt <= now + KEPT_MS
+  return isValid && isToken(token) && !isJwt(token) ? token : null
+}
+
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,111 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { isJwt, isToken, openTokenStorage } from '../../../console/state/token-storage.ts'
+
+const DAY = 86_400_000
+const KEY = 'key'
+const TOKEN = 'aes_1'
+const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
+
+const places = () => {
+  const values = new Map<string, string>()
+  return {
+    values,
+    getItem: (key: string) => values.get(key) ?? null,
+    setItem: (key: string, value: string) => void values.set(key, value),
+    removeItem: (key: string) => void values.delete(key),
+  }
+}
+
+let tab: ReturnType<typeof places>
+let device: ReturnType<typeof places>
+let now: number
+const open = () => openTokenStorage(KEY, { tab: () => tab, device: () => device, now: () => now })
+
+beforeEach(() => {
+  tab = places()
+  device = places()
+  now = Date.parse('2026-11-26T09:00:00Z')
+})
+
+describe('the token of a tab', () => {
+  it('is kept until it is signed out', () => {
+    open().save(TOKEN)
+    expect(open().load()).toBe(TOKEN)
+    open().save(null)
+    expect(tab.values.size).toBe(0)
+    expect(device.values.size).toBe(0)
+  })
+
+  it.each(['', ' ', 'aes 1', 'aés', '\u202eaes_1', `a${'x'.repeat(8_000)}`])('cannot be %j', (text) => {
+    tab.setItem(KEY, text)
+    expect(open().load()).toBeNull()
+  })
+})
+
+describe('a token that the device keeps', () => {
+  it('expires after 7 days, and is then removed', () => {
+    open().keep(TOKEN)
+    now += 7 * DAY - 1
+    expect(open().loadKept()).toBe(TOKEN)
+    now += 1
+    expect(open().loadKept()).toBeNull()
+    expect(device.values.size).toBe(0)
+  })
+
+  it.each([
+    'null',
+    '[]',
+    '"aes_1"',
+    '{',
+    '<script>alert(1)</script>',
+    JSON.stringify({ token: TOKEN }),
+    JSON.stringify({ token: TOKEN, expiresAt: '2026-11-27T09:00:00Z' }),
+    // Nothing is kept for longer, whatever the clock was.
+    JSON.stringify({ token: TOKEN, expiresAt: Date.parse('2026-12-26T09:00:00Z') }),
+    JSON.stringify({ token: 'aes_1\r\nX: y', expiresAt: Date.parse('2026-11-27T09:00:00Z') }),
+    JSON.stringify({ token: { toString: 1 }, expiresAt: Date.parse('2026-11-27T09:00:00Z') }),
+    JSON.stringify({ token: JWT, expiresAt: Date.parse('2026-11-27T09:00:00Z') }),
+  ])('is not read from %s, which is removed', (text) => {
+    device.setItem(KEY, text)
+    expect(open().loadKept()).toBeNull()
+    expect(device.values.size).toBe(0)
+  })
+
+  it('is forgotten; another one is not when a token is rejected', () => {
+    open().keep(TOKEN)
+    open().forget('aes_2')
+    expect(open().loadKept()).toBe(TOKEN)
+    open().forget(TOKEN)
+    expect(open().loadKept()).toBeNull()
+    open().keep(TOKEN)
+    open().forget()
+    expect(open().loadKept()).toBeNull()
+  })
+})
+
+describe('a token of an identity provider', () => {
+  it('is never stored, and replaces what was', () => {
+    expect([isJwt(JWT), isJwt(TOKEN)]).toEqual([true, false])
+    open().save(TOKEN)
+    open().save(JWT)
+    open().keep(JWT)
+    expect(tab.values.size + device.values.size).toBe(0)
+  })
+})
+
+it('a browser that blocks storage keeps nothing, and nothing fails', () => {
+  const blocked = () => {
+    throw new DOMException('Access is denied for this document.', 'SecurityError')
+  }
+  const storage = openTokenStorage(KEY, { tab: blocked, device: blocked, now: () => now })
+  storage.save(TOKEN)
+  storage.keep(TOKEN)
+  storage.forget()
+  storage.forget(TOKEN)
+  expect([storage.load(), storage.loadKept()]).toEqual([null, null])
+})
+
+it('isToken accepts what a header can contain', () => {
+  expect([TOKEN, JWT, 'x'].every(isToken)).toBe(true)
+  expect([null, undefined, 1, {}, '', 'a b', 'a\nb', 'ü'].some(isToken)).toBe(false)
+})
