@@ -46,8 +46,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
   if (response.ok) return response
   const error = await toApiError(response)
   // Only if it is still the token of this request.
-  if (response.status === 401 && credentials.get().token === token && token !== null)
-    signOut(REJECTED)
+  if (response.status === 401 && credentials.get().token === token && token !== null) signOut(REJECTED)
   throw error
 }
 

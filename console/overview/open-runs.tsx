@@ -31,8 +31,8 @@ async function loadOpenRuns(signal: AbortSignal): Promise<Run[]> {
 }
 
 /**
- * What is in progress, and for how long: the longest first. Its children are below it; they appear when its height is
- * known, so that they do not move.
+ * What is in progress, and for how long: the longest first. Its children are below it. They load at the same time, and
+ * appear when its height is known, so that they do not move.
  */
 export function OpenRuns({ children }: { children: ComponentChildren }) {
   const [runs, setRuns] = useState<Run[] | null>(null)
@@ -95,7 +95,9 @@ export function OpenRuns({ children }: { children: ComponentChildren }) {
           </p>
         )}
       </section>
-      {(runs || error) && children}
+      <div class="stack" hidden={!runs && !error}>
+        {children}
+      </div>
     </>
   )
 }

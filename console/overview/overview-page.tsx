@@ -1,9 +1,13 @@
 import './overview.css'
-import { NeedsScope, Page } from '../components/page.tsx'
+import { useState } from 'preact/hooks'
+import { useResource } from '../api/use-resource.ts'
+import { loadScript } from '../app/lazy-page.tsx'
+import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { PeriodChoice } from '../usage/period-choice.tsx'
 import { parsePeriod } from '../usage/periods.ts'
 import { UsageFigures } from '../usage/usage-figures.tsx'
 import { OpenRuns } from './open-runs.tsx'
+import { useFirstVisit } from './use-first-visit.ts'
 
 /** What happens now, and what ran in a period that ends now. The period is in the URL. */
 export function OverviewPage({ query }: { query: URLSearchParams }) {
@@ -11,14 +15,32 @@ export function OverviewPage({ query }: { query: URLSearchParams }) {
   return (
     <Page title="Overview" actions={<PeriodChoice period={period} path="/" />}>
       <NeedsScope scope="read">
-        <div class="stack">
-          <OpenRuns>
-            <section class="stack" aria-label="Usage">
-              <UsageFigures key={period} period={period} />
-            </section>
-          </OpenRuns>
-        </div>
+        <Overview period={period} />
       </NeedsScope>
     </Page>
   )
+}
+
+function Overview({ period }: { period: ReturnType<typeof parsePeriod> }) {
+  const [isEmpty, setIsEmpty] = useState(false)
+  const isFirst = useFirstVisit(isEmpty)
+  return (
+    <div class="stack">
+      <OpenRuns>
+        {isFirst === null && <Spinner label="Loading runs…" />}
+        {isFirst && <FirstVisit />}
+        <section class="stack" aria-label="Usage" hidden={isFirst !== false}>
+          <UsageFigures key={period} period={period} onLoad={({ runs }) => setIsEmpty(runs === 0)} />
+        </section>
+      </OpenRuns>
+    </div>
+  )
+}
+
+const loadFirstVisit = () => import('./first-visit.tsx')
+
+function FirstVisit() {
+  const { data, error, reload } = useResource('first visit', () => loadScript(loadFirstVisit))
+  if (data) return <data.FirstVisit />
+  return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading the next step…" />
 }

@@ -18,8 +18,9 @@ export type PastedId = { uuid: string; hex: string | null }
  * within a URL, of whose IDs the last one counts. Null without one.
  */
 export function findId(text: string): PastedId | null {
-  const compact = text.replace(/[\s\p{Cf}]/gu, '').replace(/[\u2010-\u2015\u2212]/g, '-')
-  const [match, ...parts] = [...compact.matchAll(UUID)].at(-1) ?? []
+  const plain = text.replace(/\p{Cf}/gu, '').replace(/[\u2010-\u2015\u2212]/g, '-')
+  const matches = [plain, plain.replace(/\s/g, '')].flatMap((each) => [...each.matchAll(UUID)].slice(-1))
+  const [match, ...parts] = matches[0] ?? []
   if (match === undefined) return null
   const uuid = parts.join('-').toLowerCase()
   return { uuid, hex: match.includes('-') ? null : match.toLowerCase() }

@@ -1,4 +1,5 @@
 import './usage.css'
+import { useEffect } from 'preact/hooks'
 import { BarChart, type Series } from '../components/bar-chart.tsx'
 import { Card } from '../components/data.tsx'
 import {
@@ -19,29 +20,52 @@ import { Ranking } from './ranking.tsx'
 import { addUp, averageRunTime, countErrors, type Totals } from './totals.ts'
 import { type Usage, useUsage } from './use-usage.ts'
 
-type Props = { period: Period /** Of all tenants without. */; tenantId?: string }
+type Props = {
+  period: Period
+  /** Of all tenants without. */
+  tenantId?: string
+  /** Called with the totals whenever they are loaded. */
+  onLoad?: (totals: Totals) => void
+}
 
 /** What ran in a period that ends now, what it cost, and for whom. Everything leads to its runs. */
-export function UsageFigures({ period, tenantId }: Props) {
+export function UsageFigures({ period, tenantId, onLoad }: Props) {
   const { data, error, reload, isLive } = useUsage(period, { tenantId })
   const boundTenant = useMe()?.tenantId ?? null
-  if (!data) return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading usage…" />
-  const totals = addUp(data.items)
+  useEffect(() => {
+    if (data) onLoad?.(addUp(data.items))
+  }, [data])
+  return (
+    <>
+      {data ? (
+        <Figures {...{ usage: data, period, tenantId, isLive }} />
+      ) : error ? (
+        <ErrorBox error={error} onRetry={reload} />
+      ) : (
+        <Spinner label="Loading usage…" />
+      )}
+      {/* They load at the same time. */}
+      <div class="grid" hidden={!data}>
+        <CostByAgent period={period} tenantId={tenantId} />
+        {tenantId === undefined && boundTenant === null && <CostByTenant period={period} />}
+      </div>
+    </>
+  )
+}
+
+function Figures({ usage, period, tenantId, isLive }: PartProps & { isLive: boolean }) {
+  const totals = addUp(usage.items)
   return (
     <>
       <p class="muted usage-note">
         {isLive
-          ? `Runs that ended since ${formatStart(period, data.now)}. Those of the last minutes may be missing.`
+          ? `Runs that ended since ${formatStart(period, usage.now)}. Those of the last minutes may be missing.`
           : 'Updates are interrupted: the service does not respond. Trying again…'}
       </p>
       <TotalsCards totals={totals} />
       <div class="charts">
-        <Charts usage={data} period={period} tenantId={tenantId} />
-        <ErrorCodes usage={data} period={period} tenantId={tenantId} />
-      </div>
-      <div class="grid">
-        <CostByAgent period={period} tenantId={tenantId} />
-        {tenantId === undefined && boundTenant === null && <CostByTenant period={period} />}
+        <Charts usage={usage} period={period} tenantId={tenantId} />
+        <ErrorCodes usage={usage} period={period} tenantId={tenantId} />
       </div>
     </>
   )

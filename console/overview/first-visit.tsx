@@ -1,0 +1,165 @@
+import { useId, useState } from 'preact/hooks'
+import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
+import type { ExecutionStateRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
+import { getVersion } from '../api/agents.ts'
+import { requestJson, requestPage, toUrl } from '../api/request.ts'
+import { usePolling, useResource } from '../api/use-resource.ts'
+import { CopyButton } from '../components/copy-button.tsx'
+import { Card } from '../components/data.tsx'
+import { useAction } from '../components/dialog.tsx'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { navigate, toHref, toPath } from '../state/location.ts'
+import { useScope } from '../state/session.ts'
+import { TOKEN_VARIABLE, toCurl } from '../try/sample-request.ts'
+import { sampleInput } from './sample-input.ts'
+
+/** An agent that can be run, with an input as JSON text. */
+type Sample = { agent: AgentRecord; input: string | null }
+
+/** In an organization without runs: how to create an agent, or to run one. */
+export function FirstVisit() {
+  const { data, error, reload, setData } = useResource('samples', loadSamples)
+  // Agents are published elsewhere.
+  usePolling(async () => {
+    if (data?.length === 0) setData(await loadSamples())
+  }, `samples ${data?.length}`)
+  if (!data) return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading agents…" />
+  return data.length > 0 ? <RunCard samples={data} /> : <CreateCard />
+}
+
+/** Of how many agents it is read whether they need a model. */
+const MAX_READ = 6
+
+/** Code agents first: they need no model, and cost nothing. */
+async function loadSamples(signal = new AbortController().signal): Promise<Sample[]> {
+  const { items } = await requestPage<AgentRecord>('/v1/agents', { query: { limit: 50 }, signal })
+  const samples = items
+    .filter(({ currentVersionId, archivedAt }) => currentVersionId !== null && archivedAt === null)
+    .map((agent) => ({ agent, input: printSample(agent) }))
+    .sort((a, b) => Number(a.input === null) - Number(b.input === null))
+  const isCode = await Promise.all(
+    samples.slice(0, MAX_READ).map(({ agent }) =>
+      getVersion(agent.id, agent.currentVersionId ?? '', signal).then(
+        ({ code }) => code,
+        () => false,
+      ),
+    ),
+  )
+  const rank = ({ input }: Sample, index: number) => (input === null ? 2 : isCode[index] ? 0 : 1)
+  const ranks = new Map(samples.map((sample, index) => [sample, rank(sample, index)]))
+  return samples.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0))
+}
+
+function printSample({ inputSchema }: AgentRecord): string | null {
+  const input = sampleInput(inputSchema as JsonObject)
+  return input && JSON.stringify(input, null, 2)
+}
+
+function RunCard({ samples }: { samples: Sample[] }) {
+  const id = useId()
+  const mayRun = useScope('run')
+  const [chosen, setChosen] = useState(0)
+  const sample = samples[chosen] ?? samples[0]
+  const [text, setText] = useState(sample?.input ?? '{}')
+  const slug = sample?.agent.slug ?? ''
+  const run = useAction(async () => {
+    const path = `/v1/agents/${encodeURIComponent(slug)}/executions`
+    const query = { execMode: 'async' }
+    const started = await requestJson<ExecutionStateRecord>(path, { method: 'POST', query, body: text })
+    navigate(toHref(toPath('runs', started.id)))
+  })
+  const baseUrl = window.location.origin + toUrl('')
+  const curl = toCurl({ baseUrl, agent: slug, parameters: {}, input: text })
+
+  function choose(index: number) {
+    setChosen(index)
+    setText(samples[index]?.input ?? '{}')
+  }
+
+  return (
+    <div class="grid">
+      <Card title="Run your first agent">
+        <p>There are no runs yet. Choose an agent and start one with this input, or with your own.</p>
+        <form
+          class="form"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void run.start()
+          }}
+        >
+          <label for={`${id}-agent`}>Agent</label>
+          <select
+            id={`${id}-agent`}
+            value={chosen}
+            onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
+          >
+            {samples.map(({ agent }, index) => (
+              <option key={agent.id} value={index}>
+                {agent.title}
+              </option>
+            ))}
+          </select>
+          <label for={`${id}-input`}>Input (JSON)</label>
+          <textarea
+            id={`${id}-input`}
+            class="mono"
+            rows={6}
+            spellcheck={false}
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+          {run.error && <ErrorBox error={run.error} />}
+          <div class="actions">
+            <a href={toHref(toPath('agents', slug, 'try'), { input: text })}>Fill in a form instead</a>
+            <button type="submit" class="primary" disabled={!mayRun || run.isRunning}>
+              Run
+            </button>
+          </div>
+          {!mayRun && (
+            <p class="muted">
+              This token may not run agents: that takes one with the scope <code>run</code>.
+            </p>
+          )}
+        </form>
+      </Card>
+      <Card title="Or from your terminal">
+        <p>
+          Set <code>{TOKEN_VARIABLE}</code> to an API token.
+        </p>
+        <Command text={curl} />
+      </Card>
+    </div>
+  )
+}
+
+function CreateCard() {
+  const mayManage = useScope('manage')
+  const baseUrl = window.location.origin + toUrl('')
+  const commands = [
+    'npm run agents -- init count-words',
+    `npm run agents -- publish agents/count-words --url ${baseUrl}`,
+  ].join('\n')
+  return (
+    <Card title="Create your first agent">
+      <p>
+        There are no agents yet. In a checkout of the service, these commands create one and publish it. Set{' '}
+        <code>AGENTS_TOKEN</code> to an API token with the scope <code>manage</code>
+        {mayManage ? '' : ', which yours does not have'}. This page continues when the agent is there.
+      </p>
+      <Command text={commands} />
+      <p>
+        <a href="console/docs-authoring.html">Developing an agent</a>
+      </p>
+    </Card>
+  )
+}
+
+const Command = ({ text }: { text: string }) => (
+  <div class="stack command">
+    <pre>{text}</pre>
+    <div>
+      <CopyButton text={text} subject="the command" />
+    </div>
+  </div>
+)
