@@ -99,6 +99,7 @@ export function signIn(token: string, { isKept = false } = {}): void {
   tabs?.cancel()
   if (isKept) storage?.keep(token)
   else storage?.forget()
+  storage?.mark(token, false)
   credentials.set({ token, rejection: null })
 }
 
@@ -106,7 +107,10 @@ export function signIn(token: string, { isKept = false } = {}): void {
 export function signOut(rejection: string | null = null): void {
   const { token } = credentials.get()
   tabs?.cancel()
-  if (token !== null) tabs?.end(token, rejection !== null)
+  if (token !== null) {
+    tabs?.end(token, rejection !== null)
+    storage?.mark(token, true)
+  }
   // Another one that this device keeps is not rejected.
   if (rejection === null || token === null) storage?.forget()
   else storage?.forget(token)

@@ -21,6 +21,11 @@ export type TokenStorage = {
   keep(token: string): void
   /** @param token only if it is this one */
   forget(token?: string): void
+  /**
+   * Marks a token as signed out, or in use again: tabs that the browser has put to sleep, or that show another page,
+   * hear of nothing, and still have it.
+   */
+  mark(token: string, isSignedOut: boolean): void
 }
 
 type Places = {
@@ -31,6 +36,9 @@ type Places = {
   now: () => number
 }
 
+/** How many signed-out tokens are remembered, by 32 bits of a hash that say nothing about them. */
+const MAX_MARKS = 20
+
 export function openTokenStorage(key: string, { tab, device, now }: Places): TokenStorage {
   function loadKept(): string | null {
     const text = attempt(() => device().getItem(key)) ?? null
@@ -38,10 +46,15 @@ export function openTokenStorage(key: string, { tab, device, now }: Places): Tok
     if (text !== null && token === null) attempt(() => device().removeItem(key))
     return token
   }
+  const markKey = `${key} signed-out`
+  const loadMarks = (): string[] => {
+    const marks = attempt(() => JSON.parse(device().getItem(markKey) ?? '[]'))
+    return Array.isArray(marks) ? marks.filter((mark) => typeof mark === 'string') : []
+  }
   return {
     load() {
       const token = attempt(() => tab().getItem(key))
-      return isToken(token) ? token : null
+      return isToken(token) && !loadMarks().includes(hashOf(token)) ? token : null
     },
     save(token) {
       if (token === null || isJwt(token)) attempt(() => tab().removeItem(key))
@@ -56,6 +69,12 @@ export function openTokenStorage(key: string, { tab, device, now }: Places): Tok
     forget(token) {
       if (token === undefined || loadKept() === token) attempt(() => device().removeItem(key))
     },
+    mark(token, isSignedOut) {
+      const others = loadMarks().filter((mark) => mark !== hashOf(token))
+      const marks = [...others, ...(isSignedOut ? [hashOf(token)] : [])].slice(-MAX_MARKS)
+      if (marks.length === 0) attempt(() => device().removeItem(markKey))
+      else attempt(() => device().setItem(markKey, JSON.stringify(marks)))
+    },
   }
 }
 
@@ -64,6 +83,14 @@ function readKept(text: string, now: number): string | null {
   const { token, expiresAt } = attempt(() => JSON.parse(text)) ?? {}
   const isValid = typeof expiresAt === 'number' && expiresAt > now && expiresAt <= now + KEPT_MS
   return isValid && isToken(token) && !isJwt(token) ? token : null
+}
+
+/** FNV-1a, 32 bits. */
+function hashOf(text: string): string {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0
+  return hash.toString(16)
 }
 
 function attempt<T>(action: () => T): T | undefined {

@@ -115,8 +115,12 @@ async function openTab(page: Page, url = console): Promise<Page> {
 const overview = (page: Page) => page.getByRole('heading', { name: 'Overview' }).waitFor()
 const signInPage = (page: Page) => page.getByLabel('API token').waitFor()
 const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out' }).click()
+/** Tokens; not the hashes of those that were signed out. */
 const stored = (page: Page) =>
-  page.evaluate('({ tab: Object.values(sessionStorage), device: Object.values(localStorage) })')
+  page.evaluate(`({
+    tab: Object.values(sessionStorage),
+    device: Object.entries(localStorage).flatMap(([key, value]) => (key.endsWith(' signed-out') ? [] : [value])),
+  })`)
 
 /** Of an identity provider: the service of this test knows none, so that its answer is the test's. */
 const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
@@ -147,6 +151,19 @@ describe('further tabs', () => {
     await signInPage(second)
     expect(await stored(second)).toEqual({ tab: [], device: [] })
     await signInPage(await openTab(page))
+  })
+
+  it('are signed out also when they show another page', async () => {
+    const page = await open(`${console}#token=${org.token}`)
+    await overview(page)
+    const second = await openTab(page)
+    await overview(second)
+    await second.getByRole('link', { name: 'Documentation', exact: true }).click()
+    await second.waitForURL(/docs\.html/)
+    await signOut(page)
+    await signInPage(page)
+    await second.goBack()
+    await signInPage(second)
   })
 
   it('with another token stay signed in', async () => {
@@ -264,7 +281,7 @@ describe('"Keep me signed in on this device"', () => {
         storage.setItem('agent-execution-service.token /console', ${JSON.stringify(text)})`)
       await page.reload()
       await signInPage(page)
-      expect(await page.evaluate('localStorage.length')).toBe(0)
+      expect((await stored(page)) as object).toMatchObject({ device: [] })
     }
   })
 })

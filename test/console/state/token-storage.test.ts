@@ -83,6 +83,33 @@ describe('a token that the device keeps', () => {
   })
 })
 
+describe('a token that is signed out', () => {
+  it('is no longer used by a tab that was asleep, until somebody signs in with it again', () => {
+    open().save(TOKEN)
+    open().mark(TOKEN, true)
+    open().mark('aes_2', true)
+    expect(open().load()).toBeNull()
+    expect([...device.values.values()].join()).not.toContain('aes_')
+    open().mark(TOKEN, false)
+    expect(open().load()).toBe(TOKEN)
+    open().mark('aes_2', false)
+    expect(device.values.size).toBe(0)
+  })
+
+  it.each(['{', 'null', '{"a":1}', '[1,{}]'])('marks that are %s mean nothing', (text) => {
+    device.setItem(`${KEY} signed-out`, text)
+    open().save(TOKEN)
+    expect(open().load()).toBe(TOKEN)
+    open().mark(TOKEN, true)
+    expect(open().load()).toBeNull()
+  })
+
+  it('is one of at most 20', () => {
+    for (let number = 0; number < 30; number++) open().mark(`aes_${number}`, true)
+    expect(JSON.parse(device.getItem(`${KEY} signed-out`) ?? '').length).toBe(20)
+  })
+})
+
 describe('a token of an identity provider', () => {
   it('is never stored, and replaces what was', () => {
     expect([isJwt(JWT), isJwt(TOKEN)]).toEqual([true, false])
