@@ -3,8 +3,9 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib'
-import { build, type Metafile, stop } from 'esbuild'
+import { type BuildOptions, build, type Metafile, stop } from 'esbuild'
 import { ENCODINGS, PAGE } from './console-files.ts'
+import { mergeFirstView } from './merge-chunks.ts'
 import { renderDocs } from './render-docs.ts'
 
 const SOURCE = fileURLToPath(new URL('../../console', import.meta.url))
@@ -20,34 +21,39 @@ type Options = { quality: 5 | 11 }
  * @returns the written files as outputs of esbuild's metafile
  */
 export async function buildConsole(folder: string, { quality }: Options): Promise<Outputs> {
-  const { outputFiles, metafile } = await build({
-    entryPoints: [join(SOURCE, 'main.tsx')],
+  const common = {
     outdir: folder,
     bundle: true,
-    splitting: true,
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+    write: false,
+  } satisfies BuildOptions
+  const split = await build({
+    ...common,
+    entryPoints: [join(SOURCE, 'main.tsx')],
+    splitting: true,
     jsx: 'transform',
     jsxFactory: 'h',
     jsxFragment: 'Fragment',
     inject: [join(SOURCE, 'jsx-factory.ts')],
     // That of the console would choose the automatic runtime.
     tsconfigRaw: {},
-    minify: true,
-    legalComments: 'none',
     entryNames: '[name]-[hash]',
-    chunkNames: 'chunk-[hash]',
+    chunkNames: 'page-[hash]',
     assetNames: '[name]-[hash]',
     loader: { '.svg': 'file' },
-    logLevel: 'warning',
-    metafile: true,
-    write: false,
   })
-  const page = insertNames(await readFile(join(SOURCE, PAGE), 'utf8'), metafile.outputs)
+  const { script } = findEntry(split.metafile.outputs)
+  const { outputFiles, outputs } = await mergeFirstView(split, script, common)
+  const page = insertNames(await readFile(join(SOURCE, PAGE), 'utf8'), outputs)
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
-  const docs = await renderDocs(basename(findEntry(metafile.outputs).cssBundle ?? ''))
+  const docs = await renderDocs(basename(findEntry(outputs).cssBundle ?? ''))
   const pages = [{ name: PAGE, html: page }, ...docs]
   const files = [
     ...outputFiles,
@@ -55,23 +61,20 @@ export async function buildConsole(folder: string, { quality }: Options): Promis
   ]
   const written = await Promise.all(files.map(({ path, contents }) => writeFiles(path, contents, quality)))
   // Paths like those of esbuild, which are relative to the working directory.
-  const prefix = dirname(Object.keys(metafile.outputs)[0] ?? folder)
-  const outputs = written
+  const prefix = dirname(script)
+  const compressed = written
     .flat()
     .map(({ name, bytes }) => [`${prefix}/${name}`, { bytes, inputs: {}, imports: [], exports: [] }])
-  return { ...Object.fromEntries(outputs), ...metafile.outputs }
+  return { ...Object.fromEntries(compressed), ...outputs }
 }
 
-/** The page names the sources, and all chunks, so that the browser does not load them one after another. */
+/** The page names the sources. */
 function insertNames(page: string, outputs: Outputs): string {
-  const { script, cssBundle = '', imports } = findEntry(outputs)
-  const chunks = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path)
+  const { script, cssBundle = '' } = findEntry(outputs)
   const urlOf = (path: string) => `console/${basename(path)}`
-  const preloads = chunks.map((path) => `<link rel="modulepreload" href="${urlOf(path)}">`).join('')
   return page
     .replace('src="main.js"', `src="${urlOf(script)}"`)
     .replace('href="main.css"', `href="${urlOf(cssBundle)}"`)
-    .replace('</head>', `${preloads}</head>`)
 }
 
 /** The output of `main.tsx`. */
