@@ -19,8 +19,10 @@ export const offeredToken: Store<string | null> = createStore<string | null>(nul
 
 export const REJECTED = 'The service rejected the token: it may have expired, or been revoked. Sign in again.'
 
-/** Tabs in the background answer within a few milliseconds. */
+/** A tab answers within a few milliseconds, if the device is not busy. */
 const ANSWER_MS = 200
+/** If it is known that another tab is signed in. */
+const KNOWN_ANSWER_MS = 2_000
 
 let storage: TokenStorage | null = null
 let tabs: TabLink | null = null
@@ -42,7 +44,41 @@ export function startSession(): void {
   credentials.subscribe(() => opened.save(credentials.get().token))
   if (token !== null) use(token)
   else tabs?.ask(use)
-  setTimeout(stopLooking, tabs ? ANSWER_MS : 0)
+  void findOthers(key).then((hasOthers) => {
+    const ms = hasOthers ? KNOWN_ANSWER_MS : hasOthers === null && tabs ? ANSWER_MS : 0
+    setTimeout(stopLooking, ms)
+    holdLock(key)
+  })
+}
+
+/** Whether another tab is signed in: each of them holds a lock. Null where there are none, such as without HTTPS. */
+async function findOthers(key: string): Promise<boolean | null> {
+  try {
+    const { held } = await navigator.locks.query()
+    return held?.some(({ name }) => name === key) ?? null
+  } catch {
+    return null
+  }
+}
+
+/** Holds the lock while this tab is signed in. */
+function holdLock(key: string): void {
+  let release: (() => void) | null = null
+  const update = () => {
+    const isSignedIn = credentials.get().token !== null
+    if (isSignedIn && !release) {
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      navigator.locks?.request(key, { mode: 'shared' }, () => held).catch(() => undefined)
+    }
+    if (!isSignedIn) {
+      release?.()
+      release = null
+    }
+  }
+  credentials.subscribe(update)
+  update()
 }
 
 /** Not where the browser blocks storage: then each tab is on its own. */
