@@ -31,7 +31,7 @@ export function timeOfId(uuid: string): number | null {
   return uuid[14] === '7' ? Number.parseInt(uuid.replace('-', '').slice(0, 12), 16) : null
 }
 
-/** Texts that contain every word of a query, in any order and case, with or without accents. Those that begin with it first. */
+/** What contains every word of a query, in any order and case, with or without accents; what begins with it first. */
 export function matchTexts<T>(items: readonly T[], textOf: (item: T) => string, query: string): T[] {
   const folded = fold(query).trim()
   const words = folded.split(/\s+/)
