@@ -48,7 +48,8 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     attempts: execution.attempts,
     steps: execution.steps,
     ...toUsageRecord(execution.usage),
-    ...(execution.steps === 0 && isUnused(execution.usage) && { costUsd: 0 }),
+    // Code agents have no model. Without a price, the cost of a model is not known.
+    ...((execution.steps === 0 || execution.model === null) && isUnused(execution.usage) && { costUsd: 0 }),
     ...toTotal(execution),
     model: execution.model,
     learnedFrom: execution.learnedFrom ?? [],

@@ -122,6 +122,7 @@ export type Execution = {
   createdAt: string
   startedAt: string | null
   finishedAt: string | null
+  /** Of its journal: model responses, or steps and waits of a code agent. */
   steps: number
   /** What its steps have used, with those that could not be stored, and with responses that could not be used. */
   usage: Usage
@@ -180,7 +181,7 @@ export type PendingEvent = { revision: number; at: number; waits: Wait[] }
 /** A computed step that the database did not store, and which attempt computed it. `usage`: of a model response. */
 export type LostStep = { number: number; attempt: number; usage?: Usage }
 
-/** What the stored model responses of a run have used so far. */
+/** The stored steps of a run: how many, and what they have used. */
 export type Progress = Pick<Execution, 'steps' | 'usage' | 'model'> & {
   childUsage?: Usage
   replayedUsage?: Usage
@@ -390,10 +391,12 @@ export const roundDollars = (amount: number): number => Math.round(amount * 1e9)
 
 /**
  * Whether the step limit forced the last response of the run: with a higher limit, which has the same cache key, the
- * result might be another one.
+ * result might be another one. Steps of code agents have a limit of their own, which ends the run.
  */
-export const hasUsedAllSteps = ({ steps }: Pick<Execution, 'steps'>, { maxAgentSteps }: RunOptions) =>
-  steps >= maxAgentSteps
+export const hasUsedAllSteps = (
+  { steps, model }: Pick<Execution, 'steps' | 'model'>,
+  { maxAgentSteps }: RunOptions,
+) => model !== null && steps >= maxAgentSteps
 
 /** Whether the feedback says that the output is wrong. */
 export const isRejection = ({ rating, correctedOutput }: Feedback): boolean =>

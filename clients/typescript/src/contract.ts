@@ -308,7 +308,7 @@ export type Execution = {
   finishedAt: string | null
   /** How often a worker has begun or resumed the run. 0 while it waits for the first one. */
   attempts: number
-  /** The number of model responses. 0 for a code agent. */
+  /** The number of steps: model responses, or steps and waits of a code agent. */
   steps: number
   usage: Usage
   /** The price of the model responses in US dollars, without those of agents called as tools. Null if the model has no price. */
@@ -448,7 +448,7 @@ export type ExecutionSummary = {
   finishedAt: string | null
   /** How often a worker has begun or resumed the run. 0 while it waits for the first one. */
   attempts: number
-  /** The number of model responses. 0 for a code agent. */
+  /** The number of steps: model responses, or steps and waits of a code agent. */
   steps: number
   usage: Usage
   /** The price of the model responses in US dollars, without those of agents called as tools. Null if the model has no price. */

@@ -121,7 +121,7 @@ export const executionRecord = z
     attempts: z
       .int()
       .describe('How often a worker has begun or resumed the run. 0 while it waits for the first one.'),
-    steps: z.int().describe('The number of model responses. 0 for a code agent.'),
+    steps: z.int().describe('The number of steps: model responses, or steps and waits of a code agent.'),
     usage: usageRecord,
     costUsd: nullableNumber.describe(
       'The price of the model responses in US dollars, without those of agents called as tools. Null if the model has no price.',

@@ -49,7 +49,7 @@ export class Journal {
   hasGrown = false
   /** What a code agent printed in this attempt. */
   logs = ''
-  /** Model responses in the journal, and their usage. `replayedUsage`: with that of agents, in the original. */
+  /** Steps in the journal, and what they have used. `replayedUsage`: with that of agents, in the original. */
   private totals: Pick<Progress, 'steps' | 'usage' | 'replayedUsage'> = { steps: 0, usage: NO_USAGE }
   /** Steps that earlier attempts could not store. */
   private readonly lostBefore: LostStep[]
@@ -213,8 +213,8 @@ export class Journal {
   }
 
   private totalsWith(step: Step): Journal['totals'] {
-    if (step.kind !== 'MODEL') return this.totals
     const { steps, usage } = this.totals
+    if (step.kind !== 'MODEL') return { ...this.totals, steps: steps + 1 }
     return {
       ...this.totals,
       ...this.withReplayed(step.replayed),

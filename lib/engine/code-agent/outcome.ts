@@ -1,33 +1,34 @@
 import type { Version } from '../../core/agent.ts'
 import { type Execution, type ExecutionError, failure, NO_USAGE, type Outcome } from '../../core/execution.ts'
 import { isJsonObject, isWithinDepth, MAX_JSON_DEPTH } from '../../core/json/json.ts'
-import type { Validator } from '../../schema/validate/validate.ts'
 import type { SecretMask } from '../../tools/secret-mask.ts'
 import { inputValidatorOf, outputValidatorOf } from '../compiled-schemas.ts'
 import { MAX_TEXT, type RunResult, type ThreadError } from './thread/protocol.ts'
 
 type Run = { execution: Pick<Execution, 'input'>; version: Version }
+/** `steps`: how many it has in its journal. */
+type EndedRun = Run & { steps: number }
 
 /** The outcome for what an agent returned: a valid output, or the error that explains why it is invalid. */
-export function toOutcome(result: Extract<RunResult, { type: 'returned' | 'invalid' }>, run: Run): Outcome {
+export function toOutcome(result: Extract<RunResult, { type: 'returned' | 'invalid' }>, run: EndedRun): Outcome {
   const outcome =
     result.type === 'invalid'
       ? failure({ code: result.code, message: result.message })
-      : validate(result.json, outputValidatorOf(run.version))
+      : validate(result.json, run)
   if (outcome.status === 'SUCCESS') return outcome
   const inputErrors = findInputErrors(run)
   return inputErrors.length > 0 ? failure({ ...outcome.error, inputErrors }) : outcome
 }
 
-function validate(json: string, check: Validator): Outcome {
+function validate(json: string, { version, steps }: EndedRun): Outcome {
   const output: unknown = JSON.parse(json)
   if (!isJsonObject(output)) return failure(mismatch('The output must be a JSON object.'))
   if (!isWithinDepth(output))
     return failure(mismatch(`The output is nested deeper than ${MAX_JSON_DEPTH} levels.`))
-  const errors = check(output)
+  const errors = outputValidatorOf(version)(output)
   if (errors.length > 0)
     return failure({ ...mismatch('The output does not match the output schema.'), errors })
-  return { status: 'SUCCESS', output, steps: 0, usage: NO_USAGE, model: null }
+  return { status: 'SUCCESS', output, steps, usage: NO_USAGE, model: null }
 }
 
 const mismatch = (message: string): ExecutionError => ({ code: 'OutputSchemaMismatch', message })

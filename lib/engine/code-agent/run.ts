@@ -112,7 +112,7 @@ async function runIn(
     else if (result.type === 'suspended' && replay) diverge(endlessWaits(waits.waits))
     else if (result.type === 'suspended')
       reject(new AttemptStopped({ kind: 'Suspended', waits: waits.waits }))
-    else resolve(toOutcome(result, params))
+    else resolve(toOutcome(result, { ...params, steps: journal.progress.steps }))
   }
 
   /** Counts another step or wait. False if there are too many, which ends the run. */

@@ -58,7 +58,7 @@ describe('context.step', () => {
     const ended = await attempt(engine, execution, { version })
     expect(ended).toMatchObject({
       kind: 'completed',
-      execution: { status: 'SUCCESS', output: { values: [1, 2, 3] }, steps: 0 },
+      execution: { status: 'SUCCESS', output: { values: [1, 2, 3] }, steps: 3 },
     })
     expect(computed()).toEqual(['first', 'second', 'third'])
   })
@@ -75,6 +75,7 @@ describe('context.step', () => {
       expect(await engine.executions.get(execution)).toMatchObject({
         status: 'SUCCESS',
         output: { values: [1, 2, 3] },
+        steps: 3,
       })
       expect(computed().length - before).toBe(3 - stored)
     },
