@@ -13,7 +13,8 @@ async function getExecution({ access, executionId, query, headers, signal }: Req
   const reference = { access, executionId, waitSeconds, signal }
   const { execution, isFull } = await readExecution({ executions, openRequests }, reference)
   const added = query.adaptedInput ? await adaptedInputOf(agents, execution) : {}
-  const response = toRecordResponse(execution, { added, isFull })
+  const { maxValueBytes } = query
+  const response = toRecordResponse(execution, { added, isFull, maxValueBytes })
   if (waitSeconds === 0 || isFull) return response
   return { ...response, headers: { ...response.headers, 'Preference-Applied': `wait=${waitSeconds}` } }
 }

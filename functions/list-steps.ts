@@ -1,4 +1,5 @@
-import { pageParameters } from '../lib/api/parameters.ts'
+import { omitLargeStepValues } from '../lib/api/omit-values.ts'
+import { stepPageParameters } from '../lib/api/parameters.ts'
 import { toStepRecord } from '../lib/api/to-execution-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { listSteps } from '../lib/engine/executions/list-executions.ts'
@@ -8,6 +9,10 @@ import { toPageResponse } from '../lib/http/responses.ts'
 const { executions, rates, steps } = openStores()
 
 const list = async (request: Request<'list-steps'>) =>
-  toPageResponse(await listSteps({ executions, steps }, request, request.query), toStepRecord, request)
+  toPageResponse(
+    await listSteps({ executions, steps }, request, request.query),
+    (step) => omitLargeStepValues(toStepRecord(step), request.query.maxValueBytes),
+    request,
+  )
 
-export const handler = endpoint('list-steps', list, { rates, query: pageParameters })
+export const handler = endpoint('list-steps', list, { rates, query: stepPageParameters })

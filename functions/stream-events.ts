@@ -1,6 +1,6 @@
 import { resolveExecutionId } from '../lib/access/executions.ts'
 import { limitOpenRequests } from '../lib/access/open-requests.ts'
-import { eventHeaders } from '../lib/api/parameters.ts'
+import { eventHeaders, eventParameters } from '../lib/api/parameters.ts'
 import { ExecutionNotFound, InvalidHeader } from '../lib/core/errors.ts'
 import type { HeldRequest } from '../lib/core/ports.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
@@ -22,14 +22,15 @@ async function streamEvents(request: Request<'stream-events'>) {
 }
 
 async function respond(request: Request<'stream-events'>, held: HeldRequest) {
-  const { organizationId, headers } = request
+  const { organizationId, headers, query } = request
   const id = await resolveExecutionId(executions, request)
   const after = headers['Last-Event-ID'] ?? 0
   const { status, hasStep } = await events.find({ organizationId, id, after })
   if (!status) throw new ExecutionNotFound()
   if (!hasStep) throw new InvalidHeader([unknownStep(after)])
   const reader = { organizationId, id, status, after, maxMs: getMaxStreamMs(), untilNews: !isStreaming() }
-  return toEventStreamResponse((signal) => events.read({ ...reader, signal }), { held })
+  const { maxValueBytes } = query
+  return toEventStreamResponse((signal) => events.read({ ...reader, signal }), { held, maxValueBytes })
 }
 
 const unknownStep = (number: number) => ({
@@ -37,4 +38,8 @@ const unknownStep = (number: number) => ({
   message: `Last-Event-ID is ${number}, but the execution has no such step. Leave it out to read all steps.`,
 })
 
-export const handler = endpoint('stream-events', streamEvents, { rates, headers: eventHeaders })
+export const handler = endpoint('stream-events', streamEvents, {
+  rates,
+  query: eventParameters,
+  headers: eventHeaders,
+})

@@ -11,6 +11,7 @@ import {
   PAGE_SIZE,
   RESULT_PAGE_SIZE,
   USAGE_PAGE_SIZE,
+  VALUE_BYTES,
 } from '../core/limits.ts'
 import { VERDICTS } from '../core/trial.ts'
 import { USAGE_DIMENSIONS, USAGE_INTERVALS } from '../core/usage.ts'
@@ -269,12 +270,27 @@ export const usageParameters = /* @__PURE__ */ parameters(() => ({
   limit: describe(integer(USAGE_PAGE_SIZE), 'The maximum number of rows to return.'),
 }))
 
+/** For clients that show a value of megabytes only on request. */
+const maxValueBytes = () =>
+  describe(
+    integer(VALUE_BYTES),
+    'Leave out each input, output, result and text that has more bytes of JSON. `omitted` of the record has their sizes.',
+  )
+
 export const executionParameters = /* @__PURE__ */ parameters(() => ({
   adaptedInput: describe(
     flag(),
     'Add the input that the agent received as `adaptedInput`, if it differs from the one that was sent.',
   ),
+  maxValueBytes: maxValueBytes(),
 }))
+
+export const stepPageParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  maxValueBytes: maxValueBytes(),
+}))
+
+export const eventParameters = /* @__PURE__ */ parameters(() => ({ maxValueBytes: maxValueBytes() }))
 
 export const waitHeaders = /* @__PURE__ */ parameters(() => ({
   Prefer: describe(
@@ -311,6 +327,8 @@ export const eventHeaders = /* @__PURE__ */ parameters(() => ({
 
 /** By the names that `routes.ts` uses. For OpenAPI and types: a function imports only its own schemas. */
 export const parameterSchemas = {
+  stepPageParameters,
+  eventParameters,
   batchParameters,
   batchPageParameters,
   batchHeaders,

@@ -387,7 +387,7 @@ export const operations = {
     ...reading,
     path: '/v1/agent_executions/{executionId}/steps',
     summary: 'List the steps of an execution',
-    query: 'pageParameters',
+    query: 'stepPageParameters',
     responses: { 200: { description: 'Steps, in order', body: ['Step'] } },
     errors: ['ExecutionNotFound'],
     streams: true,
@@ -396,6 +396,7 @@ export const operations = {
     ...reading,
     path: '/v1/agent_executions/{executionId}/events',
     summary: 'Stream the events of an execution',
+    query: 'eventParameters',
     headers: 'eventHeaders',
     responses: {
       200: {

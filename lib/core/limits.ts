@@ -28,6 +28,9 @@ export const MAX_CODE_STEPS = 10_000
 export const MAX_TOKENS = { min: 1, max: 1_000_000_000 } as const
 export const MAX_COST_USD = { min: 0.000_001, max: 1_000_000 } as const
 
+/** Bytes of JSON of a value that a record contains on request only. */
+export const VALUE_BYTES = { min: 1_000, max: 10_000_000 } as const
+
 export const PAGE_SIZE = { min: 1, max: 100, default: 50 } as const
 
 /** Results of a batch on one page. */

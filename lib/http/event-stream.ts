@@ -1,3 +1,4 @@
+import { omitLargeStepValues, omitLargeValues } from '../api/omit-values.ts'
 import { toExecutionRecord, toStepRecord } from '../api/to-execution-record.ts'
 import { EVENT_STREAM_MS, OPEN_RETRY_AFTER_SECONDS } from '../core/limits.ts'
 import type { HeldRequest } from '../core/ports.ts'
@@ -25,17 +26,24 @@ export function acceptsEvents(accept = ''): boolean {
 
 const isZero = (parameter: string) => /^q=0(\.0{0,3})?$/.test(parameter)
 
+type StreamOptions = {
+  headers?: Record<string, string>
+  held: HeldRequest
+  maxValueBytes?: number | undefined
+}
+
 /**
  * Responds with server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Where responses
  * are buffered, with all of them at once.
  * @param read is given a signal that aborts when the stream has to end
  * @param options.held released when the stream has ended, however it did
+ * @param options.maxValueBytes larger values are left out
  */
 export const toEventStreamResponse = (
   read: (signal: AbortSignal) => AsyncIterable<ExecutionEvent[]>,
-  { headers = {}, held }: { headers?: Record<string, string>; held: HeldRequest },
+  { headers = {}, held, maxValueBytes }: StreamOptions,
 ): Promise<HttpResponse> =>
-  toTextStreamResponse((signal) => toText(read(signal), held.full), {
+  toTextStreamResponse((signal) => toText(read(signal), held.full, maxValueBytes), {
     headers: { 'Content-Type': EVENT_STREAM, ...headers },
     held,
   })
@@ -44,10 +52,14 @@ export const toEventStreamResponse = (
  * One chunk per batch. Without the event `done`, the client is told when to reconnect: of a suspended execution the
  * later, the longer it waits.
  */
-async function* toText(batches: AsyncIterable<ExecutionEvent[]>, full: AbortSignal): AsyncGenerator<string> {
+async function* toText(
+  batches: AsyncIterable<ExecutionEvent[]>,
+  full: AbortSignal,
+  maxBytes?: number,
+): AsyncGenerator<string> {
   let last: ExecutionEvent | undefined
   for await (const events of batches) {
-    yield events.map(formatEvent).join('')
+    yield events.map((event) => formatEvent(event, maxBytes)).join('')
     last = events.at(-1)
   }
   if (last?.kind === 'done') return
@@ -65,16 +77,19 @@ function pauseMs(waits: Wait[]): number {
   return 1_000 * retryAfterSeconds((system.now() - since) / 1_000)
 }
 
-function formatEvent(event: ExecutionEvent): string {
+function formatEvent(event: ExecutionEvent, maxBytes: number | undefined): string {
   switch (event.kind) {
     case 'status':
       return formatServerEvent('status', JSON.stringify({ id: event.id, status: event.status }))
     case 'step':
-      return formatStep(event.recorded)
+      return formatStep(event.recorded, maxBytes)
     case 'tool':
-      return formatServerEvent('tool', JSON.stringify(toToolRecord(event.recorded, event.callId)))
+      return formatServerEvent('tool', JSON.stringify(toToolRecord(event.recorded, event.callId, maxBytes)))
     case 'done':
-      return formatServerEvent('done', JSON.stringify(toExecutionRecord(event.execution)))
+      return formatServerEvent(
+        'done',
+        JSON.stringify(omitLargeValues(toExecutionRecord(event.execution), maxBytes)),
+      )
     case 'waiting':
       return formatServerEvent(
         'waiting',
@@ -88,20 +103,22 @@ function formatEvent(event: ExecutionEvent): string {
 /** JSON contains no line breaks, so that it fits one line. */
 export const formatServerEvent = (name: string, data: string) => `event: ${name}\ndata: ${data}\n\n`
 
-/** Clients send the id of the last step as `Last-Event-ID` to reconnect. All readers of a step share its text. */
-function formatStep(recorded: RecordedStep): string {
-  const text =
-    texts.get(recorded) ??
-    `id: ${recorded.step.number}\n${formatServerEvent('step', JSON.stringify(toStepRecord(recorded)))}`
-  texts.set(recorded, text)
+/** Clients send the id of the last step as `Last-Event-ID` to reconnect. All readers of a whole step share its text. */
+function formatStep(recorded: RecordedStep, maxBytes: number | undefined): string {
+  const known = maxBytes === undefined ? texts.get(recorded) : undefined
+  if (known !== undefined) return known
+  const record = omitLargeStepValues(toStepRecord(recorded), maxBytes)
+  const text = `id: ${recorded.step.number}\n${formatServerEvent('step', JSON.stringify(record))}`
+  if (maxBytes === undefined) texts.set(recorded, text)
   return text
 }
 
 const texts = new WeakMap<RecordedStep, string>()
 
 /** The call with this result or decision, or the wait that it ended. */
-function toToolRecord(recorded: RecordedStep, callId: string) {
-  const { toolCalls, name, result, skipped } = toStepRecord(recorded)
+function toToolRecord(recorded: RecordedStep, callId: string, maxBytes: number | undefined) {
+  const { toolCalls, name, result, skipped, omitted } = omitLargeStepValues(toStepRecord(recorded), maxBytes)
   const call = toolCalls?.find(({ id, approval }) => id === callId || approval?.id === callId)
-  return { step: recorded.step.number, ...(call ?? (name !== undefined && { name, result, skipped })) }
+  const changed = call ?? (name !== undefined && { name, result, skipped })
+  return { step: recorded.step.number, ...changed, ...(omitted && { omitted }) }
 }

@@ -1,3 +1,4 @@
+import { omitLargeValues } from '../api/omit-values.ts'
 import type { ExecutionRecord } from '../api/schemas/execution-record.ts'
 import { toChangedRecord, toExecutionRecord } from '../api/to-execution-record.ts'
 import type { Access } from '../core/access.ts'
@@ -14,15 +15,18 @@ type RecordOptions = {
   added?: Pick<ExecutionRecord, 'adaptedInput'>
   /** The caller may not wait now. */
   isFull?: boolean
+  /** Larger values are left out. */
+  maxValueBytes?: number | undefined
 }
 
 /** The execution record, for polling. */
 export function toRecordResponse(
   execution: Execution,
-  { added = {}, isFull = false }: RecordOptions = {},
+  { added = {}, isFull = false, maxValueBytes }: RecordOptions = {},
 ): HttpResponse {
   const headers = isFinal(execution) ? {} : retryAfter(execution, isFull)
-  return { status: 200, body: { ...toExecutionRecord(execution), ...added }, headers }
+  const record = { ...toExecutionRecord(execution), ...added }
+  return { status: 200, body: omitLargeValues(record, maxValueBytes), headers }
 }
 
 /** When to read an execution of this age again, in seconds: the older it is, the later. */

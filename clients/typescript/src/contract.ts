@@ -327,6 +327,8 @@ export type Execution = {
   feedback: Feedback | null
   /** What a code agent printed: the last 16,000 characters. Null if nothing. */
   logs: string | null
+  /** The values that `maxValueBytes` left out: their JSON Pointers, with their size in bytes of JSON. Absent if none were. */
+  omitted?: { [key: string]: number }
 }
 
 export type ExecutionComparison = {
@@ -395,6 +397,8 @@ export type ExecutionFilters = {
 export type ExecutionParameters = {
   /** Add the input that the agent received as `adaptedInput`, if it differs from the one that was sent. */
   adaptedInput?: boolean
+  /** Leave out each input, output, result and text that has more bytes of JSON. `omitted` of the record has their sizes. */
+  maxValueBytes?: number
 }
 
 export type ExecutionState = {
@@ -851,6 +855,8 @@ export type Step = {
   startedAt: string
   finishedAt: string
   durationMs: number
+  /** The values that `maxValueBytes` left out: their JSON Pointers, with their size in bytes of JSON. Absent if none were. */
+  omitted?: { [key: string]: number }
 }
 
 export type TestResult = {

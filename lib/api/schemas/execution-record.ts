@@ -63,6 +63,13 @@ const waitRecord = z
   })
   .meta({ id: 'Wait' })
 
+const omittedValues = z
+  .record(z.string(), z.int())
+  .optional()
+  .describe(
+    'The values that `maxValueBytes` left out: their JSON Pointers, with their size in bytes of JSON. Absent if none were.',
+  )
+
 export const executionRecord = z
   .object({
     id: z.uuid().describe('The ID of the execution, for polling.'),
@@ -140,12 +147,14 @@ export const executionRecord = z
       ),
     feedback: feedbackRecord.nullable().describe('The feedback on the execution, if any.'),
     logs: nullableText.describe('What a code agent printed: the last 16,000 characters. Null if nothing.'),
+    omitted: omittedValues,
   })
   .meta({ id: 'Execution' })
 
 /** In lists with `fields=summary`. */
 export const executionSummaryRecord = executionRecord
-  .omit({ input: true, inputAdaptations: true, adaptedInput: true, output: true, feedback: true, logs: true })
+  .omit({ input: true, inputAdaptations: true, adaptedInput: true, output: true, feedback: true })
+  .omit({ logs: true, omitted: true })
   .meta({ id: 'ExecutionSummary' })
 
 /** For tokens that may change an execution, but not read it. */
@@ -274,6 +283,7 @@ export const stepRecord = z
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),
     durationMs: z.int(),
+    omitted: omittedValues,
   })
   .meta({ id: 'Step' })
 
