@@ -76,8 +76,8 @@ const routes: Route[] = [
     <TryPage key={`${agent} ${query.get('from')}`} agent={agent} from={query.get('from')} />
   )),
   route('/runs', 'runs', (_, query) => <RunsPage query={query} />),
-  route('/runs/{executionId}', 'runs', ({ executionId }) => (
-    <RunPage key={executionId} executionId={executionId} />
+  route('/runs/{executionId}', 'runs', ({ executionId }, query) => (
+    <RunPage key={executionId} executionId={executionId} step={query.get('step')} />
   )),
   route('/approvals', 'approvals', (_, query) => <ApprovalsPage query={query} />),
   route('/batches', 'batches', (_, query) => <BatchesPage query={query} />),

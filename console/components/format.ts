@@ -68,6 +68,9 @@ export function formatBytes(bytes: number): string {
   return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
+/** Whether an error says that somebody ended the run on purpose: that is no failure. */
+export const isCancelled = (code: string | undefined): boolean => code === 'Cancelled'
+
 /** The first part of an ID, which tells it from others on a page. */
 export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-4)}`
 

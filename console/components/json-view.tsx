@@ -16,19 +16,23 @@ type ViewProps = {
   label: string
   /** How many rows may be open at first. */
   maxRows?: number
+  /** Whether it has a button of its own to copy it. */
+  hasCopy?: boolean
 }
 
 /**
  * A JSON value as a tree. It is text only: nothing in it becomes markup. Parts are rendered when they are opened and
  * long lists and texts in portions, so that values of many megabytes do not block the page.
  */
-export function JsonView({ value, label, maxRows = 60 }: ViewProps) {
+export function JsonView({ value, label, maxRows = 60, hasCopy = true }: ViewProps) {
   const depth = useMemo(() => initialDepth(value, maxRows), [value, maxRows])
   return (
     <div class="json">
-      <div class="json-toolbar">
-        <CopyButton text={() => printJson(value)} subject={label} />
-      </div>
+      {hasCopy && (
+        <div class="json-toolbar">
+          <CopyButton text={() => printJson(value)} subject={label} />
+        </div>
+      )}
       {/* Another value starts with its own levels open. */}
       <JsonPart key={depth} value={value} name={null} depth={depth} />
     </div>

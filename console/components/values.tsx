@@ -9,6 +9,7 @@ import {
   formatNumber,
   formatSeconds,
   formatTime,
+  isCancelled,
   shortId,
 } from './format.ts'
 import { VisibleText } from './visible-text.tsx'
@@ -61,9 +62,6 @@ export function Elapsed({ since }: { since: string }) {
 }
 
 const LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }
-
-/** Somebody ended it on purpose: it is no failure. */
-export const isCancelled = (code: string | undefined): boolean => code === 'Cancelled'
 
 type StatusProps = {
   status: ExecutionRecord['status']

@@ -3,10 +3,7 @@ import { mayHide, splitHidden } from './hidden-characters.ts'
 
 export { toVisible } from './hidden-characters.ts'
 
-type Props = {
-  text: string
-  class?: string | undefined
-}
+type Props = { text: string; class?: string | undefined }
 
 /**
  * A text of somebody else. Its direction is its own: it does not change the order of what is around it. Characters that
@@ -14,6 +11,13 @@ type Props = {
  */
 export const VisibleText = ({ text, class: className }: Props) => (
   <bdi class={className}>
+    <VisibleParts text={text} />
+  </bdi>
+)
+
+/** The same, within an element that isolates its direction. */
+export const VisibleParts = ({ text }: { text: string }) => (
+  <>
     {mayHide(text)
       ? splitHidden(text).map((part, index) =>
           typeof part === 'string' ? (
@@ -25,5 +29,5 @@ export const VisibleText = ({ text, class: className }: Props) => (
           ),
         )
       : text}
-  </bdi>
+  </>
 )

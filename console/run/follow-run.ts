@@ -11,6 +11,8 @@ type FollowOptions = {
   open: (lastStep: string) => Promise<AsyncIterable<SentEvent>>
   signal: AbortSignal
   onSteps: (change: (steps: StepRecord[]) => StepRecord[]) => void
+  /** What a suspended run waits for; null while a worker has it. */
+  onWaiting?: (waits: ExecutionRecord['waitingFor']) => void
   /** The stream is lost and will be opened again (true), or is open again. */
   onReconnecting: (isReconnecting: boolean) => void
 }
@@ -24,6 +26,7 @@ export async function followRun({
   open,
   signal,
   onSteps,
+  onWaiting,
   onReconnecting,
 }: FollowOptions): Promise<ExecutionRecord> {
   let lastStep = ''
@@ -33,14 +36,19 @@ export async function followRun({
       const events = await open(lastStep)
       onReconnecting(false)
       for await (const { event, data, id } of events) {
-        waitMs = MIN_RECONNECT_MS
         if (id) lastStep = id
         if (event === 'step') {
+          waitMs = MIN_RECONNECT_MS
           const step = parseJsonText<StepRecord>(data)
+          onWaiting?.(null)
           onSteps((steps) => mergeStep(steps, step))
         } else if (event === 'tool') {
+          waitMs = MIN_RECONNECT_MS
           const call = parseJsonText<CallEvent>(data)
           onSteps((steps) => mergeCall(steps, call))
+        } else if (event === 'waiting') {
+          // Nothing runs: the stream ends, and is asked again less and less often.
+          onWaiting?.(parseJsonText<Pick<ExecutionRecord, 'waitingFor'>>(data).waitingFor)
         } else if (event === 'done') return parseJsonText<ExecutionRecord>(data)
       }
     } catch (error) {
@@ -64,8 +72,13 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   return promise
 }
 
-/** The data of a `tool` event: a call of a step. */
-type CallEvent = NonNullable<StepRecord['toolCalls']>[number] & { step: number }
+/** The data of a `tool` event: a call of a step, or a wait that has ended. */
+type CallEvent = (
+  | NonNullable<StepRecord['toolCalls']>[number]
+  | Pick<StepRecord, 'name' | 'result' | 'skipped'>
+) & {
+  step: number
+} & Pick<StepRecord, 'omitted'>
 
 /** The steps with one that is new, or has new results. In order. */
 export function mergeStep(steps: StepRecord[], step: StepRecord): StepRecord[] {
@@ -73,11 +86,13 @@ export function mergeStep(steps: StepRecord[], step: StepRecord): StepRecord[] {
   return [...others, step].sort((a, b) => a.number - b.number)
 }
 
-/** The steps with the result of a call. */
-export function mergeCall(steps: StepRecord[], { step: number, ...call }: CallEvent): StepRecord[] {
-  return steps.map((step) =>
-    step.number === number
-      ? { ...step, toolCalls: (step.toolCalls ?? []).map((each) => (each.id === call.id ? call : each)) }
-      : step,
-  )
+/** The steps with the result of a call, or of a wait. */
+export function mergeCall(steps: StepRecord[], { step: number, omitted, ...call }: CallEvent): StepRecord[] {
+  return steps.map((step) => {
+    if (step.number !== number) return step
+    const others = omitted && { omitted }
+    if (!('id' in call)) return { ...step, ...call, ...others }
+    const toolCalls = (step.toolCalls ?? []).map((each) => (each.id === call.id ? call : each))
+    return { ...step, toolCalls, ...others }
+  })
 }

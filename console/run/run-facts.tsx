@@ -1,12 +1,18 @@
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import { useAgents } from '../api/agents.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Facts } from '../components/data.tsx'
 import { formatCost, formatCount, shortId } from '../components/format.ts'
-import { Duration, Elapsed, RunLink, Time } from '../components/values.tsx'
+import { Duration, Elapsed, RunLink, Time, VersionLink } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { toHref, toPath } from '../state/location.ts'
 
 /** What is known of an execution beside its payloads. */
 export function RunFacts({ run }: { run: ExecutionRecord }) {
-  const { usage, startedAt, finishedAt } = run
+  const { usage, startedAt, finishedAt, batchId, trialId, scheduleName } = run
+  const slug = useAgents()?.get(run.documentId)?.slug ?? run.documentId
+  // Code agents have steps, but no model.
+  const hasModel = run.model !== null || usage.inputTokens > 0
   return (
     <section class="card" aria-label="Facts">
       <Facts
@@ -29,15 +35,40 @@ export function RunFacts({ run }: { run: ExecutionRecord }) {
             ),
           Attempts: run.attempts > 1 && `${run.attempts}: the run was resumed`,
           Steps: run.steps > 0 && formatCount(run.steps),
-          'Input tokens': run.steps > 0 && tokens(usage.inputTokens, usage.cachedInputTokens, 'cached'),
-          'Output tokens': run.steps > 0 && tokens(usage.outputTokens, usage.reasoningTokens, 'reasoning'),
+          'Input tokens': hasModel && tokens(usage.inputTokens, usage.cachedInputTokens, 'cached'),
+          'Output tokens': hasModel && tokens(usage.outputTokens, usage.reasoningTokens, 'reasoning'),
           Cost:
-            run.steps > 0 &&
-            (run.costUsd === null ? 'unknown: the model has no price' : formatCost(run.costUsd)),
-          Model: run.model && <code>{run.model}</code>,
-          Version: <code title={run.versionId}>{shortId(run.versionId)}</code>,
+            hasModel && (run.costUsd === null ? 'unknown: the model has no price' : formatCost(run.costUsd)),
+          Model: run.model && <VisibleText text={run.model} class="mono" />,
+          Version: <VersionLink agent={slug} versionId={run.versionId} />,
           Warnings: run.warnings?.join(', '),
-          Tenant: run.tenantId,
+          Tenant: run.tenantId && <VisibleText text={run.tenantId} />,
+          Batch: batchId !== undefined && (
+            <>
+              <PageLink section="batches" id={batchId} />
+              {run.customId !== undefined && (
+                <>
+                  {', line '}
+                  <VisibleText text={run.customId} />
+                </>
+              )}
+            </>
+          ),
+          Trial: trialId !== undefined && <PageLink section="trials" id={trialId} />,
+          Schedule: scheduleName !== undefined && (
+            <>
+              <a href={toHref('/schedules', { agent: slug })}>
+                <VisibleText text={scheduleName} />
+              </a>
+              {run.scheduledFor !== undefined && (
+                <>
+                  {', due '}
+                  <Time value={run.scheduledFor} />
+                </>
+              )}
+            </>
+          ),
+          'Repeats the run': run.originalExecutionId && <RunLink executionId={run.originalExecutionId} />,
           'Called by': run.parentExecutionId && <RunLink executionId={run.parentExecutionId} />,
           'Reuses the result of': run.cachedDocumentExecutionId && (
             <RunLink executionId={run.cachedDocumentExecutionId} />
@@ -56,6 +87,12 @@ export function RunFacts({ run }: { run: ExecutionRecord }) {
     </section>
   )
 }
+
+const PageLink = ({ section, id }: { section: 'batches' | 'trials'; id: string }) => (
+  <a class="mono" href={toHref(toPath(section, id))} title={id}>
+    {shortId(id)}
+  </a>
+)
 
 const tokens = (total: number, part: number | null, name: string) =>
   part ? `${formatCount(total)} (${formatCount(part)} ${name})` : formatCount(total)

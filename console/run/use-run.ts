@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
-import type { ApiError } from '../api/api-error.ts'
-import { requestEvents, requestJson, requestPage } from '../api/request.ts'
+import { ApiError } from '../api/api-error.ts'
+import { parseJsonText, requestEvents, requestJson, requestPage } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { followRun, mergeStep } from './follow-run.ts'
 
@@ -14,6 +14,9 @@ export type RunState = {
   /** The stream of events is lost and will be opened again. */
   isReconnecting: boolean
 }
+
+/** Larger values are loaded on request. */
+const MAX_VALUE_BYTES = 200_000
 
 const NOTHING: RunState = { run: null, steps: [], hasAllSteps: false, error: null, isReconnecting: false }
 
@@ -38,14 +41,48 @@ export function useRun(executionId: string) {
     setRound((last) => last + 1)
   }, [])
   const setRun = useCallback((run: ExecutionRecord) => setState((last) => ({ ...last, run })), [])
-  return { ...state, reload, setRun }
+  /** Loads the values of the run that were left out. @throws ApiError */
+  const loadValues = useCallback(async () => {
+    const whole = await requestJson<ExecutionRecord>(pathOf(executionId), { query: { adaptedInput: true } })
+    setState((last) => ({ ...last, run: whole }))
+  }, [executionId])
+  /** The same for a step. @throws ApiError */
+  const loadStep = useCallback(
+    async (number: number) => {
+      const step = await requestStep(pathOf(executionId), number)
+      setState((last) => ({ ...last, steps: mergeStep(last.steps, step) }))
+    },
+    [executionId],
+  )
+  return { ...state, reload, setRun, loadValues, loadStep }
+}
+
+const pathOf = (executionId: string) => `/v1/agent_executions/${encodeURIComponent(executionId)}`
+
+/** A step with all its values: the next event after the step before it. @throws ApiError */
+async function requestStep(path: string, number: number): Promise<StepRecord> {
+  const controller = new AbortController()
+  const { signal } = controller
+  const headers: Record<string, string> = number > 1 ? { 'Last-Event-ID': String(number - 1) } : {}
+  const { events } = await requestEvents(`${path}/events`, { headers, signal })
+  for await (const { event, data } of events) {
+    if (event !== 'step') continue
+    const step = parseJsonText<StepRecord>(data)
+    controller.abort()
+    return step
+  }
+  throw new ApiError('The step does not exist any more.', { status: 404, code: 'StepNotFound' })
 }
 
 type Update = (change: Partial<RunState> | ((last: RunState) => Partial<RunState>)) => void
 
 async function load(executionId: string, signal: AbortSignal, update: Update): Promise<void> {
-  const path = `/v1/agent_executions/${encodeURIComponent(executionId)}`
-  const getRun = () => requestJson<ExecutionRecord>(path, { query: { adaptedInput: true }, signal })
+  const path = pathOf(executionId)
+  const query = { adaptedInput: true, maxValueBytes: MAX_VALUE_BYTES }
+  const getRun = () => requestJson<ExecutionRecord>(path, { query, signal })
+  // At once, also for a run that is in progress: most are final, and a request takes a while.
+  const firstSteps = loadSteps(path, signal, update)
+  firstSteps.catch(() => undefined)
   const run = await getRun()
   update({ run })
   if (run.status === 'IN_PROGRESS') {
@@ -53,17 +90,25 @@ async function load(executionId: string, signal: AbortSignal, update: Update): P
       open: (lastStep) => openEvents(path, lastStep, signal),
       signal,
       onSteps: (change) => update(({ steps }) => ({ steps: change(steps) })),
+      onWaiting: (waitingFor) => update(({ run }) => ({ run: run && withWaits(run, waitingFor) })),
       onReconnecting: (isReconnecting) => update({ isReconnecting }),
     })
     // The last event has the record as it is in lists; this one has the adapted input too.
     update({ run: await getRun(), hasAllSteps: true })
   } else {
-    await loadSteps(path, signal, update)
+    await firstSteps
   }
 }
 
+/** The same object if nothing changes, so that nothing is rendered. */
+const withWaits = (run: ExecutionRecord, waitingFor: ExecutionRecord['waitingFor']): ExecutionRecord =>
+  JSON.stringify(run.waitingFor) === JSON.stringify(waitingFor) ? run : { ...run, waitingFor }
+
 async function loadSteps(path: string, signal: AbortSignal, update: Update): Promise<void> {
-  let query: URLSearchParams | null = new URLSearchParams({ limit: '100' })
+  let query: URLSearchParams | null = new URLSearchParams({
+    limit: '100',
+    maxValueBytes: String(MAX_VALUE_BYTES),
+  })
   while (query) {
     const page: { items: StepRecord[]; next: URLSearchParams | null } = await requestPage<StepRecord>(
       `${path}/steps`,
@@ -78,6 +123,7 @@ async function loadSteps(path: string, signal: AbortSignal, update: Update): Pro
 /** The events of a run after a step. @param path of the run */
 export async function openEvents(path: string, lastStep: string, signal: AbortSignal) {
   const headers: Record<string, string> = lastStep ? { 'Last-Event-ID': lastStep } : {}
-  const { events } = await requestEvents(`${path}/events`, { headers, signal })
+  const query = { maxValueBytes: MAX_VALUE_BYTES }
+  const { events } = await requestEvents(`${path}/events`, { query, headers, signal })
   return events
 }

@@ -6,9 +6,9 @@ import { formatCost, formatCount } from '../components/format.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { Duration, Elapsed, RunLink, StatusBadge } from '../components/values.tsx'
-import { StepList } from '../run/step-list.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { SchemaTable } from '../schema/schema-table.tsx'
+import { TracePanel } from '../trace/trace-panel.tsx'
 import type { Try } from './use-try.ts'
 
 type Props = {
@@ -18,8 +18,11 @@ type Props = {
   onRetry: () => void
 }
 
+const UNFINISHED = { status: 'IN_PROGRESS', finishedAt: null } as const
+
 /** What a run has led to so far: steps as they come, then the output next to its schema, or the error. */
 export function TryResult({ last, outputSchema, onCancel, onRetry }: Props) {
+  const startedAt = new Date(last.startedAt).toISOString()
   const { run, error, isRunning, executionId, isCancelling, isReconnecting, steps } = last
   return (
     <section class="card stack" aria-labelledby="result-title">
@@ -64,7 +67,13 @@ export function TryResult({ last, outputSchema, onCancel, onRetry }: Props) {
       {(steps.length > 0 || (isRunning && executionId !== null)) && (
         <section aria-label="Steps">
           <h3>Steps</h3>
-          <StepList run={run ?? { status: 'IN_PROGRESS' }} steps={steps} />
+          <TracePanel
+            run={run ?? { ...UNFINISHED, createdAt: startedAt, startedAt }}
+            steps={steps}
+            hasAllSteps
+          >
+            <p class="muted">Choose a step to see its text, calls and results.</p>
+          </TracePanel>
         </section>
       )}
     </section>

@@ -48,10 +48,9 @@ describe('omitLargeStepValues', () => {
       toolCalls: [call, { ...call, id: 'b', input: null }],
       omitted: { '/text': MAX + 2, '/toolCalls/1/input': BYTES, '/toolCalls/1/result': BYTES },
     })
-    const code = { ...aStepRecord(2), toolCalls: undefined, text: undefined, name: 'load', result: large }
+    const { text, toolCalls, ...code } = aStepRecord(2, { name: 'load', result: large })
     const { result, ...others } = code
-    expect(omitLargeStepValues(code, MAX)).toMatchObject({ ...others, omitted: { '/result': BYTES } })
-    expect(omitLargeStepValues(code, MAX)).not.toHaveProperty('result')
+    expect(omitLargeStepValues(code, MAX)).toEqual({ ...others, omitted: { '/result': BYTES } })
   })
 
   it('keeps results that are small, null or absent', () => {

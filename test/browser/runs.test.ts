@@ -77,7 +77,7 @@ describe('the page of a run', () => {
     const id = await demo.run('import-contacts', { count: 8, pauseMs: 900 }, 'execMode=async')
     const page = await openPage(`#/runs/${id}`)
     await page.getByText('In progress').first().waitFor()
-    await page.getByRole('button', { name: /1\. batch 1/ }).waitFor()
+    await page.getByRole('treeitem', { name: /1\. batch 1/ }).waitFor()
     expect(await page.getByText('Success').count()).toBe(0)
     await page.getByText('Success').first().waitFor()
     await page.getByText('"imported"').waitFor()
@@ -87,9 +87,14 @@ describe('the page of a run', () => {
   it('shows responses, parallel calls and their results, and leads to the run of an agent that was called', async () => {
     const id = await demo.run('order-support', { order_id: 'A-9', question: 'Where is it?' })
     const page = await openPage(`#/runs/${id}`)
-    for (const name of [/1\. Model response/, /^get_order.*/, /^get_shipment.*parallel/, /^redact/])
-      await page.getByRole('button', { name }).first().waitFor()
     await page.getByText('Renamed /order_id to /orderId.').waitFor()
+    await page.getByRole('treeitem', { name: /1\. Model response.*2 calls/ }).waitFor()
+    expect(await page.getByRole('treeitem', { name: /get_order/ }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Open all' }).click()
+    for (const name of [/1\. Model response/, /^get_order/, /^get_shipment/, /^redact/])
+      await page.getByRole('treeitem', { name }).first().waitFor()
+    await page.getByRole('treeitem', { name: /^redact/ }).click()
+    await expect.poll(() => page.url()).toContain('?step=2.1')
     const [child] = (await demo.call('GET', '/v1/agent_executions?limit=5')).json.filter(
       ({ parentExecutionId }: { parentExecutionId?: string }) => parentExecutionId === id,
     )

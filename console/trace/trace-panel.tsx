@@ -1,0 +1,200 @@
+import './trace.css'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { StepRecord } from '../../lib/api/schemas/execution-record.ts'
+import { announce } from '../components/copy-button.tsx'
+import { formatCount } from '../components/format.ts'
+import { searchTrace } from './search.ts'
+import { firstFailure, RUN_ID, type TracedRun, type TraceItem, toTrace, visibleItems } from './trace.ts'
+import { ItemDetail } from './trace-detail.tsx'
+import { TraceTree } from './trace-tree.tsx'
+
+type Props = {
+  run: TracedRun
+  steps: StepRecord[]
+  /** False while further ones are being loaded. */
+  hasAllSteps: boolean
+  /** The item that is chosen; without an `onSelect`, the panel remembers it. */
+  selectedId?: string | null
+  onSelect?: (id: string) => void
+  /** The detail of the run as a whole. */
+  children: ComponentChildren
+  /** Loads a step with the values that were left out. */
+  onLoadStep?: ((number: number) => Promise<void>) | undefined
+}
+
+/** What happened in a run: a tree of its steps, calls, attempts and waits, and the detail of the chosen one. */
+export function TracePanel({ run, steps, hasAllSteps, children, onLoadStep, ...chosen }: Props) {
+  const [localId, setLocalId] = useState(RUN_ID)
+  const selectedId = chosen.selectedId === undefined ? localId : (chosen.selectedId ?? RUN_ID)
+  const trace = useMemo(() => toTrace(run, steps), [run, steps])
+  const { items } = trace
+  const [openIds, setOpenIds] = useState<ReadonlySet<string>>(new Set())
+  const [isFollowing, setIsFollowing] = useState(selectedId === RUN_ID)
+  const [text, setText] = useState('')
+  const found = useMemo(() => searchTrace(items, text, run.error?.message ?? null), [items, text, run.error])
+  const foundIds = useMemo(() => new Set(found.map(({ id }) => id)), [found])
+  const detail = useRef<HTMLElement>(null)
+  const isLive = run.status === 'IN_PROGRESS'
+  const selected = items.find(({ id }) => id === selectedId)
+  const rows = useMemo(() => visibleItems(items, (id) => openIds.has(id)), [items, openIds])
+  const parents = items.filter(({ id, children: count }) => id !== RUN_ID && count > 0)
+  const areAllOpen = parents.length > 0 && parents.every(({ id }) => openIds.has(id))
+  const failure = firstFailure(items)
+
+  const toggle = (id: string, isOpen: boolean) =>
+    setOpenIds((last) => {
+      const next = new Set(last)
+      if (isOpen) next.add(id)
+      else next.delete(id)
+      return next
+    })
+  // What is below a closed step cannot be seen.
+  const parentId = selected?.parentId ?? null
+  useEffect(() => {
+    if (parentId !== null && parentId !== RUN_ID) toggle(parentId, true)
+  }, [selectedId, parentId])
+
+  function select(id: string, isDeliberate = false) {
+    setIsFollowing(false)
+    if (chosen.onSelect) chosen.onSelect(id)
+    else setLocalId(id)
+    if (isDeliberate && !isBeside(detail.current)) setTimeout(() => detail.current?.focus())
+  }
+  function toggleAndShow(id: string, isOpen: boolean) {
+    toggle(id, isOpen)
+    if (!isOpen && parentId === id) select(id)
+  }
+  function showFound(offset: 1 | -1) {
+    const item = nextFound(found, { items, selectedId, offset })
+    if (!item) return
+    select(item.id)
+    announce(`${found.indexOf(item) + 1} of ${found.length}: ${item.label}`)
+  }
+
+  const at = found.findIndex(({ id }) => id === selectedId)
+  return (
+    <div class="trace">
+      <div class="trace-left">
+        <div class="trace-tools">
+          <search class="trace-search">
+            <input
+              type="search"
+              placeholder="Search names, texts and errors"
+              aria-label="Search this run"
+              value={text}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter') return
+                event.preventDefault()
+                showFound(event.shiftKey ? -1 : 1)
+              }}
+            />
+            {text.trim() !== '' && (
+              <>
+                <span class="muted" role="status">
+                  {found.length === 0
+                    ? 'None'
+                    : `${at === -1 ? '' : `${at + 1} of `}${formatCount(found.length)}`}
+                </span>
+                <button
+                  type="button"
+                  class="small"
+                  aria-label="Previous match"
+                  disabled={found.length === 0}
+                  onClick={() => showFound(-1)}
+                >
+                  ↑
+                </button>
+                <button
+                  type="button"
+                  class="small"
+                  aria-label="Next match"
+                  disabled={found.length === 0}
+                  onClick={() => showFound(1)}
+                >
+                  ↓
+                </button>
+              </>
+            )}
+          </search>
+          {failure && (
+            <button type="button" class="small danger" onClick={() => select(failure.id, true)}>
+              First error
+            </button>
+          )}
+          {parents.length > 0 && (
+            <button
+              type="button"
+              class="small"
+              onClick={() => setOpenIds(new Set(areAllOpen ? [] : parents.map(({ id }) => id)))}
+            >
+              {areAllOpen ? 'Close all' : 'Open all'}
+            </button>
+          )}
+          {isLive && !isFollowing && (
+            <button type="button" class="small" onClick={() => setIsFollowing(true)}>
+              Follow
+            </button>
+          )}
+        </div>
+        <TraceTree
+          trace={trace}
+          rows={rows}
+          isLive={isLive}
+          isFollowing={isFollowing}
+          onFollow={setIsFollowing}
+          selectedId={selectedId}
+          foundIds={foundIds}
+          openIds={openIds}
+          onToggle={toggleAndShow}
+          onSelect={select}
+        />
+        {!hasAllSteps && !isLive && (
+          <p class="muted" role="status">
+            Loading more steps…
+          </p>
+        )}
+      </div>
+      <section
+        class="card trace-detail"
+        ref={detail}
+        tabIndex={-1}
+        aria-label={selected ? detailName(selected) : 'Detail'}
+      >
+        {selectedId === RUN_ID ? (
+          children
+        ) : selected ? (
+          <ItemDetail key={selected.id} item={selected} run={run} onLoadStep={onLoadStep} onSelect={select} />
+        ) : hasAllSteps || isLive ? (
+          <p class="muted">
+            The run has no step {selectedId}
+            {isLive ? ' yet' : ''}.
+          </p>
+        ) : (
+          <p class="muted">Loading step {selectedId}…</p>
+        )}
+      </section>
+    </div>
+  )
+}
+
+const detailName = ({ id, label }: TraceItem) =>
+  id === RUN_ID ? 'The run' : `Detail of ${label.slice(0, 100)}`
+
+/** Whether the detail is beside the tree, not below it as on a phone. */
+function isBeside(detail: HTMLElement | null): boolean {
+  const tree = detail?.previousElementSibling?.getBoundingClientRect()
+  return detail !== null && tree !== undefined && detail.getBoundingClientRect().top < tree.bottom
+}
+
+/** From the chosen item on, the next one that was found; after the last one, the first. */
+function nextFound(
+  found: TraceItem[],
+  { items, selectedId, offset }: { items: TraceItem[]; selectedId: string; offset: 1 | -1 },
+): TraceItem | undefined {
+  const position = new Map(items.map(({ id }, index) => [id, index]))
+  const current = position.get(selectedId) ?? 0
+  const isNext = ({ id }: TraceItem) => ((position.get(id) ?? 0) - current) * offset > 0
+  return offset === 1 ? (found.find(isNext) ?? found[0]) : (found.findLast(isNext) ?? found.at(-1))
+}

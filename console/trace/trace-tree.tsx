@@ -1,0 +1,229 @@
+import type { TargetedKeyboardEvent } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { formatCountOf, formatDuration } from '../components/format.ts'
+import { memo } from '../components/json-view.tsx'
+import { useNow } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { RUN_ID, scaleMarks, type Trace, type TraceItem } from './trace.ts'
+import { scrollTopFor, visibleRows } from './visible-rows.ts'
+
+type Props = {
+  trace: Trace
+  /** The items that are shown. */
+  rows: TraceItem[]
+  /** Whether there may be more items later: the end is followed until the user scrolls or chooses an item. */
+  isLive: boolean
+  isFollowing: boolean
+  onFollow: (isFollowing: boolean) => void
+  selectedId: string
+  /** Those that a search has found. */
+  foundIds: ReadonlySet<string>
+  openIds: ReadonlySet<string>
+  onToggle: (id: string, isOpen: boolean) => void
+  /** @param isDeliberate chosen with a click or Enter, not on the way to another one */
+  onSelect: (id: string, isDeliberate: boolean) => void
+}
+
+/** Pixels; the style sheet has the same. */
+const ROW_HEIGHT = 30
+
+/** The trace as a tree, of which only the visible rows exist. It has the focus as a whole, as the ARIA pattern says. */
+export function TraceTree(props: Props) {
+  const { trace } = props
+  return props.isLive ? <LiveTree {...props} /> : <Tree {...props} end={trace.end} />
+}
+
+/** Only a run in progress depends on the time. */
+const LiveTree = (props: Props) => <Tree {...props} end={Math.max(props.trace.end, useNow())} />
+
+function Tree(props: Props & { end: number }) {
+  const { trace, rows, isLive, isFollowing, selectedId, openIds, foundIds, end } = props
+  const box = useRef<HTMLDivElement>(null)
+  const [view, setView] = useState({ scrollTop: 0, height: 600 })
+  const { start: first, end: last } = visibleRows({ ...view, rowHeight: ROW_HEIGHT, count: rows.length })
+  const selected = Math.max(
+    rows.findIndex(({ id }) => id === selectedId),
+    0,
+  )
+
+  const readView = () => {
+    const { scrollTop = 0, clientHeight = 600 } = box.current ?? {}
+    setView((old) =>
+      old.scrollTop === scrollTop && old.height === clientHeight ? old : { scrollTop, height: clientHeight },
+    )
+  }
+  useLayoutEffect(readView, [])
+  useEffect(() => {
+    window.addEventListener('resize', readView)
+    return () => window.removeEventListener('resize', readView)
+  }, [])
+  useLayoutEffect(() => {
+    if (isLive && isFollowing && box.current) box.current.scrollTop = box.current.scrollHeight
+  }, [rows.length, isFollowing])
+  useLayoutEffect(() => {
+    if (!box.current || (isLive && isFollowing)) return
+    const { scrollTop, clientHeight: height } = box.current
+    box.current.scrollTop = scrollTopFor(selected, { scrollTop, height, rowHeight: ROW_HEIGHT })
+  }, [selectedId, rows.length > 0])
+
+  const onScroll = () => {
+    readView()
+    const { scrollTop = 0, clientHeight = 0, scrollHeight = 0 } = box.current ?? {}
+    const isAtEnd = scrollTop + clientHeight >= scrollHeight - ROW_HEIGHT
+    if (isLive && isAtEnd !== isFollowing) props.onFollow(isAtEnd)
+  }
+
+  const move = (row: number) => {
+    const item = rows[Math.min(Math.max(row, 0), rows.length - 1)]
+    if (item) props.onSelect(item.id, false)
+  }
+
+  function onKeyDown(event: TargetedKeyboardEvent<HTMLDivElement>) {
+    const item = rows[selected]
+    if (!item || event.altKey || event.ctrlKey || event.metaKey) return
+    const page = Math.max(Math.floor(view.height / ROW_HEIGHT) - 1, 1)
+    const isOpen = openIds.has(item.id)
+    const actions: Record<string, () => void> = {
+      ArrowDown: () => move(selected + 1),
+      ArrowUp: () => move(selected - 1),
+      PageDown: () => move(selected + page),
+      PageUp: () => move(selected - page),
+      Home: () => move(0),
+      End: () => move(rows.length - 1),
+      ArrowRight: () =>
+        item.children > 0 && item.id !== RUN_ID && !isOpen
+          ? props.onToggle(item.id, true)
+          : move(selected + 1),
+      ArrowLeft: () => {
+        if (isOpen) props.onToggle(item.id, false)
+        else if (item.parentId !== null) props.onSelect(item.parentId, false)
+      },
+      Enter: () => props.onSelect(item.id, true),
+      ' ': () => item.id !== RUN_ID && item.children > 0 && props.onToggle(item.id, !isOpen),
+    }
+    const action = actions[event.key]
+    if (!action) return
+    event.preventDefault()
+    action()
+  }
+
+  const length = end - trace.start
+  return (
+    <div class="trace-tree">
+      <Scale length={length} />
+      <div
+        ref={box}
+        class="trace-rows"
+        role="tree"
+        aria-label="Steps of the run"
+        tabIndex={0}
+        aria-activedescendant={rowId(rows[selected]?.id ?? RUN_ID)}
+        onKeyDown={onKeyDown}
+        onScroll={onScroll}
+      >
+        <div
+          role="none"
+          style={{
+            paddingTop: `${first * ROW_HEIGHT}px`,
+            paddingBottom: `${(rows.length - last) * ROW_HEIGHT}px`,
+          }}
+        >
+          {rows.slice(first, last).map((item) => (
+            <Row
+              key={item.id}
+              item={item}
+              left={(100 * Math.max(item.start - trace.start, 0)) / length}
+              width={(100 * Math.max((item.end ?? end) - item.start, 0)) / length}
+              isOpen={openIds.has(item.id)}
+              isSelected={item.id === rows[selected]?.id}
+              isFound={foundIds.has(item.id)}
+              onToggle={props.onToggle}
+              onSelect={props.onSelect}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+const rowId = (id: string) => `trace-${id === RUN_ID ? 'run' : id}`
+
+const Scale = memo(({ length }: { length: number }) => (
+  <div class="trace-scale" aria-hidden="true">
+    <span class="trace-scale-marks">
+      {scaleMarks(length).map((mark) => (
+        <span key={mark} style={{ left: `${(100 * mark) / length}%` }}>
+          {formatDuration(mark)}
+        </span>
+      ))}
+    </span>
+  </div>
+))
+
+type RowProps = Pick<Props, 'onToggle' | 'onSelect'> & {
+  item: TraceItem
+  /** Percent of the length of the trace. */
+  left: number
+  width: number
+  isOpen: boolean
+  isSelected: boolean
+  isFound: boolean
+}
+
+const MARKS = { done: null, open: 'in progress', failed: 'failed', cancelled: 'cancelled' }
+
+const Row = memo(({ item, left, width, isOpen, isSelected, isFound, onToggle, onSelect }: RowProps) => {
+  const { id, kind, label, children, state, failedChildren, call } = item
+  const isParent = children > 0 && id !== RUN_ID
+  const level = id === RUN_ID ? 1 : item.parentId === RUN_ID ? 2 : 3
+  const duration = item.end === null ? null : formatDuration(item.end - item.start)
+  const isApproval = state === 'open' && call?.approval !== undefined && call.approval.decision === undefined
+  const mark = isApproval
+    ? 'waits for approval'
+    : kind === 'wait' && state === 'open'
+      ? 'waiting'
+      : MARKS[state]
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the focus, and handles the keys.
+    // biome-ignore lint/a11y/useFocusableInteractive: see above.
+    <div
+      id={rowId(id)}
+      class={`trace-row trace-${kind} trace-is-${state}${isFound ? ' trace-found' : ''}`}
+      role="treeitem"
+      aria-level={level}
+      aria-selected={isSelected}
+      aria-expanded={id === RUN_ID ? true : isParent ? isOpen : undefined}
+      onClick={() => onSelect(id, true)}
+    >
+      <span class="trace-name" style={{ paddingLeft: `${(level - 1) * 14}px` }}>
+        <span
+          class="trace-marker"
+          aria-hidden="true"
+          onClick={(event) => {
+            if (!isParent) return
+            event.stopPropagation()
+            onToggle(id, !isOpen)
+          }}
+        >
+          {isParent ? (isOpen ? '▾' : '▸') : ''}
+        </span>
+        <span class="trace-label">
+          {item.step && !call && `${item.step.number}. `}
+          <VisibleText text={label} />
+        </span>
+        {isParent && !isOpen && <span class="muted trace-count">{formatCountOf(children, 'call')}</span>}
+        {isParent && failedChildren > 0 && state !== 'failed' && (
+          <span class="trace-mark trace-mark-failed">
+            {failedChildren === children ? '' : `${failedChildren} `}failed
+          </span>
+        )}
+        {mark && <span class={`trace-mark trace-mark-${state}`}>{mark}</span>}
+      </span>
+      <span class="trace-track" aria-hidden="true">
+        <span class="trace-bar" style={{ left: `${left}%`, width: `${width}%` }} />
+      </span>
+      <span class="trace-duration">{kind === 'attempt' ? '' : (duration ?? '…')}</span>
+    </div>
+  )
+})

@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest'
+import { mergeCall, mergeStep } from '../../../console/run/follow-run.ts'
+import { searchTrace } from '../../../console/trace/search.ts'
+import {
+  firstFailure,
+  scaleMarks,
+  type TracedRun,
+  toTrace,
+  visibleItems,
+  withProgress,
+} from '../../../console/trace/trace.ts'
+import { scrollTopFor, visibleRows } from '../../../console/trace/visible-rows.ts'
+import type { StepRecord } from '../../../lib/api/schemas/execution-record.ts'
+import { anExecutionRecord, aStepRecord } from '../../browser/stub/records.ts'
+
+const START = Date.parse('2026-11-22T12:00:00.000Z')
+const at = (ms: number) => new Date(START + ms).toISOString()
+
+const aRun = (overrides: Partial<TracedRun> = {}): TracedRun => ({
+  createdAt: at(0),
+  startedAt: at(100),
+  finishedAt: at(5_000),
+  status: 'SUCCESS',
+  ...overrides,
+})
+
+const OPEN = { status: 'IN_PROGRESS', finishedAt: null } as const
+
+const aStep = (number: number, [from, to]: [number, number], overrides: Partial<StepRecord> = {}) =>
+  aStepRecord(number, { startedAt: at(from), finishedAt: at(to), durationMs: to - from, ...overrides })
+
+const aCodeStep = (number: number, times: [number, number], overrides: Partial<StepRecord> = {}) => {
+  const { text, toolCalls, usage, costUsd, stopReason, ...step } = aStep(number, times)
+  return { ...step, name: `step ${number}`, result: number, ...overrides }
+}
+
+const aCall = (id: string, startedAt: number, durationMs: number) => ({
+  ...{ id, name: id, input: {}, result: null, startedAt: at(startedAt), durationMs, attempt: 1 },
+})
+
+describe('toTrace', () => {
+  it('begins with the wait for a worker, and has the calls below their step', () => {
+    const step = aStep(1, [200, 600], { toolCalls: [aCall('a', 600, 300), aCall('b', 610, 50)] })
+    const { start, end, items } = toTrace(aRun(), [step])
+    expect([start, end]).toEqual([START, START + 5_000])
+    expect(
+      items.map((item) => [item.id, item.parentId, item.start - START, (item.end ?? 0) - START]),
+    ).toEqual([
+      ['', null, 0, 5_000],
+      ['queue', '', 0, 100],
+      ['1', '', 200, 600],
+      ['1.1', '1', 600, 900],
+      ['1.2', '1', 610, 660],
+    ])
+    expect(items[0]?.children).toBe(2)
+    expect(items[2]?.children).toBe(2)
+  })
+
+  it('shows the steps and waits of code agents', () => {
+    const wait = aCodeStep(2, [300, 310], { wait: { kind: 'signal' }, name: 'paid' })
+    const steps = [aCodeStep(1, [200, 300]), wait, aCodeStep(3, [2_000, 2_100])]
+    const [, , first, second, third] = toTrace(aRun(), steps).items
+    expect([first?.kind, second?.kind, third?.kind]).toEqual(['code-step', 'wait', 'code-step'])
+    // It ends when the run goes on.
+    expect(second).toMatchObject({ label: 'paid', start: START + 300, end: START + 2_000 })
+  })
+
+  it('shows where another worker resumed the run', () => {
+    const call = { ...aCall('a', 2_000, 10), attempt: 2 }
+    const steps = [
+      aStep(1, [200, 600], { toolCalls: [call] }),
+      aStep(2, [2_100, 2_200], { attempt: 2 }),
+      aStep(3, [4_000, 4_100], { attempt: 4 }),
+    ]
+    const { items } = toTrace(aRun(), steps)
+    expect(items.map(({ id }) => id)).toEqual(['', 'queue', '1', '1.1', 'attempt-2', '2', 'attempt-4', '3'])
+    expect(items.find(({ id }) => id === 'attempt-4')).toMatchObject({ start: START + 4_000, attempt: 4 })
+  })
+
+  it('has open items for what is in progress', () => {
+    const open = aRun(OPEN)
+    const pending = { id: 'a', name: 'a', input: {} }
+    const calling = toTrace(open, [aStep(1, [200, 600], { toolCalls: [pending] })]).items
+    expect(calling.at(-1)).toMatchObject({ id: '1.1', label: 'a', end: null, state: 'open' })
+    expect(toTrace(open, [aStep(1, [200, 600])]).items.at(-1)).toMatchObject({
+      ...{ kind: 'work', start: START + 600, end: null },
+    })
+    const queued = toTrace({ ...open, startedAt: null }, []).items
+    expect(queued.map(({ kind, end }) => [kind, end])).toEqual([
+      ['run', null],
+      ['queue', null],
+    ])
+  })
+
+  it('shows what a suspended run waits for, once', () => {
+    const since = at(700)
+    const limit = { kind: 'limit' as const, name: 'acme', since, until: null }
+    const waits = toTrace(aRun({ ...OPEN, waitingFor: [limit] }), []).items
+    expect(waits.map(({ id }) => id)).toEqual(['', 'queue', 'waiting-1'])
+    const { result, ...step } = aCodeStep(1, [600, 610], { wait: { kind: 'sleep' } })
+    const sleep = { kind: 'sleep' as const, name: 'step 1', since, until: at(9_000), step: 1 }
+    const asStep = toTrace(aRun({ ...OPEN, waitingFor: [sleep] }), [step]).items
+    expect(asStep.map(({ id, end }) => [id, end === null])).toEqual([
+      ['', true],
+      ['queue', false],
+      ['1', true],
+    ])
+  })
+
+  it('ends with what ended the run', () => {
+    const error = { code: 'AgentFailed', message: 'The address book is locked.' }
+    const failed = toTrace(aRun({ status: 'ERROR', error }), [aCodeStep(1, [200, 600])]).items
+    expect(failed.at(-1)).toMatchObject({
+      ...{ id: 'error', label: 'AgentFailed', state: 'failed', start: START + 600, end: START + 5_000 },
+    })
+    expect(failed[0]?.state).toBe('failed')
+    const cancelled = toTrace(aRun({ status: 'ERROR', error: { ...error, code: 'Cancelled' } }), []).items
+    expect(cancelled.map(({ state }) => state)).toEqual(['cancelled', 'done', 'cancelled'])
+    expect(firstFailure(cancelled)).toBeUndefined()
+  })
+
+  it('shows the whole run if it has no steps', () => {
+    expect(toTrace(aRun(), []).items.at(-1)).toMatchObject({
+      ...{ kind: 'work', start: START + 100, end: START + 5_000 },
+    })
+  })
+
+  it('has each ID once, for any number of steps', () => {
+    const steps = Array.from({ length: 500 }, (_, index) =>
+      aStep(index + 1, [index * 10, index * 10 + 5], { toolCalls: [aCall('a', index * 10, 3)] }),
+    )
+    const { items } = toTrace(aRun(), steps)
+    expect(new Set(items.map(({ id }) => id)).size).toBe(items.length)
+    expect(visibleItems(items, () => false)).toHaveLength(502)
+    expect(visibleItems(items, (id) => id === '7').map(({ id }) => id)).toContain('7.1')
+  })
+})
+
+describe('firstFailure', () => {
+  it('is the first call that failed, else what ended the run', () => {
+    const failing = { ...aCall('b', 700, 5), result: undefined, error: 'not found' }
+    const steps = [aStep(1, [200, 600], { toolCalls: [aCall('a', 600, 1), failing] })]
+    const error = { code: 'ModelFailed', message: 'x' }
+    expect(firstFailure(toTrace(aRun({ status: 'ERROR', error }), steps).items)?.id).toBe('1.2')
+    expect(firstFailure(toTrace(aRun({ status: 'ERROR', error }), []).items)?.id).toBe('error')
+    expect(firstFailure(toTrace(aRun(), []).items)).toBeUndefined()
+  })
+})
+
+describe('searchTrace', () => {
+  it('finds names, texts and errors, whatever their case', () => {
+    const failing = { ...aCall('get_shipment', 700, 5), error: 'The parcel is LOST.' }
+    const steps = [
+      aStep(1, [200, 600], { text: 'Where is it?', toolCalls: [failing] }),
+      aCodeStep(2, [700, 800]),
+    ]
+    const { items } = toTrace(
+      aRun({ status: 'ERROR', error: { code: 'AgentFailed', message: 'Locked' } }),
+      steps,
+    )
+    const find = (text: string) => searchTrace(items, text, 'Locked').map(({ id }) => id)
+    expect(find('where')).toEqual(['1'])
+    expect(find('SHIPMENT')).toEqual(['1.1'])
+    expect(find('lost')).toEqual(['1.1'])
+    expect(find('step 2')).toEqual(['2'])
+    expect(find('locked')).toEqual(['error'])
+    expect(find(' ')).toEqual([])
+  })
+})
+
+describe('withProgress', () => {
+  it('adds up what has arrived of a run that is in progress', () => {
+    const run = anExecutionRecord(1, {
+      status: 'IN_PROGRESS',
+      steps: 0,
+      model: null,
+      costUsd: 0,
+      finishedAt: null,
+    })
+    const steps = [
+      aStep(1, [0, 1], { model: 'openai/a' }),
+      aStep(2, [2, 3], { model: 'openai/b', attempt: 2 }),
+    ]
+    expect(withProgress(run, steps)).toMatchObject({
+      ...{ steps: 2, attempts: 2, model: 'openai/b', costUsd: 0.0004 },
+      usage: { inputTokens: 2_400, outputTokens: 170 },
+    })
+    expect(withProgress(run, [aStep(1, [0, 1], { costUsd: null })]).costUsd).toBeNull()
+    expect(withProgress(run, [aCodeStep(1, [0, 1])])).toMatchObject({ steps: 1, costUsd: 0 })
+  })
+
+  it('leaves a run that has ended as it is', () => {
+    const run = anExecutionRecord(1)
+    expect(withProgress(run, [aStep(1, [0, 1])])).toBe(run)
+  })
+})
+
+describe('the rows of the tree', () => {
+  it('are those in view, and some around them', () => {
+    const view = { height: 600, rowHeight: 30, count: 500 }
+    expect(visibleRows({ ...view, scrollTop: 0 })).toEqual({ start: 0, end: 30 })
+    expect(visibleRows({ ...view, scrollTop: 9_000 })).toEqual({ start: 290, end: 330 })
+    expect(visibleRows({ ...view, scrollTop: 14_400 })).toEqual({ start: 470, end: 500 })
+  })
+
+  it('scroll only if the chosen one is not in view', () => {
+    const view = { scrollTop: 300, height: 300, rowHeight: 30 }
+    expect(scrollTopFor(12, view)).toBe(300)
+    expect(scrollTopFor(2, view)).toBe(60)
+    expect(scrollTopFor(30, view)).toBe(630)
+  })
+})
+
+it.each([1, 7, 950, 2_740, 61_000, 3_600_000, 86_400_000, 9e9])(
+  'scaleMarks of %i ms are few and round',
+  (length) => {
+    const marks = scaleMarks(length)
+    expect(marks[0]).toBe(0)
+    expect(marks.length).toBeLessThanOrEqual(5)
+    expect(marks.at(-1)).toBeLessThanOrEqual(length)
+    expect(marks.length).toBeGreaterThan(1)
+  },
+)
+
+describe('live steps', () => {
+  it('are merged by number, and again when they have results', () => {
+    const steps = mergeStep([aStep(2, [5, 6])], aStep(1, [1, 2]))
+    expect(mergeStep(steps, aStep(2, [5, 9])).map(({ number, durationMs }) => [number, durationMs])).toEqual([
+      [1, 1],
+      [2, 4],
+    ])
+  })
+
+  it('get the results of their calls', () => {
+    const step = aStep(1, [1, 2], { toolCalls: [{ id: 'a', name: 'a', input: {} }] })
+    const [merged] = mergeCall([step], { step: 1, ...aCall('a', 2, 5) })
+    expect(merged?.toolCalls).toEqual([aCall('a', 2, 5)])
+  })
+
+  it('get the results of waits, and what was left out of them', () => {
+    const { result, ...wait } = aCodeStep(1, [1, 2], { wait: { kind: 'signal' } })
+    expect(mergeCall([wait], { step: 1, name: 'step 1', result: { paid: true } })).toEqual([
+      { ...wait, result: { paid: true } },
+    ])
+    const omitted = { '/result': 3_000_000 }
+    expect(mergeCall([wait], { step: 1, name: 'step 1', omitted })[0]).toMatchObject({ omitted })
+  })
+})
