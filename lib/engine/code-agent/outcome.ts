@@ -10,7 +10,10 @@ type Run = { execution: Pick<Execution, 'input'>; version: Version }
 type EndedRun = Run & { steps: number }
 
 /** The outcome for what an agent returned: a valid output, or the error that explains why it is invalid. */
-export function toOutcome(result: Extract<RunResult, { type: 'returned' | 'invalid' }>, run: EndedRun): Outcome {
+export function toOutcome(
+  result: Extract<RunResult, { type: 'returned' | 'invalid' }>,
+  run: EndedRun,
+): Outcome {
   const outcome =
     result.type === 'invalid'
       ? failure({ code: result.code, message: result.message })
