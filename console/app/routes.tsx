@@ -46,6 +46,10 @@ const VersionPage = lazyPage(
 )
 const RunPage = lazyPage('Run', async () => (await import('../run/run-page.tsx')).RunPage)
 const TryPage = lazyPage('Try it', async () => (await import('../try/try-page.tsx')).TryPage)
+const CompareRunsPage = lazyPage(
+  'Compare runs',
+  async () => (await import('../compare/compare-runs-page.tsx')).CompareRunsPage,
+)
 const loadTenants = () => import('../tenants/tenants-page.tsx')
 const TenantsPage = lazyPage('Tenants', async () => (await loadTenants()).TenantsPage)
 const TenantPage = lazyPage('Tenant', async () => (await loadTenants()).TenantPage)
@@ -88,6 +92,7 @@ const routes: Route[] = [
   route('/agents/{agent}/schedules/{name}', 'schedules', ({ agent, name }) => (
     <SchedulePage key={`${agent} ${name}`} agent={agent} name={name} />
   )),
+  route('/compare', 'runs', (_, query) => <CompareRunsPage query={query} />),
   route('/tenants', 'tenants', (_, query) => <TenantsPage query={query} />),
   route('/tenants/{tenantId}', 'tenants', ({ tenantId }, query) => (
     <TenantPage key={tenantId} tenantId={tenantId} query={query} />

@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../components/dialog.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { FeedbackDialog } from './feedback-dialog.tsx'
+import { RerunButtons } from './rerun-buttons.tsx'
 
 type Props = {
   run: ExecutionRecord
@@ -24,11 +25,15 @@ export function RunActions({ run, onChange, onDelete }: Props) {
   const close = () => setOpened(null)
   return (
     <>
+      {mayRun && <RerunButtons run={run} />}
       {mayRun && (
         <a class="button" href={toHref(toPath('agents', slug, 'try'), { from: run.id })}>
-          Run again…
+          Edit and run…
         </a>
       )}
+      <a class="button" href={compareHref(run)}>
+        Compare with…
+      </a>
       {(mayRun || mayManage || mayReview) && !isOpen && (
         <button type="button" onClick={() => setOpened('feedback')}>
           {run.feedback ? 'Change feedback…' : 'Give feedback…'}
@@ -50,6 +55,9 @@ export function RunActions({ run, onChange, onDelete }: Props) {
     </>
   )
 }
+
+const compareHref = ({ id, documentId, originalExecutionId }: ExecutionRecord) =>
+  toHref('/compare', { a: id, agent: documentId, original: originalExecutionId })
 
 type CancelProps = { run: ExecutionRecord; onChange: (run: ExecutionRecord) => void; onClose: () => void }
 

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import { ApiError } from '../api/api-error.ts'
+import { newKey } from '../api/new-key.ts'
 import { requestEvents, requestJson } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { followRun } from '../run/follow-run.ts'
@@ -112,9 +113,3 @@ async function send({ agent, parameters, body }: TryRequest, signal: AbortSignal
     })
   return { executionId, cacheStatus: response.headers.get('Cache-Status'), events }
 }
-
-/** `crypto.randomUUID` exists only on HTTPS and on this machine. */
-const newKey = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  )

@@ -126,6 +126,13 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
     ({ finished }) => `#/runs/${finished}`,
     (page) => page.getByRole('button', { name: 'Delete…' }).click(),
   ],
+  ['comparison of runs', ({ finished, repeated }) => `#/compare?a=${finished}&b=${repeated}`],
+  ['comparison of runs that failed', ({ failed, running }) => `#/compare?a=${failed}&b=${running}`],
+  [
+    'choice of runs to compare',
+    ({ finished }) => `#/compare?a=${finished}`,
+    (page) => page.getByRole('button', { name: 'Compare', exact: true }).click(),
+  ],
   ['tenants', () => '#/tenants'],
   ['tenants without results', () => '#/tenants?search=nobody'],
   ['tenant', () => '#/tenants/acme'],

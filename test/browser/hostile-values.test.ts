@@ -75,6 +75,7 @@ describe.each([
     ['batch', '#/batches/x'],
     ['schedules', '#/schedules?agent=x'],
     ['schedule', '#/agents/x/schedules/y'],
+    ['comparison of runs', `#/compare?a=${idOf(1)}&b=${idOf(2)}`],
     ['tenants', '#/tenants'],
     ['tenant', '#/tenants/x'],
   ])('run no script: %s', async (_name, hash) => {

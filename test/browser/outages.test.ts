@@ -4,6 +4,7 @@ import { Unavailable } from '../../lib/core/errors.ts'
 import { toProblemResult } from '../../lib/http/problem-details.ts'
 import {
   AGENT_ID,
+  aComparisonRecord,
   aMe,
   anAgentRecord,
   anExecutionRecord,
@@ -32,6 +33,7 @@ const answers: Answers = {
   'list-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
   'list-agent-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
   'get-execution': () => ({ status: 200, body: anExecutionRecord(0) }),
+  'compare-executions': () => ({ status: 200, body: aComparisonRecord() }),
   'list-steps': () => ({ status: 200, body: [aStepRecord(1)] }),
   'get-usage': () => ({
     status: 200,
@@ -70,6 +72,11 @@ const PAGES: [string, string, Content][] = [
     'schedule',
     `#/agents/${AGENT_ID}/schedules/nightly`,
     (page) => page.getByRole('table', { name: 'Next runs' }),
+  ],
+  [
+    'comparison of runs',
+    `#/compare?a=${idOf(1)}&b=${idOf(2)}`,
+    (page) => page.getByText('The results are the same.'),
   ],
   ['tenants', '#/tenants', (page) => page.getByRole('link', { name: 'acme' })],
   ['tenant', '#/tenants/acme', (page) => page.getByRole('heading', { name: 'Runs over time' })],

@@ -158,7 +158,7 @@ describe('the page of a run', () => {
   it('leads to a new run with its input', async () => {
     const id = await demo.run('wait', { seconds: 0.125 })
     const page = await openPage(`#/runs/${id}`)
-    await page.getByRole('link', { name: 'Run again…' }).click()
+    await page.getByRole('link', { name: 'Edit and run…' }).click()
     expect(await page.getByLabel('seconds').inputValue()).toBe('0.125')
   })
 })

@@ -1,8 +1,10 @@
 import { HIDDEN_STRINGS, HOSTILE_STRINGS } from './hostile-strings.ts'
 import {
+  aComparisonRecord,
   aMe,
   anAgentRecord,
   anExecutionRecord,
+  aRunSummary,
   aStepRecord,
   aVersionRecord,
   aVersionWithDocument,
@@ -118,6 +120,23 @@ const schedules = stringsFrom(0, 90).map((text, index) =>
     ],
   }),
 )
+const differences = (start: number) =>
+  stringsFrom(start, 20).map((text, index) => ({
+    path: `/${text}/${index}`,
+    left: text,
+    ...(index % 2 && { right: { [text]: [text] } }),
+  }))
+
+const comparison = aComparisonRecord({
+  left: aRunSummary(0, { tenantId, model, error: { code, message }, status: 'ERROR' }),
+  right: aRunSummary(1, { tenantId: title, model: description }),
+  request: { differences: differences(0) },
+  differences: differences(20),
+  steps: stringsFrom(0, HOSTILE_STRINGS.length).map((name, index) => ({
+    ...{ number: index + 1, otherNumber: index % 3 ? index + 1 : null, name },
+    ...{ isSame: index % 2 === 0, differences: index % 2 ? differences(40 + index) : [] },
+  })),
+})
 
 const problem = (status: number) => ({
   status,
@@ -177,6 +196,7 @@ export const hostileAnswers: Answers = {
   'list-agent-executions': () => ({ status: 200, body: executions }),
   'get-execution': () => ({ status: 200, body: execution }),
   'list-steps': () => ({ status: 200, body: steps }),
+  'compare-executions': () => ({ status: 200, body: comparison }),
   'get-usage': () => ({ status: 200, body: usage }),
   'list-approvals': () => ({ status: 200, body: approvals }),
   'decide-approval': () => problem(422),

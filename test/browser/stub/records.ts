@@ -1,5 +1,10 @@
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../../lib/api/schemas/agent-record.ts'
-import type { ExecutionRecord, StepRecord } from '../../../lib/api/schemas/execution-record.ts'
+import type {
+  ComparisonRecord,
+  ExecutionRecord,
+  ExecutionSummaryRecord,
+  StepRecord,
+} from '../../../lib/api/schemas/execution-record.ts'
 
 const STARTED_AT = Date.parse('2026-11-20T09:00:00.000Z')
 
@@ -116,6 +121,23 @@ export const anExecutionRecord = (
     feedback: null,
   },
   logs: null,
+  ...overrides,
+})
+
+/** The same without its payloads. */
+export function aRunSummary(number: number, overrides: Partial<ExecutionSummaryRecord> = {}) {
+  const { input, output, inputAdaptations, feedback, logs, ...summary } = anExecutionRecord(number)
+  return { ...summary, ...overrides }
+}
+
+/** Two runs without a difference. */
+export const aComparisonRecord = (overrides: Partial<ComparisonRecord> = {}): ComparisonRecord => ({
+  left: aRunSummary(0),
+  right: aRunSummary(1),
+  request: { differences: [] },
+  differences: [],
+  steps: [{ number: 1, otherNumber: 1, isSame: true, differences: [] }],
+  hasMoreSteps: false,
   ...overrides,
 })
 

@@ -1,0 +1,123 @@
+import type { TargetedSubmitEvent } from 'preact'
+import { useId, useState } from 'preact/hooks'
+import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
+import { requestPage } from '../api/request.ts'
+import { Card } from '../components/data.tsx'
+import { useAction } from '../components/dialog.tsx'
+import { shortId } from '../components/format.ts'
+import { ErrorBox } from '../components/page.tsx'
+import { navigate, toHref } from '../state/location.ts'
+import { parseRunId } from './comparison.ts'
+
+type Props = {
+  a: string
+  b: string
+  /** ID of the agent of run A, if it is known. */
+  agent: string | null
+  /** ID of the run that run A repeats, if it is known. */
+  original: string | null
+}
+
+/** Chooses the two runs. */
+export function ChooseRuns({ a, b, agent, original }: Props) {
+  const [texts, setTexts] = useState({ a, b })
+  const [isChecked, setIsChecked] = useState(false)
+  const isMissing = (name: 'a' | 'b') => isChecked && parseRunId(texts[name]) === null
+
+  function compare(event: TargetedSubmitEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const [first, second] = [parseRunId(texts.a), parseRunId(texts.b)]
+    setIsChecked(true)
+    if (first !== null && second !== null) show(first, second)
+    else event.currentTarget.querySelector<HTMLInputElement>(`[name=${first === null ? 'a' : 'b'}]`)?.focus()
+  }
+
+  const field = (name: 'a' | 'b') => ({
+    name,
+    text: texts[name],
+    isMissing: isMissing(name),
+    onText: (text: string) => setTexts({ ...texts, [name]: text }),
+  })
+  const first = parseRunId(texts.a)
+  return (
+    <Card title="Which runs">
+      <form class="form" onSubmit={compare} noValidate>
+        <div class="compare-fields">
+          <RunField label="Run A" {...field('a')} />
+          <RunField label="Run B" {...field('b')} />
+        </div>
+        <p class="muted">Paste the ID of a run, or the address of its page.</p>
+        <div class="actions">
+          {first !== null && original !== null && (
+            <a class="button" href={toHref('/compare', { a: original, b: first })}>
+              With the run that it repeats
+            </a>
+          )}
+          {first !== null && agent !== null && <LastSuccess agent={agent} other={first} />}
+          <button type="submit" class="primary">
+            Compare
+          </button>
+        </div>
+      </form>
+    </Card>
+  )
+}
+
+const show = (a: string, b: string) => navigate(toHref('/compare', { a, b }))
+
+type FieldProps = {
+  label: string
+  name: string
+  text: string
+  isMissing: boolean
+  onText: (text: string) => void
+}
+
+function RunField({ label, name, text, isMissing, onText }: FieldProps) {
+  const id = useId()
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        name={name}
+        value={text}
+        autocomplete="off"
+        spellcheck={false}
+        aria-invalid={isMissing}
+        aria-describedby={isMissing ? `${id}-error` : undefined}
+        onInput={({ currentTarget }) => onText(currentTarget.value)}
+      />
+      {isMissing && (
+        <p id={`${id}-error`} class="field-error">
+          Enter the ID of a run, such as {shortId('01a2003a-d1f2-7169-a695-5ea4428d9251')}: all 36 characters.
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Finds the newest successful run of an agent, other than this one. */
+function LastSuccess({ agent, other }: { agent: string; other: string }) {
+  const [hasNone, setHasNone] = useState(false)
+  const { isRunning, error, start } = useAction(async () => {
+    const query = { status: 'SUCCESS', limit: 2, fields: 'summary' }
+    const path = `/v1/agents/${encodeURIComponent(agent)}/executions`
+    const { items } = await requestPage<ExecutionSummaryRecord>(path, { query })
+    const found = items.find(({ id }) => id !== other)
+    if (found) show(found.id, other)
+    else setHasNone(true)
+  })
+  return (
+    <>
+      {error && <ErrorBox error={error} />}
+      {hasNone ? (
+        <p role="status">The agent has no other successful run.</p>
+      ) : (
+        <button type="button" disabled={isRunning} onClick={start}>
+          With its last successful run
+        </button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,68 @@
+import { formatCountOf } from '../components/format.ts'
+import { printJson } from '../components/json-tree.ts'
+import { VisibleText } from '../components/visible-text.tsx'
+import type { Differences } from './comparison.ts'
+
+type Difference = Differences['differences'][number]
+
+/** What the page calls the options of a run, by their JSON Pointers. */
+const OPTIONS: Record<string, string> = {
+  '/options/maxAgentSteps': 'Steps at most',
+  '/options/model': 'Model that was asked for',
+  '/options/useDynamicLearning': 'Dynamic learning',
+  '/options/maxTokens': 'Tokens at most',
+  '/options/maxCostUsd': 'US dollars at most',
+}
+
+/** Each value that differs, on both sides: side by side where there is room. */
+export function DifferenceList({ differences, isCut }: Differences) {
+  return (
+    <>
+      <ul class="differences">
+        {differences.map((difference) => (
+          <li key={difference.path}>
+            <Path path={difference.path} />
+            <div class="sides">
+              <Side name="A" difference={difference} value={difference.left} member="left" />
+              <Side name="B" difference={difference} value={difference.right} member="right" />
+            </div>
+          </li>
+        ))}
+      </ul>
+      {isCut && (
+        <p class="muted">
+          There are more differences than {formatCountOf(differences.length, 'difference')}.
+        </p>
+      )}
+    </>
+  )
+}
+
+const Path = ({ path }: { path: string }) => {
+  const option = Object.hasOwn(OPTIONS, path) ? OPTIONS[path] : undefined
+  return option ? (
+    <strong>{option}</strong>
+  ) : (
+    <code class="difference-path">
+      <VisibleText text={path} />
+    </code>
+  )
+}
+
+type SideProps = { name: 'A' | 'B'; difference: Difference; value: unknown; member: 'left' | 'right' }
+
+/** Values have at most 200 characters: the service cuts longer ones. */
+function Side({ name, difference, value, member }: SideProps) {
+  return (
+    <div class={`side side-${name.toLowerCase()}`}>
+      <span class="side-name">{name}</span>
+      {member in difference && value !== undefined ? (
+        <code>
+          <VisibleText text={printJson(value)} />
+        </code>
+      ) : (
+        <span class="muted">absent</span>
+      )}
+    </div>
+  )
+}
