@@ -48,16 +48,29 @@ export async function buildConsole(folder: string, { quality }: Options): Promis
     assetNames: '[name]-[hash]',
     loader: { '.svg': 'file' },
   })
+  // Apart, so that it shares no chunk with the console.
+  const search = await build({
+    ...common,
+    entryPoints: [{ in: join(SOURCE, 'docs/search.ts'), out: 'docs-search' }],
+    entryNames: '[name]-[hash]',
+    tsconfigRaw: {},
+  })
   const { script } = findEntry(split.metafile.outputs)
   const { outputFiles, outputs } = await mergeFirstView(split, script, common)
   const page = insertNames(await readFile(join(SOURCE, PAGE), 'utf8'), outputs)
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
-  const docs = await renderDocs(basename(findEntry(outputs).cssBundle ?? ''))
-  const pages = [{ name: PAGE, html: page }, ...docs]
+  const docs = await renderDocs({
+    stylesheet: basename(findEntry(outputs).cssBundle ?? ''),
+    script: basename(search.outputFiles[0]?.path ?? ''),
+  })
   const files = [
     ...outputFiles,
-    ...pages.map(({ name, html }) => ({ path: join(folder, name), contents: Buffer.from(html) })),
+    ...search.outputFiles,
+    ...[{ name: PAGE, content: page }, ...docs].map(({ name, content }) => ({
+      path: join(folder, name),
+      contents: Buffer.from(content),
+    })),
   ]
   const written = await Promise.all(files.map(({ path, contents }) => writeFiles(path, contents, quality)))
   // Paths like those of esbuild, which are relative to the working directory.
@@ -65,7 +78,7 @@ export async function buildConsole(folder: string, { quality }: Options): Promis
   const compressed = written
     .flat()
     .map(({ name, bytes }) => [`${prefix}/${name}`, { bytes, inputs: {}, imports: [], exports: [] }])
-  return { ...Object.fromEntries(compressed), ...outputs }
+  return { ...Object.fromEntries(compressed), ...search.metafile.outputs, ...outputs }
 }
 
 /** The page names the sources. */
@@ -85,10 +98,11 @@ function findEntry(outputs: Outputs) {
   return { ...output, script }
 }
 
-/** Writes the file and its compressed forms. */
+/** Writes the file and its compressed forms. More effort makes the base64 of a picture no smaller. */
 async function writeFiles(path: string, contents: Uint8Array, quality: number) {
+  const effort = path.endsWith('.svg') ? 5 : quality
   const compressed = {
-    br: await promisify(brotliCompress)(contents, { params: { [zlib.BROTLI_PARAM_QUALITY]: quality } }),
+    br: await promisify(brotliCompress)(contents, { params: { [zlib.BROTLI_PARAM_QUALITY]: effort } }),
     gzip: await promisify(gzip)(contents, { level: zlib.Z_BEST_COMPRESSION }),
   }
   const files = [

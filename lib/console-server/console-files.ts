@@ -22,6 +22,7 @@ export type ConsoleFile = {
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
 }
@@ -41,14 +42,31 @@ function readConsoleFile(path: string, name: string): ConsoleFile {
   const type = TYPES[extname(name)]
   if (!type)
     throw new Error(`The console cannot serve ${name}: its type must be one of ${Object.keys(TYPES)}.`)
+  const file = { type, isImmutable: !name.endsWith('.html') }
+  // The name identifies its content.
+  if (name.endsWith('.svg')) return { ...file, etag: `W/"${name}"`, ...readLater(path) }
   const content = readFileSync(path)
   const hash = createHash('sha256').update(content).digest('base64url').slice(0, 16)
   return {
-    type,
+    ...file,
     // Weak, because the compressed forms have other bytes.
     etag: `W/"${hash}"`,
     content,
     compressed: { br: readFileSync(`${path}.br`), gzip: readFileSync(`${path}.gzip`) },
-    isImmutable: !name.endsWith('.html'),
   }
 }
+
+/** A start does not wait for pictures, which few people look at: they are read each time. */
+const readLater = (path: string): Pick<ConsoleFile, 'content' | 'compressed'> => ({
+  get content() {
+    return readFileSync(path)
+  },
+  compressed: {
+    get br() {
+      return readFileSync(`${path}.br`)
+    },
+    get gzip() {
+      return readFileSync(`${path}.gzip`)
+    },
+  },
+})

@@ -7,6 +7,8 @@ export type PageOptions = {
   isPhone?: boolean
   /** A script that was inserted into the page would run. */
   bypassCSP?: boolean
+  /** The page runs no script. */
+  hasNoScript?: boolean
 }
 
 const DESKTOP = { width: 1280, height: 800 }
@@ -16,7 +18,7 @@ const PHONE = { width: 390, height: 844 }
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: findChromium() ?? 'chromium', args: ['--no-sandbox'] })
 
-export function toContextOptions({ theme, isPhone, bypassCSP }: PageOptions): BrowserContextOptions {
+export function toContextOptions({ theme, isPhone, bypassCSP, hasNoScript }: PageOptions): BrowserContextOptions {
   return {
     viewport: isPhone ? PHONE : DESKTOP,
     colorScheme: theme ?? 'light',
@@ -24,5 +26,6 @@ export function toContextOptions({ theme, isPhone, bypassCSP }: PageOptions): Br
     timezoneId: 'Europe/Berlin',
     ...(isPhone && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
     ...(bypassCSP && { bypassCSP }),
+    ...(hasNoScript && { javaScriptEnabled: false }),
   }
 }

@@ -1,0 +1,82 @@
+import { basename } from 'node:path'
+import { Marked, type Token, type Tokens } from 'marked'
+import type { DocsPicture } from './docs-pictures.ts'
+
+type Served = {
+  /** Paths of the pages, such as `docs/runs.md`. */
+  pages: string[]
+  nameOf: (page: string) => string
+  /** By their path, as pages refer to them. */
+  pictures: ReadonlyMap<string, DocsPicture>
+}
+
+/** A page as HTML. Links between pages work; links to files that are not served become text. */
+export function renderMarkdown(markdown: string, { pages, nameOf, pictures }: Served): string {
+  const slugs = new Set<string>()
+  const marked = new Marked({
+    walkTokens: (token) => {
+      if (token.type === 'table') dropColumns(token as Tokens.Table, pictures)
+    },
+    renderer: {
+      heading({ tokens, depth, text }: Tokens.Heading) {
+        return `<h${depth} id="${uniqueSlug(text, slugs)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+      },
+      image({ href, text }: Tokens.Image) {
+        const picture = pictures.get(href)
+        if (!picture) return text
+        const { name, width, height } = picture
+        return `<img src="${name}" width="${width}" height="${height}" alt="${text}" loading="lazy">`
+      },
+      link({ href, tokens }: Tokens.Link) {
+        const text = this.parser.parseInline(tokens)
+        const target = pictures.get(href)?.name ?? resolve(href, pages, nameOf)
+        return target === null ? text : `<a href="${target}">${text}</a>`
+      },
+    },
+  })
+  // Tables of which the first column has no name.
+  return marked.parse(markdown, { async: false }).replaceAll('<th></th>', '<td></td>')
+}
+
+/** The columns of pictures that are not served. */
+function dropColumns(table: Tokens.Table, pictures: Served['pictures']): void {
+  const isDropped = table.header.map((_, column) =>
+    table.rows.every((row) => findImages(row[column]?.tokens ?? []).some(({ href }) => !pictures.has(href))),
+  )
+  const keep = <Cell>(row: Cell[]) => row.filter((_, column) => !isDropped[column])
+  table.header = keep(table.header)
+  table.rows = table.rows.map(keep)
+}
+
+const findImages = (tokens: Token[]): Tokens.Image[] =>
+  tokens.flatMap((token) =>
+    token.type === 'image'
+      ? [token as Tokens.Image]
+      : 'tokens' in token && token.tokens
+        ? findImages(token.tokens)
+        : [],
+  )
+
+/** As on GitHub, whose anchors the links of our pages use. */
+function uniqueSlug(heading: string, taken: Set<string>): string {
+  const slug = heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')
+  let unique = slug
+  for (let number = 1; taken.has(unique); number += 1) unique = `${slug}-${number}`
+  taken.add(unique)
+  return unique
+}
+
+/** The URL of a link from one of our pages to another; null if its target is not served. */
+function resolve(href: string, pages: string[], nameOf: Served['nameOf']): string | null {
+  if (/^(?:https?:|#)/.test(href)) return href
+  const [path = '', fragment] = href.split('#')
+  const name = basename(path)
+  if (name === 'openapi.json') return '../v1/openapi.json'
+  const page = pages.find(
+    (each) => basename(each) === name && !/(?:lib|examples|bench|decisions)\//.test(path),
+  )
+  return page ? `${nameOf(page)}${fragment === undefined ? '' : `#${fragment}`}` : null
+}
