@@ -58,7 +58,10 @@ describe('the search', () => {
     expect(requested).toEqual([])
     await page.keyboard.press('/')
     await page.keyboard.type('compare')
-    await page.getByRole('status').getByText(/results/).waitFor()
+    await page
+      .getByRole('status')
+      .getByText(/results/)
+      .waitFor()
     expect(requested.filter((url) => /docs-index-[\dA-F]{8}\.json$/.test(url))).toHaveLength(1)
     await page.keyboard.press('ArrowDown')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Executions › Compare')
@@ -121,7 +124,9 @@ it('has pictures, which lead to their full size', async () => {
   const page = await open(urlOf('docs-console.html'))
   const picture = page.locator('main img').first()
   await picture.scrollIntoViewIfNeeded()
-  await expect.poll(() => picture.evaluate(({ naturalWidth }: { naturalWidth: number }) => naturalWidth)).toBe(1280)
+  await expect
+    .poll(() => picture.evaluate(({ naturalWidth }: { naturalWidth: number }) => naturalWidth))
+    .toBe(1280)
   await picture.click()
   await page.waitForURL(/docs-picture-[\w-]+-light-[\dA-F]{8}\.svg$/)
 })

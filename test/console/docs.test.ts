@@ -106,8 +106,7 @@ describe('the search', () => {
   it('shows the text around the first match, without markup', () => {
     const [found] = findSections(index, 'originalExecutionId')
     expect(found?.snippet).toMatch(/originalExecutionId/)
-    for (const { text, heading } of index.sections)
-      expect(heading + text).not.toMatch(/<\/(?:code|a|p|td)>/)
+    for (const { text, heading } of index.sections) expect(heading + text).not.toMatch(/<\/(?:code|a|p|td)>/)
   })
 
   it('leads to sections that exist', () => {

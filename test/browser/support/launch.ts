@@ -18,7 +18,12 @@ const PHONE = { width: 390, height: 844 }
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: findChromium() ?? 'chromium', args: ['--no-sandbox'] })
 
-export function toContextOptions({ theme, isPhone, bypassCSP, hasNoScript }: PageOptions): BrowserContextOptions {
+export function toContextOptions({
+  theme,
+  isPhone,
+  bypassCSP,
+  hasNoScript,
+}: PageOptions): BrowserContextOptions {
   return {
     viewport: isPhone ? PHONE : DESKTOP,
     colorScheme: theme ?? 'light',
