@@ -83,6 +83,12 @@ export function TryResult({ last, outputSchema, onCancel, onRetry }: Props) {
 const durationOf = ({ startedAt, finishedAt }: ExecutionRecord) =>
   startedAt && finishedAt ? Date.parse(finishedAt) - Date.parse(startedAt) : null
 
+/** @param status the header `Cache-Status` (RFC 9211); a result that was reused has a fact of its own */
+function describeCache(status: string): string | null {
+  if (!/;\s*fwd=miss\b/.test(status)) return null
+  return /;\s*stored\b/.test(status) ? 'no earlier result; this one is kept' : 'no earlier result'
+}
+
 function factsOf(run: ExecutionRecord, cacheStatus: string | null) {
   return {
     Cached: run.cachedDocumentExecutionId && (
@@ -90,7 +96,7 @@ function factsOf(run: ExecutionRecord, cacheStatus: string | null) {
         reuses <RunLink executionId={run.cachedDocumentExecutionId} />
       </>
     ),
-    'Cache-Status': cacheStatus && <code>{cacheStatus}</code>,
+    Cache: cacheStatus && describeCache(cacheStatus),
     Model: run.model && <code>{run.model}</code>,
     Tokens:
       run.steps > 0 && `${formatCount(run.usage.inputTokens)} in, ${formatCount(run.usage.outputTokens)} out`,
