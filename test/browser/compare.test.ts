@@ -45,7 +45,7 @@ describe('comparing two runs', () => {
     const steps = region(page, 'Steps')
     await steps.getByText('/toolCalls/0/input/orderId').waitFor()
     expect(await steps.getByText('First difference', { exact: true }).count()).toBe(1)
-    await steps.getByRole('link', { name: 'Open in B: Step 1' }).click()
+    await steps.getByRole('link', { name: /^Open in B ?: Step 1$/ }).click()
     await page.getByRole('heading', { level: 1, name: /^Run / }).waitFor()
     expect(page.url()).toContain(`#/runs/${runs.second}?step=1`)
   })
@@ -71,7 +71,7 @@ describe('comparing two runs', () => {
     expect(await page.evaluate('document.activeElement.name')).toBe('b')
     await page.keyboard.insertText(` ${demo.url}/console#/runs/${runs.second} `)
     await page.keyboard.press('Enter')
-    await page.getByText('/input/orderId').waitFor()
+    await page.getByText('/input/orderId', { exact: true }).waitFor()
     expect(page.url()).toContain(`#/compare?a=${runs.first}&b=${runs.second}`)
   })
 
