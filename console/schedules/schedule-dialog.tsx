@@ -69,7 +69,8 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
 
   function submit(event: TargetedSubmitEvent<HTMLFormElement>) {
     event.preventDefault()
-    if (isJson && !check.isPending) void save.start()
+    // The service also checks what is not checked here yet.
+    if (isJson) void save.start()
   }
 
   const text = (name: 'name' | 'cron' | 'timezone' | 'tenantId') => ({

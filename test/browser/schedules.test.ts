@@ -53,7 +53,7 @@ describe('a schedule', () => {
     await dialog.getByLabel('After an outage, run the last missed time').selectOption('Up to a day late')
     await button(page, 'Save schedule').click()
     await page.getByText('Up to a day late').waitFor()
-    await page.getByText('Paused').waitFor()
+    await page.getByText('Paused', { exact: true }).waitFor()
 
     const address = page.url()
     await button(page, 'Run now…').click()
@@ -67,7 +67,7 @@ describe('a schedule', () => {
 
   it('is created with the keyboard only', async () => {
     const page = await open(`${demo.url}/console#token=${demo.token}`)
-    await page.goto(`${demo.url}/console#/schedules?agent=import-contacts`)
+    await page.goto(`${demo.url}/console#/schedules?agent=redact-pii`)
     await page.getByText('This agent has no schedule.').waitFor()
     await button(page, 'Create a schedule…').focus()
     await page.keyboard.press('Enter')
@@ -78,7 +78,7 @@ describe('a schedule', () => {
     await page.keyboard.type('@daily')
     await page.getByRole('textbox', { name: 'Input as JSON' }).focus()
     await page.keyboard.press('Control+A')
-    await page.keyboard.type('{"count": 4}')
+    await page.keyboard.type('{"content": "Ada"}')
     await button(page, 'Create schedule').focus()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'typed' }).waitFor()
