@@ -31,7 +31,11 @@ export function RecentRuns({ agent }: { agent: AgentRecord }) {
       signal,
     })
   const { data, error, reload, setData } = useResource(agent.id, load)
-  usePolling(async () => setData(await load()), agent.id)
+  usePolling(async () => {
+    const latest = await load()
+    setData(latest)
+    return latest.items
+  }, agent.id)
   const runs = data?.items ?? []
   return (
     <section class="card stack" aria-labelledby="runs-title">

@@ -27,6 +27,40 @@ export function useAgents(): ReadonlyMap<string, AgentRecord> | null {
   return useStore(agents)
 }
 
+/** Agents that the list does not have: archived ones, and those published since. Null: there is none. */
+const others: Store<ReadonlyMap<string, AgentRecord | null>> = createStore(new Map())
+
+const requested = new Set<string>()
+
+credentials.subscribe(() => {
+  others.set(new Map())
+  requested.clear()
+})
+
+/** The agent with this id, once it is known. Each that is not in the list is loaded once. */
+export function useAgent(agentId: string): AgentRecord | undefined {
+  const [listed, unlisted] = [useAgents(), useStore(others)]
+  const found = listed?.get(agentId) ?? unlisted.get(agentId) ?? undefined
+  const isUnknown = listed !== null && !found
+  useEffect(() => {
+    if (isUnknown) void loadOther(agentId)
+  }, [agentId, isUnknown])
+  return found
+}
+
+async function loadOther(agentId: string): Promise<void> {
+  if (requested.has(agentId)) return
+  requested.add(agentId)
+  const token = credentials.get().token
+  const agent = await requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(agentId)}`).catch(
+    (error: unknown) => {
+      if (!(error instanceof ApiError && error.status === 404)) requested.delete(agentId)
+      return null
+    },
+  )
+  if (credentials.get().token === token) others.set(new Map([...others.get(), [agentId, agent]]))
+}
+
 async function loadAgents(): Promise<void> {
   const token = credentials.get().token
   // Organizations with more agents see the ids of the others.

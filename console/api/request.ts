@@ -79,9 +79,13 @@ export const requestJson = async <T>(path: string, options: RequestOptions = {})
 export type Page<T> = { items: T[]; next: URLSearchParams | null }
 
 /** One page of a list. @throws ApiError */
-export async function requestPage<T>(path: string, options: RequestOptions = {}): Promise<Page<T>> {
+export async function requestPage<T>(
+  path: string,
+  options: RequestOptions = {},
+): Promise<Page<T> & { headers: Headers }> {
   const response = await send(path, options)
-  return { items: await readJson<T[]>(response), next: nextQueryOf(response.headers.get('Link')) }
+  const { headers } = response
+  return { items: await readJson<T[]>(response), next: nextQueryOf(headers.get('Link')), headers }
 }
 
 /** `isComplete`: false if there are more items than the console reads. */

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ApiError } from './api-error.ts'
+import { createPoller } from './poller.ts'
 
 /** What a request has led to so far. `data` stays while it is loaded again. */
 type Resource<T> = {
@@ -55,47 +56,29 @@ export const asApiError = (error: unknown): ApiError =>
         code: 'ConsoleError',
       })
 
-const INTERVAL_MS = 3_000
-const MAX_INTERVAL_MS = 30_000
+/** What a poll has read, so that it can be compared: polls become fewer while it stays the same. */
+type Polled = NonNullable<unknown> | null
 
 /**
- * Calls a function every few seconds while the page is visible; less and less often while it fails.
+ * Calls a function every few seconds while the page is visible: less and less often while it fails, or reads the same
+ * again and again; soon when the window gets the focus, or its user does something.
+ * @param poll resolves to what it has read
  * @param key starts again when it changes
  * @returns whether the last call succeeded
  */
-export function usePolling(
-  poll: () => Promise<unknown>,
-  key: string,
-  intervalMs: number = INTERVAL_MS,
-): boolean {
+export function usePolling(poll: () => Promise<Polled>, key: string, intervalMs?: number): boolean {
   const [isLive, setIsLive] = useState(true)
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let failures = 0
-    let isStopped = false
-    const schedule = () => {
-      clearTimeout(timer)
-      if (isStopped || document.hidden) return
-      timer = setTimeout(run, Math.min(intervalMs * 2 ** failures, Math.max(MAX_INTERVAL_MS, intervalMs)))
-    }
-    const run = async () => {
-      try {
-        await poll()
-        failures = 0
-      } catch {
-        failures += 1
-      }
-      if (isStopped) return
-      setIsLive(failures === 0)
-      schedule()
-    }
-    const onVisibility = () => (document.hidden ? clearTimeout(timer) : void run())
-    schedule()
-    document.addEventListener('visibilitychange', onVisibility)
+    const poller = createPoller({ poll, onResult: setIsLive, ...(intervalMs && { intervalMs }) })
+    const follow = () => (document.hidden ? poller.pause() : poller.wake())
+    const events = ['focus', 'pointerdown', 'keydown']
+    for (const event of events) window.addEventListener(event, follow, { passive: true })
+    document.addEventListener('visibilitychange', follow)
+    if (!document.hidden) poller.start()
     return () => {
-      isStopped = true
-      clearTimeout(timer)
-      document.removeEventListener('visibilitychange', onVisibility)
+      poller.pause()
+      for (const event of events) window.removeEventListener(event, follow)
+      document.removeEventListener('visibilitychange', follow)
     }
   }, [key])
   return isLive

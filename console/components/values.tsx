@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
-import { useAgents } from '../api/agents.ts'
+import { useAgent } from '../api/agents.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import {
@@ -93,26 +93,25 @@ export function StatusBadge({ status, code, isWaiting = false }: StatusProps) {
   )
 }
 
-type Marked = Pick<ExecutionRecord, 'source' | 'documentId' | 'versionId' | 'cached' | 'trialId'>
+type Marked = Pick<ExecutionRecord, 'source' | 'draft' | 'cached' | 'trialId' | 'originalExecutionId'>
 
-/** What sets a run apart from one that a client started on a published version, as badges. */
-export function RunMarks({ run }: { run: Marked }) {
-  const agent = useAgents()?.get(run.documentId)
-  const marks = [
-    agent?.draftVersionId === run.versionId && 'Draft',
-    markOfSource(run),
-    run.cached && 'Cached',
-  ].filter((mark) => mark !== false && mark !== null)
-  return (
-    <>
-      {marks.map((mark) => (
-        <span key={mark} class="badge">
-          {mark}
-        </span>
-      ))}
-    </>
-  )
+/** What sets a run apart from one that a client started on a published version. */
+export function marksOf(run: Marked): string[] {
+  const isRerun = run.originalExecutionId !== undefined && run.source !== 'TRIAL'
+  const marks = [run.draft && 'Draft', markOfSource(run), isRerun && 'Rerun', run.cached && 'Cached']
+  return marks.filter((mark) => typeof mark === 'string')
 }
+
+/** The same as badges. */
+export const RunMarks = ({ run }: { run: Marked }) => (
+  <>
+    {marksOf(run).map((mark) => (
+      <span key={mark} class="badge run-mark">
+        {mark}
+      </span>
+    ))}
+  </>
+)
 
 function markOfSource({ source, trialId }: Pick<Marked, 'source' | 'trialId'>): string | null {
   if (source === 'AGENT') return 'Sub-agent'
@@ -133,7 +132,7 @@ export function RunLink({ executionId }: { executionId: string }) {
 
 /** A link to an agent, by its title once that is known. */
 export function AgentLink({ agentId }: { agentId: string }) {
-  const agent = useAgents()?.get(agentId)
+  const agent = useAgent(agentId)
   return (
     <a href={toHref(toPath('agents', agent?.slug ?? agentId))}>
       {agent ? <VisibleText text={agent.title} /> : shortId(agentId)}

@@ -40,8 +40,10 @@ export function OpenRuns({ children }: { children: ComponentChildren }) {
   const controller = useRef(new AbortController())
   const load = useCallback(async () => {
     try {
-      setRuns(await loadOpenRuns(controller.current.signal))
+      const loaded = await loadOpenRuns(controller.current.signal)
+      setRuns(loaded)
       setError(null)
+      return loaded
     } catch (cause) {
       if (!controller.current.signal.aborted) setError(asApiError(cause))
       throw cause

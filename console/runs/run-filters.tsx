@@ -1,9 +1,27 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useAgents } from '../api/agents.ts'
 import { useMe } from '../state/session.ts'
-import { type Filters, isFiltered, STATUSES } from './filters.ts'
+import {
+  changeFilters,
+  type Filters,
+  isFiltered,
+  isSearch,
+  MAX_LENGTHS,
+  NO_FILTERS,
+  SOURCES,
+  STATUSES,
+} from './filters.ts'
+import type { Run } from './use-runs.ts'
 
 const STATUS_LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }
+const SOURCE_LABELS = {
+  API: 'API request',
+  AGENT: 'Another agent',
+  BATCH: 'Batch',
+  SCHEDULE: 'Schedule',
+  TRIAL: 'Trial or rerun from a recording',
+}
 const PERIOD_LABELS = {
   '1h': 'Last hour',
   '24h': 'Last 24 hours',
@@ -16,17 +34,21 @@ type Props = {
   filters: Filters
   /** Whether the fields of a range of times are shown. */
   isCustom: boolean
+  /** What is listed: its values are suggested. */
+  runs: Run[]
   onChange: (filters: Filters, isCustom: boolean) => void
 }
 
 /** Texts filter when the field is left or on Enter: each change is a request. */
-export function RunFilters({ filters, isCustom, onChange }: Props) {
+export function RunFilters({ filters, isCustom, runs, onChange }: Props) {
   const id = useId()
   const agents = useAgents()
   const boundTenant = useMe()?.tenantId ?? null
-  const set = (change: Partial<Filters>) => onChange({ ...filters, ...change }, isCustom)
-  const agentText = useText(filters.agent, (agent) => set({ agent: agent.trim() }))
-  const tenantText = useText(filters.tenantId, (tenantId) => set({ tenantId }))
+  const [showsMore, setShowsMore] = useState(isSearch(filters))
+  useEffect(() => {
+    if (isSearch(filters)) setShowsMore(true)
+  }, [filters])
+  const set = (change: Partial<Filters>) => onChange(changeFilters(filters, change), isCustom)
 
   function choosePeriod(value: string) {
     const period = value in PERIOD_LABELS ? (value as Filters['period']) : ''
@@ -36,63 +58,66 @@ export function RunFilters({ filters, isCustom, onChange }: Props) {
 
   return (
     <search class="run-filters">
-      <div>
-        <label for={`${id}-status`}>Status</label>
-        <select
-          id={`${id}-status`}
+      <div class="run-filters-fields">
+        <Choice
+          label="Status"
           value={filters.status}
-          onChange={({ currentTarget }) => set({ status: currentTarget.value as Filters['status'] })}
-        >
-          <option value="">All</option>
-          {STATUSES.map((status) => (
-            <option key={status} value={status}>
-              {STATUS_LABELS[status]}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div>
-        <label for={`${id}-agent`}>Agent</label>
-        <input
-          id={`${id}-agent`}
-          list={`${id}-agents`}
-          placeholder="Slug or ID"
-          autocomplete="off"
-          spellcheck={false}
-          {...agentText}
+          choices={STATUSES.map((status) => [status, STATUS_LABELS[status]])}
+          onChange={(status) => set({ status: status as Filters['status'] })}
         />
-        <datalist id={`${id}-agents`}>
-          {[...(agents?.values() ?? [])].map(({ slug, title }) => (
-            <option key={slug} value={slug}>
-              {title}
-            </option>
-          ))}
-        </datalist>
-      </div>
-      {boundTenant === null && (
+        <Text
+          label="Agent"
+          value={filters.agent}
+          placeholder="Slug or ID"
+          suggestions={[...(agents?.values() ?? [])].map(({ slug, title }) => [slug, title])}
+          onChange={(agent) => set({ agent })}
+        />
+        {boundTenant === null && (
+          <Text
+            label="Tenant"
+            value={filters.tenantId}
+            maxLength={128}
+            isExact
+            suggestions={suggestionsOf(runs, ({ tenantId }) => tenantId)}
+            onChange={(tenantId) => set({ tenantId })}
+          />
+        )}
         <div>
-          <label for={`${id}-tenant`}>Tenant</label>
-          <input id={`${id}-tenant`} autocomplete="off" spellcheck={false} maxLength={128} {...tenantText} />
+          <label for={`${id}-period`}>Time</label>
+          <select
+            id={`${id}-period`}
+            value={isCustom ? CUSTOM : filters.period}
+            onChange={({ currentTarget }) => choosePeriod(currentTarget.value)}
+          >
+            <option value="">Any time</option>
+            {Object.entries(PERIOD_LABELS).map(([period, label]) => (
+              <option key={period} value={period}>
+                {label}
+              </option>
+            ))}
+            <option value={CUSTOM}>From – to</option>
+          </select>
         </div>
-      )}
-      <div>
-        <label for={`${id}-period`}>Time</label>
-        <select
-          id={`${id}-period`}
-          value={isCustom ? CUSTOM : filters.period}
-          onChange={({ currentTarget }) => choosePeriod(currentTarget.value)}
-        >
-          <option value="">Any time</option>
-          {Object.entries(PERIOD_LABELS).map(([period, label]) => (
-            <option key={period} value={period}>
-              {label}
-            </option>
-          ))}
-          <option value={CUSTOM}>From – to</option>
-        </select>
+        <div>
+          <button
+            type="button"
+            aria-expanded={showsMore}
+            aria-controls={`${id}-more`}
+            onClick={() => setShowsMore(!showsMore)}
+          >
+            {showsMore ? 'Fewer filters' : 'More filters'}
+          </button>
+        </div>
+        {isFiltered(filters) && (
+          <div>
+            <button type="button" onClick={() => onChange(NO_FILTERS, false)}>
+              Clear filters
+            </button>
+          </div>
+        )}
       </div>
       {isCustom && (
-        <>
+        <div class="run-filters-fields run-filters-range">
           <div>
             <label for={`${id}-from`}>From</label>
             <input
@@ -113,31 +138,145 @@ export function RunFilters({ filters, isCustom, onChange }: Props) {
               onChange={({ currentTarget }) => set({ to: currentTarget.value })}
             />
           </div>
-        </>
-      )}
-      {isFiltered(filters) && (
-        <div>
-          <button
-            type="button"
-            onClick={() =>
-              onChange({ status: '', agent: '', tenantId: '', period: '', from: '', to: '' }, false)
-            }
-          >
-            Clear filters
-          </button>
         </div>
       )}
+      <div id={`${id}-more`} class="run-filters-fields" hidden={!showsMore}>
+        {showsMore && <MoreFilters filters={filters} runs={runs} set={set} />}
+      </div>
     </search>
   )
 }
 
-/** Attributes of a text that counts when it is complete. What is typed survives when the page is rendered again. */
-function useText(value: string, onCommit: (value: string) => void) {
+type MoreProps = { filters: Filters; runs: Run[]; set: (change: Partial<Filters>) => void }
+
+/** What no index of the service has. */
+const MoreFilters = ({ filters, runs, set }: MoreProps) => (
+  <>
+    <Text
+      label="Error code"
+      value={filters.errorCode}
+      maxLength={MAX_LENGTHS.errorCode}
+      suggestions={suggestionsOf(runs, ({ error }) => error?.code)}
+      onChange={(errorCode) => set({ errorCode })}
+    />
+    <Text
+      label="Text in the error"
+      value={filters.errorText}
+      maxLength={MAX_LENGTHS.errorText}
+      onChange={(errorText) => set({ errorText })}
+    />
+    <Text
+      label="Version"
+      value={filters.version}
+      placeholder="ID"
+      maxLength={MAX_LENGTHS.version}
+      suggestions={suggestionsOf(runs, ({ versionId }) => versionId)}
+      onChange={(version) => set({ version })}
+    />
+    <Choice
+      label="Source"
+      value={filters.source}
+      choices={SOURCES.map((source) => [source, SOURCE_LABELS[source]])}
+      onChange={(source) => set({ source: source as Filters['source'] })}
+    />
+    <Text
+      label="Model"
+      value={filters.model}
+      maxLength={MAX_LENGTHS.model}
+      suggestions={suggestionsOf(runs, ({ model }) => model)}
+      onChange={(model) => set({ model })}
+    />
+  </>
+)
+
+/** Runs whose values are suggested, and the most values. */
+const [MAX_RUNS, MAX_SUGGESTIONS] = [500, 30]
+
+function suggestionsOf(runs: Run[], read: (run: Run) => string | null | undefined): [string, string][] {
+  const values = new Set(runs.slice(0, MAX_RUNS).map(read))
+  return [...values]
+    .filter((value) => value != null)
+    .slice(0, MAX_SUGGESTIONS)
+    .map((value) => [value, ''])
+}
+
+type ChoiceProps = {
+  label: string
+  value: string
+  choices: [value: string, label: string][]
+  onChange: (value: string) => void
+}
+
+const Choice = ({ label, value, choices, onChange }: ChoiceProps) => (
+  <Field label={label}>
+    {(id) => (
+      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        <option value="">All</option>
+        {choices.map(([choice, name]) => (
+          <option key={choice} value={choice}>
+            {name}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
+type TextProps = {
+  label: string
+  value: string
+  placeholder?: string
+  maxLength?: number
+  /** Spaces at its ends count. */
+  isExact?: boolean
+  suggestions?: [value: string, label: string][]
+  onChange: (value: string) => void
+}
+
+/** A text that counts when it is complete. What is typed survives when the page is rendered again. */
+function Text({ label, value, placeholder, maxLength, isExact, suggestions, onChange }: TextProps) {
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
-  return {
-    value: typed,
-    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => setTyped(currentTarget.value),
-    onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) => onCommit(currentTarget.value),
-  }
+  const listId = useId()
+  return (
+    <Field label={label}>
+      {(id) => (
+        <>
+          <input
+            id={id}
+            list={suggestions && listId}
+            {...{ placeholder, maxLength }}
+            autocomplete="off"
+            spellcheck={false}
+            value={typed}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            onChange={({ currentTarget }) => {
+              const text = isExact ? currentTarget.value : currentTarget.value.trim()
+              setTyped(text)
+              if (text !== value) onChange(text)
+            }}
+          />
+          {suggestions && (
+            <datalist id={listId}>
+              {suggestions.map(([suggestion, name]) => (
+                <option key={suggestion} value={suggestion}>
+                  {name}
+                </option>
+              ))}
+            </datalist>
+          )}
+        </>
+      )}
+    </Field>
+  )
+}
+
+function Field({ label, children }: { label: string; children: (id: string) => ComponentChildren }) {
+  const id = useId()
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      {children(id)}
+    </div>
+  )
 }

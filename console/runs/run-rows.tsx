@@ -1,27 +1,46 @@
 import './runs.css'
-import { formatCost, formatCount } from '../components/format.ts'
+import type { ComponentChildren } from 'preact'
+import { formatCompact, formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
 import { memo } from '../components/json-view.tsx'
-import { AgentLink, Duration, Elapsed, RunLink, StatusBadge, Time } from '../components/values.tsx'
+import { AgentLink, Duration, Elapsed, RunLink, RunMarks, StatusBadge, Time } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import type { Run } from './use-runs.ts'
 import { useVisibleRange } from './use-visible-range.ts'
 
 /** In the order of the cells of a row. */
-const COLUMNS = ['Run', 'Status', 'Agent', 'Created', 'Duration', 'Steps', 'Tokens', 'Cost', 'Tenant']
+const COLUMNS = [
+  ...['Status', 'Agent', 'Created', 'Duration', 'Steps', 'Tokens', 'Cost', 'Tenant', 'Run', 'Message'],
+]
+
+/** Which failed runs are selected; null if the token may do nothing with them. */
+export type Selection = {
+  ids: ReadonlySet<string>
+  isFull: boolean
+  toggle: (executionId: string) => void
+} | null
+
+type Props = { runs: Run[]; isComplete: boolean; selection: Selection }
 
 /**
  * The runs as a table of which only the visible rows exist, so that thousands scroll smoothly. All rows have the height
- * that the style sheet gives them.
+ * that the style sheet gives them: two lines, or more where there is less space.
  */
-export function RunRows({ runs, isComplete }: { runs: Run[]; isComplete: boolean }) {
+export function RunRows({ runs, isComplete, selection }: Props) {
   const { body, start, end, rowHeight } = useVisibleRange(runs.length)
+  const columns = selection ? ['Select', ...COLUMNS] : COLUMNS
   return (
-    // biome-ignore lint/a11y/useSemanticElements: rows of a table element cannot be laid out in two lines on a phone.
-    <div class="runs" role="table" aria-label="Runs" aria-rowcount={isComplete ? runs.length + 1 : -1}>
+    // biome-ignore lint/a11y/useSemanticElements: rows of a table element cannot be laid out in several lines.
+    <div
+      class={`runs ${selection ? 'runs-selectable' : ''}`}
+      role="table"
+      aria-label="Runs"
+      aria-rowcount={isComplete ? runs.length + 1 : -1}
+    >
       {/* biome-ignore lint/a11y/useSemanticElements: see above. */}
       <div role="rowgroup" class="runs-head">
         {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above. */}
         <div role="row" class="run-row" aria-rowindex={1}>
-          {COLUMNS.map((column) => (
+          {columns.map((column) => (
             // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above.
             <span key={column} role="columnheader" class={`run-${column.toLowerCase()}`}>
               {column}
@@ -39,7 +58,14 @@ export function RunRows({ runs, isComplete }: { runs: Run[]; isComplete: boolean
         }}
       >
         {runs.slice(start, end).map((run, index) => (
-          <RunRow key={run.id} run={run} index={start + index + 2} />
+          <RunRow
+            key={run.id}
+            run={run}
+            index={start + index + 2}
+            isSelected={selection?.ids.has(run.id) ?? null}
+            isFull={selection?.isFull ?? false}
+            toggle={selection?.toggle}
+          />
         ))}
       </div>
     </div>
@@ -49,42 +75,98 @@ export function RunRows({ runs, isComplete }: { runs: Run[]; isComplete: boolean
 const durationOf = ({ startedAt, finishedAt }: Run): number | null =>
   startedAt && finishedAt ? Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0) : null
 
-const RunRow = memo(({ run, index }: { run: Run; index: number }) => {
+const MAX_MESSAGE = 200
+
+/** The first line of a message that has text. */
+export function firstLineOf(message: string): string {
+  const line = message.trimStart().split(/[\r\n\u2028\u2029]/, 1)[0] ?? ''
+  return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE)}…` : line
+}
+
+type RowProps = {
+  run: Run
+  index: number
+  /** Null: none can be selected. */
+  isSelected: boolean | null
+  isFull: boolean
+  toggle: ((executionId: string) => void) | undefined
+}
+
+const RunRow = memo(({ run, index, isSelected, isFull, toggle }: RowProps) => {
   const { inputTokens, outputTokens } = run.usage
   const tokens = inputTokens + outputTokens
+  const duration = durationOf(run)
+  const isOpen = run.status === 'IN_PROGRESS'
   return (
     // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above.
     <div role="row" class="run-row" aria-rowindex={index}>
-      {/* biome-ignore-start lint/a11y/useSemanticElements: see above. */}
-      <span role="cell" class="run-run">
-        <RunLink executionId={run.id} />
-      </span>
-      <span role="cell" class="run-status">
-        <StatusBadge status={run.status} code={run.error?.code} />
-      </span>
-      <span role="cell" class="run-agent">
+      {isSelected !== null && (
+        <Cell name="select">
+          {run.status === 'ERROR' && (
+            <input
+              type="checkbox"
+              aria-label={`Select run ${shortId(run.id)}`}
+              checked={isSelected}
+              disabled={isFull && !isSelected}
+              onChange={() => toggle?.(run.id)}
+            />
+          )}
+        </Cell>
+      )}
+      <Cell name="status">
+        <StatusBadge status={run.status} code={run.error?.code} isWaiting={run.waitingFor !== null} />
+      </Cell>
+      <Cell name="agent">
         <AgentLink agentId={run.documentId} />
-        {run.cached && <span class="badge">cached</span>}
-      </span>
-      <span role="cell" class="run-created">
+      </Cell>
+      <Cell name="created">
         <Time value={run.createdAt} />
-      </span>
-      <span role="cell" class="run-duration">
-        {run.status === 'IN_PROGRESS' ? <Elapsed since={run.createdAt} /> : <Duration ms={durationOf(run)} />}
-      </span>
-      <span role="cell" class="run-steps">
-        {formatCount(run.steps)}
-      </span>
-      <span role="cell" class="run-tokens">
-        {tokens > 0 ? formatCount(tokens) : '–'}
-      </span>
-      <span role="cell" class="run-cost">
-        {run.costUsd ? formatCost(run.costUsd) : '–'}
-      </span>
-      <span role="cell" class="run-tenant">
-        {run.tenantId ?? '–'}
-      </span>
-      {/* biome-ignore-end lint/a11y/useSemanticElements: see above. */}
+      </Cell>
+      <div class="run-facts" role="presentation">
+        <Cell name="duration" isEmpty={!isOpen && duration === null}>
+          {isOpen ? <Elapsed since={run.createdAt} /> : <Duration ms={duration} />}
+        </Cell>
+        <Cell name="steps" isEmpty={run.steps === 0}>
+          <Figure value={formatCount(run.steps)} label={formatCountOf(run.steps, 'step')} />
+        </Cell>
+        <Cell name="tokens" isEmpty={tokens === 0}>
+          {tokens > 0 ? (
+            <Figure value={formatCount(tokens)} label={`${formatCompact(tokens)} tokens`} />
+          ) : (
+            '–'
+          )}
+        </Cell>
+        <Cell name="cost" isEmpty={!run.costUsd}>
+          {run.costUsd ? formatCost(run.costUsd) : '–'}
+        </Cell>
+        <Cell name="tenant" isEmpty={run.tenantId === null}>
+          {run.tenantId === null ? '–' : <VisibleText text={run.tenantId} />}
+        </Cell>
+      </div>
+      <Cell name="run">
+        <RunLink executionId={run.id} />
+      </Cell>
+      <Cell name="message">
+        <RunMarks run={run} />
+        {run.error && <VisibleText text={firstLineOf(run.error.message)} />}
+      </Cell>
     </div>
   )
 })
+
+type CellProps = { name: string; isEmpty?: boolean; children: ComponentChildren }
+
+const Cell = ({ name, isEmpty, children }: CellProps) => (
+  // biome-ignore lint/a11y/useSemanticElements: see above.
+  <span role="cell" class={`run-${name} ${isEmpty ? 'run-no-value' : ''}`}>
+    {children}
+  </span>
+)
+
+/** A number below its column; where there are no columns, with what it counts. */
+const Figure = ({ value, label }: { value: string; label: string }) => (
+  <>
+    <span class="run-figure">{value}</span>
+    <span class="run-labelled">{label}</span>
+  </>
+)

@@ -33,6 +33,11 @@ export function useUsage(period: Period, query: UsageQuery): State {
     return { now, ...(await loadUsage(toUsageQuery(period, now, query), signal)) }
   }
   const { data, error, reload, setData } = useResource('usage', load)
-  const isLive = usePolling(async () => setData(await load()), 'usage', POLL_MS)
+  const poll = async () => {
+    const latest = await load()
+    setData(latest)
+    return latest.items
+  }
+  const isLive = usePolling(poll, 'usage', POLL_MS)
   return { data, error, reload, isLive }
 }

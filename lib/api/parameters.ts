@@ -1,10 +1,12 @@
 import * as z from 'zod/mini'
 import { MAX_CONCURRENCY } from '../core/batch.ts'
 import { CURSOR } from '../core/cursor.ts'
+import { SOURCES } from '../core/execution.ts'
 import { isUuid } from '../core/ids.ts'
 import {
   MAX_AGENT_STEPS,
   MAX_COST_USD,
+  MAX_SEARCHED,
   MAX_TOKENS,
   MAX_WAIT_SECONDS,
   MAX_WEBHOOK_URL,
@@ -151,6 +153,13 @@ function fields() {
   )
 }
 
+const SEARCH = `A page looks at ${MAX_SEARCHED.toLocaleString('en-US')} executions at most: see \`X-Searched-Until\`.`
+
+function searchText(max: number) {
+  const error = `must have 1 to ${max} characters`
+  return z.optional(z.string().check(z.minLength(1, { error }), z.maxLength(max, { error })))
+}
+
 function agentName() {
   return z.optional(z.string().check(z.minLength(1, { error: 'must not be empty' })))
 }
@@ -229,6 +238,26 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
     format: 'date-time',
   }),
   fields: fields(),
+  errorCode: describe(searchText(100), `Return only executions that failed with this code. ${SEARCH}`, {
+    minLength: 1,
+    maxLength: 100,
+  }),
+  errorText: describe(
+    searchText(200),
+    `Return only executions that failed with an error whose code or message contains this text; upper and lower case are the same. ${SEARCH}`,
+    { minLength: 1, maxLength: 200 },
+  ),
+  version: describe(idOf('a version'), `Return only executions of this version (ID). ${SEARCH}`, {
+    format: 'uuid',
+  }),
+  source: describe(
+    z.optional(oneOf(SOURCES)),
+    `Return only executions with this source. Executions of a trial are in no list but that of the trial: with TRIAL, reruns are listed that take something from a recording. ${SEARCH}`,
+  ),
+  model: describe(searchText(300), `Return only executions whose record has this model. ${SEARCH}`, {
+    minLength: 1,
+    maxLength: 300,
+  }),
 }))
 
 export const limitsPageParameters = /* @__PURE__ */ parameters(() => ({

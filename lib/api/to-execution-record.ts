@@ -24,6 +24,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     documentId: execution.agentId,
     versionId: execution.versionId,
     selectedBy: execution.selectedBy,
+    ...(execution.isDraft && { draft: true as const }),
     tenantId: execution.tenantId,
     status: execution.status,
     source: execution.source,

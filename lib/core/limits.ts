@@ -33,6 +33,9 @@ export const VALUE_BYTES = { min: 1_000, max: 10_000_000 } as const
 
 export const PAGE_SIZE = { min: 1, max: 100, default: 50 } as const
 
+/** Executions that one request looks at whose filters no index has. */
+export const MAX_SEARCHED = 2_000
+
 /** Results of a batch on one page. */
 export const RESULT_PAGE_SIZE = { min: 1, max: 1_000, default: 1_000 } as const
 

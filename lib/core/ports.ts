@@ -34,6 +34,9 @@ export type System = { now: () => number; newId: () => string }
 /** One page of a list, newest first. `next` is where the following page begins; null on the last page. */
 export type Page<T> = { items: T[]; next: ListPosition | null }
 
+/** `searched`: of a list with a search, how many executions it has looked at, and back to which time (ISO 8601). */
+export type SearchedPage<T> = Page<T> & { searched?: { executions: number; until: string | null } }
+
 export type PageRequest = { limit: number; after: ListPosition | null }
 
 export interface OrganizationStore {
@@ -193,6 +196,18 @@ export type ExecutionFilter = {
   tenantId: string | null
   from?: number | undefined
   to?: number | undefined
+  /** A page looks at `MAX_SEARCHED` executions at most, so that it can be short or empty. */
+  search?: ExecutionSearch | undefined
+}
+
+/** What no index has: it is compared with the record of each execution that the other filters let through. */
+export type ExecutionSearch = {
+  errorCode?: string | undefined
+  versionId?: string | undefined
+  source?: Execution['source'] | undefined
+  model?: string | undefined
+  /** In the code or the message of the error; upper and lower case are the same. */
+  errorText?: string | undefined
 }
 
 export type ExecutionListParams = {
@@ -255,9 +270,9 @@ export interface ExecutionStore extends LearningStore {
   /** The execution whatever its organization: its secret says who may use it. */
   getForCallback(params: { id: string }): Promise<ExecutionSummary | null>
   /** Executions of the organization, or of one of its agents. */
-  list(params: ExecutionListParams): Promise<Page<Execution>>
+  list(params: ExecutionListParams): Promise<SearchedPage<Execution>>
   /** The same without payloads, which are not read. */
-  listSummaries(params: ExecutionListParams): Promise<Page<ExecutionSummary>>
+  listSummaries(params: ExecutionListParams): Promise<SearchedPage<ExecutionSummary>>
   /**
    * Takes the lease of an open execution that does not wait. `held`: another lease is live; `closed`: it is final or
    * deleted.

@@ -30,6 +30,8 @@ const EXPOSED_HEADERS = [
   'WWW-Authenticate',
   'X-Cached-Document-Execution-Id',
   'X-Execution-Id',
+  'X-Searched-Executions',
+  'X-Searched-Until',
 ]
 
 /** The longest time that a browser caches a preflight response (Chromium). */

@@ -2,11 +2,11 @@ import { omitLargeValues } from '../api/omit-values.ts'
 import type { ExecutionRecord } from '../api/schemas/execution-record.ts'
 import { toChangedRecord, toExecutionRecord } from '../api/to-execution-record.ts'
 import type { Access } from '../core/access.ts'
-import { encodeCursor } from '../core/cursor.ts'
+import { encodeCursor, type ListPosition } from '../core/cursor.ts'
 import { ServiceError } from '../core/errors.ts'
 import { type Execution, hasUsedAllSteps, inputErrorsOf, isFinal } from '../core/execution.ts'
 import { OPEN_RETRY_AFTER_SECONDS, RETRY_AFTER } from '../core/limits.ts'
-import type { Page } from '../core/ports.ts'
+import type { SearchedPage } from '../core/ports.ts'
 import { system } from '../system.ts'
 import type { HttpResponse } from './event.ts'
 
@@ -115,15 +115,25 @@ function toCacheStatus(execution: Execution): string {
   return `agent-execution-service; fwd=miss${isStored ? '; stored' : ''}`
 }
 
-/** A JSON array. If there are more items, the `Link` header (RFC 8288) points to the next page of the same query. */
+/**
+ * A JSON array. If there are more items, the `Link` header (RFC 8288) points to the next page of the same query. Other
+ * headers say how far a search has looked.
+ */
 export function toPageResponse<T>(
-  { items, next }: Page<T>,
+  { items, next, searched }: SearchedPage<T>,
   toRecord: (item: T) => unknown,
   { path, query }: { path: string; query: object },
 ): HttpResponse {
   const response = { status: 200, body: items.map(toRecord) }
-  if (!next) return response
+  const headers = {
+    ...(next && { Link: `<${path}?${nextQuery(query, next)}>; rel="next"` }),
+    ...(searched && { 'X-Searched-Executions': String(searched.executions) }),
+    ...(searched?.until && { 'X-Searched-Until': searched.until }),
+  }
+  return Object.keys(headers).length > 0 ? { ...response, headers } : response
+}
+
+function nextQuery(query: object, next: ListPosition): URLSearchParams {
   const parameters = Object.entries({ ...query, cursor: encodeCursor(next) })
-  const given = new URLSearchParams(parameters.filter(([, value]) => value !== undefined))
-  return { ...response, headers: { Link: `<${path}?${given}>; rel="next"` } }
+  return new URLSearchParams(parameters.filter(([, value]) => value !== undefined))
 }

@@ -256,6 +256,8 @@ export type Execution = {
   versionId: string
   /** Why it has this version. CURRENT: it was the current version of the agent. ROLLOUT: a rollout selected it. REQUEST: the request named it. */
   selectedBy: 'CURRENT' | 'ROLLOUT' | 'REQUEST'
+  /** The version was a draft when the execution was accepted. Absent otherwise. */
+  draft?: true
   tenantId: string | null
   status: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
   /** API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it. TRIAL: it belongs to a trial, or is a rerun that takes something from the recording of its original. */
@@ -392,6 +394,16 @@ export type ExecutionFilters = {
   from?: string
   /** Return only executions created before this time (RFC 3339). */
   to?: string
+  /** Return only executions that failed with this code. A page looks at 2000 executions at most: see `X-Searched-Until`. */
+  errorCode?: string
+  /** Return only executions that failed with an error whose code or message contains this text; upper and lower case are the same. A page looks at 2000 executions at most: see `X-Searched-Until`. */
+  errorText?: string
+  /** Return only executions of this version (ID). A page looks at 2000 executions at most: see `X-Searched-Until`. */
+  version?: string
+  /** Return only executions with this source. Executions of a trial are in no list but that of the trial: with TRIAL, reruns are listed that take something from a recording. A page looks at 2000 executions at most: see `X-Searched-Until`. */
+  source?: 'API' | 'AGENT' | 'BATCH' | 'SCHEDULE' | 'TRIAL'
+  /** Return only executions whose record has this model. A page looks at 2000 executions at most: see `X-Searched-Until`. */
+  model?: string
 }
 
 export type ExecutionParameters = {
@@ -415,6 +427,8 @@ export type ExecutionSummary = {
   versionId: string
   /** Why it has this version. CURRENT: it was the current version of the agent. ROLLOUT: a rollout selected it. REQUEST: the request named it. */
   selectedBy: 'CURRENT' | 'ROLLOUT' | 'REQUEST'
+  /** The version was a draft when the execution was accepted. Absent otherwise. */
+  draft?: true
   tenantId: string | null
   status: 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
   /** API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it. TRIAL: it belongs to a trial, or is a rerun that takes something from the recording of its original. */

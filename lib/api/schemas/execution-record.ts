@@ -80,6 +80,10 @@ export const executionRecord = z
       .describe(
         'Why it has this version. CURRENT: it was the current version of the agent. ROLLOUT: a rollout selected it. REQUEST: the request named it.',
       ),
+    draft: z
+      .literal(true)
+      .optional()
+      .describe('The version was a draft when the execution was accepted. Absent otherwise.'),
     tenantId: nullableText,
     status: z.enum(['IN_PROGRESS', 'SUCCESS', 'ERROR']),
     source: z

@@ -1,10 +1,19 @@
 import type { ListPosition } from '../../core/cursor.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
-import { firstIdAt, lastIdWith } from '../../core/ids.ts'
-import type { ExecutionListParams, ExecutionStore, Page } from '../../core/ports.ts'
+import { firstIdAt, lastIdWith, timeOfId } from '../../core/ids.ts'
+import { MAX_SEARCHED } from '../../core/limits.ts'
+import type {
+  ExecutionListParams,
+  ExecutionSearch,
+  ExecutionStore,
+  Page,
+  PageRequest,
+  SearchedPage,
+} from '../../core/ports.ts'
 import { needsApproval } from '../../core/wait.ts'
 import {
   agentShard,
+  executionKey,
   ownedShard,
   STATUS_SHARDS,
   type StatusKey,
@@ -12,13 +21,21 @@ import {
   tenantShard,
 } from '../table/keys.ts'
 import { payloadBytes } from '../table/payload.ts'
-import { listRecords, type ShardedQuery } from '../table/sharded-list.ts'
+import { fitPage, listRecords, type ShardedQuery } from '../table/sharded-list.ts'
 import { textBytes } from '../table/stored-text.ts'
 import type { Condition, Item, Table } from '../table/table.ts'
-import { type ExecutionItem, loadExecution, SUMMARY_ATTRIBUTES, toSummary } from './execution-item.ts'
+import {
+  type ExecutionItem,
+  loadExecution,
+  parseError,
+  SUMMARY_ATTRIBUTES,
+  toSummary,
+} from './execution-item.ts'
 
 /** Pages without a match that one request reads before it returns an empty one, from which the client can continue. */
 const MAX_READS = 10
+/** What BatchGetItem reads at once. */
+const RECORDS_PER_READ = 100
 
 type Record = Item & ExecutionItem
 
@@ -32,27 +49,108 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
     const query = { ...toQuery(params), ...options }
     for (let reads = 1; ; reads++) {
       const { items, next } = await listRecords<Record>(table, query, recordBytes)
-      // No index shows which executions succeeded, and each lags behind the table: the records are checked.
-      const matching = items.filter(
-        (item) =>
-          !item.deleted &&
-          (!params.status || item.status === params.status) &&
-          isWaiting(item, params.waiting) &&
-          !isOfTrial(item) &&
-          (params.agentIds?.includes(item.agentId) ?? true),
-      )
-      const loaded = (await Promise.all(matching.map(load))).filter((item) => item !== null)
-      if (loaded.length > 0 || !next || reads === MAX_READS)
-        return { items: loaded, next: next && withoutOthers(next, loaded) }
+      const matching = items.filter((item) => matches(item, params))
+      const listed = matching.slice(0, params.limit)
+      const loaded = (await Promise.all(listed.map(load))).filter((item) => item !== null)
+      const position =
+        listed.length < matching.length ? positionOf(listed.at(-1)) : next && withoutOthers(next, loaded)
+      if (loaded.length > 0 || !position) return { items: loaded, next: position }
+      const passed = withoutOthers(position, items.filter(isVisible(params)))
+      if (reads >= MAX_READS && isPast(passed, params)) return { items: [], next: passed }
       query.after = next
+      if (reads >= MAX_READS) query.limit = RECORDS_PER_READ
+    }
+  }
+
+  /** Looks at records until a page of them matches. Of the others, no payload is read. */
+  async function search<T>(
+    params: ExecutionListParams,
+    read: (items: Record[]) => Promise<Record[]>,
+    load: (item: Record) => Promise<T | null> | T,
+  ): Promise<SearchedPage<T>> {
+    const query = { ...toQuery(params), limit: RECORDS_PER_READ, attributes: SUMMARY_AND_DELETED }
+    const looked: Record[] = []
+    const found: Record[] = []
+    let position: ListPosition | null = null
+    for (let reads = 1; ; reads++) {
+      const { items, next } = await listRecords<Record>(table, query)
+      looked.push(...items.filter(isVisible(params)))
+      found.push(...items.filter((item) => matches(item, params)))
+      position = next && withoutOthers(next, looked.slice(-1))
+      if (found.length >= params.limit || !position) break
+      if (reads >= MAX_SEARCHED / RECORDS_PER_READ && isPast(position, params)) break
+      query.after = next
+    }
+    const listed = found.slice(0, params.limit)
+    if (listed.length < found.length) position = positionOf(listed.at(-1))
+    const records = await read(listed)
+    const fitting = fitPage(records, recordBytes)
+    if (fitting.length < records.length) position = positionOf(fitting.at(-1))
+    const last = position ?? positionOf(looked.at(-1))
+    return {
+      items: (await Promise.all(fitting.map(load))).filter((item) => item !== null),
+      next: position,
+      searched: {
+        executions: looked.filter(({ id }) => last === null || id >= last.order).length,
+        until: last && new Date(timeOfId(last.order)).toISOString(),
+      },
     }
   }
 
   return {
-    list: (params) => page<Execution>(params, {}, (item) => loadExecution(table, item)),
+    list(params) {
+      const load = (item: Record) => loadExecution(table, item)
+      return params.search
+        ? search<Execution>(params, (items) => readRecords(table, items), load)
+        : page<Execution>(params, {}, load)
+    },
     listSummaries: (params) =>
-      page<ExecutionSummary>(params, { attributes: [...SUMMARY_ATTRIBUTES, 'deleted'] }, toSummary),
+      params.search
+        ? search<ExecutionSummary>(params, async (items) => items, toSummary)
+        : page<ExecutionSummary>(params, { attributes: SUMMARY_AND_DELETED }, toSummary),
   }
+}
+
+const SUMMARY_AND_DELETED = [...SUMMARY_ATTRIBUTES, 'deleted']
+
+const positionOf = (item: { id: string } | undefined): ListPosition | null =>
+  item ? { order: item.id } : null
+
+/** The next page does not begin where this one did: a batch has 10,000 executions of the same millisecond. */
+const isPast = ({ order }: ListPosition, { after }: PageRequest): boolean => !after || order < after.order
+
+/** Not of an agent that the token may not know of, and not deleted. */
+const isVisible =
+  ({ agentIds }: ExecutionListParams) =>
+  ({ deleted, agentId }: ExecutionItem): boolean =>
+    !deleted && (agentIds?.includes(agentId) ?? true)
+
+/** No index shows which executions succeeded, and each lags behind the table: the records are checked. */
+const matches = (item: ExecutionItem, params: ExecutionListParams): boolean =>
+  isVisible(params)(item) &&
+  (!params.status || item.status === params.status) &&
+  isWaiting(item, params.waiting) &&
+  !isOfTrial(item) &&
+  (!params.search || isFound(item, params.search))
+
+function isFound(item: ExecutionItem, search: ExecutionSearch): boolean {
+  const { versionId, source, model, errorCode, errorText } = search
+  if (versionId !== undefined && item.versionId !== versionId) return false
+  if (source !== undefined && toSummary(item).source !== source) return false
+  if (model !== undefined && item.model !== model) return false
+  if (errorCode === undefined && errorText === undefined) return true
+  const error = parseError(item.error, item.id)
+  if (!error || (errorCode !== undefined && error.code !== errorCode)) return false
+  return errorText === undefined || toKey(`${error.code}\n${error.message}`).includes(toKey(errorText))
+}
+
+const toKey = (text: string) => text.normalize().toLowerCase()
+
+/** Whole records in this order, without those that were deleted meanwhile. */
+async function readRecords(table: Table, items: Record[]): Promise<Record[]> {
+  const keys = items.map(({ id }) => executionKey(id))
+  const records = (await table.getMany(keys, { consistent: true })) as Record[]
+  return records.filter(({ deleted }) => !deleted)
 }
 
 /**

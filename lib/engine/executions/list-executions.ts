@@ -6,7 +6,7 @@ import { BY_ID, BY_NUMBER, type PageQuery, parsePage } from '../../core/cursor.t
 import { ExecutionNotFound, InvalidQueryParameter } from '../../core/errors.ts'
 import type { Execution, ExecutionStatus, ExecutionSummary } from '../../core/execution.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
-import type { AgentStore, ExecutionStore, Page } from '../../core/ports.ts'
+import type { AgentStore, ExecutionSearch, ExecutionStore, Page, SearchedPage } from '../../core/ports.ts'
 import type { RecordedStep, StepStore } from '../../core/step.ts'
 
 /** What a request asks for. `from` and `to`: RFC 3339. */
@@ -21,7 +21,8 @@ export type ExecutionQuery = PageQuery & {
   to?: string | undefined
   /** `summary`: without the payloads, which are not read. */
   fields?: 'all' | 'summary' | undefined
-}
+  version?: string | undefined
+} & Omit<ExecutionSearch, 'versionId'>
 
 type Stores = { agents: AgentStore; executions: Pick<ExecutionStore, 'list' | 'listSummaries'> }
 
@@ -32,16 +33,22 @@ type Stores = { agents: AgentStore; executions: Pick<ExecutionStore, 'list' | 'l
 export async function listExecutions(
   { agents, executions }: Stores,
   access: Access,
-  { agent, status, waiting, tenantId, from, to, fields, ...page }: ExecutionQuery,
-): Promise<Page<Execution | ExecutionSummary>> {
+  { agent, status, waiting, tenantId, from, to, fields, limit, cursor, version, ...filters }: ExecutionQuery,
+): Promise<SearchedPage<Execution | ExecutionSummary>> {
   if (waiting && status !== undefined && status !== 'IN_PROGRESS') throw new InvalidQueryParameter([WAITING])
+  const search = { ...filters, versionId: version }
+  const ofError = search.errorCode === undefined ? 'errorText' : 'errorCode'
+  const isOfErrors = search[ofError] !== undefined
+  if (isOfErrors && (waiting || (status ?? 'ERROR') !== 'ERROR'))
+    throw new InvalidQueryParameter([onlyErrors(ofError)])
   const params = {
-    status: status ?? null,
+    status: isOfErrors ? ('ERROR' as const) : (status ?? null),
     ...(waiting !== undefined && { waiting: waiting ? ('any' as const) : ('none' as const) }),
     tenantId: resolveTenant(access, tenantId) ?? null,
     ...limitToAgents(access, await findAgentId(agents, access, agent)),
     ...parseRange(from, to),
-    ...parsePage(page, BY_ID),
+    ...parsePage({ limit, cursor }, BY_ID),
+    ...(Object.values(search).some((value) => value !== undefined) && { search }),
   }
   return fields === 'summary' ? executions.listSummaries(params) : executions.list(params)
 }
@@ -51,6 +58,11 @@ const WAITING = {
   message:
     'waiting=true can only be combined with status=IN_PROGRESS: suspended executions have this status.',
 }
+
+const onlyErrors = (path: string) => ({
+  path,
+  message: `${path} can only be combined with status=ERROR: only these executions have an error.`,
+})
 
 const toTime = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))
 

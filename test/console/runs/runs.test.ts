@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseFilters, toApiRequest, toLocalText, toPageQuery } from '../../../console/runs/filters.ts'
+import {
+  changeFilters,
+  isSearch,
+  NO_FILTERS,
+  parseFilters,
+  toApiRequest,
+  toLocalText,
+  toPageQuery,
+} from '../../../console/runs/filters.ts'
+import { firstLineOf } from '../../../console/runs/run-rows.tsx'
 import { appendRuns, findUnknown, mergeNewest, type Run } from '../../../console/runs/use-runs.ts'
 import { visibleRange } from '../../../console/runs/use-visible-range.ts'
 import { anExecutionRecord } from '../../browser/stub/records.ts'
@@ -15,9 +24,32 @@ describe('the filters of the list of runs', () => {
   it('are the query of the API', () => {
     const { path, query } = toApiRequest(filtersOf('status=ERROR&tenantId=acme&period=1h'), NOW)
     expect(path).toBe('/v1/agent_executions')
-    expect(query).toEqual({
+    expect(Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''))).toEqual({
       ...{ status: 'ERROR', tenantId: 'acme', from: '2026-11-22T11:00:00.000Z', fields: 'summary' },
     })
+  })
+
+  it('include what no index has', () => {
+    const filters = filtersOf('version=v&source=BATCH&model=m&errorCode=TimedOut&errorText=%20a%20b%20')
+    expect(isSearch(filters)).toBe(true)
+    expect(toApiRequest(filters, NOW).query).toMatchObject({
+      ...{ version: 'v', source: 'BATCH', model: 'm', errorCode: 'TimedOut', errorText: 'a b' },
+      status: 'ERROR',
+    })
+    expect(isSearch(filtersOf('status=ERROR&agent=a&tenantId=t&period=1h'))).toBe(false)
+  })
+
+  it('that exclude each other: the last one counts', () => {
+    expect(filtersOf('status=SUCCESS&errorText=x').status).toBe('ERROR')
+    const failed = changeFilters({ ...NO_FILTERS, status: 'SUCCESS' }, { errorCode: 'TimedOut' })
+    expect(failed).toMatchObject({ status: 'ERROR', errorCode: 'TimedOut' })
+    expect(changeFilters(failed, { status: 'SUCCESS' })).toMatchObject({ status: 'SUCCESS', errorCode: '' })
+    expect(changeFilters(failed, { tenantId: 'a' }).errorCode).toBe('TimedOut')
+  })
+
+  it('are as short as the service accepts', () => {
+    const filters = filtersOf(`errorText=${'x'.repeat(5_000)}&source=PARROT&version=${'1'.repeat(99)}`)
+    expect([filters.errorText.length, filters.source, filters.version.length]).toEqual([200, '', 36])
   })
 
   it('choose the list of an agent', () => {
@@ -41,7 +73,9 @@ describe('the filters of the list of runs', () => {
   })
 
   it('survive the URL', () => {
-    const filters = filtersOf('status=SUCCESS&agent=wait&tenantId=a%26b&from=2026-11-01T10:00')
+    const filters = filtersOf(
+      'status=ERROR&agent=wait&tenantId=a%26b&from=2026-11-01T10:00&errorText=%26x&source=API&model=a%2Fb',
+    )
     const query = new URLSearchParams(toPageQuery(filters) as Record<string, string>)
     expect(parseFilters(query)).toEqual(filters)
   })
@@ -79,7 +113,14 @@ it('appendRuns skips runs that are listed already', () => {
 
 it('findUnknown names the runs in progress that a page says nothing about', () => {
   const open = (number: number) => aRun(number, { status: 'IN_PROGRESS' })
-  expect(findUnknown([open(1), aRun(2), open(3), open(4)], [open(1)], 1)).toEqual([open(3)])
+  expect(findUnknown([open(1), aRun(2), open(3), open(4)], [open(1)])).toEqual([open(3), open(4)])
+})
+
+it('firstLineOf is short, and has text', () => {
+  expect(firstLineOf('\n  \r\nno table\r\nat line 2')).toBe('no table')
+  expect(firstLineOf('a\u2028b')).toBe('a')
+  expect(firstLineOf('x'.repeat(10_000))).toHaveLength(201)
+  expect(firstLineOf('')).toBe('')
 })
 
 describe('visibleRange', () => {

@@ -165,6 +165,8 @@ describe('the cursors of a list', () => {
     ['limited to an agent', { agents: ['echo'] }, ''],
     ['limited to two agents', { agents: ['echo', 'three-steps'] }, ''],
     ['limited to two agents, by status', { agents: ['echo', 'three-steps'] }, 'status=SUCCESS&'],
+    ['bound to a tenant, by source', { tenantId: 'mine' }, 'source=API&'],
+    ['limited to two agents, by source', { agents: ['echo', 'three-steps'] }, 'source=API&'],
   ])('name no execution that a token may not see: %s', async (_, limits, query) => {
     const client = await own.withLimits(limits)
     for (const limit of [1, 2, 3]) {

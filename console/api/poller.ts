@@ -1,0 +1,71 @@
+const INTERVAL_MS = 3_000
+/** Of polls that fail or find nothing new. A tab that is open around the clock costs less than $1 a month by it. */
+const MAX_INTERVAL_MS = 30_000
+
+export type Poller = {
+  /** Polls after the interval. */
+  start: () => void
+  /** Someone looks at the page: polls soon, at once if the last time is longer ago than the interval. */
+  wake: () => void
+  pause: () => void
+}
+
+type Options = {
+  /** Resolves to what it has read. Polls become fewer while that stays the same. */
+  poll: () => Promise<unknown>
+  /** @param isLive whether the poll succeeded */
+  onResult: (isLive: boolean) => void
+  intervalMs?: number
+}
+
+/** Polls one at a time. The interval doubles with each one that fails, or reads what the one before has read. */
+export function createPoller({ poll, onResult, intervalMs = INTERVAL_MS }: Options): Poller {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isPaused = true
+  let isRunning = false
+  let polledAt = Date.now()
+  /** Polls in sequence that failed, or read nothing new. */
+  let failures = 0
+  let repetitions = 0
+  let last: string | undefined
+
+  function schedule() {
+    clearTimeout(timer)
+    if (isPaused || isRunning) return
+    const interval = intervalMs * 2 ** Math.max(failures, repetitions)
+    const dueAt = polledAt + Math.min(interval, Math.max(MAX_INTERVAL_MS, intervalMs))
+    timer = setTimeout(run, Math.max(dueAt - Date.now(), 0))
+  }
+
+  async function run() {
+    isRunning = true
+    try {
+      const read = JSON.stringify(await poll())
+      failures = 0
+      repetitions = read === last ? repetitions + 1 : 0
+      last = read
+    } catch {
+      failures += 1
+    }
+    isRunning = false
+    polledAt = Date.now()
+    if (!isPaused) onResult(failures === 0)
+    schedule()
+  }
+
+  return {
+    start() {
+      isPaused = false
+      schedule()
+    },
+    wake() {
+      isPaused = false
+      repetitions = 0
+      schedule()
+    },
+    pause() {
+      isPaused = true
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,174 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
+import { requestPage } from '../api/request.ts'
+import { usePolling } from '../api/use-resource.ts'
+import { announce } from '../components/copy-button.tsx'
+import { Table } from '../components/data.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { formatCost, formatCountOf } from '../components/format.ts'
+import { AgentLink, RunLink, StatusBadge } from '../components/values.tsx'
+import { type Retry, retryRuns } from './retry.ts'
+import type { Run } from './use-runs.ts'
+
+type Props = { runs: Run[]; onClose: () => void }
+
+type DialogProps = { runs: Run[]; onClose: (hasStarted: boolean) => void }
+
+/** Asks, then runs failed runs again, and shows what becomes of each of them. */
+export function RetryDialog({ runs: selected, onClose }: DialogProps) {
+  // The list goes on behind the dialog.
+  const [runs] = useState(selected)
+  const [isStarted, setIsStarted] = useState(false)
+  const close = () => onClose(isStarted)
+  return (
+    <Dialog title={`Retry ${formatCountOf(runs.length, 'run')}`} onClose={close}>
+      {isStarted ? (
+        <Progress runs={runs} onClose={close} />
+      ) : (
+        <Confirmation runs={runs} onConfirm={() => setIsStarted(true)} onClose={close} />
+      )}
+    </Dialog>
+  )
+}
+
+function Confirmation({ runs, onConfirm, onClose }: Props & { onConfirm: () => void }) {
+  const cost = runs.reduce((sum, { totalCostUsd }) => sum + (totalCostUsd ?? 0), 0)
+  const isUnknown = runs.some(({ totalCostUsd }) => totalCostUsd === null)
+  return (
+    <div class="form">
+      <p>
+        Each of them is run again with its input, tenant and options, on the version that a new run gets.
+        Models are asked and tools are called again, with all their effects.
+      </p>
+      <p>
+        {cost > 0
+          ? `They have cost ${formatCost(cost)}, and can cost as much again`
+          : 'They have cost nothing yet'}
+        {isUnknown ? '; of some, the price is not known.' : '.'} A retry is a run of its own: the failed run
+        stays, and a retry can be cancelled on its page.
+      </p>
+      <p class="muted">A run that was retried from a list within the last 24 hours is not started twice.</p>
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          Do not retry
+        </button>
+        <button type="button" class="primary" onClick={onConfirm}>
+          Retry {formatCountOf(runs.length, 'run')}
+        </button>
+      </div>
+    </div>
+  )
+}
+
+const WAITING: Retry = { state: 'waiting' }
+
+function Progress({ runs, onClose }: Props) {
+  const [retries, setRetries] = useState<Record<string, Retry>>({})
+  const controller = useRef(new AbortController())
+  const summary = useRef<HTMLParagraphElement>(null)
+  const [isDone, setIsDone] = useState(false)
+  const latest = useRef(retries)
+  latest.current = retries
+  useEffect(() => {
+    const { signal } = controller.current
+    summary.current?.focus()
+    const onChange = (id: string, retry: Retry) => setRetries((last) => ({ ...last, [id]: retry }))
+    const ids = runs.map(({ id }) => id)
+    void retryRuns(ids, { signal, onChange }).then(() => {
+      setIsDone(true)
+      announce('Every run has been handled.')
+    })
+    return () => controller.current.abort()
+  }, [])
+  usePolling(async () => {
+    const { signal } = controller.current
+    const states = await readStates(Object.values(latest.current))
+    if (!signal.aborted) setRetries((last) => withStates(last, states))
+    return [...states]
+  }, 'retries')
+
+  const states = runs.map(({ id }) => retries[id] ?? WAITING)
+  const count = (state: Retry['state']) => states.filter((retry) => retry.state === state).length
+  const rejected = count('rejected')
+  return (
+    <div class="form retries">
+      <p ref={summary} tabIndex={-1} role="status">
+        {`${count('started')} of ${formatCountOf(runs.length, 'run')} started`}
+        {rejected > 0 && `, ${rejected} rejected`}
+        {isDone ? '.' : '…'}
+      </p>
+      <progress max={runs.length} value={count('started') + rejected} aria-label="Runs that were handled" />
+      <Table caption="Retries" columns={['Run', 'Agent', 'Retry']}>
+        {runs.map((run, index) => (
+          <tr key={run.id}>
+            <td>
+              <RunLink executionId={run.id} />
+            </td>
+            <td>
+              <AgentLink agentId={run.documentId} />
+            </td>
+            <td>
+              <Outcome retry={states[index] ?? WAITING} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+      <div class="actions">
+        {!isDone && (
+          <button type="button" onClick={() => controller.current.abort()}>
+            Stop starting runs
+          </button>
+        )}
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </div>
+  )
+}
+
+function Outcome({ retry }: { retry: Retry }) {
+  switch (retry.state) {
+    case 'waiting':
+      return <span class="muted">Waiting</span>
+    case 'starting':
+      return <span class="muted">Starting…</span>
+    case 'stopped':
+      return <span class="muted">Not started</span>
+    case 'rejected':
+      return (
+        <span class="field-error">
+          {retry.error.code}: {retry.error.message}
+        </span>
+      )
+    case 'started':
+      return (
+        <>
+          <RunLink executionId={retry.id} /> <StatusBadge status={retry.status} />
+          {retry.isEarlier && <span class="muted"> (was retried before)</span>}
+        </>
+      )
+  }
+}
+
+type States = ReadonlyMap<string, ExecutionSummaryRecord['status']>
+
+/** Of new runs that were in progress: one request, which lists the runs since the first of them. */
+async function readStates(retries: Retry[]): Promise<States> {
+  const open = retries.filter((retry) => retry.state === 'started' && retry.status === 'IN_PROGRESS')
+  const times = open.map((retry) => (retry.state === 'started' ? retry.createdAt : '')).sort()
+  const [from] = times
+  if (from === undefined) return new Map()
+  const { items } = await requestPage<ExecutionSummaryRecord>('/v1/agent_executions', {
+    query: { from, fields: 'summary', limit: 100 },
+  })
+  return new Map(items.map(({ id, status }) => [id, status]))
+}
+
+const withStates = (retries: Record<string, Retry>, states: States): Record<string, Retry> =>
+  Object.fromEntries(
+    Object.entries(retries).map(([id, retry]) => [
+      id,
+      retry.state === 'started' ? { ...retry, status: states.get(retry.id) ?? retry.status } : retry,
+    ]),
+  )

@@ -1,0 +1,81 @@
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import { ApiError } from '../api/api-error.ts'
+import { send } from '../api/request.ts'
+
+/** `isEarlier`: it was started by an earlier request for the same run. */
+export type Retry =
+  | { state: 'waiting' | 'starting' | 'stopped' }
+  | { state: 'started'; id: string; createdAt: string; status: ExecutionRecord['status']; isEarlier: boolean }
+  | { state: 'rejected'; error: ApiError }
+
+/** Requests at the same time. */
+const CONCURRENCY = 3
+const MAX_ATTEMPTS = 6
+const PAUSE_MS = 1_000
+/** Between the time of a new run and that of the response. */
+const MAX_AGE_MS = 10_000
+
+type Options = {
+  signal: AbortSignal
+  onChange: (executionId: string, retry: Retry) => void
+  /** For tests. */
+  pause?: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+/** Runs each of them again, a few at a time. One that fails does not keep others from being started. */
+export async function retryRuns(ids: string[], options: Options): Promise<void> {
+  const { signal, onChange } = options
+  const left = [...ids]
+  const work = async () => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      if (signal.aborted) onChange(id, { state: 'stopped' })
+      else {
+        onChange(id, { state: 'starting' })
+        onChange(id, await retryRun(id, options))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+}
+
+async function retryRun(id: string, { signal, pause = wait }: Options): Promise<Retry> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start(id)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      const isTemporary = error.status === 0 || error.status === 429 || error.status === 503
+      if (!isTemporary || attempt === MAX_ATTEMPTS || signal.aborted) return { state: 'rejected', error }
+      await pause(error.retryAfter === null ? PAUSE_MS * attempt : error.retryAfter * 1_000, signal)
+    }
+  }
+}
+
+/**
+ * The key is that of the run: however often someone asks for it within a day, in any tab, it is run again once.
+ * @throws ApiError
+ */
+async function start(id: string): Promise<Retry> {
+  const response = await send(`/v1/agent_executions/${encodeURIComponent(id)}/rerun`, {
+    method: 'POST',
+    headers: { 'Idempotency-Key': `console-retry-${id}` },
+  })
+  const run: ExecutionRecord = await response.json()
+  const age = Date.parse(response.headers.get('Date') ?? '') - Date.parse(run.createdAt)
+  return {
+    state: 'started',
+    id: run.id,
+    createdAt: run.createdAt,
+    status: run.status,
+    isEarlier: age > MAX_AGE_MS,
+  }
+}
+
+const wait = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
