@@ -56,17 +56,14 @@ export const asApiError = (error: unknown): ApiError =>
         code: 'ConsoleError',
       })
 
-/** What a poll has read, so that it can be compared: polls become fewer while it stays the same. */
-type Polled = NonNullable<unknown> | null
-
 /**
  * Calls a function every few seconds while the page is visible: less and less often while it fails, or reads the same
  * again and again; soon when the window gets the focus, or its user does something.
- * @param poll resolves to what it has read
+ * @param poll resolves to what it has read: nothing counts as the same
  * @param key starts again when it changes
  * @returns whether the last call succeeded
  */
-export function usePolling(poll: () => Promise<Polled>, key: string, intervalMs?: number): boolean {
+export function usePolling(poll: () => Promise<unknown>, key: string, intervalMs?: number): boolean {
   const [isLive, setIsLive] = useState(true)
   useEffect(() => {
     const poller = createPoller({ poll, onResult: setIsLive, ...(intervalMs && { intervalMs }) })

@@ -35,8 +35,9 @@ export function ApprovalsPage({ query }: { query: URLSearchParams }) {
     const query = { ...filters, fields: 'summary', limit: POLLED }
     const { items, next } = await requestPage<ApprovalRecord>('/v1/approvals', { query })
     const { hasNew } = mergeOpen(latest.current, items)
-    if (hasNew && !next) return list.reload()
-    if (!next) list.update((listed) => mergeOpen(listed, items).remaining)
+    if (hasNew && !next) list.reload()
+    else if (!next) list.update((listed) => mergeOpen(listed, items).remaining)
+    return items
   }, [agent, tenantId])
   const latest = useRef(list.items)
   latest.current = list.items

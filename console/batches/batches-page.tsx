@@ -67,6 +67,7 @@ function Batches({ agent, tenantId }: { agent: string; tenantId: string }) {
     const query = { ...filters, limit: NEWEST }
     const { items } = await requestPage<BatchRecord>('/v1/batches', { query })
     list.update((listed) => mergeBatches(listed, items))
+    return items
   }, [agent, tenantId])
   const interval = isOpen ? OPEN_INTERVAL_MS : IDLE_INTERVAL_MS
   const isLive = usePolling(poll, `${JSON.stringify(filters)} ${interval}`, interval)
