@@ -65,7 +65,12 @@ function Agent({ agent, onChange }: { agent: AgentRecord; onChange: (agent: Agen
 function AgentState({ agent }: { agent: AgentRecord }) {
   if (agent.archivedAt !== null) return <span class="badge badge-warning">Archived</span>
   if (agent.currentVersionId === null) return <span class="badge badge-warning">Draft only</span>
-  return agent.draftVersionId === null ? null : <span class="badge">Has a draft</span>
+  return (
+    <>
+      {agent.rollout && <span class="badge badge-in_progress">Rollout: {agent.rollout.percent}%</span>}
+      {agent.draftVersionId !== null && <span class="badge">Has a draft</span>}
+    </>
+  )
 }
 
 const AgentFacts = ({ agent }: { agent: AgentRecord }) => (

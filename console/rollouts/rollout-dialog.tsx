@@ -176,7 +176,11 @@ function Form({ agent, versions, initial, isChange, onChange, onClose }: FormPro
         <button type="button" onClick={onClose}>
           Close
         </button>
-        <button type="submit" class="primary" disabled={isRunning}>
+        <button
+          type="submit"
+          class="primary"
+          disabled={isRunning || (!isChange && !release.data && !release.error)}
+        >
           {isChange ? 'Change rollout' : 'Start rollout'}
         </button>
       </div>
@@ -197,7 +201,7 @@ type NumberProps = {
 }
 
 const NumberField = ({ id, label, value, range, isRequired = false, onInput }: NumberProps) => (
-  <div>
+  <div class="rollout-field">
     <label for={id}>{label}</label>
     <input
       id={id}

@@ -5,7 +5,7 @@ import { requestJson } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Dialog, useAction } from '../components/dialog.tsx'
 import { shortId } from '../components/format.ts'
-import { ErrorBox, Spinner } from '../components/page.tsx'
+import { ErrorBox } from '../components/page.tsx'
 import { ReleaseError } from './gate.tsx'
 import { TrialChoice } from './trial-choice.tsx'
 import { newestEnded, useRelease } from './use-release.ts'
@@ -24,6 +24,8 @@ export function PromoteDialog({ agent, version, onChange, onClose }: Props) {
   const { data, error: loadError, reload } = useRelease(agent, version.id)
   const [chosen, setChosen] = useState<string | null>(null)
   const isBack = isOlder(version, agent.currentVersionId)
+  // Without its gate, a promotion could lack the trial.
+  const isLoading = !isBack && !data && !loadError
   // Going back needs no trial: none is given unless it is chosen.
   const trial = chosen ?? (isBack || !data?.gate ? '' : (newestEnded(data.trials)?.id ?? ''))
   const { isRunning, error, start } = useAction(async () => {
@@ -41,7 +43,11 @@ export function PromoteDialog({ agent, version, onChange, onClose }: Props) {
       <div class="form">
         <Consequences agent={agent} version={version} />
         {loadError && <ErrorBox error={loadError} onRetry={reload} />}
-        {!data && !loadError && <Spinner label="Loading what the current version asks for…" />}
+        {!data && !loadError && (
+          <p class="muted" role="status">
+            Loading what the current version asks for…
+          </p>
+        )}
         {data && !isBack && (
           <TrialChoice
             {...data}
@@ -56,7 +62,7 @@ export function PromoteDialog({ agent, version, onChange, onClose }: Props) {
           <button type="button" onClick={onClose}>
             Leave it as it is
           </button>
-          <button type="button" class="danger" disabled={isRunning} onClick={start}>
+          <button type="button" class="danger" disabled={isRunning || isLoading} onClick={start}>
             {isBack ? 'Roll back' : 'Promote'}
           </button>
         </div>

@@ -16,6 +16,8 @@ const focused = (page: Page) =>
 
 /** Moves the focus forward to a control with this name, as Tab does, and presses Enter. */
 async function press(page: Page, name: RegExp): Promise<void> {
+  // Some buttons can be used once something is loaded.
+  await page.locator('dialog button:disabled').first().waitFor({ state: 'detached' })
   for (let tabs = 0; tabs < 80; tabs++) {
     if (name.test(String(await focused(page)))) return page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
