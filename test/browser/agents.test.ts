@@ -149,7 +149,10 @@ describe('the page of an agent', () => {
   it('compares two versions', async () => {
     const page = await openPage('#/agents/agent-7')
     await page.getByRole('button', { name: 'Compare' }).click()
-    await page.getByRole('listitem').filter({ hasText: /\/model.*gpt-4.*gpt-5/ }).waitFor()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /\/model.*gpt-4.*gpt-5/ })
+      .waitFor()
     await page.getByText('Removed: Be long.').waitFor()
     await page.getByText('Added: Be brief.').waitFor()
   })
