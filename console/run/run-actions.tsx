@@ -79,8 +79,8 @@ function CancelDialog({ run, onChange, onClose }: CancelProps) {
       onClose={onClose}
     >
       <p>
-        It ends in ERROR <code>Cancelled</code> at once. Its worker stops within 10 seconds; a tool call can
-        still happen in that time.
+        It ends at once, as cancelled, and cannot be continued. Its worker stops within 10 seconds; a tool
+        call can still happen in that time.
       </p>
     </ConfirmDialog>
   )

@@ -28,9 +28,9 @@ describe.each(VIEWS)('the documentation, %s', (_, options) => {
   it.each(['docs.html', 'docs-console.html', 'docs-executions.html', 'docs-costs.html'])(
     'has no violations, nothing moves, and it fits: %s',
     async (name) => {
-      const page = await open('about:blank', options)
+      const page = await open(urlOf(name), options)
       await observeLayoutShift(page)
-      await page.goto(urlOf(name))
+      await page.reload()
       await searchField(page).waitFor()
       expect(await getLayoutShift(page)).toBeLessThanOrEqual(MAX_LAYOUT_SHIFT)
       expect(await findViolations(page)).toEqual([])
@@ -122,10 +122,10 @@ describe('the navigation', () => {
 
 it('has pictures, which lead to their full size', async () => {
   const page = await open(urlOf('docs-console.html'))
-  const picture = page.locator('main img').first()
+  const picture = page.locator('main a img').first()
   await picture.scrollIntoViewIfNeeded()
   await expect
-    .poll(() => page.evaluate('document.querySelector("main img").naturalWidth'), { timeout: 10_000 })
+    .poll(() => page.evaluate('document.querySelector("main a img").naturalWidth'), { timeout: 10_000 })
     .toBe(1280)
   await picture.click()
   await page.waitForURL(/docs-picture-[\w-]+-light-[\dA-F]{8}\.svg$/)
