@@ -26,7 +26,6 @@ const figure = (
 ): Row => ({
   name,
   figureIn,
-  valueIn: figureIn,
   show: (run) => {
     const value = figureIn(run)
     return value === null ? absent : format(value)
@@ -83,6 +82,7 @@ export function RunTable({ left, right }: { left: Run; right: Run }) {
   return (
     <dl class="compared-facts">
       {ROWS.map(({ name, show, valueIn, figureIn }) => {
+        // How much figures differ is said beside them.
         const differs = valueIn !== undefined && valueIn(left) !== valueIn(right)
         const change = figureIn ? formatChange(figureIn(left), figureIn(right)) : ''
         return (

@@ -13,6 +13,8 @@ type Served = {
 /** A page as HTML. Links between pages work; links to files that are not served become text. */
 export function renderMarkdown(markdown: string, { pages, nameOf, pictures }: Served): string {
   const slugs = new Set<string>()
+  // The README is outside of `docs`.
+  const findPicture = (href: string) => pictures.get(href.replace(/^docs\//, ''))
   const marked = new Marked({
     walkTokens: (token) => {
       if (token.type === 'table') dropColumns(token as Tokens.Table, pictures)
@@ -22,14 +24,14 @@ export function renderMarkdown(markdown: string, { pages, nameOf, pictures }: Se
         return `<h${depth} id="${uniqueSlug(text, slugs)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
       },
       image({ href, text }: Tokens.Image) {
-        const picture = pictures.get(href)
+        const picture = findPicture(href)
         if (!picture) return text
         const { name, width, height } = picture
         return `<img src="${name}" width="${width}" height="${height}" alt="${text}" loading="lazy">`
       },
       link({ href, tokens }: Tokens.Link) {
         const text = this.parser.parseInline(tokens)
-        const target = pictures.get(href)?.name ?? resolve(href, pages, nameOf)
+        const target = findPicture(href)?.name ?? resolve(href, pages, nameOf)
         return target === null ? text : `<a href="${target}">${text}</a>`
       },
     },

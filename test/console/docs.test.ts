@@ -78,6 +78,10 @@ describe('pictures', () => {
     expect(html).not.toMatch(/-(?:dark|phone)/)
   })
 
+  it('are also in the README', () => {
+    expect(picturesOf(pageOf('docs.html'))).toHaveLength(1)
+  })
+
   it('have no columns for those that are not served', () => {
     expect(pageOf('docs-console.html')).toMatch(/<th>light<\/th>\s*<\/tr>/)
   })
