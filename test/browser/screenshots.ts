@@ -8,6 +8,7 @@ import type { Page } from 'playwright-core'
 import { recordUsage } from './demo/record-usage.ts'
 import { runAgents } from './demo/run-agents.ts'
 import { startDemo } from './demo/start-demo.ts'
+import { startWork } from './demo/start-work.ts'
 import { launch, toContextOptions } from './support/launch.ts'
 
 const FOLDER = process.env.SCREENSHOTS ?? fileURLToPath(new URL('../../docs/console', import.meta.url))
@@ -24,6 +25,10 @@ const browser = await launch()
 try {
   await recordUsage(demo)
   const { finished, repeated } = await runAgents(demo)
+  const { batchId } = await startWork(demo)
+  const change = (document: string) => document.replace('Look the order', 'Always look the order')
+  await demo.publish('order-support', { draft: true, change })
+  const { draftVersionId } = (await demo.call('GET', '/v1/agents/order-support')).json
   const pages: Record<string, string> = {
     overview: '#/',
     agents: '#/agents',
@@ -33,6 +38,19 @@ try {
     run: `#/runs/${finished}`,
     tenants: '#/tenants',
     tenant: '#/tenants/acme',
+    version: `#/agents/order-support/versions/${draftVersionId}`,
+    approvals: '#/approvals',
+    batch: `#/batches/${batchId}`,
+    schedules: '#/schedules',
+    compare: `#/compare?a=${repeated}&b=${finished}`,
+    search: '#/',
+  }
+  /** What is opened on a page before its picture is taken. */
+  const acts: Record<string, (page: Page) => Promise<unknown>> = {
+    search: async (page) => {
+      await page.keyboard.press('/')
+      await page.keyboard.type('order')
+    },
   }
   const selected = process.argv.slice(2)
   for (const [view, options] of Object.entries(VIEWS)) {
@@ -44,7 +62,7 @@ try {
       // Not only the fragment changes: the page is loaded.
       await page.goto('about:blank')
       await page.goto(`${demo.url}/console${hash}`)
-      await take(page, name, view)
+      await take(page, name, view, acts[name])
     }
     await context.close()
   }
@@ -53,9 +71,16 @@ try {
   await demo.stop()
 }
 
-async function take(page: Page, name: string, view: string): Promise<void> {
+async function take(
+  page: Page,
+  name: string,
+  view: string,
+  act?: (page: Page) => Promise<unknown>,
+): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
   await page.waitForLoadState('networkidle')
   await page.locator('.spinner').first().waitFor({ state: 'detached' })
+  await act?.(page)
+  await page.waitForLoadState('networkidle')
   await page.screenshot({ path: `${FOLDER}/${name}-${view}.png`, animations: 'disabled' })
 }
