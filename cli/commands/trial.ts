@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AgentError, type Trial } from '../../clients/typescript/src/index.ts'
+import type { Outcome } from '../../lib/api/trial-outcome.ts'
+import { toReport } from '../../lib/api/trial-report.ts'
 import { trialsCommand, typedArgs } from '../batches/come-back.ts'
 import { Progress } from '../batches/progress.ts'
 import { openResults } from '../batches/results-file.ts'
@@ -16,8 +18,7 @@ import {
 } from '../remote.ts'
 import { onInterrupt, write } from '../terminal.ts'
 import { describeOutcome } from '../trials/describe-outcome.ts'
-import { type Outcome, readOutcome } from '../trials/outcome.ts'
-import { toReport } from '../trials/report.ts'
+import { readOutcome } from '../trials/outcome.ts'
 import { addTrialOptions, inOptions, type TrialOptions, toTrialBody } from '../trials/trial-body.ts'
 import { waitForTrial } from '../trials/wait.ts'
 

@@ -1,4 +1,5 @@
 import type { Trial } from '../../clients/typescript/src/index.ts'
+import { toDollars } from '../../lib/api/trial-outcome.ts'
 import { trialsCommand } from '../batches/come-back.ts'
 import {
   addCancelCommand,
@@ -11,7 +12,6 @@ import type { CliCommand } from '../command.ts'
 import { formatCommand, relativeTime } from '../format.ts'
 import { parseUuid } from '../options.ts'
 import { findService, overHttp, patientClient, type RemoteOptions } from '../remote.ts'
-import { toDollars } from '../trials/describe-outcome.ts'
 import { readOutcome } from '../trials/outcome.ts'
 import { waitForTrial } from '../trials/wait.ts'
 import { howToComeBack, whileShown } from './trial.ts'

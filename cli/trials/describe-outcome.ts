@@ -1,7 +1,15 @@
-import type { Trial, TrialItem } from '../../clients/typescript/src/index.ts'
-import { VERDICTS } from '../../lib/core/trial.ts'
+import type { TrialItem } from '../../clients/typescript/src/index.ts'
+import {
+  describeGate,
+  describeSettings,
+  listMeasures,
+  listVerdicts,
+  MEASURE_HEADER,
+  type Outcome,
+  toDollars,
+  toText,
+} from '../../lib/api/trial-outcome.ts'
 import { textTable, toCell, toSingleLine } from '../format.ts'
-import type { Outcome } from './outcome.ts'
 
 const MAX_SHOWN = { items: 10, differences: 5 } as const
 
@@ -23,35 +31,6 @@ export function describeOutcome({ trial, slug, gate, unmet, items }: Outcome): s
     describeGate({ gate, unmet }),
   ].join('\n')
 }
-
-/** What the trial has repeated, and what it has not compared, unless nothing was chosen. */
-export function describeSettings({
-  from,
-  to,
-  tenantId,
-  feedback,
-  selectionCut,
-  ignore,
-}: Trial): [string, string][] {
-  const selected = [
-    ...(from === null ? [] : [`from ${from}`]),
-    ...(to === null ? [] : [`before ${to}`]),
-    ...(tenantId === null ? [] : [`tenant ${tenantId}`]),
-    ...(feedback === null ? [] : [feedback]),
-  ]
-  return [
-    ...(selected.length > 0 ? [['Selected', selected.join(', ')] as [string, string]] : []),
-    ...(selectionCut
-      ? [['Not looked at', 'executions older than the newest 5,000'] as [string, string]]
-      : []),
-    ...(ignore.length > 0
-      ? [[`Not compared (${ignore.length})`, ignore.join(', ')] as [string, string]]
-      : []),
-  ]
-}
-
-export const listVerdicts = ({ verdicts }: Pick<Trial, 'verdicts'>): string[][] =>
-  VERDICTS.map((verdict) => [verdict, String(verdicts[verdict])])
 
 /** Without control characters, which a terminal could interpret as commands. */
 function describeItem({
@@ -77,42 +56,3 @@ function describeItem({
 
 const cellOf = (values: { original?: unknown; trial?: unknown }, side: 'original' | 'trial'): string =>
   toCell(toText(values, side))
-
-/** JSON of a value; `none` where the output has no such value. */
-export const toText = (
-  values: { original?: unknown; trial?: unknown },
-  side: 'original' | 'trial',
-): string => (side in values ? (JSON.stringify(values[side]) ?? 'none') : 'none')
-
-/** One line about the gate, then the reasons. */
-export function describeGate({ gate, unmet }: Pick<Outcome, 'gate' | 'unmet'>): string {
-  const [met, notMet] = gate
-    ? ['The gate of the current version is met.', 'The gate of the current version is not met:']
-    : [
-        'Nothing is worse than it was. The current version has no gate.',
-        'Not all runs are as good as they were. The current version has no gate.',
-      ]
-  return unmet.length === 0 ? String(met) : [notMet, ...unmet.map((reason) => `  ${reason}`)].join('\n')
-}
-
-export const MEASURE_HEADER = ['ORIGINAL MEDIAN', 'P95', 'TRIAL MEDIAN', 'P95']
-
-/** Cost, time and steps of both sides. */
-export const listMeasures = ({ costUsd, runTimeMs, steps }: NonNullable<Trial['sums']>): string[][] => [
-  ['cost', ...toColumns(costUsd, toDollars)],
-  ['run time', ...toColumns(runTimeMs, toSeconds)],
-  ['steps', ...toColumns(steps, String)],
-]
-
-type Distribution = { median: number; p95: number }
-
-const toColumns = (
-  { original, trial }: { original: Distribution; trial: Distribution },
-  format: (value: number) => string,
-): string[] => [original, trial].flatMap(({ median, p95 }) => [format(median), format(p95)])
-
-export const toDollars = (value: number): string =>
-  `$${value >= 1 ? value.toFixed(2) : Number(value.toPrecision(3))}`
-
-const toSeconds = (ms: number): string =>
-  ms < 1_000 ? `${Math.round(ms)} ms` : `${Number((ms / 1_000).toPrecision(3))} s`

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { findReasons } from '../../cli/trials/outcome.ts'
-import { toReport } from '../../cli/trials/report.ts'
-import { inOptions } from '../../cli/trials/trial-body.ts'
 import type { TrialItem } from '../../clients/typescript/src/index.ts'
+import { findReasons } from '../../lib/api/trial-outcome.ts'
+import { toReport } from '../../lib/api/trial-report.ts'
 import { anItem, aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
 
 const COMMAND = `npm run agents -- trials results ${TRIAL_ID}`
@@ -120,22 +119,5 @@ describe('findReasons', () => {
     const error = { code: 'Cancelled', message: 'x' }
     for (const gate of [null, {}])
       expect(findReasons(aTrial({ SAME: 5 }, { error }), gate)).toEqual(['The trial was cancelled.'])
-  })
-})
-
-describe('inOptions', () => {
-  it.each([
-    [
-      '/maxTrialCostUsd is required, because the trial calls models.',
-      '--max-cost is required, because the trial calls models.',
-    ],
-    [
-      '/tools/refund must be "recorded": see /etc/tools.',
-      '--tools refund must be "recorded": see /etc/tools.',
-    ],
-    ['/executions/3 is not an execution of the agent.', '--executions 3 is not an execution of the agent.'],
-    ['The agent has no executions in this time.', 'The agent has no executions in this time.'],
-  ])('names the option: %s', (message, expected) => {
-    expect(inOptions(message)).toBe(expected)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { costIncreaseOf, findUnmet } from '../../lib/agents/lifecycle/gate.ts'
+import { costIncreaseOf, findUnmet } from '../../lib/core/gate.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import { trialSums } from '../support/batches/a-batch.ts'
 

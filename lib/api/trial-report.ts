@@ -1,14 +1,14 @@
-import type { TrialItem } from '../../clients/typescript/src/index.ts'
+import type { TrialItemRecord } from './schemas/trial-record.ts'
 import {
   describeGate,
   describeSettings,
   listMeasures,
   listVerdicts,
   MEASURE_HEADER,
+  type Outcome,
   toDollars,
   toText,
-} from './describe-outcome.ts'
-import type { Outcome } from './outcome.ts'
+} from './trial-outcome.ts'
 
 /** GitHub accepts 65,536 characters in a comment, GitLab far more. */
 const MAX_BYTES = 60_000
@@ -40,7 +40,7 @@ export function toReport(outcome: Outcome, command: string): string {
 const HEADER = ['verdict', 'original', 'trial', 'pointer', 'was', 'is']
 
 /** As many as there is room for. */
-function listItems(items: TrialItem[], maxBytes: number, command: string): string {
+function listItems(items: TrialItemRecord[], maxBytes: number, command: string): string {
   const start = `### Differences\n\n${toTable(HEADER, [])}\n`
   const rest = `\nThere are more: ${toCode(command)}\n`
   let text = start
@@ -51,7 +51,13 @@ function listItems(items: TrialItem[], maxBytes: number, command: string): strin
   return text
 }
 
-function toRows({ verdict, originalExecutionId, executionId, differences, error }: TrialItem): string[] {
+function toRows({
+  verdict,
+  originalExecutionId,
+  executionId,
+  differences,
+  error,
+}: TrialItemRecord): string[] {
   const ids = [verdict ?? '', toCode(originalExecutionId), executionId === null ? '' : toCode(executionId)]
   if (error) return [toRow([...ids, '', '', toCode(`${error.code}: ${error.message}`)])]
   return differences.map((each) => {
@@ -81,4 +87,6 @@ const SYNTAX = /[&<>|\\`*_[\]#@!~$^:]|(?<=www)\./gi
 const escaped = (text: string): string =>
   text.replaceAll(SYNTAX, (character) => `&#${character.charCodeAt(0)};`)
 
-const bytesOf = (text: string): number => Buffer.byteLength(text)
+const encoder = new TextEncoder()
+
+const bytesOf = (text: string): number => encoder.encode(text).length
