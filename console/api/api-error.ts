@@ -50,6 +50,23 @@ async function readProblem(response: Response): Promise<ProblemRecord | null> {
   return isProblem ? await response.json().catch(() => null) : null
 }
 
+/** The same error with the labels of a form in place of the members of the request: `/url must be…`. */
+export function withLabels(error: ApiError, labels: Record<string, string>): ApiError {
+  const labelOf = (name: string, text: string) => (Object.hasOwn(labels, name) ? `“${labels[name]}”` : text)
+  const label = (message: string) =>
+    message
+      .replaceAll(/(?<!\S)\/(\w+)(?:\/\S*)?(?= [a-z])/g, (pointer, name: string) => labelOf(name, pointer))
+      .replaceAll(/\b[a-z]+[A-Z]\w*/g, (name) => labelOf(name, name))
+  const { status, code, problem, retryAfter } = error
+  const errors = problem?.errors?.map((each) => ({ ...each, message: label(each.message) }))
+  return new ApiError(label(error.message), {
+    status,
+    code,
+    retryAfter,
+    problem: problem && { ...problem, ...(errors && { errors }) },
+  })
+}
+
 /** What a person can do about an error. */
 export function adviceFor({ status, code, retryAfter }: ApiError): string {
   if (status === 0) return 'Check that it is running and that this device is online, then try again.'

@@ -5,7 +5,7 @@ import { credentials, REJECTED, signOut } from '../state/session.ts'
 import { toApiError, unreachable } from './api-error.ts'
 
 type RequestOptions = {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   query?: Query | URLSearchParams | undefined
   /** JSON text, so that numbers are sent as they were typed. */
   body?: string | undefined

@@ -17,6 +17,10 @@ type Link = {
   Detail?: ComponentType<{ me: MeRecord }>
 }
 
+/** What belongs to all tenants is refused to tokens of one. */
+const readsAllTenants = ({ scopes, tenantId }: MeRecord): boolean =>
+  scopes.includes('read') && tenantId === null
+
 /** The pages of the sidebar. */
 const LINKS: Link[] = [
   { section: 'overview', href: '#/', label: 'Overview' },
@@ -41,6 +45,8 @@ const LINKS: Link[] = [
     label: 'Schedules',
     shows: ({ scopes, tenantId }) => scopes.includes('read') && tenantId === null,
   },
+  { section: 'trials', href: '#/trials', label: 'Trials', shows: readsAllTenants },
+  { section: 'webhooks', href: '#/webhooks', label: 'Webhooks', shows: readsAllTenants },
   { section: 'tenants', href: '#/tenants', label: 'Tenants' },
 ]
 

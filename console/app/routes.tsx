@@ -53,6 +53,13 @@ const CompareRunsPage = lazyPage(
 const loadTenants = () => import('../tenants/tenants-page.tsx')
 const TenantsPage = lazyPage('Tenants', async () => (await loadTenants()).TenantsPage)
 const TenantPage = lazyPage('Tenant', async () => (await loadTenants()).TenantPage)
+const loadWebhooks = () => import('../webhooks/webhooks-page.tsx')
+const WebhooksPage = lazyPage('Webhooks', async () => (await loadWebhooks()).WebhooksPage)
+const WebhookPage = lazyPage('Webhook', async () => (await loadWebhooks()).WebhookPage)
+const loadTrials = () => import('../trials/trials-page.tsx')
+const TrialsPage = lazyPage('Trials', async () => (await loadTrials()).TrialsPage)
+const TrialPage = lazyPage('Trial', async () => (await loadTrials()).TrialPage)
+const StartTrialPage = lazyPage('Start a trial', async () => (await loadTrials()).StartTrialPage)
 
 const ApprovalsPage = lazyPage(
   'Approvals',
@@ -93,6 +100,15 @@ const routes: Route[] = [
     <SchedulePage key={`${agent} ${name}`} agent={agent} name={name} />
   )),
   route('/compare', 'runs', (_, query) => <CompareRunsPage query={query} />),
+  route('/trials', 'trials', (_, query) => <TrialsPage query={query} />),
+  route('/trials/new', 'trials', (_, query) => <StartTrialPage query={query} />),
+  route('/trials/{trialId}', 'trials', ({ trialId }, query) => (
+    <TrialPage key={trialId} trialId={trialId} query={query} />
+  )),
+  route('/webhooks', 'webhooks', () => <WebhooksPage />),
+  route('/webhooks/{webhookId}', 'webhooks', ({ webhookId }, query) => (
+    <WebhookPage key={webhookId} webhookId={webhookId} query={query} />
+  )),
   route('/tenants', 'tenants', (_, query) => <TenantsPage query={query} />),
   route('/tenants/{tenantId}', 'tenants', ({ tenantId }, query) => (
     <TenantPage key={tenantId} tenantId={tenantId} query={query} />

@@ -1,10 +1,16 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from '../api/api-error.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { ErrorBox } from './page.tsx'
 
-type DialogProps = { title: string; onClose: () => void; children: ComponentChildren }
+type DialogProps = {
+  title: string
+  onClose: () => void
+  /** Only a button of the dialog closes it: it shows what cannot be shown again. */
+  isKept?: boolean
+  children: ComponentChildren
+}
 
 /** The button that opened the dialog may be gone: it was for a state that the dialog has ended. */
 function focusTitleIfLost(): void {
@@ -12,10 +18,12 @@ function focusTitleIfLost(): void {
 }
 
 /** A modal dialog. The browser keeps the focus in it, closes it on Escape and returns the focus afterwards. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, isKept = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useEffect(() => {
+  // Not a passive effect: those are cleaned up when the dialog is gone, and browsers return the focus only of one that
+  // is closed.
+  useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
     return () => {
@@ -23,8 +31,15 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       setTimeout(focusTitleIfLost)
     }
   }, [])
+  // Browsers close a dialog on the second Escape, whatever became of the first one.
+  const reopen = () => dialog.current?.isConnected && dialog.current.showModal()
   return (
-    <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      aria-labelledby={titleId}
+      onClose={isKept ? reopen : onClose}
+      onCancel={isKept ? (event) => event.preventDefault() : undefined}
+    >
       <h2 id={titleId}>{title}</h2>
       {children}
     </dialog>

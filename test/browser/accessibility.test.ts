@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addWebhooks } from './demo/add-webhooks.ts'
 import { recordUsage } from './demo/record-usage.ts'
 import { runAgents } from './demo/run-agents.ts'
+import { runTrial } from './demo/run-trial.ts'
 import { type Demo, startDemo } from './demo/start-demo.ts'
 import { startWork } from './demo/start-work.ts'
 import { findViolations } from './support/axe.ts'
@@ -12,22 +14,29 @@ const MAX_LAYOUT_SHIFT = 0.05
 
 const { open } = useBrowser()
 let demo: Demo
-let ids: Awaited<ReturnType<typeof runAgents>> & { draft: string; code: string }
+let webhooks: Awaited<ReturnType<typeof addWebhooks>>
+let ids: Awaited<ReturnType<typeof runAgents>> & {
+  draft: string
+  code: string
+  trial: string
+  webhook: string
+}
 let batchId: string
 
 beforeAll(async () => {
   demo = await startDemo()
   await recordUsage(demo)
+  webhooks = await addWebhooks(demo)
   const runs = await runAgents(demo)
   batchId = (await startWork(demo)).batchId
   const change = (document: string) => document.replace('Look the order', 'Always look the order')
   await demo.publish('order-support', { draft: true, change })
   const draft = (await demo.call('GET', '/v1/agents/order-support')).json.draftVersionId
   const code = (await demo.call('GET', '/v1/agents/import-contacts')).json.currentVersionId
-  ids = { ...runs, draft, code }
+  ids = { ...runs, draft, code, trial: await runTrial(demo), webhook: webhooks.failing }
   await startRollout()
-})
-afterAll(() => demo?.stop())
+}, 120_000)
+afterAll(() => Promise.all([demo?.stop(), webhooks?.stop()]))
 
 /** Of another version of `redact-pii`, which is what it was before. */
 async function startRollout(): Promise<void> {
@@ -133,6 +142,51 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
     ({ finished }) => `#/compare?a=${finished}`,
     (page) => page.getByRole('button', { name: 'Compare', exact: true }).click(),
   ],
+  ['webhooks', () => '#/webhooks'],
+  [
+    'form of a webhook',
+    () => '#/webhooks',
+    async (page) => {
+      await page.getByRole('button', { name: 'Create webhook…' }).click()
+      await page.getByText('Which runs, and private receivers').click()
+    },
+  ],
+  [
+    'secret of a webhook',
+    () => '#/webhooks/default',
+    async (page) => {
+      await page.getByRole('button', { name: 'Rotate secret…' }).click()
+      await page.getByRole('button', { name: 'Rotate secret', exact: true }).click()
+      await page.getByLabel('I have stored the secret').waitFor()
+    },
+  ],
+  ['webhook', ({ webhook }) => `#/webhooks/${webhook}`],
+  [
+    'delivery',
+    ({ webhook }) => `#/webhooks/${webhook}`,
+    (page) => page.getByRole('link', { name: 'Run failed' }).first().click(),
+  ],
+  [
+    'redelivery',
+    ({ webhook }) => `#/webhooks/${webhook}`,
+    async (page) => {
+      await page.getByRole('button', { name: 'Redeliver failed…' }).click()
+      await page.getByText(/failed for good/).waitFor()
+    },
+  ],
+  ['trials', () => '#/trials'],
+  ['trials without results', () => '#/trials?agent=redact-pii'],
+  ['trial', ({ trial }) => `#/trials/${trial}`],
+  ['trial with changed runs', ({ trial }) => `#/trials/${trial}?verdict=CHANGED`],
+  [
+    'report of a trial',
+    ({ trial }) => `#/trials/${trial}`,
+    async (page) => {
+      await page.getByRole('button', { name: 'Report…' }).click()
+      await page.getByRole('textbox', { name: 'Report' }).waitFor()
+    },
+  ],
+  ['start of a trial', () => '#/trials/new?agent=order-support'],
   ['tenants', () => '#/tenants'],
   ['tenants without results', () => '#/tenants?search=nobody'],
   ['tenant', () => '#/tenants/acme'],

@@ -76,6 +76,11 @@ describe.each([
     ['schedules', '#/schedules?agent=x'],
     ['schedule', '#/agents/x/schedules/y'],
     ['comparison of runs', `#/compare?a=${idOf(1)}&b=${idOf(2)}`],
+    ['webhooks', '#/webhooks'],
+    ['webhook', `#/webhooks/x?delivery=${encodeURIComponent(HOSTILE_STRINGS[3] ?? '')}`],
+    ['trials', '#/trials'],
+    ['trial', '#/trials/x?verdict=CHANGED'],
+    ['start of a trial', '#/trials/new?agent=x&version=1'],
     ['tenants', '#/tenants'],
     ['tenant', '#/tenants/x'],
   ])('run no script: %s', async (_name, hash) => {

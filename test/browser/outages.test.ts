@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
 import { toProblemResult } from '../../lib/http/problem-details.ts'
+import { aTrial, TRIAL_ID } from '../support/a-trial.ts'
 import {
   AGENT_ID,
   aComparisonRecord,
@@ -15,6 +16,7 @@ import {
 } from './stub/records.ts'
 import { type Answers, type Stub, startStub } from './stub/start-stub.ts'
 import { aLimitsRecord, aUsageRow } from './stub/usage.ts'
+import { aDelivery, aWebhook } from './stub/webhooks.ts'
 import { aBatch, anApproval, aSchedule } from './stub/work.ts'
 import { useBrowser } from './support/browser.ts'
 
@@ -47,6 +49,12 @@ const answers: Answers = {
   'get-schedule': () => ({ status: 200, body: aSchedule() }),
   'list-limits': () => ({ status: 200, body: [] }),
   'get-tenant-limits': () => ({ status: 200, body: someLimits }),
+  'list-webhooks': () => ({ status: 200, body: [aWebhook()] }),
+  'get-webhook': () => ({ status: 200, body: aWebhook() }),
+  'list-deliveries': () => ({ status: 200, body: [aDelivery(1)] }),
+  'list-trials': () => ({ status: 200, body: [aTrial({ SAME: 1 })] }),
+  'get-trial': () => ({ status: 200, body: aTrial({ SAME: 1 }) }),
+  'list-trial-items': () => ({ status: 200, body: [] }),
 }
 
 type Content = (page: Page) => Locator
@@ -77,6 +85,15 @@ const PAGES: [string, string, Content][] = [
     'comparison of runs',
     `#/compare?a=${idOf(1)}&b=${idOf(2)}`,
     (page) => page.getByText('The results are the same.'),
+  ],
+  ['webhooks', '#/webhooks', (page) => page.getByRole('link', { name: /shop\.example/ })],
+  ['webhook', '#/webhooks/x', (page) => page.getByRole('link', { name: 'Run succeeded' })],
+  ['trials', '#/trials', (page) => page.getByText('1 of 1')],
+  ['trial', `#/trials/${TRIAL_ID}`, (page) => page.getByRole('heading', { name: 'Gate' })],
+  [
+    'start of a trial',
+    '#/trials/new?agent=triage-ticket',
+    (page) => page.getByRole('button', { name: 'Start trial' }),
   ],
   ['tenants', '#/tenants', (page) => page.getByRole('link', { name: 'acme' })],
   ['tenant', '#/tenants/acme', (page) => page.getByRole('heading', { name: 'Runs over time' })],

@@ -5,11 +5,14 @@ const USAGE = { inputTokens: 1_240, outputTokens: 96 }
 
 /**
  * The model of `order-support`: looks order and shipment up in parallel, redacts the customer's address, answers. The
- * order B-9 makes the provider fail.
+ * order B-9 makes the provider fail. A draft that always looks up decides differently about some orders, and for one
+ * makes a call that no run has made before.
  */
-export function supportModel({ history }: RecordedRequest): Reply {
+export function supportModel({ instructions, history }: RecordedRequest): Reply {
   const orderId = /[AB]-\d+/.exec(JSON.stringify(history))?.[0] ?? 'A-1'
   if (orderId === 'B-9') return { status: 400, message: 'The model is overloaded with nonsense.' }
+  const isDraft = instructions.includes('Always look')
+  if (isDraft && orderId === 'A-1003') return { calls: [{ name: 'get_order', input: { orderId: 'A-9' } }] }
   switch (history.filter(({ type }) => type === 'result').length) {
     case 0:
       return {
@@ -36,7 +39,7 @@ export function supportModel({ history }: RecordedRequest): Reply {
             name: 'final_answer',
             input: {
               answer: 'Your parcel is in Leipzig and arrives on 24 November.',
-              refund: false,
+              refund: isDraft && /[27]$/.test(orderId),
               confidence: 0.93,
             },
           },

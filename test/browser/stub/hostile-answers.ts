@@ -1,3 +1,4 @@
+import { anItem, aTrial } from '../../support/a-trial.ts'
 import { HIDDEN_STRINGS, HOSTILE_STRINGS } from './hostile-strings.ts'
 import {
   aComparisonRecord,
@@ -12,6 +13,7 @@ import {
 } from './records.ts'
 import type { Answers } from './start-stub.ts'
 import { aLimitsRecord, aUsageRow } from './usage.ts'
+import { aDelivery, aWebhook } from './webhooks.ts'
 import { aBatch, anApproval, aSchedule } from './work.ts'
 
 const PER_PAGE = 50
@@ -137,6 +139,24 @@ const comparison = aComparisonRecord({
     ...{ isSame: index % 2 === 0, differences: index % 2 ? differences(40 + index) : [] },
   })),
 })
+const webhooks = stringsFrom(0, 20).map((text, index) =>
+  aWebhook({ id: idOf(500 + index), url: text, tenants: [text], allowedHosts: [text] }),
+)
+
+const deliveries = stringsFrom(0, HOSTILE_STRINGS.length).map((text, index) =>
+  aDelivery(index, { id: text, type: text, status: 'FAILED', error: text, responseStatus: null }),
+)
+
+const trial = aTrial(
+  { CHANGED: 60, ERROR: 1 },
+  { tenantId, ignore: [title], tools: { default: 'recorded', [code]: 'live' }, error: { code, message } },
+)
+
+const items = stringsFrom(0, 60).map((text, index) => ({
+  ...anItem('CHANGED', [{ path: text, original: text, trial: { [text]: text } }]),
+  originalExecutionId: idOf(2_000 + index),
+  error: { code: text, message: text },
+}))
 
 const problem = (status: number) => ({
   status,
@@ -212,6 +232,12 @@ export const hostileAnswers: Answers = {
     body: stringsFrom(0, 90).map((text) => aLimitsRecord(text)),
   }),
   'get-tenant-limits': () => problem(422),
+  'list-webhooks': () => ({ status: 200, body: webhooks }),
+  'get-webhook': () => ({ status: 200, body: aWebhook({ url: title, tenants: [tenantId] }) }),
+  'list-deliveries': () => ({ status: 200, body: deliveries }),
+  'list-trials': () => ({ status: 200, body: [trial] }),
+  'get-trial': () => ({ status: 200, body: trial }),
+  'list-trial-items': () => ({ status: 200, body: items }),
   'run-agent': () => problem(422),
   'give-feedback': () => problem(422),
   'delete-execution': () => problem(409),

@@ -1,0 +1,354 @@
+import type { TargetedSubmitEvent } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
+import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
+import { MAX_COST_USD } from '../../lib/core/limits.ts'
+import { TRIAL_RUNS } from '../../lib/core/trial.ts'
+import { getVersion, useAgents } from '../api/agents.ts'
+import { withLabels } from '../api/api-error.ts'
+import { newKey } from '../api/new-key.ts'
+import { requestJson } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { announce } from '../components/copy-button.tsx'
+import { Card } from '../components/data.tsx'
+import { useAction } from '../components/dialog.tsx'
+import { formatTime, shortId } from '../components/format.ts'
+import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { navigate, toHref, toPath } from '../state/location.ts'
+import {
+  LABELS,
+  liveTools,
+  needsCostLimit,
+  parseForm,
+  type TrialForm,
+  toFormQuery,
+  toTrialBody,
+} from './trial-form.ts'
+
+/** Starts a trial. All that is entered is in the URL. */
+export function StartTrialPage({ query }: { query: URLSearchParams }) {
+  const form = parseForm(query)
+  const set = (change: Partial<TrialForm>) =>
+    navigate(toHref('/trials/new', toFormQuery({ ...form, ...change })), { replace: true })
+  return (
+    <Page title="Start a trial" parent={<a href={toHref('/trials', { agent: form.agent })}>Trials</a>}>
+      <NeedsScope scope="manage">
+        <div class="stack">
+          <p class="muted trials-note">
+            Runs that have ended are repeated on a version, with their inputs and what their tools returned.
+            What would need anything else ends as diverged: nothing happens outside. The trial can be
+            cancelled at any time.
+          </p>
+          <Form form={form} set={set} />
+        </div>
+      </NeedsScope>
+    </Page>
+  )
+}
+
+type FormProps = { form: TrialForm; set: (change: Partial<TrialForm>) => void }
+
+function Form({ form, set }: FormProps) {
+  const id = useId()
+  const agents = useAgents()
+  const all = [...(agents?.values() ?? [])].filter(({ archivedAt }) => archivedAt === null)
+  const isKnown = all.some(({ slug }) => slug === form.agent)
+  return (
+    <>
+      <div class="trial-field">
+        <label for={`${id}-agent`}>Agent</label>
+        <select
+          id={`${id}-agent`}
+          required
+          value={form.agent}
+          onChange={({ currentTarget }) => set({ agent: currentTarget.value, version: '', live: [] })}
+        >
+          <option value="">{agents ? 'Choose an agent' : 'Loading agents…'}</option>
+          {!isKnown && form.agent !== '' && <option value={form.agent}>{form.agent}</option>}
+          {all.map(({ slug, title }) => (
+            <option key={slug} value={slug}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </div>
+      {form.agent !== '' && <OfAgent key={form.agent} form={form} set={set} />}
+    </>
+  )
+}
+
+type Loaded = { agent: AgentRecord; versions: VersionRecord[] }
+
+/** The rest of the form, which depends on the versions of the agent. */
+function OfAgent({ form, set }: FormProps) {
+  const id = useId()
+  const path = `/v1/agents/${encodeURIComponent(form.agent)}`
+  const { data, error, reload } = useResource<Loaded>('agent', async (signal) => {
+    const [agent, versions] = await Promise.all([
+      requestJson<AgentRecord>(path, { signal }),
+      requestJson<VersionRecord[]>(`${path}/versions`, { query: { limit: 100 }, signal }),
+    ])
+    return { agent, versions }
+  })
+  if (error && !data) return <ErrorBox error={error} onRetry={reload} />
+  if (!data) return <Spinner label="Loading the versions of the agent…" />
+  const { agent, versions } = data
+  const usable = versions.filter(({ retiredAt }) => retiredAt === null)
+  const version = form.version || (agent.draftVersionId ?? usable[0]?.id ?? '')
+  if (version === '')
+    return <p class="empty">The agent has no version to try. Publish a draft of it, then come back.</p>
+  const isListed = usable.some((each) => each.id === version)
+  return (
+    <>
+      <div class="trial-field">
+        <label for={`${id}-version`}>Version that is tried</label>
+        <select
+          id={`${id}-version`}
+          value={version}
+          onChange={({ currentTarget }) => set({ version: currentTarget.value, live: [] })}
+        >
+          {!isListed && <option value={version}>{shortId(version)}</option>}
+          {usable.map((each) => (
+            <option key={each.id} value={each.id}>
+              {describeVersion(each, agent)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <OfVersion key={version} agent={agent} versionId={version} form={form} set={set} />
+    </>
+  )
+}
+
+function describeVersion({ id, status, createdAt, message }: VersionRecord, agent: AgentRecord): string {
+  const state = id === agent.currentVersionId ? 'current' : status === 'DRAFT' ? 'draft' : null
+  return [
+    `${shortId(id)}, ${formatTime(createdAt)}`,
+    ...(state ? [`(${state})`] : []),
+    ...(message ? [message.slice(0, 60)] : []),
+  ].join(' ')
+}
+
+type OfVersionProps = FormProps & { agent: AgentRecord; versionId: string }
+
+function OfVersion({ agent, versionId, form, set }: OfVersionProps) {
+  const version = useResource('version', (signal) => getVersion(agent.id, versionId, signal))
+  const key = useRef(newKey())
+  const body = version.data && JSON.stringify(toTrialBody(form, liveTools(version.data)))
+  // The same key for the same trial: sent twice, it starts once.
+  useEffect(() => {
+    key.current = newKey()
+  }, [body])
+  const { isRunning, error, start } = useAction(async () => {
+    const path = `/v1/agents/${agent.id}/versions/${encodeURIComponent(versionId)}/trials`
+    const started = await requestJson<Pick<TrialRecord, 'id'>>(path, {
+      method: 'POST',
+      body: body ?? undefined,
+      headers: { 'Idempotency-Key': key.current },
+    })
+    announce('The trial is started.')
+    navigate(toHref(toPath('trials', started.id)))
+  })
+
+  function submit(event: TargetedSubmitEvent<HTMLFormElement>) {
+    event.preventDefault()
+    void start()
+  }
+
+  if (version.error && !version.data) return <ErrorBox error={version.error} onRetry={version.reload} />
+  if (!version.data) return <Spinner label="Loading the version…" />
+  return (
+    <form class="stack" onSubmit={submit}>
+      <Originals form={form} set={set} />
+      <Sources version={version.data} form={form} set={set} />
+      {error && <ErrorBox error={withLabels(error, LABELS)} />}
+      <div class="actions">
+        <button type="submit" class="primary" disabled={isRunning}>
+          {isRunning ? 'Starting…' : 'Start trial'}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function Originals({ form, set }: FormProps) {
+  const id = useId()
+  return (
+    <Card title="Runs that are repeated" class="stack">
+      <div class="trial-fields">
+        <div>
+          <label for={`${id}-limit`}>{LABELS.limit}</label>
+          <input
+            id={`${id}-limit`}
+            type="number"
+            inputMode="numeric"
+            required
+            min={TRIAL_RUNS.min}
+            max={TRIAL_RUNS.max}
+            aria-describedby={`${id}-limit-help`}
+            value={form.limit}
+            onInput={({ currentTarget }) => set({ limit: currentTarget.value })}
+          />
+          <p id={`${id}-limit-help`} class="muted">
+            The newest ones.
+          </p>
+        </div>
+        <div>
+          <label for={`${id}-from`}>{LABELS.from}</label>
+          <input
+            id={`${id}-from`}
+            type="datetime-local"
+            max={form.to}
+            value={form.from}
+            onChange={({ currentTarget }) => set({ from: currentTarget.value })}
+          />
+        </div>
+        <div>
+          <label for={`${id}-to`}>{LABELS.to}</label>
+          <input
+            id={`${id}-to`}
+            type="datetime-local"
+            min={form.from}
+            value={form.to}
+            onChange={({ currentTarget }) => set({ to: currentTarget.value })}
+          />
+        </div>
+        <div>
+          <label for={`${id}-tenant`}>{LABELS.tenantId}</label>
+          <input
+            id={`${id}-tenant`}
+            maxLength={128}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="All"
+            value={form.tenantId}
+            onInput={({ currentTarget }) => set({ tenantId: currentTarget.value })}
+          />
+        </div>
+        <div>
+          <label for={`${id}-feedback`}>{LABELS.feedback}</label>
+          <select
+            id={`${id}-feedback`}
+            value={form.feedback}
+            onChange={({ currentTarget }) => set({ feedback: currentTarget.value as TrialForm['feedback'] })}
+          >
+            <option value="">With and without</option>
+            <option value="corrected">Only corrected runs</option>
+            <option value="rated">Only rated runs</option>
+          </select>
+        </div>
+      </div>
+      <p class="muted">
+        Cancelled runs, copies of cached results, and runs of drafts, agents and trials are left out.
+      </p>
+    </Card>
+  )
+}
+
+function Sources({ version, form, set }: FormProps & { version: VersionDetails }) {
+  const id = useId()
+  const tools = liveTools(version)
+  const others = version.toolNames.filter((name) => !tools.includes(name))
+  const isLimited = needsCostLimit(form, version)
+  return (
+    <Card title="What is recorded, and what it may cost" class="stack">
+      {!version.code && (
+        <fieldset class="choices">
+          <legend>{LABELS.models}</legend>
+          <label>
+            <input
+              type="radio"
+              name={`${id}-models`}
+              checked={form.models === 'live'}
+              onChange={() => set({ models: 'live' })}
+            />
+            Live: the model of the version answers
+          </label>
+          <label>
+            <input
+              type="radio"
+              name={`${id}-models`}
+              checked={form.models === 'recorded'}
+              onChange={() => set({ models: 'recorded' })}
+            />
+            Recorded, until a request differs from that of the original
+          </label>
+        </fieldset>
+      )}
+      {tools.length > 0 && (
+        <fieldset class="choices">
+          <legend>Tools that are called</legend>
+          {tools.map((name) => (
+            <label key={name}>
+              <input
+                type="checkbox"
+                checked={form.live.includes(name)}
+                onChange={({ currentTarget }) =>
+                  set({
+                    live: currentTarget.checked
+                      ? [...form.live, name]
+                      : form.live.filter((each) => each !== name),
+                  })
+                }
+              />
+              <VisibleText text={name} />
+            </label>
+          ))}
+        </fieldset>
+      )}
+      <p class="muted">
+        {version.toolNames.length === 0
+          ? 'The version has no tools.'
+          : tools.length === 0
+            ? 'All tools give what they gave to the original: only tools that the document marks as read-only can be called.'
+            : 'All others give what they gave to the original'}
+        {tools.length > 0 && others.length > 0 && (
+          <>
+            : <VisibleText text={others.join(', ')} />
+          </>
+        )}
+        {tools.length > 0 && '. Only tools that the document marks as read-only can be called.'}
+      </p>
+      <div class="trial-field">
+        <label for={`${id}-cost`}>
+          {LABELS.maxTrialCostUsd} (US dollars){isLimited ? '' : ', optional'}
+        </label>
+        <input
+          id={`${id}-cost`}
+          type="number"
+          inputMode="decimal"
+          step="any"
+          min={MAX_COST_USD.min}
+          max={MAX_COST_USD.max}
+          required={isLimited}
+          aria-describedby={`${id}-cost-help`}
+          value={form.maxCost}
+          onInput={({ currentTarget }) => set({ maxCost: currentTarget.value })}
+        />
+        <p id={`${id}-cost-help`} class="muted">
+          {isLimited
+            ? 'Required, because models are called: what all responses of the trial may cost together. It is checked before each request, so that each run in progress can exceed it by one response. Then no further run is started.'
+            : version.code
+              ? 'What the agents that it calls may cost together.'
+              : 'What responses may cost where a request differs. Without it, such runs end there, and no model is called.'}
+        </p>
+      </div>
+      <div class="trial-field">
+        <label for={`${id}-ignore`}>{LABELS.ignore}, optional</label>
+        <textarea
+          id={`${id}-ignore`}
+          rows={2}
+          spellcheck={false}
+          placeholder="/createdAt"
+          aria-describedby={`${id}-ignore-help`}
+          value={form.ignore}
+          onInput={({ currentTarget }) => set({ ignore: currentTarget.value })}
+        />
+        <p id={`${id}-ignore-help`} class="muted">
+          Parts of outputs and of what tools are asked, as JSON Pointers, one a line: times, for example.
+        </p>
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,102 @@
+import type { VersionDetails } from '../../lib/api/schemas/agent-record.ts'
+import { TRIAL_FEEDBACK, TRIAL_RUNS } from '../../lib/core/trial.ts'
+import type { Query } from '../state/location.ts'
+
+/** What a trial is started with. Kept in the URL, so that nothing is lost when the page is loaded again. */
+export type TrialForm = {
+  /** Slug or ID. */
+  agent: string
+  /** Empty: the draft, or else the newest one. */
+  version: string
+  /** A number, as it was typed. */
+  limit: string
+  /** Local date and time, as in `<input type="datetime-local">`. */
+  from: string
+  to: string
+  tenantId: string
+  feedback: (typeof TRIAL_FEEDBACK)[number] | ''
+  /** Names of tools that are called. */
+  live: string[]
+  models: 'live' | 'recorded'
+  /** JSON Pointers, one a line. */
+  ignore: string
+  /** US dollars, as it was typed. */
+  maxCost: string
+}
+
+export function parseForm(query: URLSearchParams): TrialForm {
+  const get = (name: string) => query.get(name) ?? ''
+  const feedback = get('feedback')
+  return {
+    agent: get('agent'),
+    version: get('version'),
+    limit: query.get('limit') ?? String(TRIAL_RUNS.default),
+    from: get('from'),
+    to: get('to'),
+    tenantId: get('tenantId'),
+    feedback: TRIAL_FEEDBACK.find((each) => each === feedback) ?? '',
+    live: parseNames(get('live')),
+    models: get('models') === 'recorded' ? 'recorded' : 'live',
+    ignore: get('ignore'),
+    maxCost: get('maxCost'),
+  }
+}
+
+/** Names of tools have no commas. */
+const parseNames = (text: string): string[] => text.split(',').filter((name) => name !== '')
+
+export const toFormQuery = ({ live, limit, models, ...form }: TrialForm): Query => ({
+  ...form,
+  limit: limit === String(TRIAL_RUNS.default) ? null : limit,
+  models: models === 'live' ? null : models,
+  live: live.join(','),
+})
+
+/** Tools that a trial may call: those that change nothing. Agents are never called. */
+export const liveTools = ({ tools }: Pick<VersionDetails, 'tools'>): string[] =>
+  tools.filter((tool) => tool.readOnly === true && tool.agent === undefined).map(({ name }) => String(name))
+
+/** Whether the trial can call a model, so that its cost needs a limit. */
+export const needsCostLimit = (
+  { models }: Pick<TrialForm, 'models'>,
+  { code }: Pick<VersionDetails, 'code'>,
+): boolean => models === 'live' && !code
+
+/** The body of the request. @param tools that the version may call */
+export function toTrialBody(form: TrialForm, tools: string[]): Record<string, unknown> {
+  const { limit, from, to, tenantId, feedback, live, models, ignore, maxCost } = form
+  const called = live.filter((name) => tools.includes(name))
+  const pointers = ignore
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  const body = {
+    limit: limit === '' ? undefined : Number(limit),
+    from: toIso(from),
+    to: toIso(to),
+    tenantId: tenantId === '' ? undefined : tenantId,
+    feedback: feedback === '' ? undefined : feedback,
+    tools: called.length === 0 ? undefined : Object.fromEntries(called.map((name) => [name, 'live'])),
+    models,
+    ignore: pointers.length === 0 ? undefined : pointers,
+    maxTrialCostUsd: maxCost === '' ? undefined : Number(maxCost),
+  }
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+}
+
+/** Undefined for what is no time, which an edited URL may contain. */
+const toIso = (text: string): string | undefined =>
+  Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()
+
+/** What the fields are called, by the member of the request that they set. */
+export const LABELS = {
+  limit: 'Runs at most',
+  from: 'From',
+  to: 'To',
+  tenantId: 'Tenant',
+  feedback: 'Feedback',
+  tools: 'Tools',
+  models: 'Models',
+  ignore: 'Not compared',
+  maxTrialCostUsd: 'Cost limit',
+} as const

@@ -1,0 +1,277 @@
+import { useState } from 'preact/hooks'
+import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
+import { findReasons } from '../../lib/api/trial-outcome.ts'
+import type { ApiError } from '../api/api-error.ts'
+import { requestJson, send } from '../api/request.ts'
+import { usePolling, useResource } from '../api/use-resource.ts'
+import { announce } from '../components/copy-button.tsx'
+import { Card, Facts } from '../components/data.tsx'
+import { ConfirmDialog } from '../components/dialog.tsx'
+import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
+import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { AgentLink, Time, VersionLink } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { navigate, toHref, toPath } from '../state/location.ts'
+import { useScope } from '../state/session.ts'
+import { type Release, readRelease } from './release.ts'
+import { ReportDialog } from './report-dialog.tsx'
+import { TrialItems } from './trial-items.tsx'
+import { TrialMeasures } from './trial-measures.tsx'
+import { TrialBadge } from './trial-values.tsx'
+import { VerdictBar, VerdictCounts } from './verdict-bar.tsx'
+import { endedOf, parseVerdict, withoutName } from './verdicts.ts'
+
+const trialPath = (id: string, rest = ''): string => `/v1/trials/${encodeURIComponent(id)}${rest}`
+
+type Props = { trialId: string; query: URLSearchParams }
+
+/** One trial. The verdict whose runs are shown is in the URL. */
+export function TrialPage({ trialId, query }: Props) {
+  const { data, error, reload, setData } = useResource(trialId, (signal) =>
+    requestJson<TrialRecord>(trialPath(trialId), { signal }),
+  )
+  // Of the version that is current now: it can have changed since the trial was started.
+  const release = useResource(`${data?.documentId}`, async (signal) =>
+    data ? await readRelease(data.documentId, signal) : null,
+  )
+  return (
+    <Page
+      title={`Trial ${shortId(trialId)}`}
+      parent={<a href={toHref('/trials', { agent: release.data?.agent.slug })}>Trials</a>}
+      detail={data && <TrialBadge trial={data} />}
+      actions={data && <Actions trial={data} release={release.data} onChange={setData} />}
+    >
+      <NeedsScope scope="read">
+        {error && !data && <ErrorBox error={error} onRetry={reload} />}
+        {!data && !error && <Spinner label="Loading the trial…" />}
+        {data && data.status !== 'ENDED' && (
+          <Follow poll={async () => setData(await requestJson<TrialRecord>(trialPath(trialId)))} />
+        )}
+        {data && (
+          <div class="stack">
+            <Verdicts trial={data} query={query} />
+            <div class="grid">
+              <GateCard trial={data} release={release} />
+              <Settings trial={data} slug={release.data?.agent.slug ?? data.documentId} />
+            </div>
+            {data.sums && <TrialMeasures sums={data.sums} />}
+            <TrialItems trial={data} verdict={parseVerdict(query.get('verdict'))} />
+          </div>
+        )}
+      </NeedsScope>
+    </Page>
+  )
+}
+
+/** Reads the trial again while it is in progress. */
+function Follow({ poll }: { poll: () => Promise<unknown> }) {
+  const isLive = usePolling(poll, 'trial')
+  if (isLive) return null
+  return <p class="muted">Updates are interrupted: the service does not respond. Trying again…</p>
+}
+
+function Verdicts({ trial, query }: { trial: TrialRecord; query: URLSearchParams }) {
+  const { id, lines, verdicts, status, error } = trial
+  const ended = endedOf(trial)
+  const judged = Object.values(verdicts).reduce((sum, count) => sum + count, 0)
+  return (
+    <Card title="Verdicts" class="stack">
+      {status !== 'ENDED' && (
+        <div>
+          <progress value={ended} max={lines} aria-label="Runs that have ended" />
+          <p>
+            {formatCount(ended)} of {formatCountOf(lines, 'run')} ended.
+          </p>
+        </div>
+      )}
+      <VerdictBar verdicts={verdicts} open={lines - judged} />
+      <VerdictCounts
+        verdicts={verdicts}
+        lines={lines}
+        chosen={parseVerdict(query.get('verdict'))}
+        hrefOf={(verdict) => toHref(toPath('trials', id), { verdict })}
+      />
+      {error && (
+        <p class="field-error">
+          Not all runs were started: <VisibleText text={error.message} />
+        </p>
+      )}
+    </Card>
+  )
+}
+
+type GateProps = {
+  trial: TrialRecord
+  release: { data: Release | null; error: ApiError | null; isLoading: boolean; reload: () => void }
+}
+
+/** Whether the version may become current, and why not. */
+function GateCard({ trial, release }: GateProps) {
+  const { data, error, isLoading, reload } = release
+  if (error)
+    return (
+      <Card title="Gate">
+        <ErrorBox error={error} onRetry={reload} />
+      </Card>
+    )
+  if (!data)
+    return (
+      <Card title="Gate">
+        <p class="muted">{isLoading ? 'Loading what the current version asks for…' : 'The agent is gone.'}</p>
+      </Card>
+    )
+  const { gate } = data
+  const hasEnded = trial.status === 'ENDED'
+  const reasons = hasEnded ? findReasons(trial, gate) : []
+  const isMet = hasEnded && reasons.length === 0
+  return (
+    <Card title="Gate" class="stack">
+      <p>
+        {!hasEnded ? (
+          <span class="badge">Judged when the trial has ended</span>
+        ) : isMet ? (
+          <span class="badge badge-success">{gate ? 'Met' : 'Nothing is worse'}</span>
+        ) : (
+          <span class={`badge ${gate ? 'badge-error' : 'badge-warning'}`}>
+            {gate ? 'Not met' : 'Look closer'}
+          </span>
+        )}
+      </p>
+      {reasons.length > 0 && (
+        <ul class="gate-reasons">
+          {reasons.map((reason) => (
+            <li key={reason}>{withoutName(reason)}</li>
+          ))}
+        </ul>
+      )}
+      <p class="muted">
+        {gate
+          ? 'The document of the current version says what a trial has to meet before another version replaces it.'
+          : 'The current version has no gate: any version may replace it.'}
+      </p>
+    </Card>
+  )
+}
+
+function Settings({ trial, slug }: { trial: TrialRecord; slug: string }) {
+  const { documentId, versionId, models, steps, tools, tenantId, feedback, ignore } = trial
+  const live = Object.entries(tools)
+    .filter(([, source]) => source === 'live')
+    .map(([name]) => (name === 'default' ? 'all others' : name))
+  return (
+    <Card title="What was tried">
+      <Facts
+        facts={{
+          Agent: <AgentLink agentId={documentId} />,
+          Version: <VersionLink agent={slug} versionId={versionId} />,
+          Originals: `${formatCountOf(trial.lines, 'run')}${trial.selectionCut ? ', of the newest 5,000' : ''}`,
+          From: trial.from !== null && <Time value={trial.from} />,
+          To: trial.to !== null && <Time value={trial.to} />,
+          Tenant: tenantId !== null && <VisibleText text={tenantId} />,
+          Feedback:
+            feedback !== null && (feedback === 'corrected' ? 'Only corrected runs' : 'Only rated runs'),
+          Models: models === 'live' ? 'Live' : 'Recorded',
+          Tools:
+            live.length === 0 ? 'Recorded' : <VisibleText text={`Recorded, and live: ${live.join(', ')}`} />,
+          Steps: steps === 'live' && 'Live',
+          'Not compared': ignore.length > 0 && <VisibleText text={ignore.join(', ')} />,
+          Cost:
+            trial.maxTrialCostUsd === null
+              ? formatCost(trial.costUsd)
+              : `${formatCost(trial.costUsd)} of at most ${formatCost(trial.maxTrialCostUsd)}`,
+          Started: <Time value={trial.createdAt} />,
+          Ended: trial.endedAt !== null && <Time value={trial.endedAt} />,
+        }}
+      />
+    </Card>
+  )
+}
+
+type ActionsProps = {
+  trial: TrialRecord
+  release: Release | null
+  onChange: (trial: TrialRecord) => void
+}
+
+function Actions({ trial, release, onChange }: ActionsProps) {
+  const mayManage = useScope('manage')
+  const [opened, setOpened] = useState<'report' | 'cancel' | 'deletion' | null>(null)
+  const close = () => setOpened(null)
+  const { id, status, versionId } = trial
+  const hasEnded = status === 'ENDED'
+
+  async function cancel() {
+    const changed = await requestJson<Partial<TrialRecord>>(trialPath(id, '/cancel'), { method: 'POST' })
+    onChange({ ...trial, ...changed })
+    announce('The trial is being cancelled.')
+    close()
+  }
+
+  async function deleteTrial() {
+    await send(trialPath(id), { method: 'DELETE' })
+    announce('The trial is deleted.')
+    navigate(toHref('/trials', { agent: release?.agent.slug }), { replace: true })
+  }
+
+  return (
+    <>
+      {mayManage && hasEnded && release && release.agent.currentVersionId !== versionId && (
+        <a
+          class="button primary"
+          href={toHref(toPath('agents', release.agent.slug, 'versions', versionId), { trial: id })}
+        >
+          Promote this version
+        </a>
+      )}
+      {release && (
+        <button type="button" disabled={!hasEnded} onClick={() => setOpened('report')}>
+          Report…
+        </button>
+      )}
+      {mayManage && !hasEnded && (
+        <button
+          type="button"
+          class="danger"
+          disabled={status === 'CANCELLING'}
+          onClick={() => setOpened('cancel')}
+        >
+          Cancel trial…
+        </button>
+      )}
+      {mayManage && hasEnded && (
+        <button type="button" class="danger" onClick={() => setOpened('deletion')}>
+          Delete…
+        </button>
+      )}
+      {opened === 'report' && release && <ReportDialog trial={trial} release={release} onClose={close} />}
+      {opened === 'cancel' && (
+        <ConfirmDialog
+          title="Cancel this trial?"
+          label="Cancel trial"
+          keepLabel="Keep running"
+          action={cancel}
+          onClose={close}
+        >
+          <p>
+            No further run is started, and those in progress are cancelled. What has ended stays, but no gate
+            accepts a cancelled trial. This cannot be undone: start another one.
+          </p>
+        </ConfirmDialog>
+      )}
+      {opened === 'deletion' && (
+        <ConfirmDialog
+          title="Delete this trial?"
+          label="Delete trial"
+          keepLabel="Keep trial"
+          action={deleteTrial}
+          onClose={close}
+        >
+          <p>
+            The trial and its runs are deleted; the originals stay. This cannot be undone, and a version can
+            no longer be promoted with it.
+          </p>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,71 @@
+import { VERDICTS, type Verdict } from '../../lib/core/trial.ts'
+import { formatCount } from '../components/format.ts'
+import { VERDICT_LABELS, VERDICT_MEANINGS } from './verdicts.ts'
+
+type Props = {
+  verdicts: Record<Verdict, number>
+  /** Lines without a verdict: not ended, or not started. */
+  open: number
+}
+
+/** How the verdicts are distributed. The list beside it has the numbers. */
+export function VerdictBar({ verdicts, open }: Props) {
+  const parts = VERDICTS.filter((verdict) => verdicts[verdict] > 0)
+  return (
+    <div class="verdict-bar" aria-hidden="true">
+      {parts.map((verdict) => (
+        <span
+          key={verdict}
+          class={`verdict-${verdict.toLowerCase()}`}
+          style={{ flexGrow: verdicts[verdict] }}
+        />
+      ))}
+      {(open > 0 || parts.length === 0) && <span style={{ flexGrow: Math.max(open, 1) }} />}
+    </div>
+  )
+}
+
+type CountsProps = {
+  verdicts: Record<Verdict, number>
+  lines: number
+  chosen: Verdict | null
+  hrefOf: (verdict: Verdict | null) => string
+}
+
+/** How many runs have each verdict. Each is a link that shows only these. */
+export function VerdictCounts({ verdicts, lines, chosen, hrefOf }: CountsProps) {
+  return (
+    <ul class="verdict-counts" aria-label="Runs by verdict">
+      <li>
+        <a href={hrefOf(null)} aria-current={chosen === null ? 'true' : undefined}>
+          All <strong>{formatCount(lines)}</strong>
+        </a>
+      </li>
+      {VERDICTS.map((verdict) => (
+        <li key={verdict}>
+          <a
+            href={hrefOf(verdict)}
+            aria-current={chosen === verdict ? 'true' : undefined}
+            title={VERDICT_MEANINGS[verdict]}
+          >
+            <span class={`verdict-mark verdict-${verdict.toLowerCase()}`} aria-hidden="true" />
+            {VERDICT_LABELS[verdict]} <strong>{formatCount(verdicts[verdict])}</strong>
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The verdicts that occur, in words. */
+export const describeVerdicts = (verdicts: Record<Verdict, number>): string =>
+  VERDICTS.filter((verdict) => verdicts[verdict] > 0)
+    .map((verdict) => `${formatCount(verdicts[verdict])} ${VERDICT_LABELS[verdict].toLowerCase()}`)
+    .join(', ') || 'no verdict yet'
+
+export const VerdictBadge = ({ verdict }: { verdict: Verdict }) => (
+  <span class="badge" title={VERDICT_MEANINGS[verdict]}>
+    <span class={`verdict-mark verdict-${verdict.toLowerCase()}`} aria-hidden="true" />
+    {VERDICT_LABELS[verdict]}
+  </span>
+)

@@ -1,0 +1,138 @@
+import type { DeliveryRecord } from '../../lib/api/schemas/webhook-record.ts'
+import { requestJson } from '../api/request.ts'
+import { Facts } from '../components/data.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { formatCount, formatCountOf } from '../components/format.ts'
+import { ErrorBox } from '../components/page.tsx'
+import { Time } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { currentLocation, navigate } from '../state/location.ts'
+import { useScope } from '../state/session.ts'
+import { DeliveryBadge, SubjectLink } from './delivery-values.tsx'
+import { labelOfEvent, webhookPath } from './events.ts'
+import { useAttempts } from './use-attempts.ts'
+
+type Props = {
+  webhookId: string
+  deliveryId: string
+  /** Null: it is not among those that are shown. */
+  delivery: DeliveryRecord | null
+  /** How many are shown. */
+  lookedAt: number
+  /** Of the webhook. Null: that of the run. */
+  url: string | null
+  onChange: (delivery: DeliveryRecord) => void
+  /** Of the page, and its address without the delivery. */
+  path: string
+  closedHref: string
+}
+
+/** One delivery: what was sent, what came back, and another attempt. */
+export function DeliveryDialog(props: Props) {
+  const { webhookId, deliveryId, delivery, lookedAt, url, onChange, path, closedHref } = props
+  const mayManage = useScope('manage')
+  const { isRunning, result, error, start } = useAttempts(async () => {
+    const redeliverPath = webhookPath(webhookId, `/deliveries/${encodeURIComponent(deliveryId)}/redeliver`)
+    const changed = await requestJson<DeliveryRecord>(redeliverPath, { method: 'POST' })
+    onChange(changed)
+    return changed
+  })
+  // The browser may have left the page already.
+  const close = () => {
+    const { path: current, query } = currentLocation.get()
+    if (current === path && query.get('delivery') === deliveryId) navigate(closedHref, { replace: true })
+  }
+  return (
+    <Dialog title="Delivery" onClose={close}>
+      <div class="form">
+        {delivery ? (
+          <>
+            <DeliveryFacts delivery={delivery} />
+            <Exchange delivery={delivery} url={url} />
+          </>
+        ) : (
+          <p>
+            It is not among the {formatCountOf(lookedAt, 'newest delivery', 'newest deliveries')} that are
+            loaded. Load more of them, then open it again; it may also be deleted with its run.
+          </p>
+        )}
+        {error && <ErrorBox error={error} />}
+        <div role="status">{result && <Outcome delivery={result} />}</div>
+        {mayManage && delivery && (
+          <p class="muted">
+            Redelivering makes one attempt now, with the same ID: receivers skip what they have handled. If it
+            fails, neither the status nor the next attempt changes. It cannot be taken back.
+          </p>
+        )}
+        <div class="actions">
+          <button type="button" onClick={close}>
+            Close
+          </button>
+          {mayManage && delivery && (
+            <button type="button" class="primary" disabled={isRunning} onClick={start}>
+              {isRunning ? 'Sending…' : 'Redeliver now'}
+            </button>
+          )}
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+function DeliveryFacts({ delivery }: { delivery: DeliveryRecord }) {
+  const { type, occurredAt, status, attempts, createdAt, attemptedAt, nextAttemptAt } = delivery
+  return (
+    <Facts
+      facts={{
+        Event: <VisibleText text={labelOfEvent(type)} />,
+        About: <SubjectLink delivery={delivery} />,
+        Happened: <Time value={occurredAt} />,
+        Status: <DeliveryBadge status={status} />,
+        Attempts: formatCount(attempts),
+        'First attempt': <Time value={createdAt} />,
+        'Last attempt': <Time value={attemptedAt} />,
+        'Next attempt': nextAttemptAt !== null && <Time value={nextAttemptAt} />,
+      }}
+    />
+  )
+}
+
+/** The service keeps no bodies: of requests, it makes them again for each attempt. */
+function Exchange({ delivery, url }: { delivery: DeliveryRecord; url: string | null }) {
+  const { id, type, occurredAt, executionId, batchId, responseStatus, error } = delivery
+  const subject =
+    executionId !== null
+      ? `the record of the run ${executionId} at that time`
+      : batchId !== null
+        ? `the record of the batch ${batchId} at that time`
+        : 'what happened'
+  return (
+    <>
+      <h3>Request</h3>
+      <pre class="exchange">
+        {'POST '}
+        {url === null ? 'the URL of the run' : <VisibleText text={url} />}
+        {'\ncontent-type: application/json\nwebhook-id: '}
+        <VisibleText text={id} />
+        {'\nwebhook-timestamp: the time of the attempt, in seconds\nwebhook-signature: v1,…\n\n'}
+        {'{\n  "type": '}
+        <VisibleText text={JSON.stringify(type)} />
+        {`,\n  "timestamp": ${JSON.stringify(occurredAt)},\n  "data": ${subject}\n}`}
+      </pre>
+      <h3>Answer</h3>
+      <p class="exchange">
+        {responseStatus === null ? 'There was none.' : `Status ${responseStatus}. Its body is not kept.`}{' '}
+        {error !== null && <VisibleText text={error} />}
+      </p>
+    </>
+  )
+}
+
+const Outcome = ({ delivery: { error, responseStatus } }: { delivery: DeliveryRecord }) =>
+  error === null ? (
+    <p class="webhook-accepted">The receiver accepted it with {responseStatus}.</p>
+  ) : (
+    <p class="field-error">
+      The receiver did not accept it: <VisibleText text={error} />
+    </p>
+  )

@@ -1,0 +1,111 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { DeliveryRecord } from '../../lib/api/schemas/webhook-record.ts'
+import type { ApiError } from '../api/api-error.ts'
+import { requestJson, requestPages } from '../api/request.ts'
+import { asApiError, useResource } from '../api/use-resource.ts'
+import { Dialog } from '../components/dialog.tsx'
+import { formatCount, formatCountOf } from '../components/format.ts'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { webhookPath } from './events.ts'
+import { NOTHING_DONE, type Redelivery, redeliverAll } from './redeliver-all.ts'
+
+type Props = {
+  webhookId: string
+  onChange: (delivery: DeliveryRecord) => void
+  onClose: () => void
+}
+
+/** Redelivers all deliveries that have failed. Nothing is sent before the button says how many they are. */
+export function RedeliverDialog({ webhookId, onChange, onClose }: Props) {
+  const found = useResource('failed', async (signal) => {
+    const query = { limit: 100 }
+    const { items, isComplete } = await requestPages<DeliveryRecord>(webhookPath(webhookId, '/deliveries'), {
+      query,
+      signal,
+    })
+    const ids = items.filter(({ status }) => status === 'FAILED').map(({ id }) => id)
+    return { ids, lookedAt: items.length, isComplete }
+  })
+  const [state, setState] = useState<'ready' | 'running' | 'over'>('ready')
+  const [progress, setProgress] = useState<Redelivery>(NOTHING_DONE)
+  const [error, setError] = useState<ApiError | null>(null)
+  const controller = useRef(new AbortController())
+  useEffect(() => () => controller.current.abort(), [])
+  const ids = found.data?.ids ?? []
+
+  async function start() {
+    if (state !== 'ready') return
+    setState('running')
+    const { signal } = controller.current
+    try {
+      await redeliverAll(ids, {
+        signal,
+        onProgress: setProgress,
+        sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+        async redeliver(id) {
+          const path = webhookPath(webhookId, `/deliveries/${encodeURIComponent(id)}/redeliver`)
+          const delivery = await requestJson<DeliveryRecord>(path, { method: 'POST' })
+          onChange(delivery)
+          return delivery
+        },
+      })
+    } catch (cause) {
+      setError(asApiError(cause))
+    }
+    setState('over')
+  }
+
+  return (
+    <Dialog title="Redeliver what has failed" onClose={onClose}>
+      <div class="form">
+        {found.error && <ErrorBox error={found.error} onRetry={found.reload} />}
+        {!found.data && !found.error && <Spinner label="Looking for deliveries that have failed…" />}
+        {found.data && (
+          <p>
+            {ids.length === 0
+              ? 'No delivery has failed for good'
+              : `${formatCountOf(ids.length, 'delivery has', 'deliveries have')} failed for good`}
+            {found.data.isComplete
+              ? '.'
+              : ` among the newest ${formatCount(found.data.lookedAt)}; older ones are not looked at.`}
+            {ids.length > 0 &&
+              ' Each gets one attempt, one after the other. Those that fail stay as they are, and receivers skip what they have handled. What was sent cannot be taken back.'}
+          </p>
+        )}
+        {state !== 'ready' && <Progress progress={progress} total={ids.length} isOver={state === 'over'} />}
+        {error && <ErrorBox error={error} />}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            {state === 'running' ? 'Stop and close' : 'Close'}
+          </button>
+          {ids.length > 0 && (
+            <button type="button" class="primary" disabled={state !== 'ready'} onClick={start}>
+              Redeliver {formatCount(ids.length)}
+            </button>
+          )}
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+type ProgressProps = { progress: Redelivery; total: number; isOver: boolean }
+
+function Progress({ progress: { done, accepted, gone, lastError }, total, isOver }: ProgressProps) {
+  const failed = done - accepted - gone
+  return (
+    <>
+      <progress value={done} max={total} aria-label="Events that were redelivered" />
+      <p role={isOver ? 'status' : undefined}>
+        {formatCount(done)} of {formatCount(total)} sent: {formatCount(accepted)} accepted,{' '}
+        {formatCount(failed)} not{gone > 0 && `, ${formatCount(gone)} deleted meanwhile`}.{isOver && ' Done.'}
+      </p>
+      {lastError !== null && (
+        <p class="field-error">
+          <VisibleText text={lastError} />
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,164 @@
+import type { ComponentChildren, TargetedSubmitEvent } from 'preact'
+import { useId, useRef, useState } from 'preact/hooks'
+import type { WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
+import { useAgents } from '../api/agents.ts'
+import { withLabels } from '../api/api-error.ts'
+import { Dialog, useAction } from '../components/dialog.tsx'
+import { ErrorBox } from '../components/page.tsx'
+import { useMe } from '../state/session.ts'
+import { EVENT_LABELS, EVENT_SOURCES, EVENT_TYPES, isRunEvent, SOURCE_LABELS } from './events.ts'
+import { LABELS, toFields, type WebhookFields } from './webhook-form.ts'
+
+/** The limit of the API (`lib/core/limits.ts`). */
+const MAX_URL = 2_048
+
+type Props = {
+  title: string
+  /** On the button that saves. */
+  label: string
+  /** Null: a new one. */
+  webhook: WebhookRecord | null
+  children?: ComponentChildren
+  save: (fields: WebhookFields) => Promise<void>
+  onClose: () => void
+}
+
+/** The form of a webhook. */
+export function WebhookDialog({ title, label, webhook, children, save, onClose }: Props) {
+  const id = useId()
+  const form = useRef<HTMLFormElement>(null)
+  const agents = useAgents()
+  const limitedTo = useMe()?.agents ?? null
+  const [isWithoutEvents, setIsWithoutEvents] = useState(false)
+  const { isRunning, error, start } = useAction(async () => {
+    const fields = toFields(new FormData(form.current ?? undefined))
+    const idOf = (name: string) => [...(agents?.values() ?? [])].find(({ slug }) => slug === name)?.id ?? name
+    await save({ ...fields, agents: fields.agents?.map(idOf) ?? null })
+  })
+
+  function submit(event: TargetedSubmitEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const hasNone = toFields(new FormData(event.currentTarget)).types.length === 0
+    setIsWithoutEvents(hasNone)
+    if (hasNone) event.currentTarget.querySelector<HTMLInputElement>('[name=types]')?.focus()
+    else void start()
+  }
+
+  const selected = webhook?.agents ?? (webhook ? [] : (limitedTo ?? []))
+  const hasSelection = Boolean(
+    selected.length > 0 || webhook?.tenants || webhook?.sources || webhook?.allowedHosts.length,
+  )
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form ref={form} class="form webhook-form" onSubmit={submit}>
+        {children}
+        <div>
+          <label for={`${id}-url`}>{LABELS.url}</label>
+          <input
+            id={`${id}-url`}
+            name="url"
+            type="url"
+            required
+            maxLength={MAX_URL}
+            placeholder="https://shop.example/events"
+            autocomplete="off"
+            spellcheck={false}
+            defaultValue={webhook?.url ?? ''}
+          />
+        </div>
+        <fieldset class="choices" aria-describedby={isWithoutEvents ? `${id}-events` : undefined}>
+          <legend>{LABELS.types}</legend>
+          {EVENT_TYPES.map((type) => (
+            <label key={type}>
+              <input
+                type="checkbox"
+                name="types"
+                value={type}
+                defaultChecked={webhook ? webhook.types.includes(type) : isRunEvent(type)}
+                onChange={() => setIsWithoutEvents(false)}
+              />
+              <span>
+                {EVENT_LABELS[type]} <code class="muted">{type}</code>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        {isWithoutEvents && (
+          <p id={`${id}-events`} class="field-error" role="alert">
+            Choose at least one event.
+          </p>
+        )}
+        <details open={hasSelection}>
+          <summary>Which runs, and private receivers</summary>
+          <div class="form">
+            <Lines
+              name="agents"
+              help={
+                limitedTo
+                  ? 'Slugs or IDs, one a line. Your token is limited to these agents: name some of them.'
+                  : 'Slugs or IDs, one a line. Empty: all of them.'
+              }
+              items={selected.map((agentId) => agents?.get(agentId)?.slug ?? agentId)}
+            />
+            <Lines
+              name="tenants"
+              help="One a line. Empty: all of them, and runs without a tenant."
+              items={webhook?.tenants ?? []}
+            />
+            <fieldset class="choices">
+              <legend>{LABELS.sources}</legend>
+              {EVENT_SOURCES.map((source) => (
+                <label key={source}>
+                  <input
+                    type="checkbox"
+                    name="sources"
+                    value={source}
+                    defaultChecked={webhook?.sources?.includes(source) ?? true}
+                  />
+                  {SOURCE_LABELS[source]}
+                </label>
+              ))}
+            </fieldset>
+            <Lines
+              name="allowedHosts"
+              help="Hosts that may have a private address or use plain HTTP, one a line, such as localhost:8080."
+              items={webhook?.allowedHosts ?? []}
+            />
+          </div>
+        </details>
+        {error && <ErrorBox error={withLabels(error, LABELS)} />}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Close
+          </button>
+          <button type="submit" class="primary" disabled={isRunning}>
+            {label}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+type LinesProps = { name: 'agents' | 'tenants' | 'allowedHosts'; help: string; items: string[] }
+
+/** A list, one item a line. */
+function Lines({ name, help, items }: LinesProps) {
+  const id = useId()
+  return (
+    <div>
+      <label for={id}>{LABELS[name]}</label>
+      <textarea
+        id={id}
+        name={name}
+        rows={2}
+        spellcheck={false}
+        aria-describedby={`${id}-help`}
+        defaultValue={items.join('\n')}
+      />
+      <p id={`${id}-help`} class="muted">
+        {help}
+      </p>
+    </div>
+  )
+}

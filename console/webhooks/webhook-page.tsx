@@ -1,0 +1,125 @@
+import type { WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
+import { requestJson } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { Card, Facts } from '../components/data.tsx'
+import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { AgentLink, Time } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { useScope } from '../state/session.ts'
+import { Deliveries } from './deliveries.tsx'
+import {
+  DEFAULT_WEBHOOK,
+  hostOf,
+  labelOfEvent,
+  SOURCE_LABELS,
+  stateOf,
+  type WebhookState,
+  webhookPath,
+} from './events.ts'
+import { SecretDialog } from './secret-dialog.tsx'
+import { RotateButton, WebhookActions } from './webhook-actions.tsx'
+
+const BADGES = { enabled: 'badge-success', failing: 'badge-error', disabled: 'badge-warning' }
+
+export const StateBadge = ({ state: { kind, label, text } }: { state: WebhookState }) => (
+  <span class={`badge ${BADGES[kind]}`} title={text}>
+    <span class="dot" aria-hidden="true" />
+    {label}
+  </span>
+)
+
+const PARENT = <a href="#/webhooks">Webhooks</a>
+
+type Props = { webhookId: string; query: URLSearchParams }
+
+/** One webhook, and what it was sent. The delivery that is shown is in the URL. */
+export function WebhookPage({ webhookId, query }: Props) {
+  if (webhookId === DEFAULT_WEBHOOK) return <DefaultPage query={query} />
+  return <OneWebhook webhookId={webhookId} query={query} />
+}
+
+function OneWebhook({ webhookId, query }: Props) {
+  const { data, error, reload, setData } = useResource(webhookId, (signal) =>
+    requestJson<WebhookRecord>(webhookPath(webhookId), { signal }),
+  )
+  const mayManage = useScope('manage')
+  const state = data && stateOf(data)
+  return (
+    <Page
+      title={data ? hostOf(data.url) : 'Webhook'}
+      parent={PARENT}
+      detail={state && <StateBadge state={state} />}
+      actions={data && mayManage && <WebhookActions webhook={data} onChange={setData} />}
+    >
+      <NeedsScope scope="read">
+        {error && !data && <ErrorBox error={error} onRetry={reload} />}
+        {!data && !error && <Spinner label="Loading the webhook…" />}
+        {data && state && (
+          <div class="stack">
+            <Card title="Webhook">
+              {state.kind !== 'enabled' && <p>{state.text}</p>}
+              <WebhookFacts webhook={data} />
+            </Card>
+            <Deliveries webhookId={webhookId} url={data.url} query={query} onNews={reload} />
+          </div>
+        )}
+      </NeedsScope>
+      <SecretDialog />
+    </Page>
+  )
+}
+
+function WebhookFacts({ webhook }: { webhook: WebhookRecord }) {
+  const { url, types, agents, tenants, sources, allowedHosts, failingSince, createdAt } = webhook
+  return (
+    <Facts
+      facts={{
+        URL: <VisibleText text={url} />,
+        Events: types.map(labelOfEvent).join(', '),
+        Agents: agents
+          ? agents.map((agentId, index) => (
+              <span key={agentId}>
+                {index > 0 && ', '}
+                <AgentLink agentId={agentId} />
+              </span>
+            ))
+          : 'All',
+        Tenants: tenants
+          ? tenants.map((tenant, index) => (
+              <span key={tenant}>
+                {index > 0 && ', '}
+                <VisibleText text={tenant} />
+              </span>
+            ))
+          : 'All, and none',
+        'Started by': sources ? sources.map((source) => SOURCE_LABELS[source]).join(', ') : 'Everything',
+        'Allowed hosts': allowedHosts.length > 0 && <VisibleText text={allowedHosts.join(', ')} />,
+        'Failing since': failingSince !== null && <Time value={failingSince} />,
+        Created: <Time value={createdAt} />,
+      }}
+    />
+  )
+}
+
+/** What was sent to URLs that requests name. */
+function DefaultPage({ query }: { query: URLSearchParams }) {
+  const mayManage = useScope('manage')
+  return (
+    <Page
+      title="URLs that are given with runs"
+      parent={PARENT}
+      actions={mayManage && <RotateButton id={DEFAULT_WEBHOOK} />}
+    >
+      <NeedsScope scope="read">
+        <div class="stack">
+          <p class="muted webhooks-note">
+            Where operators allow it, a run or a batch names a URL that is told of its events. They are signed
+            with one secret of the organization.
+          </p>
+          <Deliveries webhookId={DEFAULT_WEBHOOK} url={null} query={query} onNews={() => undefined} />
+        </div>
+      </NeedsScope>
+      <SecretDialog />
+    </Page>
+  )
+}

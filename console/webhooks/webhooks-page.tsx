@@ -1,0 +1,136 @@
+import './webhooks.css'
+import { useState } from 'preact/hooks'
+import type { DeliveryRecord, WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
+import { requestJson, requestPage } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { Table } from '../components/data.tsx'
+import { formatCountOf } from '../components/format.ts'
+import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { Time } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { toHref, toPath } from '../state/location.ts'
+import { useScope } from '../state/session.ts'
+import { DEFAULT_WEBHOOK, EVENT_TYPES, labelOfEvent, lastOutcomes, stateOf, webhookPath } from './events.ts'
+import { SecretDialog } from './secret-dialog.tsx'
+import { shownSecret } from './shown-secret.ts'
+import { WebhookDialog } from './webhook-dialog.tsx'
+import type { WebhookFields } from './webhook-form.ts'
+import { StateBadge, WebhookPage } from './webhook-page.tsx'
+
+export { WebhookPage }
+
+/** All webhooks of the organization. */
+export function WebhooksPage() {
+  const [isCreating, setIsCreating] = useState(false)
+  const mayManage = useScope('manage')
+  const create = (
+    <button type="button" class="primary" onClick={() => setIsCreating(true)}>
+      Create webhook…
+    </button>
+  )
+  return (
+    <Page title="Webhooks" actions={mayManage && create}>
+      <NeedsScope scope="read">
+        <Webhooks isCreating={isCreating} onClose={() => setIsCreating(false)} />
+      </NeedsScope>
+      <SecretDialog />
+    </Page>
+  )
+}
+
+function Webhooks({ isCreating, onClose }: { isCreating: boolean; onClose: () => void }) {
+  const { data, error, reload } = useResource('webhooks', (signal) =>
+    requestJson<WebhookRecord[]>('/v1/webhooks', { signal }),
+  )
+
+  async function create(fields: WebhookFields) {
+    const body = JSON.stringify(fields)
+    const made = await requestJson<WebhookRecord & { secret: string }>('/v1/webhooks', {
+      method: 'POST',
+      body,
+    })
+    shownSecret.set({ id: made.id, secret: made.secret, isNew: true, previousSecretExpiresAt: null })
+    onClose()
+    reload()
+  }
+
+  return (
+    <div class="stack">
+      <p class="muted webhooks-note">
+        A webhook is a URL of yours that is told what happens to runs and batches. Its secret signs what it is
+        sent.
+      </p>
+      {error && <ErrorBox error={error} onRetry={reload} />}
+      {!data && !error && <Spinner label="Loading webhooks…" />}
+      {data?.length === 0 && (
+        <p class="empty">
+          There are no webhooks. Create one for a URL that receives events; it can be tested at once.
+        </p>
+      )}
+      {data && data.length > 0 && (
+        <Table
+          caption="Webhooks, newest first"
+          columns={['URL', 'Status', 'Events', 'Last success', 'Last failure']}
+        >
+          {data.map((webhook) => (
+            <Row key={webhook.id} webhook={webhook} />
+          ))}
+        </Table>
+      )}
+      <p>
+        <a href={toHref(toPath('webhooks', DEFAULT_WEBHOOK))}>URLs that are given with runs</a>{' '}
+        <span class="muted">have deliveries and a secret of their own.</span>
+      </p>
+      {isCreating && (
+        <WebhookDialog
+          title="Create a webhook"
+          label="Create webhook"
+          webhook={null}
+          save={create}
+          onClose={onClose}
+        >
+          <p class="muted">
+            Within 30 seconds, it receives events. Its secret is shown once, after this form. To undo it,
+            delete the webhook.
+          </p>
+        </WebhookDialog>
+      )}
+    </div>
+  )
+}
+
+/** Of these, the times of the last success and failure are shown. */
+const LOOKED_AT = 50
+
+function Row({ webhook }: { webhook: WebhookRecord }) {
+  const { id, url, types } = webhook
+  const { data, error } = useResource('outcomes', async (signal) => {
+    const query = { limit: LOOKED_AT }
+    const page = await requestPage<DeliveryRecord>(webhookPath(id, '/deliveries'), { query, signal })
+    return lastOutcomes(page.items)
+  })
+  const wait = <span class="muted">{error ? '?' : '…'}</span>
+  return (
+    <tr class="webhook-row">
+      <th scope="row">
+        <a href={toHref(toPath('webhooks', id))}>
+          <VisibleText text={url} />
+        </a>
+      </th>
+      <td>
+        <StateBadge state={stateOf(webhook)} />
+      </td>
+      <td>
+        {types.length === EVENT_TYPES.length ? (
+          'All'
+        ) : (
+          <span title={types.map(labelOfEvent).join(', ')}>
+            {types.length > 2 ? formatCountOf(types.length, 'event') : types.map(labelOfEvent).join(', ')}
+          </span>
+        )}
+      </td>
+      <td>{data ? <Time value={data.success} /> : wait}</td>
+      <td>{data ? <Time value={data.failure} /> : wait}</td>
+    </tr>
+  )
+}

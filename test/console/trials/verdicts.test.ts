@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import {
+  endedOf,
+  formatChange,
+  parseVerdict,
+  stateOf,
+  withoutName,
+} from '../../../console/trials/verdicts.ts'
+
+describe('stateOf', () => {
+  const error = (code: string) => ({ code, message: 'x' })
+  it.each([
+    ['IN_PROGRESS', null, 'In progress'],
+    ['CANCELLING', null, 'Being cancelled'],
+    ['ENDED', null, 'Ended'],
+    ['ENDED', error('Cancelled'), 'Cancelled'],
+    ['ENDED', error('BudgetExceeded'), 'Stopped at its cost limit'],
+    ['ENDED', error('Other'), 'Stopped'],
+  ] as const)('%s %o: %s', (status, cause, label) => {
+    expect(stateOf({ status, error: cause }).label).toBe(label)
+  })
+})
+
+it.each([
+  [1, 1, 'the same'],
+  [0, 0, 'the same'],
+  [0, 1, 'more'],
+  [2, 3, '50% more'],
+  [3, 2, '33% less'],
+  [1_000, 1_001, '< 1% more'],
+  [1, 500, '> 1,000% more'],
+])('from %s to %s is %s', (original, trial, text) => {
+  expect(formatChange(original, trial)).toBe(text)
+})
+
+it('leaves the name of a limit out of a sentence', () => {
+  expect(withoutName('3 runs changed; at most 2 may (maxChanged).')).toBe('3 runs changed; at most 2 may.')
+  expect(withoutName('The trial was cancelled.')).toBe('The trial was cancelled.')
+})
+
+it('counts lines with a result', () => {
+  expect(endedOf({ counts: { IN_PROGRESS: 3, SUCCESS: 2, ERROR: 1 } })).toBe(3)
+})
+
+it('knows only verdicts of the service', () => {
+  expect(parseVerdict('CHANGED')).toBe('CHANGED')
+  expect(parseVerdict('toString')).toBeNull()
+  expect(parseVerdict(null)).toBeNull()
+})

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../../console/api/api-error.ts'
+import { type Redelivery, redeliverAll } from '../../../console/webhooks/redeliver-all.ts'
+
+const problem = (status: number, retryAfter: number | null = null) =>
+  new ApiError('It cannot be.', { status, code: `Http${status}`, retryAfter })
+
+type Answer = { status: string; error: string | null } | ApiError
+const ACCEPTED = { status: 'DELIVERED', error: null }
+
+/** @param answers of each event, one for each attempt */
+function start(answers: Record<string, Answer[]>, controller = new AbortController()) {
+  const asked: string[] = []
+  const slept: number[] = []
+  const seen: Redelivery[] = []
+  const result = redeliverAll(Object.keys(answers), {
+    async redeliver(id) {
+      asked.push(id)
+      const answer = answers[id]?.shift()
+      if (!answer) throw new Error(`No answer is left for ${id}.`)
+      if (answer instanceof ApiError) throw answer
+      return answer
+    },
+    sleep: async (ms) => slept.push(ms),
+    onProgress: (progress) => seen.push(progress),
+    signal: controller.signal,
+  })
+  return { result, asked, slept, seen, controller }
+}
+
+describe('redeliverAll', () => {
+  it('sends one after the other, and counts what was accepted', async () => {
+    const { result, asked, seen } = start({
+      a: [ACCEPTED],
+      b: [{ status: 'FAILED', error: 'The receiver answered 500.' }],
+      c: [problem(404)],
+      d: [ACCEPTED],
+    })
+    expect(await result).toEqual({
+      ...{ done: 4, accepted: 2, gone: 1 },
+      lastError: 'The receiver answered 500.',
+    })
+    expect(asked).toEqual(['a', 'b', 'c', 'd'])
+    expect(seen.map(({ done }) => done)).toEqual([1, 2, 3, 4])
+  })
+
+  it('does not count an event as accepted that was delivered before and is refused now', async () => {
+    const { result } = start({ a: [{ status: 'DELIVERED', error: 'The receiver answered 503.' }] })
+    expect(await result).toMatchObject({ done: 1, accepted: 0 })
+  })
+
+  it('waits as long as the service says, then sends the same event again', async () => {
+    const { result, asked, slept } = start({ a: [problem(429, 7), problem(503), ACCEPTED], b: [ACCEPTED] })
+    expect(await result).toMatchObject({ done: 2, accepted: 2 })
+    expect(asked).toEqual(['a', 'a', 'a', 'b'])
+    expect(slept).toEqual([7_000, 2_000])
+  })
+
+  it.each([401, 403, 500, 0])('ends with an error of the service: %s', async (status) => {
+    const { result, asked } = start({ a: [ACCEPTED], b: [problem(status)], c: [ACCEPTED] })
+    await expect(result).rejects.toMatchObject({ status })
+    expect(asked).toEqual(['a', 'b'])
+  })
+
+  it('ends with an error when the service is not available for long', async () => {
+    const { result } = start({ a: Array.from({ length: 9 }, () => problem(503)) })
+    await expect(result).rejects.toMatchObject({ status: 503 })
+  })
+
+  it('stops after the attempt that is under way', async () => {
+    const controller = new AbortController()
+    const { result, asked } = start({ a: [ACCEPTED], b: [ACCEPTED] }, controller)
+    controller.abort()
+    expect(await result).toMatchObject({ done: 1 })
+    expect(asked).toEqual(['a'])
+  })
+})

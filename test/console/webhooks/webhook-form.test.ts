@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { findChanges, toFields, type WebhookFields } from '../../../console/webhooks/webhook-form.ts'
+import { aWebhook } from '../../browser/stub/webhooks.ts'
+
+function formOf(values: Record<string, string | string[]>): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(values))
+    for (const each of [value].flat()) form.append(name, each)
+  return form
+}
+
+describe('toFields', () => {
+  it('reads the form; what is empty selects everything', () => {
+    const form = formOf({
+      url: ' https://shop.example/events ',
+      types: ['batch.ended', 'execution.failed'],
+      agents: '',
+      tenants: '\n',
+      sources: ['SCHEDULE', 'BATCH', 'API'],
+      allowedHosts: '',
+    })
+    expect(toFields(form)).toEqual({
+      url: 'https://shop.example/events',
+      types: ['execution.failed', 'batch.ended'],
+      ...{ agents: null, tenants: null, sources: null, allowedHosts: [] },
+    })
+  })
+
+  it('has one item a line, so that a tenant can have a comma', () => {
+    const form = formOf({
+      ...{ url: 'https://a.example', types: 'batch.ended', agents: 'triage\n\n  price-order ' },
+      ...{ tenants: 'acme, Ltd.\nglobex', sources: 'API', allowedHosts: 'localhost:8080' },
+    })
+    expect(toFields(form)).toMatchObject({
+      agents: ['triage', 'price-order'],
+      tenants: ['acme, Ltd.', 'globex'],
+      sources: ['API'],
+      allowedHosts: ['localhost:8080'],
+    })
+  })
+})
+
+describe('findChanges', () => {
+  const webhook = aWebhook({ types: ['execution.failed', 'batch.ended'], tenants: ['a', 'b'] })
+  const { url, types, agents, tenants, sources, allowedHosts } = webhook
+  const same: WebhookFields = { url, types, agents, tenants, sources, allowedHosts }
+
+  it('finds nothing in what was not changed, in whatever order', () => {
+    expect(findChanges(webhook, same)).toEqual({})
+    expect(findChanges(webhook, { ...same, types: types.toReversed(), tenants: ['b', 'a'] })).toEqual({})
+  })
+
+  it('finds what was changed, also to everything', () => {
+    expect(findChanges(webhook, { ...same, tenants: null, url: 'https://b.example' })).toEqual({
+      tenants: null,
+      url: 'https://b.example',
+    })
+  })
+})
