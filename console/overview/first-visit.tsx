@@ -9,6 +9,7 @@ import { CopyButton } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
+import { toVisible } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { TOKEN_VARIABLE, toCurl } from '../try/sample-request.ts'
@@ -96,7 +97,7 @@ function RunCard({ samples }: { samples: Sample[] }) {
           >
             {samples.map(({ agent }, index) => (
               <option key={agent.id} value={index}>
-                {agent.title}
+                {toVisible(agent.title)}
               </option>
             ))}
           </select>

@@ -77,7 +77,7 @@ const APPROVALS: Lookup = {
     const { items } = await requestPage<ApprovalRecord>('/v1/approvals', { query: { limit: 100 }, signal })
     const found = items.find((approval) => approval.id === id.hex)
     if (!found) return null
-    const href = toHref(toPath('runs', found.executionId))
+    const href = toHref('/approvals', { item: `${found.executionId}.${found.id}` })
     return { kind: 'Approval', title: found.title, detail: found.name, href }
   },
 }

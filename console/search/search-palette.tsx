@@ -5,6 +5,7 @@ import { useAgents } from '../api/agents.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { formatCountOf } from '../components/format.ts'
+import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { listLimits } from '../tenants/limits.ts'
@@ -88,8 +89,8 @@ export function SearchPalette({ pages, onChoose }: Props) {
             }}
           >
             <span class="search-kind">{item.kind}</span>
-            <bdi class="search-title">{item.title}</bdi>
-            {item.detail && <bdi class="muted search-detail">{item.detail}</bdi>}
+            <VisibleText class="search-title" text={item.title} />
+            {item.detail && <VisibleText class="muted search-detail" text={item.detail} />}
           </a>
         ))}
       </div>

@@ -55,6 +55,15 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
     () => '#/?period=1h',
     (page) => page.getByText('Show as a table').first().click(),
   ],
+  [
+    'search',
+    () => '#/',
+    async (page) => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: /^Search/ }).fill('order')
+      await page.getByRole('option', { name: /Order support/ }).waitFor()
+    },
+  ],
   ['agents', () => '#/agents'],
   ['agent', () => '#/agents/order-support'],
   ['agent without a model, with a rollout', () => '#/agents/redact-pii'],

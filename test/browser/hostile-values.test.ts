@@ -95,6 +95,18 @@ describe.each([
     expect(HOSTILE_STRINGS.filter((hostile) => isShown(text, hostile)).length).toBeGreaterThan(0)
   })
 
+  it('run no script in the search', async () => {
+    const page = await open(`${stub.url}/console#token=x`, { bypassCSP })
+    await page.locator('.spinner').first().waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+k')
+    const field = page.getByRole('combobox', { name: /^Search/ })
+    for (const text of ['<', 'javascript:', 'alert', HOSTILE_STRINGS[0] ?? '', idOf(1_000_000)]) {
+      await field.fill(text)
+      await page.getByRole('option').first().waitFor()
+      expect(await page.evaluate(FIND_INJECTED)).toEqual([])
+    }
+  })
+
   it('are all shown as text by a run', async () => {
     const page = await open(`${stub.url}/console#token=x`, { bypassCSP })
     await page.goto(`${stub.url}/console${RUN}`)

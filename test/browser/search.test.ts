@@ -187,7 +187,7 @@ describe('an ID', () => {
     ['batch', BATCH, /^Batch.*1 line, ended/, `#/batches/${BATCH}`],
     ['trial', TRIAL, /^Trial.*200 runs, in progress/, `#/trials/${TRIAL}`],
     ['webhook', WEBHOOK, /^Webhook\s*https:\/\/hooks.example\/aes/, `#/webhooks/${WEBHOOK}`],
-    ['approval', APPROVAL, /^Approval/, `#/runs/${RUN}`],
+    ['approval', APPROVAL, /^Approval/, `#/approvals?item=${RUN}.${APPROVAL}`],
   ])('of a %s is found', async (_, id, name, href) => {
     const page = await openConsole()
     await search(page, id)
@@ -298,12 +298,13 @@ describe('names', () => {
     await tab.getByRole('heading', { level: 1, name: 'Triage ticket' }).waitFor()
   })
 
-  it('of others are text, in their own direction', async () => {
+  it('of others are text, in their own direction, with what is not seen', async () => {
     const page = await openConsole()
     await search(page, 'redact')
     await options(page).first().waitFor()
     expect(await options(page).first().locator('img').count()).toBe(0)
     expect(await options(page).first().locator('bdi').first().textContent()).toContain('<img')
+    await options(page).first().locator('.hidden-character').waitFor()
   })
 
   it('a token without the scope `read` finds pages', async () => {
