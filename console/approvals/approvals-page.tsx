@@ -45,6 +45,8 @@ export function ApprovalsPage({ query }: { query: URLSearchParams }) {
 
   const found = useMemo(() => searchApprovals(list.items, search), [list.items, search])
   const keys = found.map(keyOf)
+  // Nothing is below the list until its height is known, so that nothing moves.
+  const isLoaded = !list.isLoading || list.items.length > 0
   const view = JSON.stringify([agent, tenantId, search])
   // The first one stays when newer ones arrive above it: somebody may be typing.
   const pinned = useRef<{ view: string; key: string } | null>(null)
@@ -85,10 +87,10 @@ export function ApprovalsPage({ query }: { query: URLSearchParams }) {
         </div>
       </AgentTenantFilters>
       <p class="muted list-state" role="status">
-        {!(list.isLoading && list.items.length === 0) && !list.error && countOf(found.length, list.next)}
+        {isLoaded && !list.error && countOf(found.length, list.next)}
         {!isLive && ' · Updates are interrupted: the service does not respond. Trying again…'}
       </p>
-      {list.isLoading && list.items.length === 0 && <Spinner label="Loading approvals…" />}
+      {!isLoaded && <Spinner label="Loading approvals…" />}
       <div class={shown === null ? undefined : 'approvals'}>
         <div class="approvals-list">
           {found.length > 0 && (
@@ -108,7 +110,7 @@ export function ApprovalsPage({ query }: { query: URLSearchParams }) {
             <Empty isFiltered={isFiltered} isFocused={focused === 'none'} />
           )}
         </div>
-        {shown !== null && (
+        {isLoaded && shown !== null && (
           <Item
             key={shown}
             itemKey={shown}

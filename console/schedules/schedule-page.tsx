@@ -97,7 +97,7 @@ const NextRuns = ({ schedule: { nextRuns, timezone, enabled } }: { schedule: Sch
     {nextRuns.length === 0 ? (
       <p>{enabled ? 'Its times are over: it never runs again.' : 'It is paused: no run is due.'}</p>
     ) : (
-      <Table caption="Next runs" columns={[timezone, 'In your time']}>
+      <Table caption="Next runs, the first one first" columns={[timezone, 'In your time']}>
         {nextRuns.map((time) => (
           <tr key={time}>
             <td>
@@ -118,7 +118,7 @@ const Firings = ({ schedule: { firings } }: { schedule: ScheduleRecord }) => (
     {firings.length === 0 ? (
       <p>It was not due yet.</p>
     ) : (
-      <Table caption="Last times, newest first" columns={['Due', 'What became of it', 'Run']}>
+      <Table caption="What became of the last times, newest first" columns={['Due', 'What became of it', 'Run']}>
         {firings.map(({ scheduledFor, status, executionId, code }) => (
           <tr key={scheduledFor}>
             <td>
