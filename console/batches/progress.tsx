@@ -32,6 +32,7 @@ export function BatchStatus({ batch: { status, error, counts } }: { batch: Batch
       <span class="dot" aria-hidden="true" />
       <span class="badge-code">
         {BATCH_STATUSES[status]}
+        {status === 'ENDED' && !error && counts.ERROR > 0 && ' with failures'}
         {error && (
           <>
             : <VisibleText text={error.code} />

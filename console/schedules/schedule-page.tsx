@@ -118,7 +118,10 @@ const Firings = ({ schedule: { firings } }: { schedule: ScheduleRecord }) => (
     {firings.length === 0 ? (
       <p>It was not due yet.</p>
     ) : (
-      <Table caption="What became of the last times, newest first" columns={['Due', 'What became of it', 'Run']}>
+      <Table
+        caption="What became of the last times, newest first"
+        columns={['Due', 'What became of it', 'Run']}
+      >
         {firings.map(({ scheduledFor, status, executionId, code }) => (
           <tr key={scheduledFor}>
             <td>

@@ -3,8 +3,8 @@ import { CATCH_UP_SECONDS } from '../../lib/core/schedule.ts'
 import { formatSeconds } from '../components/format.ts'
 
 export const OVERLAP_TEXTS: Record<ScheduleRecord['overlap'], string> = {
-  skip: 'Skip it while its last run is in progress',
-  allow: 'Start another run beside it',
+  skip: 'Start none',
+  allow: 'Start another one beside it',
 }
 
 export const FIRING_TEXTS: Record<ScheduleRecord['firings'][number]['status'], string> = {

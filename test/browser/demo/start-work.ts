@@ -12,9 +12,15 @@ export async function startWork({ call, run }: Demo): Promise<{ batchId: string 
     customId: `import-${index + 1}`,
     input: { count: 40 + index, pauseMs: 1, fail: index % 8 === 7 },
   }))
-  const start = async (slug: string, body: object[], query = '') =>
-    String((await call('POST', `/v1/agents/${slug}/batches?${query}`, { body })).json.id)
-  await start('wait', [{ customId: 'line-1', input: { seconds: 600 } }], 'maxBatchCostUsd=5')
+  const start = async (slug: string, body: object[], query = '') => {
+    const { status, json, text } = await call('POST', `/v1/agents/${slug}/batches?${query}`, { body })
+    if (status !== 202) throw new Error(`A batch of ${slug} did not start: ${text}`)
+    return String(json.id)
+  }
+  const question = 'Where is my order?'
+  const orders = ['A-11', 'A-12'].map((orderId) => ({ customId: orderId, input: { orderId, question } }))
+  await start('order-support', orders, 'maxBatchCostUsd=5&tenantId=globex')
+  await start('wait', [{ customId: 'line-1', input: { seconds: 600 } }])
   const batchId = await start('import-contacts', lines, 'tenantId=acme')
   const schedule = (slug: string, name: string, body: object) =>
     call('PUT', `/v1/agents/${slug}/schedules/${name}`, { body })
