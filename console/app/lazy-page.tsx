@@ -13,9 +13,12 @@ export const loadScript = <Module,>(load: () => Promise<Module>): Promise<Module
   })
 
 /** A page whose script is loaded when it is opened. Its styles are in `main.css`. */
-export function lazyPage<Props extends object>(title: string, load: () => Promise<ComponentType<Props>>) {
+export function lazyPage<Props extends object>(
+  title: string,
+  load: (props: Props) => Promise<ComponentType<Props>>,
+) {
   return (props: Props) => {
-    const { data: Loaded, error, reload } = useResource(title, () => loadScript(load))
+    const { data: Loaded, error, reload } = useResource(title, () => loadScript(() => load(props)))
     if (Loaded) return <Loaded {...props} />
     if (!error) return <Spinner label="Loading the page…" />
     return (

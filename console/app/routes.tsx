@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { AgentsPage } from '../agents/agents-page.tsx'
+import { beginRun } from '../api/runs.ts'
 import { Page } from '../components/page.tsx'
 import { OverviewPage } from '../overview/overview-page.tsx'
 import { RunsPage } from '../runs/runs-page.tsx'
@@ -44,7 +45,10 @@ const VersionPage = lazyPage(
   'Version',
   async () => (await import('../versions/version-page.tsx')).VersionPage,
 )
-const RunPage = lazyPage('Run', async () => (await import('../run/run-page.tsx')).RunPage)
+const RunPage = lazyPage('Run', async ({ executionId }: { executionId: string; step: string | null }) => {
+  beginRun(executionId)
+  return (await import('../run/run-page.tsx')).RunPage
+})
 const TryPage = lazyPage('Try it', async () => (await import('../try/try-page.tsx')).TryPage)
 const CompareRunsPage = lazyPage(
   'Compare runs',

@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import { ApiError } from '../api/api-error.ts'
-import { parseJsonText, requestEvents, requestJson, requestPage } from '../api/request.ts'
+import { type Page, parseJsonText, requestEvents, requestJson } from '../api/request.ts'
+import { MAX_VALUE_BYTES, pathOfRun, requestRun, requestSteps, takeBegun } from '../api/runs.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { followRun, mergeStep } from './follow-run.ts'
 
@@ -14,9 +15,6 @@ export type RunState = {
   /** The stream of events is lost and will be opened again. */
   isReconnecting: boolean
 }
-
-/** Larger values are loaded on request. */
-const MAX_VALUE_BYTES = 200_000
 
 const NOTHING: RunState = { run: null, steps: [], hasAllSteps: false, error: null, isReconnecting: false }
 
@@ -43,21 +41,21 @@ export function useRun(executionId: string) {
   const setRun = useCallback((run: ExecutionRecord) => setState((last) => ({ ...last, run })), [])
   /** Loads the values of the run that were left out. @throws ApiError */
   const loadValues = useCallback(async () => {
-    const whole = await requestJson<ExecutionRecord>(pathOf(executionId), { query: { adaptedInput: true } })
+    const whole = await requestJson<ExecutionRecord>(pathOfRun(executionId), {
+      query: { adaptedInput: true },
+    })
     setState((last) => ({ ...last, run: whole }))
   }, [executionId])
   /** The same for a step. @throws ApiError */
   const loadStep = useCallback(
     async (number: number) => {
-      const step = await requestStep(pathOf(executionId), number)
+      const step = await requestStep(pathOfRun(executionId), number)
       setState((last) => ({ ...last, steps: mergeStep(last.steps, step) }))
     },
     [executionId],
   )
   return { ...state, reload, setRun, loadValues, loadStep }
 }
-
-const pathOf = (executionId: string) => `/v1/agent_executions/${encodeURIComponent(executionId)}`
 
 /** A step with all its values: the next event after the step before it. @throws ApiError */
 async function requestStep(path: string, number: number): Promise<StepRecord> {
@@ -77,13 +75,12 @@ async function requestStep(path: string, number: number): Promise<StepRecord> {
 type Update = (change: Partial<RunState> | ((last: RunState) => Partial<RunState>)) => void
 
 async function load(executionId: string, signal: AbortSignal, update: Update): Promise<void> {
-  const path = pathOf(executionId)
-  const query = { adaptedInput: true, maxValueBytes: MAX_VALUE_BYTES }
-  const getRun = () => requestJson<ExecutionRecord>(path, { query, signal })
+  const path = pathOfRun(executionId)
+  const begun = takeBegun(executionId)
   // At once, also for a run that is in progress: most are final, and a request takes a while.
-  const firstSteps = loadSteps(path, signal, update)
-  firstSteps.catch(() => undefined)
-  const run = await getRun()
+  const steps = loadSteps({ executionId, first: begun?.steps, signal, update })
+  steps.catch(() => undefined)
+  const run = await (begun?.run ?? requestRun(executionId, signal))
   update({ run })
   if (run.status === 'IN_PROGRESS') {
     await followRun({
@@ -94,9 +91,9 @@ async function load(executionId: string, signal: AbortSignal, update: Update): P
       onReconnecting: (isReconnecting) => update({ isReconnecting }),
     })
     // The last event has the record as it is in lists; this one has the adapted input too.
-    update({ run: await getRun(), hasAllSteps: true })
+    update({ run: await requestRun(executionId, signal), hasAllSteps: true })
   } else {
-    await firstSteps
+    await steps
   }
 }
 
@@ -104,18 +101,21 @@ async function load(executionId: string, signal: AbortSignal, update: Update): P
 const withWaits = (run: ExecutionRecord, waitingFor: ExecutionRecord['waitingFor']): ExecutionRecord =>
   JSON.stringify(run.waitingFor) === JSON.stringify(waitingFor) ? run : { ...run, waitingFor }
 
-async function loadSteps(path: string, signal: AbortSignal, update: Update): Promise<void> {
-  let query: URLSearchParams | null = new URLSearchParams({
-    limit: '100',
-    maxValueBytes: String(MAX_VALUE_BYTES),
-  })
-  while (query) {
-    const page: { items: StepRecord[]; next: URLSearchParams | null } = await requestPage<StepRecord>(
-      `${path}/steps`,
-      { query, signal },
-    )
-    update(({ steps }) => ({ steps: page.items.reduce(mergeStep, steps) }))
-    query = page.next
+type StepsRequest = {
+  executionId: string
+  /** The first page, if it was requested already. */
+  first: Promise<Page<StepRecord>> | undefined
+  signal: AbortSignal
+  update: Update
+}
+
+async function loadSteps({ executionId, first, signal, update }: StepsRequest): Promise<void> {
+  let page = await (first ?? requestSteps(executionId, undefined, signal))
+  for (;;) {
+    const { items, next } = page
+    update(({ steps }) => ({ steps: items.reduce(mergeStep, steps) }))
+    if (!next) break
+    page = await requestSteps(executionId, next, signal)
   }
   update({ hasAllSteps: true })
 }

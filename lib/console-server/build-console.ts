@@ -57,6 +57,8 @@ export async function buildConsole(folder: string, { quality }: Options): Promis
   })
   const { script } = findEntry(split.metafile.outputs)
   const { outputFiles, outputs } = await mergeFirstView(split, script, common)
+  const main = outputFiles.find(({ path }) => basename(path) === basename(script))
+  if (main) main.contents = Buffer.from(loadAtOnce(main.text, outputs))
   const page = insertNames(await readFile(join(SOURCE, PAGE), 'utf8'), outputs)
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
@@ -79,6 +81,26 @@ export async function buildConsole(folder: string, { quality }: Options): Promis
     .flat()
     .map(({ name, bytes }) => [`${prefix}/${name}`, { bytes, inputs: {}, imports: [], exports: [] }])
   return { ...Object.fromEntries(compressed), ...search.metafile.outputs, ...outputs }
+}
+
+/**
+ * What a page imports is requested together with its script, not after it: on a slow network, each of them takes as
+ * long as the page.
+ */
+function loadAtOnce(script: string, outputs: Outputs): string {
+  const byName = new Map(Object.entries(outputs).map(([path, output]) => [basename(path), output]))
+  const importsOf = (name: string) =>
+    byName
+      .get(name)
+      ?.imports.filter(({ kind }) => kind === 'import-statement')
+      .map(({ path }) => basename(path))
+      .filter((other) => /^page-\w+\.js$/.test(other) && (byName.get(other)?.bytes ?? 0) > 0) ?? []
+  return script.replaceAll(/import\("\.\/(page-\w+\.js)"\)/g, (own, name: string) => {
+    const others = [...new Set(importsOf(name))]
+    return others.length === 0
+      ? own
+      : `(${others.map((other) => `import("./${other}").catch(()=>0)`).join()},${own})`
+  })
 }
 
 /** The page names the sources. */
