@@ -1,7 +1,7 @@
 import { limitOpenRequests } from '../lib/access/open-requests.ts'
 import { executionParameters, waitHeaders } from '../lib/api/parameters.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
-import { adaptedInputOf, readExecution } from '../lib/engine/executions/read-execution.ts'
+import { adaptedInputOf, readExecution, requestedOptionsOf } from '../lib/engine/executions/read-execution.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { toRecordResponse } from '../lib/http/responses.ts'
 
@@ -12,7 +12,10 @@ async function getExecution({ access, executionId, query, headers, signal }: Req
   const waitSeconds = headers.Prefer
   const reference = { access, executionId, waitSeconds, signal }
   const { execution, isFull } = await readExecution({ executions, openRequests }, reference)
-  const added = query.adaptedInput ? await adaptedInputOf(agents, execution) : {}
+  const added = {
+    ...(query.adaptedInput && (await adaptedInputOf(agents, execution))),
+    ...(query.requestedOptions && (await requestedOptionsOf(agents, execution))),
+  }
   const { maxValueBytes } = query
   const response = toRecordResponse(execution, { added, isFull, maxValueBytes })
   if (waitSeconds === 0 || isFull) return response

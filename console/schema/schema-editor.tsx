@@ -1,11 +1,14 @@
 import './schema.css'
-import { useMemo, useState } from 'preact/hooks'
+import { useId, useMemo, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { mayHaveFiles } from '../../lib/schema/files/file-schema.ts'
 import { Segments } from '../components/data.tsx'
 import type { Issue } from './check-text.ts'
+import { controlId } from './form/field-frame.tsx'
 import { withoutFiles } from './form/file-field.tsx'
 import { hasForm, SchemaForm } from './form/schema-form.tsx'
+import { IssueSummary } from './issue-summary.tsx'
+import { explainIssue, labelOf } from './issue-text.ts'
 import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json-edit.ts'
 import { JsonEditor, LargeText } from './json-editor.tsx'
 import { type JsonNode, JsonSyntaxError, parseJsonTree } from './json-node.ts'
@@ -21,6 +24,8 @@ export type SchemaEditorProps = {
   label: string
   /** Mistakes in the text, of `useCheck` or of the service. */
   issues: Issue[]
+  /** Lists the mistakes above the form, with links to their fields. */
+  isSummarized?: boolean
   isReadOnly?: boolean
   onChange: (text: string) => void
   /** What is typed in the form, but is not part of the value yet. Empty when there is nothing. */
@@ -32,7 +37,9 @@ const MAX_PARTS = 1_000
 
 /** Edits a JSON text that should match a schema: as a form, or as JSON. */
 export function SchemaEditor(props: SchemaEditorProps) {
-  const { text, schema, label, issues, isReadOnly = false, onChange, onProblems = () => undefined } = props
+  const { text, schema, label, isSummarized = false, isReadOnly = false, onChange, onProblems } = props
+  const id = useId()
+  const [problems, setProblems] = useState<Record<string, string>>({})
   const [wanted, setWanted] = useState<'form' | 'json'>('form')
   const view = useMemo(() => openSchema(schema), [schema])
   const isLarge = useMemo(() => !isEditable(text), [text])
@@ -41,6 +48,21 @@ export function SchemaEditor(props: SchemaEditorProps) {
   const isTooLarge = isLarge && !(root && isEditable(printJson(withoutFiles(root))))
   const obstacle = useMemo(() => obstacleOf(hasForm(view), isTooLarge, root), [view, isTooLarge, root])
   const shown = obstacle === null ? wanted : 'json'
+  const { issues } = props
+  // The editor names a line with each mistake, and the label of its field.
+  const explained = useMemo(
+    () =>
+      issues.map((issue): Issue => {
+        const { label, text } = explainIssue(issue, view)
+        return { ...issue, message: label === '' ? text : `${label}: ${text}` }
+      }),
+    [issues, view],
+  )
+
+  function tellProblems(found: Record<string, string>) {
+    setProblems(found)
+    onProblems?.(Object.entries(found).map(([pointer, problem]) => `${labelOf(pointer, view)}: ${problem}`))
+  }
 
   function setLongText(path: JsonPath, value: string) {
     onChange(printJson(setNode(root, path, textNode(value)) ?? emptyObject()))
@@ -68,34 +90,61 @@ export function SchemaEditor(props: SchemaEditorProps) {
         )}
       </div>
       {obstacle !== null && wanted === 'form' && <p class="muted">{obstacle}</p>}
+      {isSummarized && shown === 'form' && (
+        <IssueSummary
+          items={[
+            ...Object.entries(problems).map(([path, text]) => ({ path, label: labelOf(path, view), text })),
+            ...issues.map((issue) => ({ path: issue.path, ...explainIssue(issue, view) })),
+          ].map(({ path, label, text }) => ({
+            key: `${path} ${text}`,
+            label,
+            text,
+            onSelect: () => focusPart(id, path),
+          }))}
+        />
+      )}
       {shown === 'form' && root ? (
         <SchemaForm
+          id={id}
           root={root}
           view={view}
           issues={issues}
           isReadOnly={isReadOnly}
           onChange={(next) => onChange(printJson(next))}
           onLongText={setLongText}
-          onProblems={onProblems}
+          onProblems={tellProblems}
         />
       ) : isLarge ? (
         <LargeText
           text={text}
           label={label}
-          issues={issues}
+          issues={explained}
           onClear={isReadOnly ? undefined : () => onChange('{}')}
         />
       ) : (
         <JsonEditor
           text={text}
           label={`${label} as JSON`}
-          issues={issues}
+          issues={explained}
           isReadOnly={isReadOnly}
           onChange={onChange}
         />
       )}
     </div>
   )
+}
+
+/** The control of a part, or that of the nearest part around it. */
+function focusPart(id: string, pointer: string): void {
+  for (let at = pointer; ; at = at.slice(0, at.lastIndexOf('/'))) {
+    const element = document.getElementById(controlId(id, at))
+    if (element) {
+      element.focus({ preventScroll: true })
+      element.scrollIntoView({ block: 'center' })
+      return
+    }
+    if (at === '') return
+  }
 }
 
 function FileButton({ onText }: { onText: (text: string) => void }) {

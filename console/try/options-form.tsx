@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
 import { formatTime, shortId } from '../components/format.ts'
 import { useMe } from '../state/session.ts'
-import { REASONING_LEVELS, type RunOptions } from './run-options.ts'
+import { isCodeVersion, REASONING_LEVELS, type RunOptions } from './run-options.ts'
 
 type Problems = Partial<Record<string, string>>
 
@@ -18,7 +18,7 @@ type Props = {
   onChange: (options: RunOptions) => void
 }
 
-/** The options of a run: the query parameters of the API. */
+/** The options of a run: the query parameters of the API, without those that its version does not have. */
 export function OptionsForm({ agent, versions, version, options, problems, onChange }: Props) {
   const boundTenant = useMe()?.tenantId ?? null
   const set = (change: Partial<RunOptions>) => onChange({ ...options, ...change })
@@ -33,6 +33,7 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => set({ [name]: currentTarget.value }),
   })
   const limits = version?.execution
+  const isCode = isCodeVersion(version)
   return (
     <div class="options">
       <Option label="Version" name="version" problems={problems}>
@@ -44,11 +45,15 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
           >
             {agent.currentVersionId !== null && <option value="">Current</option>}
             {versions
-              .filter(({ id }) => id !== agent.currentVersionId || options.version === id)
+              .filter(
+                ({ id, retiredAt }) =>
+                  options.version === id || (id !== agent.currentVersionId && retiredAt === null),
+              )
               .map((each) => (
                 <option key={each.id} value={each.id}>
                   {each.status === 'DRAFT' ? 'Draft' : 'Version'} {shortId(each.id)},{' '}
                   {formatTime(each.createdAt)}
+                  {each.retiredAt !== null && ', retired'}
                 </option>
               ))}
           </select>
@@ -59,36 +64,6 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
           {(attributes) => <input {...attributes} {...text('tenantId', 'none')} />}
         </Option>
       )}
-      <Option label="Model" name="model" problems={problems}>
-        {(attributes) => (
-          <>
-            <input
-              {...attributes}
-              {...text('model', version?.model ?? 'as in the version')}
-              list={`${attributes.id}-models`}
-            />
-            <datalist id={`${attributes.id}-models`}>
-              {limits?.models?.map((model) => (
-                <option key={model} value={model} />
-              ))}
-            </datalist>
-          </>
-        )}
-      </Option>
-      <Option label="Reasoning" name="reasoning" problems={problems}>
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={options.reasoning}
-            onChange={({ currentTarget }) => set({ reasoning: currentTarget.value })}
-          >
-            <option value="">As in the version</option>
-            {REASONING_LEVELS.map((level) => (
-              <option key={level}>{level}</option>
-            ))}
-          </select>
-        )}
-      </Option>
       <Option label="Cache" name="useCache" problems={problems}>
         {(attributes) => (
           <select
@@ -102,44 +77,96 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
           </select>
         )}
       </Option>
-      <Option label="Steps at most" name="maxAgentSteps" problems={problems}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            {...text('maxAgentSteps', String(limits?.maxAgentSteps ?? 100))}
-            inputMode="numeric"
-          />
-        )}
-      </Option>
-      <Option label="Tokens at most" name="maxTokens" problems={problems}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            {...text('maxTokens', limits?.maxTokens?.toString() ?? 'no limit')}
-            inputMode="numeric"
-          />
-        )}
-      </Option>
-      <Option label="US dollars at most" name="maxCostUsd" problems={problems}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            {...text('maxCostUsd', limits?.maxCostUsd?.toString() ?? 'no limit')}
-            inputMode="decimal"
-          />
-        )}
-      </Option>
+      {!isCode && (
+        <>
+          <Option label="Model" name="model" problems={problems}>
+            {(attributes) => (
+              <>
+                <input
+                  {...attributes}
+                  {...text('model', version?.model ?? 'as in the version')}
+                  list={`${attributes.id}-models`}
+                />
+                <datalist id={`${attributes.id}-models`}>
+                  {limits?.models?.map((model) => (
+                    <option key={model} value={model} />
+                  ))}
+                </datalist>
+              </>
+            )}
+          </Option>
+          <Option label="Reasoning" name="reasoning" problems={problems}>
+            {(attributes) => (
+              <select
+                {...attributes}
+                value={options.reasoning}
+                onChange={({ currentTarget }) => set({ reasoning: currentTarget.value })}
+              >
+                <option value="">As in the version</option>
+                {REASONING_LEVELS.map((level) => (
+                  <option key={level}>{level}</option>
+                ))}
+              </select>
+            )}
+          </Option>
+          <Option label="Steps at most" name="maxAgentSteps" problems={problems}>
+            {(attributes) => (
+              <input
+                {...attributes}
+                {...text('maxAgentSteps', String(limits?.maxAgentSteps ?? 100))}
+                inputMode="numeric"
+              />
+            )}
+          </Option>
+          <Option label="Tokens at most" name="maxTokens" problems={problems}>
+            {(attributes) => (
+              <input
+                {...attributes}
+                {...text('maxTokens', limits?.maxTokens?.toString() ?? 'no limit')}
+                inputMode="numeric"
+              />
+            )}
+          </Option>
+          <Option label="US dollars at most" name="maxCostUsd" problems={problems}>
+            {(attributes) => (
+              <input
+                {...attributes}
+                {...text('maxCostUsd', limits?.maxCostUsd?.toString() ?? 'no limit')}
+                inputMode="decimal"
+              />
+            )}
+          </Option>
+          <Option label="Dynamic learning" name="useDynamicLearning" problems={problems}>
+            {(attributes) => (
+              <select
+                {...attributes}
+                value={options.useDynamicLearning}
+                onChange={({ currentTarget }) =>
+                  set({ useDynamicLearning: currentTarget.value as RunOptions['useDynamicLearning'] })
+                }
+              >
+                <option value="">
+                  As in the version{version ? ` (${version.useDynamicLearning ? 'on' : 'off'})` : ''}
+                </option>
+                <option value="true">On: show the model similar past runs</option>
+                <option value="false">Off</option>
+              </select>
+            )}
+          </Option>
+        </>
+      )}
       <div class="options-checks">
-        <Check
-          label="Strict: reject input that does not match the schema"
-          isChecked={options.enforceInputSchema}
-          onChange={(enforceInputSchema) => set({ enforceInputSchema })}
-        />
-        <Check
-          label="Dynamic learning: show the model similar past runs"
-          isChecked={options.useDynamicLearning}
-          onChange={(useDynamicLearning) => set({ useDynamicLearning })}
-        />
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={options.enforceInputSchema}
+            onChange={({ currentTarget }) => set({ enforceInputSchema: currentTarget.checked })}
+          />
+          Strict: reject input that does not match the schema
+        </label>
+        {isCode && (
+          <p class="muted">A code agent: there is no model to choose, and no limit of tokens or cost.</p>
+        )}
       </div>
     </div>
   )
@@ -166,16 +193,3 @@ function Option({ label, name, problems, children }: OptionProps) {
     </div>
   )
 }
-
-type CheckProps = { label: string; isChecked: boolean; onChange: (isChecked: boolean) => void }
-
-const Check = ({ label, isChecked, onChange }: CheckProps) => (
-  <label class="choice">
-    <input
-      type="checkbox"
-      checked={isChecked}
-      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
-    />
-    {label}
-  </label>
-)

@@ -1,3 +1,5 @@
+import type { VersionRecord } from '../../lib/api/schemas/agent-record.ts'
+import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS } from '../../lib/core/limits.ts'
 import { formatNumber } from '../components/format.ts'
 
@@ -9,12 +11,15 @@ export type RunOptions = {
   /** Part of the parameter `model`. */
   reasoning: string
   enforceInputSchema: boolean
-  useCache: '' | 'true' | 'false'
-  useDynamicLearning: boolean
+  useCache: Choice
+  useDynamicLearning: Choice
   maxAgentSteps: string
   maxTokens: string
   maxCostUsd: string
 }
+
+/** Empty: as in the version. */
+type Choice = '' | 'true' | 'false'
 
 export const NO_OPTIONS: RunOptions = {
   version: '',
@@ -23,7 +28,7 @@ export const NO_OPTIONS: RunOptions = {
   reasoning: '',
   enforceInputSchema: false,
   useCache: '',
-  useDynamicLearning: false,
+  useDynamicLearning: '',
   maxAgentSteps: '',
   maxTokens: '',
   maxCostUsd: '',
@@ -33,9 +38,32 @@ export const REASONING_LEVELS = ['none', 'default', 'minimal', 'low', 'medium', 
 
 export type Parameters = Record<string, string | number | boolean>
 
+/** Options that only agents with a model have: code agents do not accept them, or ignore them. */
+const OF_MODELS = [
+  'model',
+  'reasoning',
+  'useDynamicLearning',
+  'maxAgentSteps',
+  'maxTokens',
+  'maxCostUsd',
+] as const
+
+/** Whether a version is one of a code agent. */
+export const isCodeVersion = (version: Pick<VersionRecord, 'codeHash'> | undefined): boolean =>
+  version !== undefined && version.codeHash !== null
+
+/** The options that apply to a version. */
+export function applicableOptions(
+  options: RunOptions,
+  version: Pick<VersionRecord, 'codeHash'> | undefined,
+): RunOptions {
+  if (!isCodeVersion(version)) return options
+  return { ...options, ...Object.fromEntries(OF_MODELS.map((name) => [name, NO_OPTIONS[name]])) }
+}
+
 /** The query parameters of a run, without those that are not given. */
 export function toParameters(options: RunOptions): Parameters {
-  const { version, tenantId, model, reasoning, useCache } = options
+  const { version, tenantId, model, reasoning, useCache, useDynamicLearning } = options
   const numbers = ['maxAgentSteps', 'maxTokens', 'maxCostUsd'] as const
   return {
     ...(version !== '' && { version }),
@@ -43,12 +71,51 @@ export function toParameters(options: RunOptions): Parameters {
     ...(model.trim() !== '' && { model: `${model.trim()}${reasoning && `:${reasoning}`}` }),
     ...(options.enforceInputSchema && { enforceInputSchema: true }),
     ...(useCache !== '' && { useCache: useCache === 'true' }),
-    ...(options.useDynamicLearning && { useDynamicLearning: true }),
+    ...(useDynamicLearning !== '' && { useDynamicLearning: useDynamicLearning === 'true' }),
     ...Object.fromEntries(
       numbers.flatMap((name) => (options[name].trim() === '' ? [] : [[name, Number(options[name])]])),
     ),
   }
 }
+
+type Original = Pick<ExecutionRecord, 'versionId' | 'tenantId' | 'requestedOptions'>
+type Settings = Pick<VersionRecord, 'id' | 'useDynamicLearning' | 'execution'>
+
+/**
+ * The options that repeat a run: on its version and for its tenant, with what its request chose. Whether it was strict
+ * is not known.
+ * @param version the one that ran, if it still exists
+ */
+export function optionsOfRun(
+  { versionId, tenantId, requestedOptions }: Original,
+  version: Settings | undefined,
+  currentVersionId: string | null,
+): RunOptions {
+  const { model = '', useCache, useDynamicLearning, ...limits } = requestedOptions ?? {}
+  const at = model.lastIndexOf(':')
+  const reasoning = REASONING_LEVELS.includes(model.slice(at + 1)) && at > 0 ? model.slice(at + 1) : ''
+  return {
+    ...NO_OPTIONS,
+    version: version && versionId !== currentVersionId ? versionId : '',
+    tenantId: tenantId ?? '',
+    model: reasoning === '' ? model : model.slice(0, at),
+    reasoning,
+    useCache: toChoice(useCache, version?.execution.useCache),
+    useDynamicLearning: toChoice(useDynamicLearning, version?.useDynamicLearning),
+    ...Object.fromEntries(
+      Object.entries(limits).flatMap(([name, limit]) =>
+        limit === undefined ? [] : [[name, toDecimal(limit)]],
+      ),
+    ),
+  }
+}
+
+const toChoice = (used: boolean | undefined, ofVersion: boolean | undefined): Choice =>
+  used === undefined || used === ofVersion ? '' : used ? 'true' : 'false'
+
+/** Without an exponent, which the field does not accept. */
+const toDecimal = (value: number) =>
+  value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 9 })
 
 /**
  * What is wrong with options, by the name of the parameter. The service checks them too.
@@ -62,8 +129,8 @@ export function findOptionProblems(
   const tokens = outside(options.maxTokens, /^\d{1,10}$/, MAX_TOKENS)
   const cost = outside(options.maxCostUsd, /^\d{1,9}(\.\d{1,9})?$/, MAX_COST_USD)
   return {
-    ...(steps && { maxAgentSteps: `Enter an integer ${steps}.` }),
-    ...(tokens && { maxTokens: `Enter an integer ${tokens}.` }),
+    ...(steps && { maxAgentSteps: `Enter a whole number ${steps}.` }),
+    ...(tokens && { maxTokens: `Enter a whole number ${tokens}.` }),
     ...(cost && { maxCostUsd: `Enter a number ${cost}, without an exponent.` }),
     ...(options.tenantId.length > 128 && { tenantId: 'Enter at most 128 characters.' }),
     ...(options.reasoning !== '' &&

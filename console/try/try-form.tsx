@@ -1,16 +1,19 @@
-import type { TargetedKeyboardEvent, TargetedSubmitEvent } from 'preact'
+import type { ComponentChildren, TargetedKeyboardEvent, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import type { ApiError } from '../api/api-error.ts'
+import { formatCountOf } from '../components/format.ts'
+import { VisibleText } from '../components/visible-text.tsx'
 import { type Issue, locate } from '../schema/check-text.ts'
+import { useFocusNext } from '../schema/form/use-focus-next.ts'
 import { JsonSyntaxError, parseJsonTree } from '../schema/json-node.ts'
 import { runCheck, useCheck } from '../schema/run-check.ts'
 import { SchemaEditor } from '../schema/schema-editor.tsx'
 import { isEditable } from '../schema/use-large-input.ts'
 import { useScope } from '../state/session.ts'
 import { OptionsForm } from './options-form.tsx'
-import { findOptionProblems, type RunOptions } from './run-options.ts'
+import { applicableOptions, findOptionProblems, type RunOptions } from './run-options.ts'
 
 type Props = {
   agent: AgentRecord
@@ -20,17 +23,31 @@ type Props = {
   text: string
   options: RunOptions
   isRunning: boolean
+  /** Whether it differs from how the form began. */
+  isChanged: boolean
+  /** What has replaced the input. */
+  notice: { message: string; previous: object | null } | null
   /** What the service said about this input and these options. */
   serverIssues: Issue[]
   serverProblems: Partial<Record<string, string>>
   onText: (text: string) => void
   onOptions: (options: RunOptions) => void
+  /** Between the options and the button. */
+  children?: ComponentChildren
+  onReset: () => void
+  onUndo: () => void
   onRun: () => void
 }
 
 /** The input and the options of a run. Ctrl+Enter or ⌘+Enter starts it from anywhere in the form. */
 export function TryForm(props: Props) {
-  const { version, inputSchema, text, options, isRunning, onText, onOptions, onRun } = props
+  const { version, inputSchema, text, options, isRunning, isChanged, notice, onText, onOptions, onRun } =
+    props
+  const focusNext = useFocusNext()
+  const ownProblems = findOptionProblems(
+    applicableOptions(options, version),
+    version?.execution.maxAgentStepsAllowed,
+  )
   const mayRun = useScope('run')
   const form = useRef<HTMLFormElement>(null)
   const wantsFocus = useRef(false)
@@ -41,21 +58,18 @@ export function TryForm(props: Props) {
   const check = useCheck({ text, schema: inputSchema, mode })
   const found = attempted ? check.issues : check.issues.filter(({ isMissing }) => !isMissing)
   const issues = mergeIssues(found, props.serverIssues)
-  const problems = {
-    ...props.serverProblems,
-    ...findOptionProblems(options, version?.execution.maxAgentStepsAllowed),
-  }
+  const problems = { ...props.serverProblems, ...ownProblems }
+  const errorCount = issues.length + formProblems.length + Object.keys(problems).length
   const isAcknowledged = attempted?.text === text && !attempted.isSyntax
 
   async function run(event?: TargetedSubmitEvent<HTMLFormElement>) {
     event?.preventDefault()
-    if (
-      isRunning ||
-      !mayRun ||
-      formProblems.length > 0 ||
-      Object.keys(findOptionProblems(options, version?.execution.maxAgentStepsAllowed)).length > 0
-    )
+    if (isRunning || !mayRun) return
+    if (formProblems.length > 0 || Object.keys(ownProblems).length > 0) {
+      setAttempted((last) => last ?? { text, isSyntax: false })
+      focusFirstError()
       return
+    }
     if (!isAcknowledged) {
       // What cannot be checked here is checked by the service.
       const mistakes = await runCheck(
@@ -75,11 +89,24 @@ export function TryForm(props: Props) {
   useEffect(() => {
     if (attempted?.text !== text) wantsFocus.current = false
     if (!wantsFocus.current) return
-    const control = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')
-    if (!control) return
-    wantsFocus.current = false
-    control.focus()
+    if (focusFirstError()) wantsFocus.current = false
   })
+
+  function focusFirstError(): boolean {
+    const control = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid]')
+    control?.focus()
+    return Boolean(control)
+  }
+
+  function reset() {
+    focusNext(() => form.current?.querySelector<HTMLElement>('.try-notice button'))
+    props.onReset()
+  }
+
+  function undo() {
+    focusNext(() => form.current?.querySelector<HTMLElement>('.try-reset, button.primary'))
+    props.onUndo()
+  }
 
   function runOnEnter(event: TargetedKeyboardEvent<HTMLFormElement>) {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
@@ -87,16 +114,30 @@ export function TryForm(props: Props) {
     void run()
   }
 
-  const hasMistakes = attempted?.text === text && check.issues.length > 0
+  const hasMistakes = attempted?.text === text && (check.issues.length > 0 || formProblems.length > 0)
+  const canIgnore = hasMistakes && !attempted.isSyntax && formProblems.length === 0
   return (
     <form class="stack" ref={form} onSubmit={run} onKeyDown={runOnEnter} noValidate>
       <section class="card" aria-labelledby="input-title">
         <h2 id="input-title">Input</h2>
+        <div role="status" class="try-notice">
+          {notice && (
+            <p>
+              <VisibleText text={notice.message} />{' '}
+              {notice.previous && (
+                <button type="button" class="small" onClick={undo}>
+                  Undo
+                </button>
+              )}
+            </p>
+          )}
+        </div>
         <SchemaEditor
           text={text}
           schema={inputSchema}
           label="Input"
           issues={issues}
+          isSummarized={attempted !== null || props.serverIssues.length > 0}
           onChange={onText}
           onProblems={setFormProblems}
         />
@@ -106,35 +147,50 @@ export function TryForm(props: Props) {
         <summary>Options</summary>
         <OptionsForm {...props} problems={problems} onChange={onOptions} />
       </details>
-      <div role="alert" class="try-problems">
-        {formProblems.map((problem) => (
-          <p key={problem} class="field-error">
-            {problem}
-          </p>
-        ))}
-        {hasMistakes && (
-          <p class="field-error">
-            {attempted.isSyntax
-              ? 'Correct the JSON: the service would reject it.'
-              : mode === 'strict'
-                ? 'The input does not match the schema: in strict mode, the service rejects it.'
-                : 'The input does not match the schema. The service adapts what is unambiguous and passes on the rest unchanged.'}
-          </p>
-        )}
-      </div>
-      <div class="actions">
-        <button type="submit" class="primary" disabled={isRunning || !mayRun}>
-          {isRunning ? 'Running…' : hasMistakes && !attempted.isSyntax ? 'Run anyway' : 'Run'}
-        </button>
-        <span class="muted">
-          {mayRun ? (
-            <>
-              <kbd>Ctrl</kbd> + <kbd>Enter</kbd>
-            </>
-          ) : (
-            'This token may not run agents: it lacks the scope "run".'
+      {props.children}
+      <div class="try-bar">
+        <div class="actions">
+          <button type="submit" class="primary" disabled={isRunning || !mayRun}>
+            {isRunning ? 'Running…' : canIgnore ? 'Run anyway' : 'Run'}
+          </button>
+          {errorCount > 0 && attempted !== null && (
+            <button type="button" class="link try-errors" onClick={focusFirstError}>
+              {formatCountOf(errorCount, 'error')}
+            </button>
           )}
-        </span>
+          {isChanged && (
+            <button
+              type="button"
+              class="try-reset"
+              title="Empties the form, or takes it back to the run that it began with. You can undo it."
+              onClick={reset}
+            >
+              Reset
+            </button>
+          )}
+          <span class="muted">
+            {mayRun ? (
+              <>
+                <kbd>Ctrl</kbd> + <kbd>Enter</kbd>
+              </>
+            ) : (
+              'This token may not run agents.'
+            )}
+          </span>
+        </div>
+        <div role="alert" class="try-problems">
+          {hasMistakes && (
+            <p class="field-error">
+              {attempted.isSyntax
+                ? 'Correct the JSON: it cannot be sent like this.'
+                : formProblems.length > 0
+                  ? 'Complete these fields first.'
+                  : mode === 'strict'
+                    ? 'Strict mode is on: the run would be rejected.'
+                    : 'The run adapts what is unambiguous, and passes on the rest as it is.'}
+            </p>
+          )}
+        </div>
       </div>
     </form>
   )

@@ -1,9 +1,11 @@
 import './try.css'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { findVersion } from '../api/agents.ts'
+import { ApiError } from '../api/api-error.ts'
 import { requestJson, requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
@@ -13,17 +15,27 @@ import { printJson } from '../schema/json-edit.ts'
 import { openSchema } from '../schema/schema-view.ts'
 import { isEditable } from '../schema/use-large-input.ts'
 import { toHref, toPath } from '../state/location.ts'
+import { useMe } from '../state/session.ts'
 import { CodeSamples } from './code-samples.tsx'
-import { NO_OPTIONS, type RunOptions, toParameters } from './run-options.ts'
+import { applicableOptions, NO_OPTIONS, optionsOfRun, type RunOptions, toParameters } from './run-options.ts'
+import { SavedInputsCard } from './saved-inputs-card.tsx'
 import { TryForm, toServerIssues, toServerOptionProblems } from './try-form.tsx'
 import { TryResult } from './try-result.tsx'
 import { useTry } from './use-try.ts'
+import { type Typed, useTypedInput } from './use-typed-input.ts'
 
-type Loaded = { agent: AgentRecord; versions: VersionRecord[]; from: ExecutionRecord | null }
+type Loaded = {
+  agent: AgentRecord
+  versions: VersionRecord[]
+  from: ExecutionRecord | null
+  /** Whose input this is. Null if the service does not say. */
+  me: MeRecord | null
+}
 
 /** Runs an agent with an input that is typed here. @param from an execution whose input is where to begin */
 export function TryPage({ agent: idOrSlug, from }: { agent: string; from: string | null }) {
-  const loaded = useResource(`${idOrSlug} ${from}`, (signal) => load(idOrSlug, from, signal))
+  const me = useMe()
+  const loaded = useResource(`${idOrSlug} ${from}`, (signal) => load(idOrSlug, from, me, signal))
   const { data, error, reload } = loaded
   const agentHref = toHref(toPath('agents', data?.agent.slug ?? idOrSlug))
   return (
@@ -37,53 +49,102 @@ export function TryPage({ agent: idOrSlug, from }: { agent: string; from: string
     >
       {error && <ErrorBox error={error} onRetry={reload} />}
       {!data && !error && <Spinner label="Loading the agent…" />}
-      {data && <TryAgent {...data} />}
+      {data && <TryAgent {...data} fromId={from} />}
     </Page>
   )
 }
 
-async function load(idOrSlug: string, from: string | null, signal: AbortSignal): Promise<Loaded> {
+async function load(
+  idOrSlug: string,
+  from: string | null,
+  known: MeRecord | null,
+  signal: AbortSignal,
+): Promise<Loaded> {
   const path = `/v1/agents/${encodeURIComponent(idOrSlug)}`
-  const [agent, page, run] = await Promise.all([
+  const [agent, page, run, me] = await Promise.all([
     requestJson<AgentRecord>(path, { signal }),
     requestPage<VersionRecord>(`${path}/versions`, { query: { limit: 100 }, signal }),
-    from === null
-      ? null
-      : requestJson<ExecutionRecord>(`/v1/agent_executions/${encodeURIComponent(from)}`, { signal }),
+    from === null ? null : findRun(from, signal),
+    known ?? requestJson<MeRecord>('/v1/me', { signal }).catch(() => null),
   ])
   const { items } = page
   const isListed = run === null || items.some(({ id }) => id === run.versionId)
   const older = isListed ? null : await findVersion(agent.id, run.versionId, signal)
-  return { agent, versions: older ? [...items, older] : items, from: run }
+  return { agent, versions: older ? [...items, older] : items, from: run, me }
 }
 
-function TryAgent({ agent, versions, from }: Loaded) {
-  const [options, setOptions] = useState<RunOptions>(() => initialOptions(agent, versions, from))
-  const version = versions.find(({ id }) => id === (options.version || agent.currentVersionId))
-  const inputSchema = (version?.inputSchema ?? agent.inputSchema) as JsonObject
-  const [text, setText] = useState(() => initialText(inputSchema, from))
+/** Null if it has been deleted. */
+async function findRun(id: string, signal: AbortSignal): Promise<ExecutionRecord | null> {
+  try {
+    return await requestJson<ExecutionRecord>(`/v1/agent_executions/${encodeURIComponent(id)}`, {
+      query: { requestedOptions: true },
+      signal,
+    })
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
+}
+
+function TryAgent({ agent, versions, from, fromId, me }: Loaded & { fromId: string | null }) {
+  const versionOf = ({ version }: RunOptions) =>
+    versions.find(({ id }) => id === (version || agent.currentVersionId))
+  const schemaOf = (options: RunOptions) =>
+    (versionOf(options)?.inputSchema ?? agent.inputSchema) as JsonObject
+  const owner = useMemo(
+    () => me && { organizationId: me.organizationId, tenantId: me.tenantId, agentId: agent.id },
+    [],
+  )
+  const initial = useMemo((): Typed => {
+    const options = initialOptions(agent, versions, from)
+    return { options, text: initialText(schemaOf(options), from) }
+  }, [])
+  const input = useTypedInput({
+    owner,
+    from: fromId,
+    initial,
+    schemaOf,
+    restore: ({ text, options }) => ({
+      text,
+      options: { ...options, version: versionOf(options) ? options.version : '' },
+    }),
+  })
+  const { text, options } = input.typed
+  const version = versionOf(options)
+  const inputSchema = schemaOf(options)
+  const sendable = applicableOptions(options, version)
   const { last, start, cancel } = useTry()
   /** What the last run was sent with: what the service says about it does not concern what is typed since. */
-  const [sent, setSent] = useState<{ text: string; options: RunOptions } | null>(null)
-  const result = useRef<HTMLDivElement>(null)
-  const hasResult = last !== null
-  useEffect(() => {
-    if (hasResult) result.current?.scrollIntoView({ block: 'nearest' })
-  }, [last?.startedAt])
+  const [sent, setSent] = useState<Typed | null>(null)
+  const form = useRef<HTMLDivElement>(null)
+  const lastFocused = useRef<HTMLElement | null>(null)
 
   function run() {
+    const focused = document.activeElement
+    lastFocused.current =
+      focused instanceof HTMLElement && form.current?.contains(focused) ? focused : lastFocused.current
     setSent({ text, options })
-    start({ agent: agent.slug, parameters: toParameters(options), body: text })
+    start({ agent: agent.slug, parameters: toParameters(sendable), body: text })
+  }
+
+  function focusForm() {
+    const first = form.current?.querySelector<HTMLElement>('.schema-editor :is(input, select, textarea)')
+    const target = lastFocused.current?.isConnected ? lastFocused.current : first
+    target?.focus()
+    target?.scrollIntoView({ block: 'nearest' })
   }
 
   return (
     <div class="try">
-      <div class="stack">
-        {from && (
-          <p class="muted">
-            The input is that of the run <RunLink executionId={from.id} />.
-          </p>
-        )}
+      <div class="stack" ref={form}>
+        {fromId !== null &&
+          (from ? (
+            <p class="muted">
+              The form begins with the input and the options of the run <RunLink executionId={from.id} />.
+            </p>
+          ) : (
+            <p class="muted">The run that the form was to begin with has been deleted.</p>
+          ))}
         <TryForm
           agent={agent}
           versions={versions}
@@ -92,45 +153,50 @@ function TryAgent({ agent, versions, from }: Loaded) {
           text={text}
           options={options}
           isRunning={last?.isRunning ?? false}
+          isChanged={input.isChanged}
+          notice={input.notice}
           serverIssues={sent?.text === text ? toServerIssues(last?.error ?? null, text) : []}
           serverProblems={sent?.options === options ? toServerOptionProblems(last?.error ?? null) : {}}
-          onText={setText}
-          onOptions={setOptions}
+          onText={input.setText}
+          onOptions={input.setOptions}
+          onReset={input.reset}
+          onUndo={input.undo}
           onRun={run}
-        />
+        >
+          {owner && <SavedInputsCard owner={owner} text={text} schema={inputSchema} onLoad={input.load} />}
+        </TryForm>
       </div>
-      <div class="try-result" ref={result}>
-        {last ? (
+      <div class="try-result">
+        {last && sent ? (
           <TryResult
             key={last.startedAt}
             last={last}
+            input={sent.text}
             outputSchema={(version?.outputSchema ?? agent.outputSchema) as JsonObject}
             onCancel={cancel}
             onRetry={run}
+            onEdit={focusForm}
           />
         ) : (
           <p class="empty">The result appears here.</p>
         )}
       </div>
-      <CodeSamples agent={agent.slug} parameters={toParameters(options)} text={text} />
+      <CodeSamples agent={agent.slug} parameters={toParameters(sendable)} text={text} />
     </div>
   )
 }
 
-/** A run is repeated on its version and for its tenant. */
+/** A run is repeated as it was. Without one, the current version runs, or the draft of an agent that has no other. */
 function initialOptions(
   agent: AgentRecord,
   versions: VersionRecord[],
   from: ExecutionRecord | null,
 ): RunOptions {
-  const wanted = from?.versionId ?? agent.currentVersionId ?? agent.draftVersionId ?? ''
-  const isCurrent = wanted === agent.currentVersionId
-  const exists = versions.some(({ id }) => id === wanted)
-  return {
-    ...NO_OPTIONS,
-    version: exists && !isCurrent ? wanted : '',
-    tenantId: from?.tenantId ?? '',
+  if (from) {
+    const version = versions.find(({ id }) => id === from.versionId)
+    return optionsOfRun(from, version, agent.currentVersionId)
   }
+  return { ...NO_OPTIONS, version: agent.currentVersionId === null ? (agent.draftVersionId ?? '') : '' }
 }
 
 function initialText(inputSchema: JsonObject, from: ExecutionRecord | null): string {

@@ -1,48 +1,71 @@
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { Facts } from '../components/data.tsx'
-import { formatCost, formatCount } from '../components/format.ts'
+import { formatCost, formatCount, formatDuration } from '../components/format.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { Duration, Elapsed, RunLink, StatusBadge } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { labelOf, predicateOf } from '../schema/issue-text.ts'
 import { useCheck } from '../schema/run-check.ts'
 import { SchemaTable } from '../schema/schema-table.tsx'
+import { openSchema } from '../schema/schema-view.ts'
 import { TracePanel } from '../trace/trace-panel.tsx'
+import { TestCaseDialog } from './test-case-dialog.tsx'
 import type { Try } from './use-try.ts'
 
 type Props = {
   last: Try
+  /** What was sent: JSON text. */
+  input: string
   outputSchema: JsonObject
   onCancel: () => void
   onRetry: () => void
+  /** Goes back to the form. */
+  onEdit: () => void
 }
 
 const UNFINISHED = { status: 'IN_PROGRESS', finishedAt: null } as const
 
 /** What a run has led to so far: steps as they come, then the output next to its schema, or the error. */
-export function TryResult({ last, outputSchema, onCancel, onRetry }: Props) {
+export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit }: Props) {
   const startedAt = new Date(last.startedAt).toISOString()
   const { run, error, isRunning, executionId, isCancelling, isReconnecting, steps } = last
+  const heading = useRef<HTMLHeadingElement>(null)
+  const [opensCase, setOpensCase] = useState(false)
+  // The button that started the run is disabled now, and on a phone the result is far below it.
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true })
+    const { top } = heading.current?.getBoundingClientRect() ?? { top: 0 }
+    if (top < 0 || top > window.innerHeight * 0.6) heading.current?.scrollIntoView({ block: 'start' })
+  }, [])
   return (
     <section class="card stack" aria-labelledby="result-title">
       <div class="toolbar">
-        <h2 id="result-title">
+        <h2 id="result-title" ref={heading} tabIndex={-1}>
           Result {isRunning && <StatusBadge status="IN_PROGRESS" />}
           {run && <StatusBadge status={run.status} code={run.error?.code} />}
         </h2>
-        {isRunning && (
-          <button type="button" class="danger" disabled={isCancelling} onClick={onCancel}>
-            {isCancelling ? 'Cancelling…' : 'Cancel run'}
+        <div class="actions">
+          {isRunning && (
+            <button type="button" class="danger" disabled={isCancelling} onClick={onCancel}>
+              {isCancelling ? 'Cancelling…' : 'Cancel run'}
+            </button>
+          )}
+          {run && (
+            <button type="button" onClick={() => setOpensCase(true)}>
+              As test case…
+            </button>
+          )}
+          <button type="button" onClick={onEdit}>
+            Edit input
           </button>
-        )}
+        </div>
       </div>
+      {/* The only thing that is announced: where the focus is, the heading says the rest. */}
       <p class="visually-hidden" role="status">
-        {isRunning
-          ? `Running. ${steps.length} steps so far.`
-          : run
-            ? `The run has ended: ${run.status}.`
-            : ''}
+        {run ? describeEnd(run) : ''}
       </p>
       <Facts
         facts={{
@@ -62,6 +85,9 @@ export function TryResult({ last, outputSchema, onCancel, onRetry }: Props) {
       )}
       {error && <ErrorBox error={error} {...(!isRunning && executionId === null && { onRetry })} />}
       {run?.error && <RunError error={run.error} />}
+      {opensCase && run && (
+        <TestCaseDialog input={input} run={run} steps={steps} onClose={() => setOpensCase(false)} />
+      )}
       {run?.output && <Output output={run.output as JsonObject} schema={outputSchema} />}
       {run && run.inputAdaptations.length > 0 && <Adaptations adaptations={run.inputAdaptations} />}
       {(steps.length > 0 || (isRunning && executionId !== null)) && (
@@ -78,6 +104,22 @@ export function TryResult({ last, outputSchema, onCancel, onRetry }: Props) {
       )}
     </section>
   )
+}
+
+/** One sentence for screen readers. */
+function describeEnd(run: ExecutionRecord): string {
+  const ms = durationOf(run)
+  const after = ms === null ? '' : ` after ${formatDuration(ms)}`
+  if (run.status === 'SUCCESS') return `The run succeeded${after}.`
+  return run.error?.code === 'Cancelled'
+    ? `The run was cancelled${after}.`
+    : `The run failed${after}: ${run.error?.code}.`
+}
+
+/** The header `Cache-Status` (RFC 9211), in words. */
+function describeCache(status: string): string {
+  if (/;\s*hit\b/.test(status)) return 'result reused'
+  return /;\s*stored\b/.test(status) ? 'new result, kept for the next run' : 'new result'
 }
 
 const durationOf = ({ startedAt, finishedAt }: ExecutionRecord) =>
@@ -101,7 +143,7 @@ function factsOf(run: ExecutionRecord, cacheStatus: string | null) {
     Tokens:
       run.steps > 0 && `${formatCount(run.usage.inputTokens)} in, ${formatCount(run.usage.outputTokens)} out`,
     Cost: run.steps > 0 && run.costUsd !== null && formatCost(run.costUsd),
-    Tenant: run.tenantId,
+    Tenant: run.tenantId !== null && <VisibleText text={run.tenantId} />,
   }
 }
 
@@ -111,7 +153,7 @@ function RunError({
   error: NonNullable<ExecutionRecord['error']>
 }) {
   return (
-    <section class="error-box" role="alert">
+    <section class="error-box" aria-label="Error">
       <h3>
         Error <code>{code}</code>
       </h3>
@@ -126,6 +168,7 @@ function RunError({
 function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) {
   const text = useMemo(() => JSON.stringify(output), [output])
   const { issues, isPending, error } = useCheck({ text, schema, mode: 'adapting' })
+  const view = useMemo(() => openSchema(schema), [schema])
   return (
     <div class="output">
       <section aria-labelledby="output-title">
@@ -141,8 +184,10 @@ function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) 
         </p>
         {issues.length > 0 && (
           <ul>
-            {issues.map(({ path, message }) => (
-              <li key={`${path} ${message}`}>{message}</li>
+            {issues.map((issue) => (
+              <li key={`${issue.path} ${issue.message}`}>
+                <VisibleText text={`${labelOf(issue.path, view) || 'The output'} ${predicateOf(issue)}`} />
+              </li>
             ))}
           </ul>
         )}
@@ -161,7 +206,9 @@ const Adaptations = ({ adaptations }: { adaptations: ExecutionRecord['inputAdapt
     <h3 id="adaptations-title">The input was adapted to the schema</h3>
     <ul>
       {adaptations.slice(0, 50).map(({ path, kind, message }) => (
-        <li key={`${path} ${kind}`}>{message}</li>
+        <li key={`${path} ${kind}`}>
+          <VisibleText text={message} />
+        </li>
       ))}
       {adaptations.length > 50 && <li class="muted">and {formatCount(adaptations.length - 50)} more</li>}
     </ul>

@@ -312,6 +312,10 @@ export const executionParameters = /* @__PURE__ */ parameters(() => ({
     'Add the input that the agent received as `adaptedInput`, if it differs from the one that was sent.',
   ),
   maxValueBytes: maxValueBytes(),
+  requestedOptions: describe(
+    flag(),
+    'Add what the request chose in place of the settings of the version as `requestedOptions`.',
+  ),
 }))
 
 export const stepPageParameters = /* @__PURE__ */ parameters(() => ({

@@ -12,7 +12,7 @@ import type { HttpResponse } from './event.ts'
 
 type RecordOptions = {
   /** Optional fields of the record. */
-  added?: Pick<ExecutionRecord, 'adaptedInput'>
+  added?: Pick<ExecutionRecord, 'adaptedInput' | 'requestedOptions'>
   /** The caller may not wait now. */
   isFull?: boolean
   /** Larger values are left out. */

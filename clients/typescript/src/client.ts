@@ -193,9 +193,10 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   /** The execution as it is now. */
   get<O = Output>(
     execution: ExecutionOrId<O>,
-    { adaptedInput, ...options }: GetOptions = {},
+    { adaptedInput, requestedOptions, ...options }: GetOptions = {},
   ): Promise<Execution<O>> {
-    return this.caller.send({ path: executionPath(idOf(execution)) + toQuery({ adaptedInput }) }, options)
+    const query = toQuery({ adaptedInput, requestedOptions })
+    return this.caller.send({ path: executionPath(idOf(execution)) + query }, options)
   }
 
   /** The steps of an execution, in order. */

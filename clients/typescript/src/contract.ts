@@ -301,6 +301,17 @@ export type Execution = {
   }[]
   /** The input that the agent received. Present only if it was requested with `adaptedInput=true` and differs from the one that was sent. */
   adaptedInput?: { [key: string]: unknown }
+  /** What the request chose in place of the settings of its version. Present only if it was requested with `requestedOptions=true`. */
+  requestedOptions?: {
+    model?: string
+    maxAgentSteps?: number
+    maxTokens?: number
+    maxCostUsd?: number
+    /** As it was for the execution, also if the version decided. */
+    useDynamicLearning: boolean
+    /** As it was for the execution, also if the version decided. */
+    useCache: boolean
+  }
   /** Whether the result of an earlier execution was reused. */
   cached: boolean
   /** The execution whose result was reused. Present only if cached is true. */
@@ -411,6 +422,8 @@ export type ExecutionParameters = {
   adaptedInput?: boolean
   /** Leave out each input, output, result and text that has more bytes of JSON. `omitted` of the record has their sizes. */
   maxValueBytes?: number
+  /** Add what the request chose in place of the settings of the version as `requestedOptions`. */
+  requestedOptions?: boolean
 }
 
 export type ExecutionState = {

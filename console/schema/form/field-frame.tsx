@@ -2,7 +2,9 @@ import { type ComponentChildren, createContext, type VNode } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { toJsonPointer } from '../../../lib/schema/message-text.ts'
+import { VisibleText } from '../../components/visible-text.tsx'
 import type { Issue } from '../check-text.ts'
+import { explainMessage } from '../issue-text.ts'
 import type { JsonPath } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import type { SchemaView } from '../schema-view.ts'
@@ -49,11 +51,15 @@ export function useForm(): FormContextValue {
 
 export const pointerOf = (path: JsonPath): string => toJsonPointer(path.map(String))
 
-/** The ids of the elements of one field. None contains a space, which separates ids in `aria-describedby`. */
+/** The id of the control for a part. It contains no space, which separates ids in `aria-describedby`. */
+export const controlId = (formId: string, pointer: string): string =>
+  `${formId}-${encodeURIComponent(pointer.toWellFormed())}`
+
+/** The ids of the elements of one field. */
 function useFieldIds(path: JsonPath) {
   const { id, issues } = useForm()
   const pointer = pointerOf(path)
-  const control = `${id}-${encodeURIComponent(pointer)}`
+  const control = controlId(id, pointer)
   return { control, help: `${control}-help`, error: `${control}-error`, issues: issues.get(pointer) ?? [] }
 }
 
@@ -74,7 +80,7 @@ export function FieldFrame(props: FieldProps & { children: ComponentChildren }) 
       </div>
       <Help field={field} id={ids.help} />
       {children}
-      <Errors issues={ids.issues} id={ids.error} />
+      <Errors issues={ids.issues} field={field} id={ids.error} />
     </div>
   )
 }
@@ -88,6 +94,7 @@ export function GroupFrame(props: FieldProps & { children: ComponentChildren }) 
       class="field-group"
       id={ids.control}
       aria-describedby={`${ids.help} ${ids.error}`}
+      data-invalid={ids.issues.length > 0 || undefined}
       tabIndex={-1}
     >
       <legend>
@@ -96,7 +103,7 @@ export function GroupFrame(props: FieldProps & { children: ComponentChildren }) 
       {actions && <div class="field-group-corner">{actions}</div>}
       <Help field={field} id={ids.help} />
       {children}
-      <Errors issues={ids.issues} id={ids.error} />
+      <Errors issues={ids.issues} field={field} id={ids.error} />
     </fieldset>
   )
 }
@@ -130,12 +137,13 @@ function Help({ field, id }: { field: Field; id: string }) {
 }
 
 /** Always there, so that screen readers notice when an error appears. */
-function Errors({ issues, id }: { issues: Issue[]; id: string }) {
+function Errors({ issues, field, id }: { issues: Issue[]; field: Field; id: string }) {
+  const texts = new Set(issues.map((issue) => explainMessage(issue, field)))
   return (
     <div id={id} class="field-errors" aria-live="polite">
-      {issues.map(({ message }) => (
-        <p key={message} class="field-error">
-          {message}
+      {[...texts].map((text) => (
+        <p key={text} class="field-error">
+          <VisibleText text={text} />
         </p>
       ))}
     </div>

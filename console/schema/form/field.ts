@@ -5,6 +5,7 @@ import { formatBytes } from '../../components/format.ts'
 import { emptyList, emptyObject, textNode, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import { fieldsOf, readPart, type SchemaView, typeOf } from '../schema-view.ts'
+import { TIME_FORMATS, type TimeFormat } from './time-value.ts'
 
 /** How a part of an input is edited. `json`: what has no control of its own is edited as JSON. */
 export type Field = {
@@ -19,6 +20,7 @@ export type Field = {
 
 type FieldKind =
   | { kind: 'text'; isLine: boolean; inputMode: 'text' | 'email' | 'url' }
+  | { kind: 'time'; format: TimeFormat }
   | { kind: 'number' }
   | { kind: 'boolean' }
   | { kind: 'choice'; choices: Json[] }
@@ -53,8 +55,10 @@ function kindOf(schema: JsonObject): FieldKind {
   if (Array.isArray(schema.enum)) return { kind: 'choice', choices: schema.enum }
   if (schema.const !== undefined) return { kind: 'choice', choices: [schema.const] }
   switch (typeOf(schema)) {
-    case 'string':
-      return { kind: 'text', ...lineOf(schema) }
+    case 'string': {
+      const format = TIME_FORMATS.find((name) => name === schema.format)
+      return format ? { kind: 'time', format } : { kind: 'text', ...lineOf(schema) }
+    }
     case 'number':
     case 'integer':
       return { kind: 'number' }
@@ -159,7 +163,7 @@ export function initialValue(part: Json | undefined, view: SchemaView, depth = 0
 /** A new item of a list: there must be something to see. */
 export const newItem = (part: Json, view: SchemaView, depth = 0): JsonNode =>
   initialValue(part, view, depth) ??
-  (describeField(part, view).kind === 'text' ? textNode('') : valueNode(null))
+  (/^(?:text|time)$/.test(describeField(part, view).kind) ? textNode('') : valueNode(null))
 
 /** With one item, if the list must not be empty. */
 const listOf = (part: Json, view: SchemaView, depth: number): JsonNode => ({

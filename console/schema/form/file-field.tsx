@@ -5,12 +5,14 @@ import { describeFile } from '../../components/json-tree.ts'
 import { emptyObject, getMember, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
+import { useFocusNext } from './use-focus-next.ts'
 
 /** A file that is chosen. Its base64 is never in a control. */
 export function FileField({ limits, ...props }: FieldProps & { limits: FileLimits }) {
   const { node, path, label } = props
   const { onChange, isReadOnly } = useForm()
   const control = useControl(props)
+  const focusNext = useFocusNext()
   const [problem, setProblem] = useState<string | null>(null)
   const file = node && fileOf(node)
 
@@ -32,7 +34,10 @@ export function FileField({ limits, ...props }: FieldProps & { limits: FileLimit
               type="button"
               class="small"
               aria-label={`Remove the file of ${label}`}
-              onClick={() => onChange(path, typeof path.at(-1) === 'number' ? valueNode(null) : undefined)}
+              onClick={() => {
+                focusNext(() => document.getElementById(control.id))
+                onChange(path, typeof path.at(-1) === 'number' ? valueNode(null) : undefined)
+              }}
             >
               Remove
             </button>

@@ -1,8 +1,10 @@
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { emptyList } from '../json-edit.ts'
+import type { JsonNode } from '../json-node.ts'
 import { newItem } from './field.ts'
 import { type FieldProps, GroupFrame, useForm } from './field-frame.tsx'
+import { CONTROLS, useFocusNext } from './use-focus-next.ts'
 
 /** A list whose items are added and removed. The focus follows: to what was added, or to what took its place. */
 export function ListField({ items: itemPart, ...props }: FieldProps & { items: Json }) {
@@ -10,35 +12,34 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
   const { node, path, label, isRequired } = props
   const list = useRef<HTMLOListElement>(null)
   const addButton = useRef<HTMLButtonElement>(null)
-  const focusNext = useRef<{ index: number; selectors: string[] } | null>(null)
+  const focusNext = useFocusNext()
   const items = node?.type === 'array' ? node.items : []
 
-  useLayoutEffect(() => {
-    const next = focusNext.current
-    focusNext.current = null
-    if (!next) return
-    const item = list.current?.children[next.index]
-    const found = next.selectors.map((selector) => item?.querySelector<HTMLElement>(selector))
-    ;(found.find(Boolean) ?? addButton.current)?.focus()
-  }, [items.length])
+  const inItem = (index: number, selector: string) =>
+    list.current?.children[index]?.querySelector<HTMLElement>(selector)
 
   function add() {
-    focusNext.current = { index: items.length, selectors: ['input, textarea, select', 'button'] }
+    const { length } = items
+    focusNext(
+      () => inItem(length, 'input, textarea, select') ?? inItem(length, CONTROLS) ?? addButton.current,
+    )
     onChange([...path, items.length], newItem(itemPart, view))
   }
 
   function remove(index: number) {
-    focusNext.current = { index: Math.min(index, items.length - 2), selectors: ['[data-removes]'] }
+    const next = Math.min(index, items.length - 2)
+    focusNext(() => inItem(next, '[data-removes]') ?? addButton.current)
     onChange([...path, index], undefined)
   }
 
+  /** The button that does it is gone afterwards. */
+  function setList(value: JsonNode | undefined) {
+    focusNext(() => addButton.current)
+    onChange(path, value)
+  }
+
   const clear = !isReadOnly && node && !isRequired && (
-    <button
-      type="button"
-      class="small"
-      aria-label={`Remove ${label}`}
-      onClick={() => onChange(path, undefined)}
-    >
+    <button type="button" class="small" aria-label={`Remove ${label}`} onClick={() => setList(undefined)}>
       Remove
     </button>
   )
@@ -83,7 +84,7 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
             Add item<span class="visually-hidden"> to {label}</span>
           </button>
           {!node && isRequired && (
-            <button type="button" class="small" onClick={() => onChange(path, emptyList())}>
+            <button type="button" class="small" onClick={() => setList(emptyList())}>
               Empty list<span class="visually-hidden"> for {label}</span>
             </button>
           )}

@@ -1,17 +1,22 @@
 import { Fragment } from 'preact'
+import { useRef } from 'preact/hooks'
 import { emptyObject, getMember, printJson } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import type { fieldsOf } from '../schema-view.ts'
 import { initialValue } from './field.ts'
-import { type FieldProps, GroupFrame, useForm } from './field-frame.tsx'
+import { controlId, type FieldProps, GroupFrame, pointerOf, useForm } from './field-frame.tsx'
+import { CONTROLS, useFocusNext } from './use-focus-next.ts'
 
 type Fields = ReturnType<typeof fieldsOf>
 
 /** An object within another. One that is absent shows its fields when it is added. */
 export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields }) {
-  const { view, onChange, isReadOnly } = useForm()
+  const { view, id, onChange, isReadOnly } = useForm()
   const { node, path, label, isRequired } = props
+  const focusNext = useFocusNext()
+  const group = () => document.getElementById(controlId(id, pointerOf(path)))
   const add = () => {
+    focusNext(() => group()?.querySelector<HTMLElement>('input, textarea, select') ?? group())
     const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]))
     const required = fields.filter((field) => field.isRequired).map(({ name }) => name)
     onChange(path, initialValue({ type: 'object', properties, required }, view) ?? emptyObject())
@@ -28,7 +33,10 @@ export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields 
           type="button"
           class="small"
           aria-label={`Remove ${label}`}
-          onClick={() => onChange(path, undefined)}
+          onClick={() => {
+            focusNext(() => group()?.querySelector<HTMLElement>(CONTROLS))
+            onChange(path, undefined)
+          }}
         >
           Remove
         </button>
@@ -49,6 +57,8 @@ type MembersProps = { node: JsonNode; fields: Fields; path: FieldProps['path'] }
 export function ObjectMembers({ node, fields, path }: MembersProps) {
   const order = fields.map(({ name }) => name)
   const form = useForm()
+  const focusNext = useFocusNext()
+  const list = useRef<HTMLDListElement>(null)
   const others = node.type === 'object' ? node.members.filter(({ name }) => !order.includes(name)) : []
   return (
     <>
@@ -64,7 +74,7 @@ export function ObjectMembers({ node, fields, path }: MembersProps) {
         </Fragment>
       ))}
       {others.length > 0 && (
-        <dl class="field-others">
+        <dl class="field-others" ref={list}>
           {others.map(({ name, value }) => (
             <div key={name}>
               <dt>
@@ -77,7 +87,14 @@ export function ObjectMembers({ node, fields, path }: MembersProps) {
                     type="button"
                     class="small"
                     aria-label={`Remove ${name}`}
-                    onClick={() => form.onChange([...path, name], undefined)}
+                    onClick={() => {
+                      focusNext(
+                        () =>
+                          list.current?.querySelector('button') ??
+                          document.getElementById(controlId(form.id, pointerOf([...path, order[0] ?? '']))),
+                      )
+                      form.onChange([...path, name], undefined)
+                    }}
                   >
                     Remove
                   </button>

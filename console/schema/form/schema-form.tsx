@@ -1,10 +1,11 @@
-import { useEffect, useId, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Issue } from '../check-text.ts'
 import { type JsonPath, setNode, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import type { SchemaView } from '../schema-view.ts'
 import { describeField, type Field } from './field.ts'
 import {
+  controlId,
   type EditedPart,
   FieldFrame,
   type FieldProps,
@@ -17,9 +18,13 @@ import {
 import { FileField, fileOf } from './file-field.tsx'
 import { ListField } from './list-field.tsx'
 import { ObjectField, ObjectMembers } from './object-field.tsx'
+import { TimeField } from './time-field.tsx'
+import { useFocusNext } from './use-focus-next.ts'
 import { ChoiceField, JsonField, NumberField, TextField } from './value-fields.tsx'
 
 type Props = {
+  /** Begins the ids of all elements. */
+  id: string
   /** An object. */
   root: JsonNode
   view: SchemaView
@@ -27,19 +32,19 @@ type Props = {
   isReadOnly: boolean
   onChange: (root: JsonNode) => void
   onLongText: (path: JsonPath, text: string) => void
-  /** Controls whose content is not part of the value; empty when there are none. */
-  onProblems: (problems: string[]) => void
+  /** Controls whose content is not part of the value, by JSON Pointer; empty when there are none. */
+  onProblems: (problems: Record<string, string>) => void
 }
 
 /** Whether a schema can be shown as a form: its value is an object with declared fields. */
 export const hasForm = (view: SchemaView): boolean => describeField(view.root, view).kind === 'object'
 
 /** The controls for an object. */
-export function SchemaForm({ root, view, issues, isReadOnly, onChange, onLongText, onProblems }: Props) {
-  const id = useId()
+export function SchemaForm(props: Props) {
+  const { id, root, view, issues, isReadOnly, onChange, onLongText, onProblems } = props
   const [problems, setProblems] = useState<Record<string, string>>({})
-  useEffect(() => onProblems(Object.values(problems)), [problems])
-  useEffect(() => () => onProblems([]), [])
+  useEffect(() => onProblems(problems), [problems])
+  useEffect(() => () => onProblems({}), [])
   const field = useMemo(() => describeField(view.root, view), [view])
   if (field.kind !== 'object') return null
   const form: FormContextValue = {
@@ -50,9 +55,12 @@ export function SchemaForm({ root, view, issues, isReadOnly, onChange, onLongTex
     onChange: (path, value) => onChange(setNode(root, path, value, orderAt(path, field, view)) ?? root),
     onLongText,
     onProblem: (path, problem) =>
-      setProblems(({ [pointerOf(path)]: _, ...others }) =>
-        problem === null ? others : { ...others, [pointerOf(path)]: problem },
-      ),
+      setProblems((last) => {
+        const pointer = pointerOf(path)
+        if ((last[pointer] ?? null) === problem) return last
+        const { [pointer]: _, ...others } = last
+        return problem === null ? others : { ...others, [pointer]: problem }
+      }),
     renderPart: (part) => <FieldEditor {...part} />,
   }
   return (
@@ -74,17 +82,23 @@ function orderAt([name, ...rest]: JsonPath, field: Field, view: SchemaView): str
 
 /** The controls for one part of a value. */
 function FieldEditor({ part, node, actions, ...props }: EditedPart) {
-  const { view, onChange, isReadOnly } = useForm()
+  const { view, id, onChange, isReadOnly } = useForm()
   const field = describeField(part, view)
   const { path, label } = props
   const isNull = node?.type === 'null' && field.isNullable
+  const focusNext = useFocusNext()
+  const fieldId = controlId(id, pointerOf(path))
   const nullButton = field.isNullable && !isReadOnly && field.kind !== 'json' && field.kind !== 'choice' && (
     <button
       type="button"
       class="small"
       aria-pressed={isNull}
       aria-label={`null for ${label}`}
-      onClick={() => onChange(path, isNull ? undefined : valueNode(null))}
+      id={`${fieldId}-null`}
+      onClick={() => {
+        focusNext(() => document.getElementById(isNull ? fieldId : `${fieldId}-null`))
+        onChange(path, isNull ? undefined : valueNode(null))
+      }}
     >
       null
     </button>
@@ -114,6 +128,8 @@ function Control(props: FieldProps) {
   switch (field.kind) {
     case 'text':
       return <TextField {...props} isLine={field.isLine} inputMode={field.inputMode} />
+    case 'time':
+      return <TimeField {...props} format={field.format} />
     case 'number':
       return <NumberField {...props} />
     case 'boolean':
@@ -147,6 +163,7 @@ function fits(field: Field, node: JsonNode | undefined): boolean {
   if (!node) return true
   switch (field.kind) {
     case 'text':
+    case 'time':
       return node.type === 'string'
     case 'number':
       return node.type === 'number' || node.type === 'string'

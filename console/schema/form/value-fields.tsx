@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
+import { formatCount } from '../../components/format.ts'
 import { numberNode, printJson, textNode, valueNode } from '../json-edit.ts'
 import { type JsonNode, JsonSyntaxError, parseJsonTree } from '../json-node.ts'
 import { useLargeInput } from '../use-large-input.ts'
@@ -64,12 +65,63 @@ export function NumberField(props: FieldProps) {
 const UNSET = 'unset'
 const OTHER = 'other'
 
-/** One of several values. What is not among them stays until another is chosen. */
-export function ChoiceField({ choices, ...props }: FieldProps & { choices: Json[] }) {
+/** More choices are found by typing. */
+const MAX_OPTIONS = 25
+
+type ChoiceProps = FieldProps & { choices: Json[] }
+
+/** One of several values. */
+export function ChoiceField({ choices, ...props }: ChoiceProps) {
+  const all = props.field.isNullable && !choices.includes(null) ? [...choices, null] : choices
+  return all.length > MAX_OPTIONS ? (
+    <SearchedChoice {...props} choices={all} />
+  ) : (
+    <ListedChoice {...props} choices={all} />
+  )
+}
+
+/** What is typed and is none of the choices stays as text, so that the schema check names it. */
+function SearchedChoice({ choices, ...props }: ChoiceProps) {
+  const { node, path } = props
+  const { onChange, isReadOnly } = useForm()
+  const control = useControl(props)
+  const byLabel = useMemo(() => new Map(choices.map((choice) => [labelOf(choice), choice])), [choices])
+  const listId = `${control.id}-choices`
+  function change(typed: string) {
+    const choice = byLabel.get(typed)
+    if (typed === '' && !byLabel.has('') && !isItem(props)) onChange(path, undefined)
+    else onChange(path, choice === undefined ? textNode(typed) : valueNode(choice))
+  }
+  return (
+    <FieldFrame {...props}>
+      <input
+        {...control}
+        type="text"
+        list={listId}
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={`Type to search ${formatCount(choices.length)} values`}
+        value={node ? textOf(node) : ''}
+        readOnly={isReadOnly}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
+      <datalist id={listId}>
+        {[...byLabel.keys()].map((label) => (
+          <option key={label} value={label} />
+        ))}
+      </datalist>
+    </FieldFrame>
+  )
+}
+
+const textOf = (node: JsonNode): string =>
+  node.type === 'string' ? labelOf(node.value) : shorten(printJson(node, null))
+
+/** What is not among the choices stays until another is chosen. */
+function ListedChoice({ choices: all, ...props }: ChoiceProps) {
   const { node } = props
   const { onChange, isReadOnly } = useForm()
   const control = useControl(props)
-  const all = props.field.isNullable && !choices.includes(null) ? [...choices, null] : choices
   const texts = all.map((choice) => printJson(valueNode(choice), null))
   const current = node && printJson(node, null)
   const index = current === undefined ? -1 : texts.indexOf(current)
@@ -110,7 +162,7 @@ const shorten = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` 
 /** A part that has no control of its own, or not for this value. What is not JSON yet stays here. */
 export function JsonField(props: FieldProps) {
   const { onChange, onProblem, isReadOnly } = useForm()
-  const { node, path, label } = props
+  const { node, path } = props
   const control = useControl(props)
   const [draft, setDraft] = useState('')
   const typed = parseDraft(draft)
@@ -122,7 +174,7 @@ export function JsonField(props: FieldProps) {
   function change(next: string) {
     setDraft(next)
     const { node: parsed, problem } = parseDraft(next)
-    onProblem(path, problem === null ? null : `${label}: ${problem}`)
+    onProblem(path, problem)
     if (problem === null) onChange(path, parsed)
   }
 

@@ -70,6 +70,15 @@ const omittedValues = z
     'The values that `maxValueBytes` left out: their JSON Pointers, with their size in bytes of JSON. Absent if none were.',
   )
 
+const requestedOptions = z.object({
+  model: optionalText,
+  maxAgentSteps: optionalInt,
+  maxTokens: optionalInt,
+  maxCostUsd: z.number().optional(),
+  useDynamicLearning: z.boolean().describe('As it was for the execution, also if the version decided.'),
+  useCache: z.boolean().describe('As it was for the execution, also if the version decided.'),
+})
+
 export const executionRecord = z
   .object({
     id: z.uuid().describe('The ID of the execution, for polling.'),
@@ -122,6 +131,11 @@ export const executionRecord = z
       .describe(
         'The input that the agent received. Present only if it was requested with `adaptedInput=true` and differs from the one that was sent.',
       ),
+    requestedOptions: requestedOptions
+      .optional()
+      .describe(
+        'What the request chose in place of the settings of its version. Present only if it was requested with `requestedOptions=true`.',
+      ),
     cached: z.boolean().describe('Whether the result of an earlier execution was reused.'),
     cachedDocumentExecutionId: optionalId.describe(
       'The execution whose result was reused. Present only if cached is true.',
@@ -158,7 +172,7 @@ export const executionRecord = z
 /** In lists with `fields=summary`. */
 export const executionSummaryRecord = executionRecord
   .omit({ input: true, inputAdaptations: true, adaptedInput: true, output: true, feedback: true })
-  .omit({ logs: true, omitted: true })
+  .omit({ logs: true, omitted: true, requestedOptions: true })
   .meta({ id: 'ExecutionSummary' })
 
 /** For tokens that may change an execution, but not read it. */

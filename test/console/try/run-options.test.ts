@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { findOptionProblems, NO_OPTIONS, toParameters } from '../../../console/try/run-options.ts'
+import {
+  applicableOptions,
+  findOptionProblems,
+  NO_OPTIONS,
+  optionsOfRun,
+  toParameters,
+} from '../../../console/try/run-options.ts'
 import { runParameters } from '../../../lib/api/parameters.ts'
+import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
+import { anExecutionRecord, aVersionRecord } from '../../browser/stub/records.ts'
 
 const isAccepted = (options: Partial<typeof NO_OPTIONS>): boolean => {
   const query = Object.entries(toParameters({ ...NO_OPTIONS, ...options })).map(([name, value]) => [
@@ -22,7 +30,7 @@ describe('toParameters', () => {
         reasoning: 'high',
         enforceInputSchema: true,
         useCache: 'false',
-        useDynamicLearning: true,
+        useDynamicLearning: 'true',
         maxAgentSteps: ' 7 ',
         maxTokens: '1000',
         maxCostUsd: '0.5',
@@ -58,7 +66,7 @@ describe('findOptionProblems', () => {
 
   it('finds more steps than the version allows', () => {
     const options = { ...NO_OPTIONS, maxAgentSteps: '11' }
-    expect(findOptionProblems(options, 10)).toEqual({ maxAgentSteps: 'Enter an integer from 1 to 10.' })
+    expect(findOptionProblems(options, 10)).toEqual({ maxAgentSteps: 'Enter a whole number from 1 to 10.' })
     expect(findOptionProblems(options, 11)).toEqual({})
   })
 
@@ -75,4 +83,67 @@ describe('findOptionProblems', () => {
 
   it('needs a model for a reasoning level', () =>
     expect(Object.keys(findOptionProblems({ ...NO_OPTIONS, reasoning: 'high' }))).toEqual(['model']))
+})
+
+describe('applicableOptions', () => {
+  const options = {
+    ...NO_OPTIONS,
+    model: 'openai/gpt-5',
+    maxCostUsd: '1',
+    useCache: 'true' as const,
+    tenantId: 't',
+  }
+
+  it('leaves out what a code agent does not have', () =>
+    expect(toParameters(applicableOptions(options, { codeHash: 'a'.repeat(64) }))).toEqual({
+      useCache: true,
+      tenantId: 't',
+    }))
+
+  it('keeps everything for a model agent, and for a version that is gone', () => {
+    expect(applicableOptions(options, { codeHash: null })).toBe(options)
+    expect(applicableOptions(options, undefined)).toBe(options)
+  })
+})
+
+describe('optionsOfRun', () => {
+  const version = aVersionRecord({ useDynamicLearning: true })
+  const requested = (requestedOptions: object, overrides: Partial<ExecutionRecord> = {}) =>
+    optionsOfRun(
+      anExecutionRecord(1, { requestedOptions, ...overrides } as Partial<ExecutionRecord>),
+      version,
+      version.id,
+    )
+
+  it('has nothing for a run that had none', () =>
+    expect(requested({ useCache: false, useDynamicLearning: true })).toEqual(NO_OPTIONS))
+
+  it('has what the request chose', () => {
+    const chosen = {
+      ...{ model: 'ollama/llama3:8b:high', maxAgentSteps: 7, maxTokens: 1_000, maxCostUsd: 0.000_001 },
+      ...{ useCache: true, useDynamicLearning: false },
+    }
+    const options = requested(chosen, { tenantId: 'acme' })
+    expect(toParameters(options)).toEqual({ ...chosen, tenantId: 'acme' })
+    expect(options.model).toBe('ollama/llama3:8b')
+    expect(findOptionProblems(options)).toEqual({})
+  })
+
+  it('takes no part of a model for a reasoning level that is none', () =>
+    expect(requested({ model: 'ollama/llama3:8b' })).toMatchObject({
+      model: 'ollama/llama3:8b',
+      reasoning: '',
+    }))
+
+  it('names the version only if it is not the current one, and still exists', () => {
+    const run = anExecutionRecord(1)
+    expect(optionsOfRun(run, version, 'another').version).toBe(version.id)
+    expect(optionsOfRun(run, undefined, 'another').version).toBe('')
+  })
+
+  it('does with a service that does not tell the options', () =>
+    expect(optionsOfRun(anExecutionRecord(1, { tenantId: 'a' }), version, version.id)).toEqual({
+      ...NO_OPTIONS,
+      tenantId: 'a',
+    }))
 })

@@ -1,0 +1,126 @@
+import { useEffect, useState } from 'preact/hooks'
+import { textNode } from '../json-edit.ts'
+import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
+import { browserZone, joinTime, splitTime, type TimeFormat, toControlValue } from './time-value.ts'
+import { useFocusNext } from './use-focus-next.ts'
+
+const TYPES = { date: 'date', 'date-time': 'datetime-local', time: 'time' } as const
+/** Years of four digits: the formats have no others, and typing is faster. */
+const LATEST = { date: '9999-12-31', 'date-time': '9999-12-31T23:59', time: undefined }
+/** The offset of the browser at the time that is entered. */
+const LOCAL = 'local'
+
+/** A date, a time, or both with a zone. What the control cannot show exactly is edited as text. */
+export function TimeField({ format, ...props }: FieldProps & { format: TimeFormat }) {
+  const { node, path, label } = props
+  const { onChange, onProblem, isReadOnly } = useForm()
+  const control = useControl(props)
+  const focusNext = useFocusNext()
+  const value = node?.type === 'string' ? node.value : ''
+  const parts = splitTime(format, value)
+  const needsText = value !== '' && parts === null
+  const [isText, setIsText] = useState(needsText)
+  const [isIncomplete, setIsIncomplete] = useState(false)
+  const [chosenZone, setChosenZone] = useState(parts ? parts.zone : LOCAL)
+  const toZone = (choice: string, local: string) => (choice === LOCAL ? browserZone(local) : choice)
+  // The value may have been changed elsewhere.
+  const zone = parts && toZone(chosenZone, parts.local) !== parts.zone ? parts.zone : chosenZone
+  // It stays text while it is typed, even if the control could already show it.
+  useEffect(() => {
+    if (needsText) setIsText(true)
+  }, [needsText])
+  useEffect(() => () => onProblem(path, null), [])
+
+  const set = (text: string) =>
+    onChange(path, text === '' && typeof path.at(-1) !== 'number' ? undefined : textNode(text))
+
+  function check({ validity }: HTMLInputElement) {
+    setIsIncomplete(validity.badInput)
+    onProblem(path, validity.badInput ? INCOMPLETE : null)
+  }
+
+  function change(element: HTMLInputElement) {
+    const local = element.value
+    check(element)
+    if (local === '') set('')
+    else if (!parts || local !== toControlValue(parts.local))
+      set(joinTime(format, { local, zone: toZone(zone, local) }))
+  }
+
+  function changeZone(choice: string) {
+    setChosenZone(choice)
+    if (parts) set(joinTime(format, { local: parts.local, zone: toZone(choice, parts.local) }))
+  }
+
+  function switchView(next: boolean) {
+    setIsText(next)
+    setIsIncomplete(false)
+    onProblem(path, null)
+    focusNext(() => document.getElementById(control.id))
+  }
+
+  const showsText = isText || needsText
+  const switchButton = !isReadOnly && !(showsText && needsText) && (
+    <button
+      type="button"
+      class="small"
+      aria-label={showsText ? `Picker for ${label}` : `Text for ${label}`}
+      onClick={() => switchView(!showsText)}
+    >
+      {showsText ? 'Picker' : 'As text'}
+    </button>
+  )
+  return (
+    <FieldFrame
+      {...props}
+      actions={
+        <>
+          {switchButton}
+          {props.actions}
+        </>
+      }
+    >
+      {showsText ? (
+        <input
+          {...control}
+          key="text"
+          type="text"
+          spellcheck={false}
+          autocomplete="off"
+          value={value}
+          readOnly={isReadOnly}
+          onInput={({ currentTarget }) => set(currentTarget.value)}
+        />
+      ) : (
+        <div class="field-time" key="picker">
+          <input
+            {...control}
+            aria-invalid={control['aria-invalid'] || isIncomplete}
+            type={TYPES[format]}
+            max={LATEST[format]}
+            step={format === 'date' ? undefined : parts?.local.includes('.') ? '0.001' : '1'}
+            value={parts ? toControlValue(parts.local) : ''}
+            readOnly={isReadOnly}
+            onInput={({ currentTarget }) => change(currentTarget)}
+            onBlur={({ currentTarget }) => check(currentTarget)}
+          />
+          {format !== 'date' && (
+            <select
+              aria-label={`Time zone of ${label}`}
+              disabled={isReadOnly}
+              value={zone}
+              onChange={({ currentTarget }) => changeZone(currentTarget.value)}
+            >
+              <option value={LOCAL}>Local time (UTC{browserZone(parts?.local ?? '')})</option>
+              <option value="Z">UTC</option>
+              {zone !== LOCAL && zone !== 'Z' && <option value={zone}>UTC{zone}</option>}
+            </select>
+          )}
+        </div>
+      )}
+      {isIncomplete && <p class="field-error">{INCOMPLETE}</p>}
+    </FieldFrame>
+  )
+}
+
+const INCOMPLETE = 'Complete it, or clear it.'
