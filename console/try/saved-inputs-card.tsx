@@ -1,4 +1,4 @@
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { announce } from '../components/copy-button.tsx'
 import { ConfirmDialog } from '../components/dialog.tsx'
@@ -176,7 +176,10 @@ type RenameProps = { name: string; onRename: (next: string) => void; onClose: ()
 function RenameField({ name, onRename, onClose }: RenameProps) {
   const [typed, setTyped] = useState(name)
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.select(), [])
+  useLayoutEffect(() => {
+    field.current?.focus()
+    field.current?.select()
+  }, [])
   const submit = () => toInputName(typed) !== '' && onRename(toInputName(typed))
   return (
     <>

@@ -65,9 +65,10 @@ export function TryForm(props: Props) {
   async function run(event?: TargetedSubmitEvent<HTMLFormElement>) {
     event?.preventDefault()
     if (isRunning || !mayRun) return
-    if (formProblems.length > 0 || Object.keys(ownProblems).length > 0) {
+    const isIncomplete = leaveIncompleteField()
+    if (isIncomplete || formProblems.length > 0 || Object.keys(ownProblems).length > 0) {
       setAttempted((last) => last ?? { text, isSyntax: false })
-      focusFirstError()
+      wantsFocus.current = !isIncomplete && !focusFirstError()
       return
     }
     if (!isAcknowledged) {
@@ -91,6 +92,15 @@ export function TryForm(props: Props) {
     if (!wantsFocus.current) return
     if (focusFirstError()) wantsFocus.current = false
   })
+
+  /** A date that is not complete is noticed when its field loses the focus, which it may still have. */
+  function leaveIncompleteField(): boolean {
+    const fields = [...(form.current?.querySelectorAll('input') ?? [])]
+    const incomplete = fields.find(({ validity }) => validity.badInput)
+    incomplete?.blur()
+    incomplete?.focus()
+    return incomplete !== undefined
+  }
 
   function focusFirstError(): boolean {
     const control = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid]')

@@ -19,7 +19,8 @@ beforeAll(async () => {
 })
 
 async function start(query: string): Promise<string> {
-  const { json } = await org.run('answer', { question: 'Why?' }, `execMode=async&${query}`)
+  const { status, json } = await org.run('answer', { question: 'Why?' }, `execMode=async&${query}`)
+  expect(status, JSON.stringify(json)).toBe(202)
   return json.id
 }
 

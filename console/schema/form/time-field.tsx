@@ -21,7 +21,9 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
   const needsText = value !== '' && parts === null
   const [isText, setIsText] = useState(needsText)
   const [isIncomplete, setIsIncomplete] = useState(false)
-  const [chosenZone, setChosenZone] = useState(parts ? parts.zone : LOCAL)
+  const [chosenZone, setChosenZone] = useState(
+    parts && parts.zone !== browserZone(parts.local) ? parts.zone : LOCAL,
+  )
   const toZone = (choice: string, local: string) => (choice === LOCAL ? browserZone(local) : choice)
   // The value may have been changed elsewhere.
   const zone = parts && toZone(chosenZone, parts.local) !== parts.zone ? parts.zone : chosenZone
@@ -43,7 +45,7 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
     const local = element.value
     check(element)
     if (local === '') set('')
-    else if (!parts || local !== toControlValue(parts.local))
+    else if (!parts || toControlValue(local) !== toControlValue(parts.local))
       set(joinTime(format, { local, zone: toZone(zone, local) }))
   }
 

@@ -37,9 +37,9 @@ export function joinTime(format: TimeFormat, { local, zone }: TimeParts): string
   return `${/(?:^|T)\d\d:\d\d$/.test(local) ? `${local}:00` : local}${zone}`
 }
 
-/** What a control makes of it, so that it is not set again while someone types in it. */
+/** What a control makes of it, so that it is not set again while someone types in it: the shortest form. */
 export const toControlValue = (local: string): string =>
-  local.replace(/(?<=(?:^|T)\d\d:\d\d):00(?:\.0+)?$/, '').replace(/\.\d{1,3}$/, (part) => part.padEnd(4, '0'))
+  local.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '').replace(/(?<=(?:^|T)\d\d:\d\d):00$/, '')
 
 /** The offset of this browser at a local time; now, for a time without a date. */
 export function browserZone(local: string): string {
