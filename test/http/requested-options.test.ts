@@ -30,10 +30,10 @@ const read = async (id: string, query: string) =>
 describe('the options of an execution', () => {
   it('are told on request', async () => {
     const id = await start(
-      'model=openai/gpt-5-nano:high&maxAgentSteps=5&maxTokens=900&maxCostUsd=0.5&useCache=false&useDynamicLearning=true',
+      'maxAgentSteps=5&maxTokens=900&maxCostUsd=0.5&useCache=false&useDynamicLearning=true',
     )
     expect((await read(id, 'requestedOptions=true')).requestedOptions).toEqual({
-      ...{ model: 'openai/gpt-5-nano:high', maxAgentSteps: 5, maxTokens: 900, maxCostUsd: 0.5 },
+      ...{ maxAgentSteps: 5, maxTokens: 900, maxCostUsd: 0.5 },
       ...{ useCache: false, useDynamicLearning: true },
     })
     expect(await read(id, '')).not.toHaveProperty('requestedOptions')
