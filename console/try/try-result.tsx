@@ -116,12 +116,6 @@ function describeEnd(run: ExecutionRecord): string {
     : `The run failed${after}: ${run.error?.code}.`
 }
 
-/** The header `Cache-Status` (RFC 9211), in words. */
-function describeCache(status: string): string {
-  if (/;\s*hit\b/.test(status)) return 'result reused'
-  return /;\s*stored\b/.test(status) ? 'new result, kept for the next run' : 'new result'
-}
-
 const durationOf = ({ startedAt, finishedAt }: ExecutionRecord) =>
   startedAt && finishedAt ? Date.parse(finishedAt) - Date.parse(startedAt) : null
 
