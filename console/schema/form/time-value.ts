@@ -39,7 +39,10 @@ export function joinTime(format: TimeFormat, { local, zone }: TimeParts): string
 
 /** What a control makes of it, so that it is not set again while someone types in it: the shortest form. */
 export const toControlValue = (local: string): string =>
-  local.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '').replace(/(?<=(?:^|T)\d\d:\d\d):00$/, '')
+  local
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '')
+    .replace(/(?<=(?:^|T)\d\d:\d\d):00$/, '')
 
 /** The offset of this browser at a local time; now, for a time without a date. */
 export function browserZone(local: string): string {
