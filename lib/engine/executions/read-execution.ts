@@ -5,7 +5,6 @@ import { ExecutionNotFound, TooManyOpenRequests } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { AgentStore, ExecutionStore, OpenRequests } from '../../core/ports.ts'
-import { toOverrides } from '../batches/trial-line.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
 
 type Parts = {
@@ -81,14 +80,4 @@ export async function adaptedInputOf(
   // Loaded on demand: it is large, and rarely asked for.
   const { adapterOf } = await import('../compiled-adapter.ts')
   return { adaptedInput: adapterOf(version)(execution.input).input }
-}
-
-/** What a request chose for its execution, to repeat it. */
-export async function requestedOptionsOf(agents: AgentStore, execution: Execution) {
-  const version = await resolveVersionOf(agents, execution)
-  const { useDynamicLearning } = execution.options
-  const chosen = toOverrides(execution, version, version)
-  return {
-    requestedOptions: { ...chosen, useDynamicLearning, useCache: execution.cache !== null },
-  }
 }
