@@ -10,6 +10,7 @@ import { ListEnd } from '../components/list-end.tsx'
 import { Spinner } from '../components/page.tsx'
 import { RunLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
+import { toHref } from '../state/location.ts'
 import { VerdictBadge } from './verdict-bar.tsx'
 import { endedOf, VERDICT_LABELS } from './verdicts.ts'
 
@@ -92,9 +93,12 @@ function Item({ item, hasEnded }: { item: TrialItemRecord; hasEnded: boolean }) 
           Original <RunLink executionId={originalExecutionId} />
         </span>
         {executionId !== null && (
-          <span>
-            New run <RunLink executionId={executionId} />
-          </span>
+          <>
+            <span>
+              New run <RunLink executionId={executionId} />
+            </span>
+            <a href={toHref('/compare', { a: originalExecutionId, b: executionId })}>Compare</a>
+          </>
         )}
         <span class="muted">{measures.join(' · ')}</span>
       </div>

@@ -379,6 +379,8 @@ describe('the runs of a trial', () => {
     expect(await rows.nth(3).textContent()).not.toContain('\u202E')
     expect(await rows.locator('b').count()).toBe(0)
     await page.getByRole('link', { name: /^01a20000.*2002$/ }).waitFor()
+    const compare = await page.getByRole('link', { name: 'Compare' }).getAttribute('href')
+    expect(compare).toBe(`#/compare?a=${idOf(2_002)}&b=${idOf(3_002)}`)
     await page.getByRole('link', { name: /^01a20000.*3002$/ }).click()
     await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
   })
