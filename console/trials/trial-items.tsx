@@ -5,7 +5,7 @@ import type { Verdict } from '../../lib/core/trial.ts'
 import { requestPage } from '../api/request.ts'
 import { usePages } from '../api/use-pages.ts'
 import { Table } from '../components/data.tsx'
-import { formatCost, formatCount, formatCountOf, formatDuration } from '../components/format.ts'
+import { formatCost, formatCount, formatCountOf, formatDuration, shortId } from '../components/format.ts'
 import { ListEnd } from '../components/list-end.tsx'
 import { Spinner } from '../components/page.tsx'
 import { RunLink } from '../components/values.tsx'
@@ -117,13 +117,17 @@ function Item({ item, hasEnded }: { item: TrialItemRecord; hasEnded: boolean }) 
 
 const SHOWN = 3
 
-function Differences({ item: { differences, moreDifferences } }: { item: TrialItemRecord }) {
+function Differences({ item }: { item: TrialItemRecord }) {
+  const { originalExecutionId, differences, moreDifferences } = item
   const [isOpen, setIsOpen] = useState(false)
   if (differences.length === 0) return null
   const shown = isOpen ? differences : differences.slice(0, SHOWN)
   return (
     <>
-      <Table caption="Differences of the outputs" columns={['Where', 'Original', 'New']}>
+      <Table
+        caption={`Differences of ${shortId(originalExecutionId)}`}
+        columns={['Where', 'Original', 'New']}
+      >
         {shown.map((each) => (
           <tr key={each.path} class="difference-row">
             <th scope="row">

@@ -34,20 +34,22 @@ export function TrialPage({ trialId, query }: Props) {
   const release = useResource(`${data?.documentId}`, async (signal) =>
     data ? await readRelease(data.documentId, signal) : null,
   )
+  // Together, so that nothing moves when the gate is known.
+  const isReady = data !== null && !release.isLoading
   return (
     <Page
       title={`Trial ${shortId(trialId)}`}
       parent={<a href={toHref('/trials', { agent: release.data?.agent.slug })}>Trials</a>}
       detail={data && <TrialBadge trial={data} />}
-      actions={data && <Actions trial={data} release={release.data} onChange={setData} />}
+      actions={isReady && <Actions trial={data} release={release.data} onChange={setData} />}
     >
       <NeedsScope scope="read">
         {error && !data && <ErrorBox error={error} onRetry={reload} />}
-        {!data && !error && <Spinner label="Loading the trial…" />}
+        {!isReady && !error && <Spinner label="Loading the trial…" />}
         {data && data.status !== 'ENDED' && (
           <Follow poll={async () => setData(await requestJson<TrialRecord>(trialPath(trialId)))} />
         )}
-        {data && (
+        {isReady && (
           <div class="stack">
             <Verdicts trial={data} query={query} />
             <div class="grid">
