@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
 import { findReasons } from '../../lib/api/trial-outcome.ts'
 import type { ApiError } from '../api/api-error.ts'
@@ -54,7 +55,7 @@ export function TrialPage({ trialId, query }: Props) {
             <Verdicts trial={data} query={query} />
             <div class="grid">
               <GateCard trial={data} release={release} />
-              <Settings trial={data} slug={release.data?.agent.slug ?? data.documentId} />
+              <Settings trial={data} agent={release.data?.agent ?? null} />
             </div>
             {data.sums && <TrialMeasures sums={data.sums} />}
             <TrialItems trial={data} verdict={parseVerdict(query.get('verdict'))} />
@@ -155,7 +156,7 @@ function GateCard({ trial, release }: GateProps) {
   )
 }
 
-function Settings({ trial, slug }: { trial: TrialRecord; slug: string }) {
+function Settings({ trial, agent }: { trial: TrialRecord; agent: AgentRecord | null }) {
   const { documentId, versionId, models, steps, tools, tenantId, feedback, ignore } = trial
   const live = Object.entries(tools)
     .filter(([, source]) => source === 'live')
@@ -164,8 +165,15 @@ function Settings({ trial, slug }: { trial: TrialRecord; slug: string }) {
     <Card title="What was tried">
       <Facts
         facts={{
-          Agent: <AgentLink agentId={documentId} />,
-          Version: <VersionLink agent={slug} versionId={versionId} />,
+          // Not by the list of all agents, which arrives later and would move the rest.
+          Agent: agent ? (
+            <a href={toHref(toPath('agents', agent.slug))}>
+              <VisibleText text={agent.title} />
+            </a>
+          ) : (
+            <AgentLink agentId={documentId} />
+          ),
+          Version: <VersionLink agent={agent?.slug ?? documentId} versionId={versionId} />,
           Originals: `${formatCountOf(trial.lines, 'run')}${trial.selectionCut ? ', of the newest 5,000' : ''}`,
           From: trial.from !== null && <Time value={trial.from} />,
           To: trial.to !== null && <Time value={trial.to} />,
