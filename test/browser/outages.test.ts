@@ -13,6 +13,7 @@ import {
   aVersionRecord,
   aVersionWithDocument,
   idOf,
+  VERSION_ID,
 } from './stub/records.ts'
 import { type Answers, type Stub, startStub } from './stub/start-stub.ts'
 import { aLimitsRecord, aUsageRow } from './stub/usage.ts'
@@ -68,6 +69,11 @@ const PAGES: [string, string, Content][] = [
     'comparison',
     `#/agents/${AGENT_ID}/compare?before=1&after=2`,
     (page) => page.getByText('The versions do not differ.'),
+  ],
+  [
+    'version',
+    `#/agents/${AGENT_ID}/versions/${VERSION_ID}`,
+    (page) => page.getByRole('heading', { name: 'Instructions' }),
   ],
   ['try it', `#/agents/${AGENT_ID}/try`, (page) => page.getByRole('button', { name: 'Run', exact: true })],
   ['runs', '#/runs', (page) => page.getByText(/^1 run/)],
