@@ -10,8 +10,9 @@ import type { Measured } from './room/measure-template.ts'
 const MAX_RESOURCES = 500
 const MAX_BYTES = 1_000_000
 
-const FAMILIES = 10
-const OPERATIONS = 60
+/** The families of limits, usage, trials and rollouts have taken the room of three that were kept for them. */
+const FAMILIES = 7
+const OPERATIONS = 42
 
 /** Measures the template in a process whose routes have more operations than those of the service. */
 async function measure(operations: number, context: object): Promise<Measured> {
@@ -31,7 +32,7 @@ describe('the template', () => {
   it.each([
     ['the defaults', {}],
     ['every option', ALL_OPTIONS],
-  ])('has room for 60 more operations in ten families, with %s', async (name, context) => {
+  ])('has room for 42 more operations in seven families, with %s', async (name, context) => {
     const [now, then] = await Promise.all([measure(0, context), measure(OPERATIONS, context)])
     const counts = [now, then].map(({ resources, bytes }) => `${resources} resources, ${bytes} bytes`)
     console.log(`${name}: ${counts[0]}; with ${OPERATIONS} more operations ${counts[1]}`)
@@ -49,6 +50,6 @@ describe('the template', () => {
     const ofFamily = readPatterns.filter((pattern) => pattern.includes('made-up-operation-3"'))
     expect(ofFamily).toHaveLength(1)
     const operations = [...(ofFamily[0] ?? '').matchAll(/\$\.operation = "made-up-operation-(\d+)"/g)]
-    expect(operations.map(([, number]) => number)).toEqual(['3', '23', '43'])
+    expect(operations.map(([, number]) => number)).toEqual(['3', '17', '31'])
   })
 })
