@@ -133,6 +133,9 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
   ['runs without results', () => '#/runs?tenantId=nobody'],
   ['finished run', ({ finished }) => `#/runs/${finished}`],
   ['failed run', ({ failed }) => `#/runs/${failed}`],
+  ['end of a failed run', ({ failed }) => `#/runs/${failed}?step=error`],
+  ['step of a run', ({ finished }) => `#/runs/${finished}?step=1`],
+  ['call of a run', ({ finished }) => `#/runs/${finished}?step=1.1`],
   ['run in progress', ({ running }) => `#/runs/${running}`],
   [
     'feedback',
