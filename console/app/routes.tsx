@@ -45,6 +45,10 @@ const VersionPage = lazyPage(
   'Version',
   async () => (await import('../versions/version-page.tsx')).VersionPage,
 )
+const SideBySidePage = lazyPage(
+  'Try a version',
+  async () => (await import('../versions/side-by-side-page.tsx')).SideBySidePage,
+)
 const RunPage = lazyPage('Run', async ({ executionId }: { executionId: string; step: string | null }) => {
   beginRun(executionId)
   return (await import('../run/run-page.tsx')).RunPage
@@ -86,6 +90,9 @@ const routes: Route[] = [
   )),
   route('/agents/{agent}/versions/{versionId}', 'agents', ({ agent, versionId }) => (
     <VersionPage key={`${agent} ${versionId}`} agent={agent} versionId={versionId} />
+  )),
+  route('/agents/{agent}/versions/{versionId}/try', 'agents', ({ agent, versionId }) => (
+    <SideBySidePage key={`${agent} ${versionId}`} agent={agent} versionId={versionId} />
   )),
   route('/agents/{agent}/try', 'agents', ({ agent }, query) => (
     <TryPage key={`${agent} ${query.get('from')}`} agent={agent} from={query.get('from')} />

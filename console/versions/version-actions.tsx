@@ -77,10 +77,11 @@ function TryLink({ agent, version }: Pick<Props, 'agent' | 'version'>) {
   const isRefused = agent.archivedAt !== null || version.retiredAt !== null
   const mayTry = scopes.includes('run') && (version.status !== 'DRAFT' || scopes.includes('manage'))
   if (isRefused || !mayTry) return null
-  const isCurrent = version.id === agent.currentVersionId
-  const query = isCurrent ? {} : { version: version.id }
+  // Try it runs the current version, or the draft of an agent that has no other.
+  const isUsual = version.id === agent.currentVersionId || agent.currentVersionId === null
+  const path = isUsual ? ['try'] : ['versions', version.id, 'try']
   return (
-    <a class="button" href={toHref(toPath('agents', agent.slug, 'try'), query)}>
+    <a class="button" href={toHref(toPath('agents', agent.slug, ...path))}>
       {version.status === 'DRAFT' ? 'Try draft' : 'Try it'}
     </a>
   )

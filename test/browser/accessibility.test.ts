@@ -95,6 +95,7 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
       await page.getByRole('region', { name: 'Text of the code' }).waitFor()
     },
   ],
+  ['draft beside the current version', ({ draft }) => `#/agents/order-support/versions/${draft}/try`],
   ['missing version', () => '#/agents/order-support/versions/1'],
   ['try it', () => '#/agents/order-support/try'],
   [

@@ -166,6 +166,41 @@ describe('with the service', () => {
     })
   })
 
+  describe('a draft beside the current version', () => {
+    it('runs on the same input, and the differences are shown, with the keyboard only', async () => {
+      const draft = await publish()
+      const page = await openVersion(draft)
+      await state(page, 'Draft')
+      await press(page, /^Try draft/)
+      await page.getByLabel('orderId').focus()
+      await page.keyboard.type('A-1042')
+      await page.getByLabel('question').focus()
+      await page.keyboard.type('Where is it?')
+      await press(page, /^Run both$/)
+      const sides = ['A: current version', 'B: this version'].map((name) =>
+        page.getByRole('region', { name }),
+      )
+      for (const side of sides) await side.getByText('Your parcel is in Leipzig').waitFor()
+      await page.getByText('The results are the same.').waitFor()
+      const runs = (await demo.call('GET', `/v1/agents/${SLUG}/executions?limit=2&fields=summary`)).json
+      const versions = runs.map(({ versionId }: { versionId: string }) => versionId)
+      expect(versions.toSorted()).toEqual([await currentId(), draft].toSorted())
+    })
+
+    it('runs alone if the current version is not wanted', async () => {
+      const draft = await publish()
+      const page = await openPage(`#/agents/${SLUG}/versions/${draft}/try`)
+      await page.getByLabel('orderId').fill('B-9')
+      await page.getByLabel('question').fill('Why?')
+      await page.getByLabel('Run the current version too').uncheck()
+      await button(page, 'Run').click()
+      await page.getByText('Error: ModelFailed').waitFor()
+      expect(await page.getByRole('region', { name: 'A: current version' }).count()).toBe(0)
+      const [run] = (await demo.call('GET', `/v1/agents/${SLUG}/executions?limit=1&fields=summary`)).json
+      expect(run.versionId).toBe(draft)
+    })
+  })
+
   describe('retirement and deletion', () => {
     it('retires a version and makes it usable again, with the keyboard only', async () => {
       const draft = await publish()

@@ -1,0 +1,251 @@
+import './versions.css'
+import '../compare/compare.css'
+import type { TargetedSubmitEvent } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import type { AgentRecord, VersionDetails } from '../../lib/api/schemas/agent-record.ts'
+import type { ComparisonRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
+import { getVersion } from '../api/agents.ts'
+import { requestJson } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { DifferenceList } from '../compare/difference-list.tsx'
+import { Card, Facts } from '../components/data.tsx'
+import { formatCost, shortId } from '../components/format.ts'
+import { JsonView } from '../components/json-view.tsx'
+import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+import { Elapsed, RunLink, StatusBadge, VersionLink } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { initialValue } from '../schema/form/field.ts'
+import { printJson } from '../schema/json-edit.ts'
+import { useCheck } from '../schema/run-check.ts'
+import { SchemaEditor } from '../schema/schema-editor.tsx'
+import { openSchema } from '../schema/schema-view.ts'
+import { toHref, toPath } from '../state/location.ts'
+import { useScope } from '../state/session.ts'
+import { type Try, useTry } from '../try/use-try.ts'
+
+type Loaded = { agent: AgentRecord; version: VersionDetails; current: VersionDetails | null }
+
+/** One input for a version and for the current one, and what comes out of both. */
+export function SideBySidePage({ agent: idOrSlug, versionId }: { agent: string; versionId: string }) {
+  const { data, error, reload } = useResource(`${idOrSlug} ${versionId}`, async (signal): Promise<Loaded> => {
+    const [agent, version] = await Promise.all([
+      requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`, { signal }),
+      getVersion(idOrSlug, versionId, signal),
+    ])
+    const { id, currentVersionId } = agent
+    return {
+      agent,
+      version,
+      current: currentVersionId === null ? null : await getVersion(id, currentVersionId, signal),
+    }
+  })
+  const slug = data?.agent.slug ?? idOrSlug
+  return (
+    <Page
+      title={`Try version ${shortId(versionId)}`}
+      parent={
+        <>
+          <a href="#/agents">Agents</a> ›{' '}
+          <a href={toHref(toPath('agents', slug))}>
+            <VisibleText text={data?.agent.title ?? idOrSlug} />
+          </a>{' '}
+          › <a href={toHref(toPath('agents', slug, 'versions', versionId))}>{shortId(versionId)}</a>
+        </>
+      }
+    >
+      {error && <ErrorBox error={error} onRetry={reload} />}
+      {!data && !error && <Spinner label="Loading both versions…" />}
+      {data &&
+        (data.current && data.current.id !== data.version.id ? (
+          <SideBySide agent={data.agent} version={data.version} current={data.current} />
+        ) : (
+          <p class="empty">
+            {data.current
+              ? 'This version has become current: there is nothing to compare it with.'
+              : 'The agent has no current version to compare with.'}{' '}
+            <a href={toHref(toPath('agents', slug, 'try'))}>Try it</a>
+          </p>
+        ))}
+    </Page>
+  )
+}
+
+type Props = { agent: AgentRecord; version: VersionDetails; current: VersionDetails }
+
+function SideBySide({ agent, version, current }: Props) {
+  const schema = version.inputSchema as JsonObject
+  const [text, setText] = useState(() => initialText(schema))
+  const [problems, setProblems] = useState<string[]>([])
+  /** The text that was to be sent although it has mistakes. */
+  const [warned, setWarned] = useState<string | null>(null)
+  const form = useRef<HTMLFormElement>(null)
+  const check = useCheck({ text, schema, mode: 'adapting' })
+  const [isAlone, setIsAlone] = useState(false)
+  const [left, right] = [useTry(), useTry()]
+  const mayRun = useScope('run')
+  /** How the last runs were started. */
+  const [sentAlone, setSentAlone] = useState(false)
+  const isRunning = (left.last?.isRunning ?? false) || (right.last?.isRunning ?? false)
+  const hasMistakes = check.issues.length > 0 || problems.length > 0
+  const isSyntax = check.issues.some(({ kind }) => kind === 'syntax')
+
+  function run(event: TargetedSubmitEvent<HTMLFormElement>) {
+    event.preventDefault()
+    if (isRunning || !mayRun) return
+    if (hasMistakes && (warned !== text || isSyntax || problems.length > 0)) {
+      setWarned(text)
+      setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
+      return
+    }
+    // From the cache, one side would show what it did another time.
+    const parametersOf = ({ id }: VersionDetails) => ({ version: id, useCache: false })
+    setSentAlone(isAlone)
+    if (!isAlone) left.start({ agent: agent.slug, parameters: parametersOf(current), body: text })
+    right.start({ agent: agent.slug, parameters: parametersOf(version), body: text })
+  }
+
+  const [a, b] = [left.last?.run, right.last?.run]
+  const isWarned = warned === text && hasMistakes
+  return (
+    <div class="stack">
+      <form class="stack" ref={form} onSubmit={run} noValidate>
+        <section class="card" aria-labelledby="input-title">
+          <h2 id="input-title">Input</h2>
+          <SchemaEditor
+            text={text}
+            schema={schema}
+            label="Input"
+            issues={isWarned ? check.issues : check.issues.filter(({ isMissing }) => !isMissing)}
+            onChange={setText}
+            onProblems={setProblems}
+          />
+        </section>
+        {isWarned && (
+          <p class="field-error" role="alert">
+            {isSyntax
+              ? 'Correct the JSON: the service would reject it.'
+              : 'The input does not match the schema of this version. The service adapts what is unambiguous.'}
+          </p>
+        )}
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={!isAlone}
+            onChange={({ currentTarget }) => setIsAlone(!currentTarget.checked)}
+          />
+          Run the current version too, and compare
+        </label>
+        <div class="actions">
+          <button type="submit" class="primary" disabled={isRunning || !mayRun}>
+            {isRunning
+              ? 'Running…'
+              : `${isAlone ? 'Run' : 'Run both'}${isWarned && !isSyntax ? ' anyway' : ''}`}
+          </button>
+          <span class="muted">
+            {!mayRun
+              ? 'This token may not run agents.'
+              : isAlone
+                ? 'The run calls its tools, and costs what a run costs.'
+                : 'Two runs start: both call their tools, and both cost what a run costs.'}
+          </span>
+        </div>
+      </form>
+      <div class="grid">
+        {!isAlone && (
+          <Result
+            title="A: current version"
+            agent={agent}
+            version={current}
+            last={sentAlone ? null : left.last}
+            onCancel={left.cancel}
+          />
+        )}
+        <Result
+          title={isAlone ? 'Result' : 'B: this version'}
+          agent={agent}
+          version={version}
+          last={right.last}
+          onCancel={right.cancel}
+        />
+      </div>
+      {a && b && !sentAlone && !isRunning && <Differences key={`${a.id} ${b.id}`} a={a.id} b={b.id} />}
+    </div>
+  )
+}
+
+function initialText(schema: JsonObject): string {
+  const view = openSchema(schema)
+  const value = initialValue(view.root, view)
+  return value ? printJson(value) : '{}'
+}
+
+type ResultProps = {
+  title: string
+  agent: AgentRecord
+  version: VersionDetails
+  last: Try | null
+  onCancel: () => void
+}
+
+/** What one of the two runs has led to so far. */
+function Result({ title, agent, version, last, onCancel }: ResultProps) {
+  const run = last?.run ?? null
+  return (
+    <Card title={title} class="stack">
+      <Facts
+        facts={{
+          Version: <VersionLink agent={agent.slug} versionId={version.id} />,
+          Status: last?.isRunning ? (
+            <StatusBadge status="IN_PROGRESS" />
+          ) : (
+            run && <StatusBadge status={run.status} code={run.error?.code} />
+          ),
+          Run: last?.executionId != null && <RunLink executionId={last.executionId} />,
+          Duration: last?.isRunning && <Elapsed since={new Date(last.startedAt).toISOString()} />,
+          Cost: run?.totalCostUsd != null && formatCost(run.totalCostUsd),
+        }}
+      />
+      {last?.isRunning && (
+        <div class="actions">
+          <button type="button" class="danger" disabled={last.isCancelling} onClick={onCancel}>
+            Cancel this run
+          </button>
+        </div>
+      )}
+      {last?.error && <ErrorBox error={last.error} />}
+      {run?.error && (
+        <p class="field-error">
+          <VisibleText text={run.error.message} />
+        </p>
+      )}
+      {run?.output && <JsonView value={run.output} label={`the output of ${title.toLowerCase()}`} />}
+      {!last && <p class="empty">Its output appears here.</p>}
+    </Card>
+  )
+}
+
+/** What the service finds to be different: numbers and white space have some tolerance. */
+function Differences({ a, b }: { a: string; b: string }) {
+  const { data, error, reload } = useResource(`${a} ${b}`, (signal) =>
+    requestJson<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`, { signal }),
+  )
+  return (
+    <Card title="What differs in the result">
+      {error && <ErrorBox error={error} onRetry={reload} />}
+      {!data && !error && <Spinner label="Comparing the results…" />}
+      {data && (
+        <>
+          {data.differences.length === 0 ? (
+            <p>The results are the same.</p>
+          ) : (
+            <DifferenceList differences={data.differences} isCut={data.isCut} />
+          )}
+          <p>
+            <a href={toHref('/compare', { a, b })}>Compare the steps, too</a>
+          </p>
+        </>
+      )}
+    </Card>
+  )
+}
