@@ -157,8 +157,10 @@ type States = ReadonlyMap<string, ExecutionSummaryRecord['status']>
 async function readStates(retries: Retry[]): Promise<States> {
   const open = retries.filter((retry) => retry.state === 'started' && retry.status === 'IN_PROGRESS')
   const times = open.map((retry) => (retry.state === 'started' ? retry.createdAt : '')).sort()
-  const [from] = times
-  if (from === undefined) return new Map()
+  const [first] = times
+  if (first === undefined) return new Map()
+  // Lists go by the time in the ID, which is a little earlier.
+  const from = new Date(Date.parse(first) - 1_000).toISOString()
   const { items } = await requestPage<ExecutionSummaryRecord>('/v1/agent_executions', {
     query: { from, fields: 'summary', limit: 100 },
   })
