@@ -132,6 +132,16 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
   ['comparison of missing versions', () => '#/agents/order-support/compare?before=1&after=2'],
   ['runs', () => '#/runs'],
   ['runs without results', () => '#/runs?tenantId=nobody'],
+  ['runs that a search has found', () => '#/runs?errorText=e&from=2026-01-01T10:00'],
+  [
+    'failed runs that are selected',
+    () => '#/runs?status=ERROR',
+    async (page) => {
+      await page.getByRole('checkbox', { name: /failed run/ }).check()
+      await page.getByRole('button', { name: 'Retry…' }).click()
+      await page.getByText(/Models are asked and tools are called again/).waitFor()
+    },
+  ],
   ['finished run', ({ finished }) => `#/runs/${finished}`],
   ['failed run', ({ failed }) => `#/runs/${failed}`],
   ['end of a failed run', ({ failed }) => `#/runs/${failed}?step=error`],

@@ -75,6 +75,17 @@ describe('a page of 50 executions that match', () => {
     })
   })
 
+  it('costs half a unit per shard if there is nothing new', async () => {
+    meter.take()
+    const { items } = await executionStore(table).listSummaries({
+      ...{ organizationId: many.organizationId, agentId: null, status: null, tenantId: null },
+      ...{ from: Date.now() + 60_000, limit: PAGE, after: null },
+    })
+    expect(items).toEqual([])
+    // What the console asks for again and again: test/browser/idle.test.ts.
+    expect(meter.take().readUnits).toBeLessThanOrEqual(5)
+  })
+
   it('costs about one unit per execution, and half a unit per shard', async () => {
     const units = await unitsOf(many, { ofAgent: false, filter: { status: 'ERROR' }, inRange: false })
     expect(units).toBeLessThanOrEqual(60)
