@@ -37,7 +37,8 @@ describe.each(EMULATORS)('a search in %s', (emulator) => {
         return { ...item, statusShard: statusKey(execution, 'ERROR'), failedShard: item.agentShard }
       }),
     )
-    await table.writeMany(items.map((item) => ({ put: item })))
+    for (let done = 0; done < items.length; done += 100)
+      await table.writeMany(items.slice(done, done + 100).map((item) => ({ put: item })))
   }
 
   const finished = (overrides: Partial<Execution>): Execution => ({
