@@ -178,9 +178,7 @@ describe('failed runs', () => {
     await page.getByRole('button', { name: 'Retry…' }).click()
     await dialog.getByRole('button', { name: 'Retry 3 runs' }).dblclick()
     await dialog.getByText('3 of 3 runs started.').waitFor()
-    await expect
-      .poll(() => dialog.getByText('Error', { exact: true }).count(), { timeout: 30_000 })
-      .toBe(3)
+    await expect.poll(() => dialog.getByText('Error', { exact: true }).count(), { timeout: 30_000 }).toBe(3)
     await dialog.getByRole('button', { name: 'Close' }).click()
     expect(await countRuns('retry')).toBe(7)
 
