@@ -1,8 +1,9 @@
 /**
  * The interface is English, so its numbers and dates are, too: in the language of the browser, a page would mix two.
- * British: 24 hours, and a month by its name between day and year, which nobody reads as another day.
+ * Irish: 24 hours, a month by its name between day and year, which nobody reads as another day, and K and M, where
+ * British has k and m.
  */
-const LOCALE = 'en-GB'
+const LOCALE = 'en-IE'
 
 /**
  * A duration for people, with three digits below a minute and two units above: `950 ms`, `1.00 s`, `12.3 s`,
@@ -43,7 +44,7 @@ export const formatNumber = (value: number): string => exact.format(value)
 export const formatCountOf = (count: number, noun: string, plural = `${noun}s`): string =>
   `${formatCount(count)} ${count === 1 ? noun : plural}`
 
-/** `12.3k` */
+/** `12.3K`, `1.5M` */
 export const formatCompact = (count: number): string => compact.format(count)
 
 /** US dollars: two digits that matter below a cent, else cents. `$0.00042`, `$1.23` */

@@ -51,14 +51,20 @@ export function Duration({ ms }: { ms: number | null }) {
   return ms === null ? (
     <span class="muted">–</span>
   ) : (
-    <span title={`${formatNumber(ms)} ms`}>{formatDuration(ms)}</span>
+    <span class="duration" title={`${formatNumber(ms)} ms`}>
+      {formatDuration(ms)}
+    </span>
   )
 }
 
 /** The time since a moment, which grows. @param since ISO 8601 */
 export function Elapsed({ since }: { since: string }) {
   const seconds = Math.max(Math.floor((useNow() - Date.parse(since)) / 1_000), 0)
-  return <span title={`since ${formatExactTime(since)}`}>{formatSeconds(seconds * 1_000)}</span>
+  return (
+    <span class="duration" title={`since ${formatExactTime(since)}`}>
+      {formatSeconds(seconds * 1_000)}
+    </span>
+  )
 }
 
 const LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }

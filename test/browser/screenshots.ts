@@ -49,7 +49,8 @@ try {
   const acts: Record<string, (page: Page) => Promise<unknown>> = {
     search: async (page) => {
       await page.keyboard.press('/')
-      await page.keyboard.type('order')
+      await page.getByRole('dialog').getByRole('combobox').fill('order')
+      await page.getByRole('dialog').getByText('Order support').waitFor()
     },
   }
   const selected = process.argv.slice(2)
