@@ -58,6 +58,7 @@ try {
     const context = await browser.newContext(toContextOptions(options))
     const page = await context.newPage()
     await page.goto(`${demo.url}/console#token=${demo.token}`)
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     for (const [name, hash] of Object.entries(pages)) {
       if (selected.length > 0 && !selected.includes(name)) continue
       // Not only the fragment changes: the page is loaded.
