@@ -5,8 +5,10 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
+import { addWebhooks } from './demo/add-webhooks.ts'
 import { recordUsage } from './demo/record-usage.ts'
 import { runAgents } from './demo/run-agents.ts'
+import { runTrial } from './demo/run-trial.ts'
 import { startDemo } from './demo/start-demo.ts'
 import { startWork } from './demo/start-work.ts'
 import { launch, toContextOptions } from './support/launch.ts'
@@ -22,6 +24,7 @@ const VIEWS = {
 mkdirSync(FOLDER, { recursive: true })
 const demo = await startDemo()
 const browser = await launch()
+const webhooks = await addWebhooks(demo)
 try {
   await recordUsage(demo)
   const { finished, repeated } = await runAgents(demo)
@@ -29,6 +32,7 @@ try {
   const change = (document: string) => document.replace('Look the order', 'Always look the order')
   await demo.publish('order-support', { draft: true, change })
   const { draftVersionId } = (await demo.call('GET', '/v1/agents/order-support')).json
+  const trialId = await runTrial(demo)
   const pages: Record<string, string> = {
     overview: '#/',
     agents: '#/agents',
@@ -42,6 +46,8 @@ try {
     approvals: '#/approvals',
     batch: `#/batches/${batchId}`,
     schedules: '#/schedules',
+    trial: `#/trials/${trialId}`,
+    webhook: `#/webhooks/${webhooks.failing}`,
     compare: `#/compare?a=${repeated}&b=${finished}`,
     search: '#/',
   }
@@ -70,7 +76,7 @@ try {
   }
 } finally {
   await browser.close()
-  await demo.stop()
+  await Promise.all([demo.stop(), webhooks.stop()])
 }
 
 async function take(
