@@ -65,6 +65,7 @@ describe.each([
     ['agent', '#/agents/x'],
     ['comparison', '#/agents/x/compare?before=1&after=2'],
     ['version', '#/agents/x/versions/1'],
+    ['version beside the current one', '#/agents/x/versions/1/try'],
     ['try it', '#/agents/x/try'],
     ['try it again', `#/agents/x/try?from=${idOf(1_000_000)}`],
     ['runs', '#/runs'],

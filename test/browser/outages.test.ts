@@ -75,6 +75,11 @@ const PAGES: [string, string, Content][] = [
     `#/agents/${AGENT_ID}/versions/${VERSION_ID}`,
     (page) => page.getByRole('heading', { name: 'Instructions' }),
   ],
+  [
+    'version beside the current one',
+    `#/agents/${AGENT_ID}/versions/${VERSION_ID}/try`,
+    (page) => page.getByText('This version has become current'),
+  ],
   ['try it', `#/agents/${AGENT_ID}/try`, (page) => page.getByRole('button', { name: 'Run', exact: true })],
   ['runs', '#/runs', (page) => page.getByText(/^1 run/)],
   ['run', `#/runs/${idOf(1_000_000)}`, (page) => page.getByText('I look it up.')],
