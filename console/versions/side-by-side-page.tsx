@@ -17,7 +17,7 @@ import { Elapsed, RunLink, StatusBadge, VersionLink } from '../components/values
 import { VisibleText } from '../components/visible-text.tsx'
 import { initialValue } from '../schema/form/field.ts'
 import { printJson } from '../schema/json-edit.ts'
-import { useCheck } from '../schema/run-check.ts'
+import { runCheck, useCheck } from '../schema/run-check.ts'
 import { SchemaEditor } from '../schema/schema-editor.tsx'
 import { openSchema } from '../schema/schema-view.ts'
 import { toHref, toPath } from '../state/location.ts'
@@ -90,10 +90,16 @@ function SideBySide({ agent, version, current }: Props) {
   const hasMistakes = check.issues.length > 0 || problems.length > 0
   const isSyntax = check.issues.some(({ kind }) => kind === 'syntax')
 
-  function run(event: TargetedSubmitEvent<HTMLFormElement>) {
+  async function run(event: TargetedSubmitEvent<HTMLFormElement>) {
     event.preventDefault()
     if (isRunning || !mayRun) return
-    if (hasMistakes && (warned !== text || isSyntax || problems.length > 0)) {
+    // What is shown may be about an earlier text. What cannot be checked here is checked by the service.
+    const request = { text, schema, mode: 'adapting' as const }
+    const mistakes = await runCheck(request, new AbortController().signal).catch(() => [])
+    if (
+      (mistakes.length > 0 || problems.length > 0) &&
+      (warned !== text || isSyntax || problems.length > 0)
+    ) {
       setWarned(text)
       setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
       return
