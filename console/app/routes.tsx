@@ -95,7 +95,7 @@ const routes: Route[] = [
     <SideBySidePage key={`${agent} ${versionId}`} agent={agent} versionId={versionId} />
   )),
   route('/agents/{agent}/try', 'agents', ({ agent }, query) => (
-    <TryPage key={`${agent} ${query.get('from')}`} agent={agent} from={query.get('from')} />
+    <TryPage key={`${agent} ${query}`} agent={agent} from={query.get('from')} input={query.get('input')} />
   )),
   route('/runs', 'runs', (_, query) => <RunsPage query={query} />),
   route('/runs/{executionId}', 'runs', ({ executionId }, query) => (

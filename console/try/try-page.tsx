@@ -32,8 +32,17 @@ type Loaded = {
   me: MeRecord | null
 }
 
-/** Runs an agent with an input that is typed here. @param from an execution whose input is where to begin */
-export function TryPage({ agent: idOrSlug, from }: { agent: string; from: string | null }) {
+type Props = {
+  /** ID or slug. */
+  agent: string
+  /** An execution whose input is where to begin. */
+  from: string | null
+  /** JSON text to begin with, unless there is such an execution. */
+  input: string | null
+}
+
+/** Runs an agent with an input that is typed here. */
+export function TryPage({ agent: idOrSlug, from, input }: Props) {
   const me = useMe()
   const loaded = useResource(`${idOrSlug} ${from}`, (signal) => load(idOrSlug, from, me, signal))
   const { data, error, reload } = loaded
@@ -49,7 +58,7 @@ export function TryPage({ agent: idOrSlug, from }: { agent: string; from: string
     >
       {error && <ErrorBox error={error} onRetry={reload} />}
       {!data && !error && <Spinner label="Loading the agent…" />}
-      {data && <TryAgent {...data} fromId={from} />}
+      {data && <TryAgent {...data} fromId={from} given={input} />}
     </Page>
   )
 }
@@ -86,7 +95,9 @@ async function findRun(id: string, signal: AbortSignal): Promise<ExecutionRecord
   }
 }
 
-function TryAgent({ agent, versions, from, fromId, me }: Loaded & { fromId: string | null }) {
+type AgentProps = Loaded & { fromId: string | null; given: string | null }
+
+function TryAgent({ agent, versions, from, fromId, given, me }: AgentProps) {
   const versionOf = ({ version }: RunOptions) =>
     versions.find(({ id }) => id === (version || agent.currentVersionId))
   const schemaOf = (options: RunOptions) =>
@@ -97,11 +108,11 @@ function TryAgent({ agent, versions, from, fromId, me }: Loaded & { fromId: stri
   )
   const initial = useMemo((): Typed => {
     const options = initialOptions(agent, versions, from)
-    return { options, text: initialText(schemaOf(options), from) }
+    return { options, text: from === null && given !== null ? given : initialText(schemaOf(options), from) }
   }, [])
   const input = useTypedInput({
     owner,
-    from: fromId,
+    from: fromId ?? given,
     initial,
     schemaOf,
     restore: ({ text, options }) => ({

@@ -87,6 +87,15 @@ describe('in an organization without runs, the overview', () => {
     expect(((await runs.json()) as unknown[]).length).toBe(1)
   })
 
+  it('hands the input over to a form', async () => {
+    await org.publish('echo')
+    const page = await openOverview()
+    await page.getByLabel('Input (JSON)').fill('{"text":"typed here"}')
+    await page.getByRole('link', { name: 'Fill in a form instead' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Try Echo' }).waitFor()
+    expect(await page.getByLabel('text').inputValue()).toBe('typed here')
+  })
+
   it.each([{ theme: 'light' }, { theme: 'dark', isPhone: true }] as const)(
     'has no violations, with %o',
     async (options) => {
