@@ -292,7 +292,10 @@ describe('a trial whose runner is killed', () => {
       delayMs = 100
       const chosen = [...originals].slice(0, 60)
       const triedOrders = sorted(chosen.map(([, order]) => order))
-      const id = await startTrial(draft, { executions: chosen.map(([original]) => original) })
+      const id = await startTrial(draft, {
+        executions: chosen.map(([original]) => original),
+        limit: undefined,
+      })
       for (let kill = 1; kill <= kills; kill++) {
         await wait('requests of the trial', () => requests() - before > kill * 25)
         await wait('a runner', async () => {
