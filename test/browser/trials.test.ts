@@ -320,7 +320,7 @@ describe('a trial', () => {
     await page.getByRole('dialog').getByText('This cannot be undone').waitFor()
     expect(sent).toEqual([])
     await button(page, 'Cancel trial').click()
-    await page.getByText('Being cancelled').waitFor()
+    await page.getByText('Being cancelled').first().waitFor()
     expect(sent).toEqual([{ name: 'cancel', id: TRIAL_ID }])
     expect(await button(page, 'Cancel trial…').isDisabled()).toBe(true)
   })
