@@ -104,7 +104,8 @@ describe('reuseResult', () => {
     })
     await engine.executions.create({ execution: leader })
     await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
-    const outcome = { status: 'SUCCESS' as const, output: { text: 'forced' }, ...NO_PROGRESS, steps: 1 }
+    const progress = { ...NO_PROGRESS, model: 'openai/gpt-5', steps: 1 }
+    const outcome = { status: 'SUCCESS' as const, output: { text: 'forced' }, ...progress }
     const finishedAt = new Date().toISOString()
     await engine.executions.finish({ execution: leased(leader, LEASE.owner), outcome, finishedAt })
     expect(await runAt(0, key)).toMatchObject({ cached: false, output: { text: 'x' } })
