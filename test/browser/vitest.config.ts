@@ -10,7 +10,7 @@ export default defineConfig({
     env: { POWERTOOLS_LOG_LEVEL: 'WARN' },
     // A browser uses both processors of a small machine, and some tests measure it.
     fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 })

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { launch, type PageOptions, toContextOptions } from './launch.ts'
 
 /** Beyond what a page takes on a loaded machine. */
-const TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 60_000
 
 /** What a page of the console never does. */
 type Misconduct = { kind: 'dialog' | 'error' | 'foreign request' | 'policy violation'; text: string }
