@@ -217,6 +217,9 @@ export type Outcome = {
 /** Stored with every run, so it has no member that is not required. */
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 }
 
+/** Of steps that are known to cost nothing. */
+export const NO_COST: Usage = { ...NO_USAGE, costUsd: 0 }
+
 export const CANCELLED: ExecutionError = {
   code: 'Cancelled',
   message: 'The execution was cancelled on request.',

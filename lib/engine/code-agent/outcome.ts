@@ -1,5 +1,12 @@
 import type { Version } from '../../core/agent.ts'
-import { type Execution, type ExecutionError, failure, NO_USAGE, type Outcome } from '../../core/execution.ts'
+import {
+  type Execution,
+  type ExecutionError,
+  failure,
+  NO_COST,
+  NO_USAGE,
+  type Outcome,
+} from '../../core/execution.ts'
 import { isJsonObject, isWithinDepth, MAX_JSON_DEPTH } from '../../core/json/json.ts'
 import type { SecretMask } from '../../tools/secret-mask.ts'
 import { inputValidatorOf, outputValidatorOf } from '../compiled-schemas.ts'
@@ -31,7 +38,7 @@ function validate(json: string, { version, steps }: EndedRun): Outcome {
   const errors = outputValidatorOf(version)(output)
   if (errors.length > 0)
     return failure({ ...mismatch('The output does not match the output schema.'), errors })
-  return { status: 'SUCCESS', output, steps, usage: NO_USAGE, model: null }
+  return { status: 'SUCCESS', output, steps, usage: steps > 0 ? NO_COST : NO_USAGE, model: null }
 }
 
 const mismatch = (message: string): ExecutionError => ({ code: 'OutputSchemaMismatch', message })

@@ -1,5 +1,5 @@
 import { cutValue } from '../../core/compare.ts'
-import type { Execution, ExecutionError, Usage } from '../../core/execution.ts'
+import { type Execution, type ExecutionError, NO_COST } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import { type PointerTree, toPointerTree, withoutPointers } from '../../core/json/pointer.ts'
 import { FINAL_ANSWER, type ToolCall, type ToolResult } from '../../core/model.ts'
@@ -28,7 +28,6 @@ const notMade = ({ name: tool, input }: ToolCall, step: number): Diverged =>
   )
 
 /** What a replayed response costs. A known price: those of other responses stay known in the sum. */
-const NO_COST: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
 
 /** Errors that repeat by themselves, unless they are those of a request. */
 const DECIDED_BY_STEPS = new Set([
