@@ -82,7 +82,7 @@ const PAGES: [string, string, Content][] = [
   ],
   ['try it', `#/agents/${AGENT_ID}/try`, (page) => page.getByRole('button', { name: 'Run', exact: true })],
   ['runs', '#/runs', (page) => page.getByText(/^1 run/)],
-  ['run', `#/runs/${idOf(1_000_000)}`, (page) => page.getByText('I look it up.')],
+  ['run', `#/runs/${idOf(1_000_000)}`, (page) => page.getByRole('treeitem', { name: /^1\. Model/ })],
   ['approvals', '#/approvals', (page) => page.getByRole('heading', { name: 'Refund 1?' })],
   ['batches', '#/batches', (page) => page.getByText('1 batch', { exact: true })],
   ['batch', `#/batches/${aBatch(1).id}`, (page) => page.getByText('10 of 10 ended')],
