@@ -66,16 +66,23 @@ describe('with the real service', () => {
 
     status = 500
     received = []
-    await demo.run('redact-pii', { content: 'ada@example.com' })
-    await expect.poll(() => received.length).toBeGreaterThan(0)
-    const row = page.getByRole('row').filter({ hasText: 'Run succeeded' })
+    // Processes read the webhooks of an organization every 30 s.
+    const runOnce = async () => {
+      await demo.run('redact-pii', { content: 'ada@example.com' })
+      return received.length
+    }
+    await expect.poll(runOnce, { timeout: 60_000, interval: 3_000 }).toBeGreaterThan(0)
+    const row = page.getByRole('row').filter({ hasText: 'Run succeeded' }).first()
     await expect
-      .poll(async () => {
-        await page.reload()
-        await page.getByRole('heading', { name: 'Deliveries' }).waitFor()
-        await page.locator('.spinner').first().waitFor({ state: 'detached' })
-        return row.count()
-      })
+      .poll(
+        async () => {
+          await page.reload()
+          await page.getByRole('heading', { name: 'Deliveries' }).waitFor()
+          await page.locator('.spinner').first().waitFor({ state: 'detached' })
+          return row.count()
+        },
+        { timeout: 60_000 },
+      )
       .toBe(1)
     await row.getByText('Tried again').waitFor()
 
