@@ -69,7 +69,8 @@ export function TracePanel({ run, steps, hasAllSteps, children, onLoadStep, ...c
     const item = nextFound(found, { items, selectedId, offset })
     if (!item) return
     select(item.id)
-    announce(`${found.indexOf(item) + 1} of ${found.length}: ${item.label}`)
+    // The status beside the field says which of them it is.
+    announce(item.label)
   }
 
   const at = found.findIndex(({ id }) => id === selectedId)
