@@ -30,7 +30,14 @@ const steps: StepRecord[] = Array.from({ length: 7 }, (_, index) =>
   }),
 )
 const run = anExecutionRecord(0, {
-  ...{ steps: 7, attempts: 2, source: 'TRIAL', trialId: idOf(70), originalExecutionId: idOf(71) },
+  ...{
+    steps: 7,
+    attempts: 2,
+    draft: true,
+    source: 'TRIAL',
+    trialId: idOf(70),
+    originalExecutionId: idOf(71),
+  },
   input: { text: 'x'.repeat(3_000), lines: Array.from({ length: 200 }, (_, line) => ({ line })) },
   output: { lines: Array.from({ length: 200 }, (_, line) => ({ line })) },
 })
