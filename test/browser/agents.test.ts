@@ -111,7 +111,7 @@ async function openPage(hash: string): Promise<Page> {
 
 const openTry = async () => {
   const page = await openPage('#/agents/agent-7/try')
-  await page.getByLabel('name').waitFor()
+  await page.getByLabel(/^name/).waitFor()
   return page
 }
 
@@ -161,7 +161,7 @@ describe('the page of an agent', () => {
 describe('the form of an input', () => {
   it('sends what was typed, digit by digit', async () => {
     const page = await openTry()
-    await page.getByLabel('name').fill("O'Neill")
+    await page.getByLabel(/^name/).fill("O'Neill")
     await page.getByLabel('number').fill('12345678901234567890')
     await page.getByLabel('gift').selectOption('true')
     await page.getByLabel('article').fill('tea')
@@ -203,18 +203,20 @@ describe('the form of an input', () => {
       throw new InputSchemaMismatch([{ path: '/customer/name', message }])
     }
     const page = await openTry()
-    await page.getByLabel('name').fill('Nobody')
+    await page.getByLabel(/^name/).fill('Nobody')
     await page.getByLabel('article').fill('tea')
     await run(page)
-    const field = page.getByLabel('name')
+    const field = page.getByLabel(/^name/)
     await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
     const [, errorId] = (await field.getAttribute('aria-describedby'))?.split(' ') ?? []
     const error = await page.locator(`[id="${errorId}"]`).textContent()
-    expect(error).toBe(message)
+    expect(error).toBe('Is not known to us.')
     await showJson(page)
     await page.getByRole('button', { name: 'Line 3, column 5' }).waitFor()
+    const shown = page.getByText('Is not known to us.')
+    await expect.poll(() => shown.count()).toBe(2)
     await editor(page).fill('{"customer": {"name": "Somebody"}, "items": []}')
-    await expect.poll(() => page.getByText(message).count()).toBe(1)
+    await expect.poll(() => shown.count()).toBe(1)
   })
 })
 
@@ -224,7 +226,7 @@ describe('a long input', () => {
     const page = await openTry()
     await showJson(page)
     await editor(page).fill(text)
-    await page.getByText('/items/0/count must be an integer, not a string.').waitFor()
+    await page.getByText('items 1 › count: Enter a whole number.').waitFor()
     expect((await page.locator('main').textContent())?.length).toBeLessThan(20_000)
     await page.getByRole('button', { name: 'Save it as input.json' }).waitFor()
     await run(page)
@@ -241,6 +243,6 @@ describe('a long input', () => {
     await showJson(page)
     await editor(page).fill(text)
     expect(await editor(page).inputValue()).toBe(text)
-    await page.getByText('/field0 is not defined in the schema.').waitFor()
+    await page.getByText('field0: Unknown field').waitFor()
   })
 })
