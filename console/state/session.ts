@@ -26,19 +26,20 @@ const KNOWN_ANSWER_MS = 2_000
 
 let storage: TokenStorage | null = null
 let tabs: TabLink | null = null
-/** Of a link that was opened before it was known whether another token is in use. */
+/** Of a link that was opened before it was known whether another token is in use. A reload in between keeps it. */
 let linkToken: string | null = null
+let linkStorage: TokenStorage | null = null
 
 /** Uses the token of this tab, otherwise that of another tab, otherwise the one that this device keeps. */
 export function startSession(): void {
   // Each stage on a host has a console of its own: they differ in their path.
   const key = `agent-execution-service.token ${window.location.pathname}`
-  const opened = openTokenStorage(key, {
-    tab: () => sessionStorage,
-    device: () => localStorage,
-    now: Date.now,
-  })
+  const places = { tab: () => sessionStorage, device: () => localStorage, now: Date.now }
+  const opened = openTokenStorage(key, places)
   storage = opened
+  linkStorage = openTokenStorage(`${key} link`, places)
+  linkToken ??= linkStorage.load()
+  linkStorage.save(linkToken)
   tabs = openTabs(key)
   const token = opened.load()
   credentials.subscribe(() => opened.save(credentials.get().token))
@@ -51,11 +52,15 @@ export function startSession(): void {
   })
 }
 
-/** Whether another tab is signed in: each of them holds a lock. Null where there are none, such as without HTTPS. */
+/**
+ * Whether another tab is signed in: each of them holds a lock. Null where there are none, such as without HTTPS, and if
+ * the browser does not say.
+ */
 async function findOthers(key: string): Promise<boolean | null> {
   try {
-    const { held } = await navigator.locks.query()
-    return held?.some(({ name }) => name === key) ?? null
+    const silence = new Promise<null>((resolve) => setTimeout(resolve, ANSWER_MS, null))
+    const locks = await Promise.race([navigator.locks.query(), silence])
+    return locks?.held?.some(({ name }) => name === key) ?? null
   } catch {
     return null
   }
@@ -113,6 +118,7 @@ function stopLooking(): void {
   const kept = credentials.get().token === null ? (storage?.loadKept() ?? null) : null
   if (kept !== null) credentials.set({ token: kept, rejection: null })
   isLookingForToken.set(false)
+  linkStorage?.save(null)
   if (linkToken !== null) offer(linkToken)
   linkToken = null
 }
@@ -121,6 +127,7 @@ function stopLooking(): void {
 export function offer(token: string): void {
   if (isLookingForToken.get()) {
     linkToken = token
+    linkStorage?.save(token)
     return
   }
   const { token: current } = credentials.get()

@@ -39,6 +39,17 @@ describe('signing in', () => {
     expect(page.url()).not.toContain(org.token)
   })
 
+  it('works with a link, also if the page is loaded again while it looks for other tabs', async () => {
+    const page = await open(`${console}#nothing`)
+    await page.context().addInitScript('if (navigator.locks) navigator.locks.query = () => new Promise(() => {})')
+    await page.goto('about:blank')
+    await page.goto(`${console}#token=${org.token}`)
+    expect(await page.locator('h1').count(), 'it is looking').toBe(0)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(await page.evaluate('Object.values(sessionStorage)')).toEqual([org.token])
+  })
+
   it('says that a token is wrong, and lets one try again', async () => {
     const page = await open(console)
     await page.getByLabel('API token').fill('aes_wrong')
