@@ -41,7 +41,9 @@ describe('signing in', () => {
 
   it('works with a link, also if the page is loaded again while it looks for other tabs', async () => {
     const page = await open(`${console}#nothing`)
-    await page.context().addInitScript('if (navigator.locks) navigator.locks.query = () => new Promise(() => {})')
+    await page
+      .context()
+      .addInitScript('if (navigator.locks) navigator.locks.query = () => new Promise(() => {})')
     await page.goto('about:blank')
     await page.goto(`${console}#token=${org.token}`)
     expect(await page.locator('h1').count(), 'it is looking').toBe(0)
