@@ -31,6 +31,8 @@ export function useBrowser() {
       pages.push(page)
       watch(page, new URL(url).origin, (kind, text) => void misconduct.push({ kind, text }))
       await page.goto(url)
+      // The console first asks other tabs for their token: a page that is left before that has not kept its own.
+      if (url.includes('#token=')) await page.locator('.layout, .sign-in').first().waitFor()
       return page
     },
   }
