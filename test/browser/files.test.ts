@@ -51,6 +51,7 @@ describe('trying an agent with files', () => {
     const [run] = (await demo.call('GET', '/v1/agents/measure-files/executions?fields=summary')).json
     await page.goto(`${demo.url}/console#/runs/${run.id}`)
     await page.getByRole('heading', { name: 'Input', exact: true }).waitFor()
+    await page.getByRole('button', { name: /^Load the input, / }).click()
     await page.getByText('application/pdf, 4.0 MB').first().waitFor()
     expect((await page.content()).includes('JVBERi0')).toBe(false)
   })
