@@ -58,7 +58,11 @@ export async function buildConsole(folder: string, { quality }: Options): Promis
   const { script } = findEntry(split.metafile.outputs)
   const { outputFiles, outputs } = await mergeFirstView(split, script, common)
   const main = outputFiles.find(({ path }) => basename(path) === basename(script))
-  if (main) main.contents = Buffer.from(loadAtOnce(main.text, outputs))
+  if (main) {
+    main.contents = Buffer.from(loadAtOnce(main.text, outputs))
+    const output = outputs[script]
+    if (output) output.bytes = main.contents.length
+  }
   const page = insertNames(await readFile(join(SOURCE, PAGE), 'utf8'), outputs)
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
