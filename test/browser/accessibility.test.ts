@@ -38,10 +38,12 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => Promise.all([demo?.stop(), webhooks?.stop()]))
 
-/** Of another version of `redact-pii`, which is what it was before. */
+/** Of another version of `redact-pii`, which succeeds too: any run may get it. */
 async function startRollout(): Promise<void> {
-  const document = '---\ntitle: Redact PII\nslug: redact-pii\ninput: {}\noutput: {}\n---\nRedact.\n'
-  const { json } = await demo.call('POST', '/v1/agents', { body: { document, draft: true } })
+  const fields = 'input:\n  content: { type: string }\noutput:\n  redactedContent: { type: string }\n'
+  const document = `---\ntitle: Redact PII\nslug: redact-pii\ncode: true\n${fields}---\n`
+  const code = 'export default async ({ content }) => ({ redactedContent: content })'
+  const { json } = await demo.call('POST', '/v1/agents', { body: { document, code, draft: true } })
   const abort = { maxErrorRate: 0.05, maxCostIncrease: 0.5, minRuns: 200 }
   const body = { versionId: json.id, percent: 25, abort }
   await demo.call('PUT', '/v1/agents/redact-pii/rollout', { body })
