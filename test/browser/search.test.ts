@@ -204,7 +204,7 @@ describe('an ID', () => {
   ])('works %s, with the keyboard only', async (_, text) => {
     const page = await openConsole()
     await page.keyboard.press('/')
-    await field(page).waitFor()
+    await field(page).and(page.locator(':focus')).waitFor()
     await page.keyboard.insertText(text)
     await page.getByRole('option', { name: /^Run/ }).waitFor()
     await page.keyboard.press('Enter')
