@@ -10,6 +10,7 @@ export default defineConfig({
     env: { POWERTOOLS_LOG_LEVEL: 'WARN' },
     // A browser uses both processors of a small machine, and some tests measure it.
     fileParallelism: false,
+    expect: { poll: { timeout: 60_000 } },
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },
