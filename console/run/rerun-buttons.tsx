@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import type { ExecutionRecord, ExecutionStateRecord } from '../../lib/api/schemas/execution-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { ApiError } from '../api/api-error.ts'
-import { newKey } from '../api/new-key.ts'
+import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
 import { useAction } from '../components/dialog.tsx'
@@ -41,7 +41,7 @@ function RerunButton({ run, versionId, label, help }: ButtonProps) {
   // Two clicks, and a click after an error that leaves open whether there is a run, lead to one run.
   const key = useRef<string | null>(null)
   const { isRunning, error, start } = useAction(async () => {
-    key.current ??= newKey()
+    key.current ??= newIdempotencyKey()
     try {
       const { id } = await requestJson<ExecutionStateRecord>(`/v1/agent_executions/${run.id}/rerun`, {
         method: 'POST',

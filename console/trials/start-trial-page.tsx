@@ -6,7 +6,7 @@ import { MAX_COST_USD } from '../../lib/core/limits.ts'
 import { TRIAL_RUNS } from '../../lib/core/trial.ts'
 import { getVersion, useAgents } from '../api/agents.ts'
 import { withLabels } from '../api/api-error.ts'
-import { newKey } from '../api/new-key.ts'
+import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
@@ -134,11 +134,11 @@ type OfVersionProps = FormProps & { agent: AgentRecord; versionId: string }
 
 function OfVersion({ agent, versionId, form, set }: OfVersionProps) {
   const version = useResource('version', (signal) => getVersion(agent.id, versionId, signal))
-  const key = useRef(newKey())
+  const key = useRef(newIdempotencyKey())
   const body = version.data && JSON.stringify(toTrialBody(form, liveTools(version.data)))
   // The same key for the same trial: sent twice, it starts once.
   useEffect(() => {
-    key.current = newKey()
+    key.current = newIdempotencyKey()
   }, [body])
   const { isRunning, error, start } = useAction(async () => {
     const path = `/v1/agents/${agent.id}/versions/${encodeURIComponent(versionId)}/trials`

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import { ApiError } from '../api/api-error.ts'
-import { newKey } from '../api/new-key.ts'
+import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestEvents, requestJson } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { followRun } from '../run/follow-run.ts'
@@ -92,7 +92,7 @@ async function runAgent(request: TryRequest, signal: AbortSignal, update: Update
 
 /** Sends the run, again if there is no response: with the same key that is the same run. */
 async function send({ agent, parameters, body }: TryRequest, signal: AbortSignal) {
-  const key = newKey()
+  const key = newIdempotencyKey()
   const post = () =>
     requestEvents(`/v1/agents/${encodeURIComponent(agent)}/executions`, {
       method: 'POST',
