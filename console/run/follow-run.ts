@@ -1,76 +1,42 @@
-import type { SentEvent } from '../../clients/typescript/src/runs/sse.ts'
 import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
+import { type EventSourceOptions, followEvents } from '../api/follow-events.ts'
 import { parseJsonText } from '../api/request.ts'
-import { asApiError } from '../api/use-resource.ts'
 
-const MIN_RECONNECT_MS = 1_000
-const MAX_RECONNECT_MS = 20_000
-
-type FollowOptions = {
-  /** Opens the stream after a step; `''` for all events. @throws ApiError */
-  open: (lastStep: string) => Promise<AsyncIterable<SentEvent>>
-  signal: AbortSignal
+type FollowOptions = EventSourceOptions & {
   onSteps: (change: (steps: StepRecord[]) => StepRecord[]) => void
   /** What a suspended run waits for; null while a worker has it. */
   onWaiting?: (waits: ExecutionRecord['waitingFor']) => void
-  /** The stream is lost and will be opened again (true), or is open again. */
-  onReconnecting: (isReconnecting: boolean) => void
 }
 
 /**
- * Reads the events of a run until it is final. A lost stream is opened again after the last step that was received.
+ * Reads the events of a run until it is final.
  * @returns the record of the last event
- * @throws ApiError for what a retry cannot change: the run is deleted, or the token may not see it
+ * @throws as `followEvents` does
  */
-export async function followRun({
-  open,
-  signal,
-  onSteps,
-  onWaiting,
-  onReconnecting,
-}: FollowOptions): Promise<ExecutionRecord> {
-  let lastStep = ''
-  let waitMs = MIN_RECONNECT_MS
-  for (;;) {
-    try {
-      const events = await open(lastStep)
-      onReconnecting(false)
-      for await (const { event, data, id } of events) {
-        if (id) lastStep = id
-        if (event === 'step') {
-          waitMs = MIN_RECONNECT_MS
-          const step = parseJsonText<StepRecord>(data)
-          onWaiting?.(null)
-          onSteps((steps) => mergeStep(steps, step))
-        } else if (event === 'tool') {
-          waitMs = MIN_RECONNECT_MS
-          const call = parseJsonText<CallEvent>(data)
-          onSteps((steps) => mergeCall(steps, call))
-        } else if (event === 'waiting') {
-          // Nothing runs: the stream ends, and is asked again less and less often.
-          onWaiting?.(parseJsonText<Pick<ExecutionRecord, 'waitingFor'>>(data).waitingFor)
-        } else if (event === 'done') return parseJsonText<ExecutionRecord>(data)
+export const followRun = ({ onSteps, onWaiting, ...source }: FollowOptions): Promise<ExecutionRecord> =>
+  followEvents(source, ({ event, data }) => {
+    switch (event) {
+      case 'step': {
+        const step = parseJsonText<StepRecord>(data)
+        onWaiting?.(null)
+        onSteps((steps) => mergeStep(steps, step))
+        return 'news'
       }
-    } catch (error) {
-      const { status } = asApiError(error)
-      if (signal.aborted || (status >= 400 && status < 500 && status !== 429)) throw error
-      onReconnecting(true)
+      case 'tool': {
+        const call = parseJsonText<CallEvent>(data)
+        onSteps((steps) => mergeCall(steps, call))
+        return 'news'
+      }
+      case 'waiting':
+        // Nothing runs: the stream ends, and is asked again less and less often.
+        onWaiting?.(parseJsonText<Pick<ExecutionRecord, 'waitingFor'>>(data).waitingFor)
+        return 'nothing'
+      case 'done':
+        return { end: parseJsonText<ExecutionRecord>(data) }
+      default:
+        return 'nothing'
     }
-    await wait(waitMs, signal)
-    waitMs = Math.min(waitMs * 2, MAX_RECONNECT_MS)
-  }
-}
-
-/** @throws the reason of the signal if it aborts */
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  signal.addEventListener('abort', () => {
-    clearTimeout(timer)
-    reject(signal.reason)
   })
-  return promise
-}
 
 /** The data of a `tool` event: a call of a step, or a wait that has ended. */
 type CallEvent = (

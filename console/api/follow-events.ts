@@ -1,0 +1,58 @@
+import type { SentEvent } from '../../clients/typescript/src/runs/sse.ts'
+import { asApiError } from './use-resource.ts'
+
+const MIN_RECONNECT_MS = 1_000
+const MAX_RECONNECT_MS = 20_000
+
+export type EventSourceOptions = {
+  /** Opens the stream after an event; `''` for all events. @throws ApiError */
+  open: (lastEvent: string) => Promise<AsyncIterable<SentEvent>>
+  signal: AbortSignal
+  /** The stream is lost and will be opened again (true), or is open again. */
+  onReconnecting: (isReconnecting: boolean) => void
+}
+
+/** What an event has brought: something new, nothing, or the end. */
+type Received<T> = 'news' | 'nothing' | { end: T }
+
+/**
+ * Reads events until the last one. A stream that ends or is lost is opened again after the last event that was received,
+ * less and less often while nothing new arrives.
+ * @throws ApiError for what a retry cannot change: the subject is deleted, or the token may not see it
+ */
+export async function followEvents<T>(
+  { open, signal, onReconnecting }: EventSourceOptions,
+  receive: (event: SentEvent) => Received<T>,
+): Promise<T> {
+  let lastEvent = ''
+  let waitMs = MIN_RECONNECT_MS
+  for (;;) {
+    try {
+      const events = await open(lastEvent)
+      onReconnecting(false)
+      for await (const event of events) {
+        if (event.id) lastEvent = event.id
+        const received = receive(event)
+        if (typeof received === 'object') return received.end
+        if (received === 'news') waitMs = MIN_RECONNECT_MS
+      }
+    } catch (error) {
+      const { status } = asApiError(error)
+      if (signal.aborted || (status >= 400 && status < 500 && status !== 429)) throw error
+      onReconnecting(true)
+    }
+    await wait(waitMs, signal)
+    waitMs = Math.min(waitMs * 2, MAX_RECONNECT_MS)
+  }
+}
+
+/** @throws the reason of the signal if it aborts */
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  signal.addEventListener('abort', () => {
+    clearTimeout(timer)
+    reject(signal.reason)
+  })
+  return promise
+}
