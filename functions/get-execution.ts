@@ -1,8 +1,8 @@
 import { limitOpenRequests } from '../lib/access/open-requests.ts'
 import { executionParameters, waitHeaders } from '../lib/api/parameters.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { requestedOptionsOf } from '../lib/engine/batches/trial-line.ts'
 import { adaptedInputOf, readExecution } from '../lib/engine/executions/read-execution.ts'
-import { requestedOptionsOf } from '../lib/engine/trials/requested-options.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { toRecordResponse } from '../lib/http/responses.ts'
 

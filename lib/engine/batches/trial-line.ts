@@ -82,6 +82,16 @@ export function toOverrides(
   }
 }
 
+/** What a request chose for its execution, for a client that repeats it. */
+export async function requestedOptionsOf(agents: AgentStore, execution: Execution) {
+  const version = await resolveVersionOf(agents, execution)
+  const { useDynamicLearning } = execution.options
+  const chosen = toOverrides(execution, version, version)
+  return {
+    requestedOptions: { ...chosen, useDynamicLearning, useCache: execution.cache !== null },
+  }
+}
+
 const ofNothing = ({ tenantId }: Batch) => ({ input: {}, tenantId, overrides: {} })
 
 const ORIGINAL_DELETED: ExecutionError = {
