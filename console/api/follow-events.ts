@@ -16,8 +16,8 @@ export type EventSourceOptions = {
 type Received<T> = 'news' | 'nothing' | { end: T }
 
 /**
- * Reads events until the last one. A stream that ends or is lost is opened again after the last event that was received,
- * less and less often while nothing new arrives.
+ * Reads events until the last one. A stream that ends or is lost is opened again after the last event that was
+ * received, less and less often while nothing new arrives.
  * @throws ApiError for what a retry cannot change: the subject is deleted, or the token may not see it
  */
 export async function followEvents<T>(
