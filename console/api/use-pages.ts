@@ -70,3 +70,10 @@ export function usePages<T>(
   const shown = state.key === key ? state : empty
   return { ...shown, loadMore, reload, update }
 }
+
+/** A list with its newest items as they are now, for example after a poll: those that it did not have come first. */
+export function mergeNewest<T extends { id: string }>(listed: T[], newest: T[]): T[] {
+  const latest = new Map(newest.map((item) => [item.id, item]))
+  const known = new Set(listed.map(({ id }) => id))
+  return [...newest.filter(({ id }) => !known.has(id)), ...listed.map((item) => latest.get(item.id) ?? item)]
+}

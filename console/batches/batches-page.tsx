@@ -2,7 +2,7 @@ import './batches.css'
 import { useCallback, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/api/schemas/batch-record.ts'
 import { requestPage } from '../api/request.ts'
-import { usePages } from '../api/use-pages.ts'
+import { mergeNewest, usePages } from '../api/use-pages.ts'
 import { usePolling } from '../api/use-resource.ts'
 import { AgentTenantFilters } from '../components/agent-tenant-filters.tsx'
 import { Table } from '../components/data.tsx'
@@ -14,7 +14,7 @@ import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { BatchPage } from './batch-page.tsx'
-import { formatBatchCost, mergeBatches } from './batches.ts'
+import { formatBatchCost } from './batches.ts'
 import { BatchStatus, ProgressBar } from './progress.tsx'
 import { StartBatchDialog } from './start-batch-dialog.tsx'
 
@@ -66,7 +66,7 @@ function Batches({ agent, tenantId }: { agent: string; tenantId: string }) {
   const poll = useCallback(async () => {
     const query = { ...filters, limit: NEWEST }
     const { items } = await requestPage<BatchRecord>('/v1/batches', { query })
-    list.update((listed) => mergeBatches(listed, items))
+    list.update((listed) => mergeNewest(listed, items))
     return items
   }, [agent, tenantId])
   const interval = isOpen ? OPEN_INTERVAL_MS : IDLE_INTERVAL_MS

@@ -23,16 +23,6 @@ export const progressOf = ({ lines, counts }: Pick<BatchRecord, 'lines' | 'count
 export const formatBatchCost = ({ costUsd, maxBatchCostUsd }: BatchRecord): string =>
   maxBatchCostUsd === null ? formatCost(costUsd) : `${formatCost(costUsd)} of ${formatCost(maxBatchCostUsd)}`
 
-/** The newest state of batches in a list that began with what is listed; further ones come first. */
-export function mergeBatches(listed: BatchRecord[], newest: BatchRecord[]): BatchRecord[] {
-  const latest = new Map(newest.map((batch) => [batch.id, batch]))
-  const known = new Set(listed.map(({ id }) => id))
-  return [
-    ...newest.filter(({ id }) => !known.has(id)),
-    ...listed.map((batch) => latest.get(batch.id) ?? batch),
-  ]
-}
-
 /** Null: any. Unknown values, which an edited URL may contain, filter nothing. */
 export const parseLineStatus = (text: string | null): LineStatus | null =>
   text !== null && Object.hasOwn(LINE_STATUSES, text) ? (text as LineStatus) : null

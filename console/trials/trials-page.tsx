@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks'
 import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { requestPage } from '../api/request.ts'
-import { usePages } from '../api/use-pages.ts'
+import { mergeNewest, usePages } from '../api/use-pages.ts'
 import { usePolling } from '../api/use-resource.ts'
 import { Table } from '../components/data.tsx'
 import { formatCost, formatCount, shortId } from '../components/format.ts'
@@ -86,13 +86,15 @@ function Trials({ agent, version }: Filter) {
   const load = (next: URLSearchParams | null, signal?: AbortSignal) =>
     requestPage<TrialRecord>('/v1/trials', { query: next ?? { agent, version, limit: 25 }, signal })
   const { items, next, isLoading, error, loadMore, reload, update } = usePages('trials', load)
+  const poll = async () => {
+    const newest = await load(null)
+    update((listed) => mergeNewest(listed, newest.items))
+  }
   const isEmpty = items.length === 0
   return (
     <>
       {isLoading && isEmpty && <Spinner label="Loading trials…" />}
-      {items.some(({ status }) => status !== 'ENDED') && (
-        <Follow poll={async () => update(replaceWith((await load(null)).items))} />
-      )}
+      {items.some(({ status }) => status !== 'ENDED') && <Follow poll={poll} />}
       {!isEmpty && (
         <Table
           caption="Trials, newest first"
@@ -124,14 +126,6 @@ function Follow({ poll }: { poll: () => Promise<unknown> }) {
   if (isLive) return null
   return <p class="muted">Updates are interrupted: the service does not respond. Trying again…</p>
 }
-
-const replaceWith =
-  (fresh: TrialRecord[]) =>
-  (shown: TrialRecord[]): TrialRecord[] => {
-    const known = new Set(shown.map(({ id }) => id))
-    const byId = new Map(fresh.map((trial) => [trial.id, trial]))
-    return [...fresh.filter(({ id }) => !known.has(id)), ...shown.map((each) => byId.get(each.id) ?? each)]
-  }
 
 function Row({ trial }: { trial: TrialRecord }) {
   const { id, documentId, versionId, verdicts, lines, costUsd, createdAt } = trial

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DeliveryRecord } from '../../lib/api/schemas/webhook-record.ts'
 import { requestPage } from '../api/request.ts'
-import { usePages } from '../api/use-pages.ts'
+import { mergeNewest, usePages } from '../api/use-pages.ts'
 import { usePolling } from '../api/use-resource.ts'
 import { Segments, Table } from '../components/data.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
@@ -46,7 +46,7 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
     items,
     async () => {
       const first = await load(null)
-      update((shown) => merge(shown, first.items))
+      update((shown) => mergeNewest(shown, first.items))
       return first.items
     },
     onNews,
@@ -112,7 +112,7 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
           delivery={found ?? null}
           lookedAt={items.length}
           url={url}
-          onChange={(changed) => update((all) => merge(all, [changed]))}
+          onChange={(changed) => update((all) => mergeNewest(all, [changed]))}
           path={path}
           closedHref={toHref(path, { show })}
         />
@@ -120,19 +120,12 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
       {isRedelivering && (
         <RedeliverDialog
           webhookId={webhookId}
-          onChange={(changed) => update((all) => merge(all, [changed]))}
+          onChange={(changed) => update((all) => mergeNewest(all, [changed]))}
           onClose={() => setIsRedelivering(false)}
         />
       )}
     </section>
   )
-}
-
-/** Fresh records in the place of those that are shown; new ones before them. */
-export function merge(shown: DeliveryRecord[], fresh: DeliveryRecord[]): DeliveryRecord[] {
-  const byId = new Map(fresh.map((delivery) => [delivery.id, delivery]))
-  const known = new Set(shown.map(({ id }) => id))
-  return [...fresh.filter(({ id }) => !known.has(id)), ...shown.map((each) => byId.get(each.id) ?? each)]
 }
 
 /** Looks whether anything was sent. @returns whether the service responds */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../console/api/api-error.ts'
+import { mergeNewest } from '../../../console/api/use-pages.ts'
 import {
   formatBatchCost,
   mediaTypeOf,
-  mergeBatches,
   NO_BATCH_OPTIONS,
   parseLineStatus,
   progressOf,
@@ -22,10 +22,10 @@ it('formatBatchCost names the limit', () => {
   expect(formatBatchCost(aBatch(1, { maxBatchCostUsd: 5 }))).toBe('$1.20 of $5.00')
 })
 
-it('mergeBatches adds newer ones in front, and keeps older ones', () => {
+it('mergeNewest adds newer ones in front, and keeps older ones', () => {
   const [one, two, three] = [aBatch(1), aBatch(2), aBatch(3)]
   const changed = { ...two, costUsd: 9 }
-  expect(mergeBatches([two, three], [one, changed])).toEqual([one, changed, three])
+  expect(mergeNewest([two, three], [one, changed])).toEqual([one, changed, three])
 })
 
 it.each([
