@@ -4,7 +4,7 @@ import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
 import { findReasons } from '../../lib/api/trial-outcome.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, send } from '../api/request.ts'
-import { usePolling, useResource } from '../api/use-resource.ts'
+import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Card, Facts } from '../components/data.tsx'
 import { ConfirmDialog } from '../components/dialog.tsx'
@@ -18,7 +18,7 @@ import { type Release, readRelease } from './release.ts'
 import { ReportDialog } from './report-dialog.tsx'
 import { TrialItems } from './trial-items.tsx'
 import { TrialMeasures } from './trial-measures.tsx'
-import { TrialBadge } from './trial-values.tsx'
+import { FollowTrials, TrialBadge } from './trial-values.tsx'
 import { VerdictBar, VerdictCounts } from './verdict-bar.tsx'
 import { endedOf, parseVerdict, withoutName } from './verdicts.ts'
 
@@ -31,6 +31,10 @@ export function TrialPage({ trialId, query }: Props) {
   const { data, error, reload, setData } = useResource(trialId, (signal) =>
     requestJson<TrialRecord>(trialPath(trialId), { signal }),
   )
+  const poll = async () => {
+    const trial = await requestJson<TrialRecord>(trialPath(trialId))
+    setData(trial)
+  }
   // Of the version that is current now: it can have changed since the trial was started.
   const release = useResource(`${data?.documentId}`, async (signal) =>
     data ? await readRelease(data.documentId, signal) : null,
@@ -47,9 +51,7 @@ export function TrialPage({ trialId, query }: Props) {
       <NeedsScope scope="read">
         {error && !data && <ErrorBox error={error} onRetry={reload} />}
         {!isReady && !error && <Spinner label="Loading the trial…" />}
-        {data && data.status !== 'ENDED' && (
-          <Follow poll={async () => setData(await requestJson<TrialRecord>(trialPath(trialId)))} />
-        )}
+        {data && data.status !== 'ENDED' && <FollowTrials poll={poll} />}
         {isReady && (
           <div class="stack">
             <Verdicts trial={data} query={query} />
@@ -64,13 +66,6 @@ export function TrialPage({ trialId, query }: Props) {
       </NeedsScope>
     </Page>
   )
-}
-
-/** Reads the trial again while it is in progress. */
-function Follow({ poll }: { poll: () => Promise<unknown> }) {
-  const isLive = usePolling(poll, 'trial')
-  if (isLive) return null
-  return <p class="muted">Updates are interrupted: the service does not respond. Trying again…</p>
 }
 
 function Verdicts({ trial, query }: { trial: TrialRecord; query: URLSearchParams }) {

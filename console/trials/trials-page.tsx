@@ -4,7 +4,6 @@ import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { requestPage } from '../api/request.ts'
 import { mergeNewest, usePages } from '../api/use-pages.ts'
-import { usePolling } from '../api/use-resource.ts'
 import { Table } from '../components/data.tsx'
 import { formatCost, formatCount, shortId } from '../components/format.ts'
 import { ListEnd } from '../components/list-end.tsx'
@@ -14,7 +13,7 @@ import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { StartTrialPage } from './start-trial-page.tsx'
 import { TrialPage } from './trial-page.tsx'
-import { TrialBadge } from './trial-values.tsx'
+import { FollowTrials, TrialBadge } from './trial-values.tsx'
 import { describeVerdicts, VerdictBar } from './verdict-bar.tsx'
 import { endedOf } from './verdicts.ts'
 
@@ -94,7 +93,7 @@ function Trials({ agent, version }: Filter) {
   return (
     <>
       {isLoading && isEmpty && <Spinner label="Loading trials…" />}
-      {items.some(({ status }) => status !== 'ENDED') && <Follow poll={poll} />}
+      {items.some(({ status }) => status !== 'ENDED') && <FollowTrials poll={poll} />}
       {!isEmpty && (
         <Table
           caption="Trials, newest first"
@@ -118,13 +117,6 @@ function Trials({ agent, version }: Filter) {
       <ListEnd {...{ next, isLoading, error, loadMore, reload }} />
     </>
   )
-}
-
-/** Reads the list again while a trial is in progress. */
-function Follow({ poll }: { poll: () => Promise<unknown> }) {
-  const isLive = usePolling(poll, 'trials')
-  if (isLive) return null
-  return <p class="muted">Updates are interrupted: the service does not respond. Trying again…</p>
 }
 
 function Row({ trial }: { trial: TrialRecord }) {
