@@ -34,6 +34,7 @@ export function TrialPage({ trialId, query }: Props) {
   const poll = async () => {
     const trial = await requestJson<TrialRecord>(trialPath(trialId))
     setData(trial)
+    return trial
   }
   // Of the version that is current now: it can have changed since the trial was started.
   const release = useResource(`${data?.documentId}`, async (signal) =>

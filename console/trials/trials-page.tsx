@@ -88,6 +88,7 @@ function Trials({ agent, version }: Filter) {
   const poll = async () => {
     const newest = await load(null)
     update((listed) => mergeNewest(listed, newest.items))
+    return newest.items
   }
   const isEmpty = items.length === 0
   return (

@@ -144,7 +144,9 @@ function useNews(
   return usePolling(
     async () => {
       const before = known.current
-      if (toText(await poll()) !== before) onNews()
+      const newest = toText(await poll())
+      if (newest !== before) onNews()
+      return newest
     },
     key,
     POLL_MS,
