@@ -1,5 +1,5 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
-import { recordUse, verifyToken } from '../lib/access/tokens.ts'
+import { recordUse, toAccess, verifyToken } from '../lib/access/tokens.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { toAuthorizerContext } from '../lib/http/authorizer-context.ts'
 import { system } from '../lib/system.ts'
@@ -22,6 +22,6 @@ export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<AP
       Version: '2012-10-17',
       Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${stage}/*` }],
     },
-    context: toAuthorizerContext({ ...token, tokenId: token.id, tokenName: token.name }),
+    context: toAuthorizerContext(toAccess(token)),
   }
 }

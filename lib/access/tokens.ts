@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { type TokenLimits, UNLIMITED } from '../core/access.ts'
+import { type Access, type TokenLimits, UNLIMITED } from '../core/access.ts'
 import type { Token } from '../core/agent.ts'
 import type { System, TokenStore } from '../core/ports.ts'
 
@@ -58,6 +58,13 @@ export async function verifyToken(tokens: TokenStore, header: string, now: numbe
   const token = text ? await tokens.getByHash({ hash: hashToken(text) }) : null
   if (!token || token.revokedAt || (token.expiresAt && Date.parse(token.expiresAt) <= now)) return null
   return token
+}
+
+/** What a valid token may do. */
+export function toAccess({ id, organizationId, name, expiresAt, scopes, agents, tenantId, rate }: Token): Access {
+  const limits: TokenLimits = { scopes, agents, tenantId, rate }
+  const end = expiresAt === null ? {} : { expiresAt: Math.floor(Date.parse(expiresAt) / 1_000) }
+  return { organizationId, tokenId: id, tokenName: name, ...end, ...limits }
 }
 
 /** Stores the hour of the use, once per hour. Best effort: it decides nothing. */

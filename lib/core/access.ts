@@ -33,6 +33,10 @@ export type Access = TokenLimits & {
   tokenId: string
   /** Absent if the authorizer is of an earlier release. */
   tokenName?: string
+  /** Who the identity provider says it is. `tokenId` is then a UUIDv5 of issuer and subject. Absent: an API token. */
+  subject?: string
+  /** Seconds since the epoch. Absent: the token does not expire, or the authorizer is of an earlier release. */
+  expiresAt?: number
 }
 
 /** Sends requests to public operations. */

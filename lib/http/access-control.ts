@@ -25,6 +25,8 @@ export function accessControl(
     before: async ({ event }) => {
       const access = fromAuthorizerContext(event.requestContext.authorizer ?? {})
       event.access = access
+      // API Gateway caches what the authorizer returned, also beyond the end of the token.
+      if (access.expiresAt !== undefined && access.expiresAt * 1_000 <= Date.now()) throw new Unauthorized()
       await countRequest(rates, access)
       if (scope !== 'any') assertScope(access, ...[scope].flat())
       if (allTenants) assertAllTenants(access)

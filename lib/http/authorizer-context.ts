@@ -7,11 +7,13 @@ export type AuthorizerContext = Record<string, string>
 
 /** Values that are absent restrict nothing. The names of a token and of a tenant can contain any characters. */
 export function toAuthorizerContext(access: Access): AuthorizerContext {
-  const { organizationId, tokenId, tokenName, scopes, agents, tenantId, rate } = access
+  const { organizationId, tokenId, tokenName, subject, expiresAt, scopes, agents, tenantId, rate } = access
   return {
     organizationId,
     tokenId,
     ...(tokenName !== undefined && { tokenName: encodeURIComponent(tokenName.toWellFormed()) }),
+    ...(subject !== undefined && { subject: encodeURIComponent(subject.toWellFormed()) }),
+    ...(expiresAt !== undefined && { expiresAt: String(expiresAt) }),
     ...(scopes && { scopes: scopes.join(',') }),
     ...(agents && { agents: agents.join(',') }),
     ...(tenantId !== null && { tenantId: encodeURIComponent(tenantId) }),
@@ -21,13 +23,18 @@ export function toAuthorizerContext(access: Access): AuthorizerContext {
 
 /** @throws Unauthorized for any other context than one of `toAuthorizerContext` */
 export function fromAuthorizerContext(context: Record<string, unknown>): Access {
-  const { organizationId, tokenId = '', tokenName, scopes, agents, tenantId, rate } = context
-  const isValid = [tokenId, tokenName, scopes, agents, tenantId].every(isOptionalText) && isOptionalRate(rate)
+  const { organizationId, tokenId = '', tokenName, subject, expiresAt, scopes, agents, tenantId, rate } = context
+  const isValid =
+    [tokenId, tokenName, subject, scopes, agents, tenantId].every(isOptionalText) &&
+    isOptionalNumber(rate, 4) &&
+    isOptionalNumber(expiresAt, 12)
   if (!isValid || typeof organizationId !== 'string' || !isUuid(organizationId)) throw new Unauthorized()
   return {
     organizationId,
     tokenId: String(tokenId),
     ...(tokenName !== undefined && { tokenName: decodeURIComponent(String(tokenName)) }),
+    ...(subject !== undefined && { subject: decodeURIComponent(String(subject)) }),
+    ...(expiresAt !== undefined && { expiresAt: Number(expiresAt) }),
     scopes: parseList(scopes)?.filter(isScope) ?? null,
     agents: parseList(agents),
     tenantId: tenantId === undefined ? null : decodeURIComponent(String(tenantId)),
@@ -37,6 +44,7 @@ export function fromAuthorizerContext(context: Record<string, unknown>): Access 
 
 const isOptionalText = (value: unknown) => value === undefined || typeof value === 'string'
 
-const isOptionalRate = (value: unknown) => value === undefined || /^[1-9][0-9]{0,3}$/.test(String(value))
+const isOptionalNumber = (value: unknown, maxDigits: number) =>
+  value === undefined || (/^[1-9][0-9]*$/.test(String(value)) && String(value).length <= maxDigits)
 
 const parseList = (text: unknown): string[] | null => (text === undefined ? null : String(text).split(','))

@@ -19,6 +19,8 @@ describe('the context of the authorizer', () => {
       organizationId: fc.uuid(),
       tokenId: fc.uuid(),
       tokenName: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 100 }),
+      subject: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 255 }),
+      expiresAt: fc.integer({ min: 1, max: 999_999_999_999 }),
       scopes: fc.option(fc.subarray([...SCOPES], { minLength: 1 })),
       agents: fc.option(fc.array(fc.stringMatching(/^[a-z0-9]{1,9}(-[a-z0-9]{1,9})?$/), { minLength: 1 })),
       tenantId: fc.option(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 128 })),
@@ -62,6 +64,7 @@ describe('the context of the authorizer', () => {
   it.each([
     ['a rate that is not a number', { rate: 'many' }],
     ['a rate of 0', { rate: '0' }],
+    ['an end that is not a number', { expiresAt: 'never' }],
     ['a list', { scopes: ['run'] }],
     ['null', { agents: null }],
     ['an organization that is not a UUID', { organizationId: 'a' }],
