@@ -61,7 +61,16 @@ export async function verifyToken(tokens: TokenStore, header: string, now: numbe
 }
 
 /** What a valid token may do. */
-export function toAccess({ id, organizationId, name, expiresAt, scopes, agents, tenantId, rate }: Token): Access {
+export function toAccess({
+  id,
+  organizationId,
+  name,
+  expiresAt,
+  scopes,
+  agents,
+  tenantId,
+  rate,
+}: Token): Access {
   const limits: TokenLimits = { scopes, agents, tenantId, rate }
   const end = expiresAt === null ? {} : { expiresAt: Math.floor(Date.parse(expiresAt) / 1_000) }
   return { organizationId, tokenId: id, tokenName: name, ...end, ...limits }

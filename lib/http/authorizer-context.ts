@@ -23,7 +23,17 @@ export function toAuthorizerContext(access: Access): AuthorizerContext {
 
 /** @throws Unauthorized for any other context than one of `toAuthorizerContext` */
 export function fromAuthorizerContext(context: Record<string, unknown>): Access {
-  const { organizationId, tokenId = '', tokenName, subject, expiresAt, scopes, agents, tenantId, rate } = context
+  const {
+    organizationId,
+    tokenId = '',
+    tokenName,
+    subject,
+    expiresAt,
+    scopes,
+    agents,
+    tenantId,
+    rate,
+  } = context
   const isValid =
     [tokenId, tokenName, subject, scopes, agents, tenantId].every(isOptionalText) &&
     isOptionalNumber(rate, 4) &&
