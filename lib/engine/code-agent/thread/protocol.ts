@@ -89,8 +89,11 @@ export type RunResult =
   /** The file is missing or has other content. Nothing of it was loaded. */
   | { type: 'code-changed' }
 
-/** What buffers may take beyond the limit during a run: V8 collects 64 MB at a time. */
-export const GARBAGE_BYTES = 128 * 2 ** 20
+/**
+ * What buffers may take beyond the limit during a run. V8 collects them when they have grown by 64 to 128 MB since it
+ * last did, and frees them in the background: on a busy machine, those of two collections are there at once.
+ */
+export const GARBAGE_BYTES = 256 * 2 ** 20
 
 export const memoryExceeded = (memoryMb: number): string =>
   `The agent exceeded its memory limit of ${memoryMb} MB.`
