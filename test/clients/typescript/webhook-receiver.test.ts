@@ -62,12 +62,12 @@ describe('the example receiver', () => {
   })
 
   it('rejects what is not signed with its secrets, or too large', async () => {
-    const event = { type: 'execution.succeeded', data: { id: '02' } }
+    const event = { type: 'execution.succeeded', data: { id: 'rejected-run' } }
     expect(await send('evt_3', event, newSecret())).toMatchObject({ ok: false, responseStatus: 400 })
     await receiver.sees('rejected: signature')
     const large = await send('evt_4', { ...event, more: 'x'.repeat(1_000_000) })
     expect(large).toMatchObject({ ok: false, responseStatus: 413 })
     expect((await fetch(`http://${host}/`)).status).toBe(400)
-    expect(receiver.output()).not.toContain('02')
+    expect(receiver.output()).not.toContain('rejected-run')
   })
 })
