@@ -10,6 +10,7 @@ import { functionOf, type OperationName, operationNames } from '../../lib/api/ro
 import { Unauthorized, Unavailable } from '../../lib/core/errors.ts'
 import { CONSOLE_FOLDER } from '../../lib/environment.ts'
 import { dataFolder } from '../data-folder.ts'
+import { openLocalConsole } from './local-console.ts'
 
 export type Handlers = Record<
   OperationName,
@@ -36,27 +37,20 @@ function lazyHandler<Args extends unknown[], Result>(name: string): (...args: Ar
   }
 }
 
-/** Builds the console at the first request to it: a start does not wait, and a service without users saves it. */
+/** Opens the console at the first request to it: a start does not wait, and a service without users saves it. */
 function consoleHandler(): Handlers['serve-console'] {
   const serve = lazyHandler<[object, object], unknown>('serve-console')
-  let built: Promise<void> | undefined
+  let opened: Promise<string> | undefined
   return async (event, context) => {
-    built ??= buildLocalConsole()
-    await built.catch((error: unknown) => {
-      built = undefined
-      throw error
-    })
+    if (!process.env[CONSOLE_FOLDER]) {
+      opened ??= openLocalConsole(join(dataFolder(), 'console'))
+      process.env[CONSOLE_FOLDER] = await opened.catch((error: unknown) => {
+        opened = undefined
+        throw error
+      })
+    }
     return serve(event, context)
   }
-}
-
-async function buildLocalConsole(): Promise<void> {
-  if (process.env[CONSOLE_FOLDER]) return
-  const { buildConsole, stopBuilder } = await import('../../lib/console-server/build-console.ts')
-  const folder = join(dataFolder(), 'console')
-  await buildConsole(folder, { quality: 5 })
-  await stopBuilder()
-  process.env[CONSOLE_FOLDER] = folder
 }
 
 export type Authorizer = (event: APIGatewayTokenAuthorizerEvent) => Promise<APIGatewayAuthorizerResult>
