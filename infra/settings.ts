@@ -2,6 +2,16 @@ import { Token } from 'aws-cdk-lib'
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Node } from 'constructs'
 import * as z from 'zod'
+import { MAPPING_RULE, parseMapping } from '../lib/access/claims.ts'
+import {
+  AUDIENCES_RULE,
+  CLIENT_ID_RULE,
+  findMissingSetting,
+  ISSUER_RULE,
+  parseAudiences,
+  parseClientId,
+  parseIssuer,
+} from '../lib/access/identity-settings.ts'
 import * as limits from '../lib/core/limits.ts'
 import { type Environment, MODEL_ENDPOINTS } from '../lib/environment.ts'
 import { parseCorsOrigins } from '../lib/http/cors.ts'
@@ -276,6 +286,26 @@ const settingsOf = (environment: Environment) => ({
     description:
       'The URL of the API for other systems, as in the stack output `BaseUrl`: [callbacks](signals.md#callbacks) begin with it. If unset, `context.callbackUrl` throws.',
   }),
+  oidcIssuer: optional(checked(parseIssuer), {
+    allowed: ISSUER_RULE,
+    description:
+      'The [identity provider](identity.md) whose JSON Web Tokens are accepted beside API tokens, together with `oidcAudience` and `oidcMapping`. Its keys must be reachable from the internet. If unset, there are API tokens only.',
+  }),
+  oidcAudience: optional(checked(parseAudiences), {
+    allowed: AUDIENCES_RULE,
+    description:
+      'The audiences of these tokens: each token must be for one of them. The console asks for tokens of the first one.',
+  }),
+  oidcMapping: optional(checked(parseMapping), {
+    allowed: MAPPING_RULE,
+    description:
+      'The organization, the tenant, the scopes and the agents of a token by its [claims](identity.md#mapping).',
+  }),
+  oidcClientId: optional(checked(parseClientId), {
+    allowed: CLIENT_ID_RULE,
+    description:
+      'The public client as which the [console](console.md) signs in at the identity provider. If unset, the console asks for an API token.',
+  }),
   disableExecuteApiEndpoint: flag({
     default: null,
     description:
@@ -448,6 +478,17 @@ function rejectCombinations(settings: Settings): void {
     reject(
       `eventBus requires executionRetentionDays to be at least ${limits.MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
     )
+  const {
+    oidcIssuer: issuer,
+    oidcAudience: audience,
+    oidcMapping: mapping,
+    oidcClientId: clientId,
+  } = settings
+  const missing = findMissingSetting(
+    { issuer, audience, mapping, clientId },
+    { issuer: 'oidcIssuer', audience: 'oidcAudience', mapping: 'oidcMapping', clientId: 'oidcClientId' },
+  )
+  if (missing) reject(missing)
   for (const unit of ['Read', 'Write'] as const)
     if (
       (settings[`max${unit}Units`] ?? Number.POSITIVE_INFINITY) < (settings[`provisioned${unit}Units`] ?? 0)

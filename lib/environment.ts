@@ -61,6 +61,15 @@ export const EXECUTION_RETENTION_DAYS = 'EXECUTION_RETENTION_DAYS'
 /** The URL of the service for other systems, without a slash at its end. Absent: agents get no callback URLs. */
 export const PUBLIC_URL = 'PUBLIC_URL'
 
+/** The issuer of the JSON Web Tokens that are accepted beside API tokens. The others are absent without it. */
+export const OIDC_ISSUER = 'OIDC_ISSUER'
+/** The audiences of these tokens, separated by commas. */
+export const OIDC_AUDIENCE = 'OIDC_AUDIENCE'
+/** JSON: what they may do by their claims, as `lib/access/claims.ts` reads it. */
+export const OIDC_MAPPING = 'OIDC_MAPPING'
+/** The client of the identity provider as which the console signs in. Absent: it asks for an API token. */
+export const OIDC_CLIENT_ID = 'OIDC_CLIENT_ID'
+
 /** Endpoint of an emulator of EventBridge; absent on AWS. */
 export const EVENTBRIDGE_ENDPOINT = 'EVENTBRIDGE_ENDPOINT'
 /** `on` if runs may name a URL that receives their events. */

@@ -1,4 +1,14 @@
 import * as z from 'zod'
+import { MAPPING_RULE, parseMapping } from '../lib/access/claims.ts'
+import {
+  AUDIENCES_RULE,
+  CLIENT_ID_RULE,
+  findMissingSetting,
+  ISSUER_RULE,
+  parseAudiences,
+  parseClientId,
+  parseIssuer,
+} from '../lib/access/identity-settings.ts'
 import { isTokenFormat } from '../lib/access/tokens.ts'
 import * as limits from '../lib/core/limits.ts'
 import { readTimes } from '../lib/engine/engine.ts'
@@ -77,6 +87,25 @@ export const localSettings = (environment: variables.Environment) => ({
     shownDefault: 'generated',
     allowed: 'letters, digits and `._~+/=-`, at most 200 characters',
     description: 'Token of the development organization. A generated one is stored in `DATA_DIR/dev-token`.',
+  }),
+  [variables.OIDC_ISSUER]: optional(checked(parseIssuer, variables.OIDC_ISSUER), {
+    allowed: ISSUER_RULE,
+    description:
+      'The [identity provider](identity.md) whose JSON Web Tokens are accepted beside API tokens, together with `OIDC_AUDIENCE` and `OIDC_MAPPING`.',
+  }),
+  [variables.OIDC_AUDIENCE]: optional(checked(parseAudiences, variables.OIDC_AUDIENCE), {
+    allowed: AUDIENCES_RULE,
+    description: 'The audiences of these tokens: each token must be for one of them.',
+  }),
+  [variables.OIDC_MAPPING]: optional(checked(parseMapping, `${variables.OIDC_MAPPING}:`), {
+    allowed: MAPPING_RULE,
+    description:
+      'The organization, the tenant, the scopes and the agents of a token by its [claims](identity.md#mapping).',
+  }),
+  [variables.OIDC_CLIENT_ID]: optional(checked(parseClientId, variables.OIDC_CLIENT_ID), {
+    allowed: CLIENT_ID_RULE,
+    description:
+      'The public client as which the [console](console.md) signs in at the identity provider. If unset, the console asks for an API token.',
   }),
   [variables.DYNAMODB_ENDPOINT]: endpoint(variables.DYNAMODB_ENDPOINT, 'DynamoDB'),
   [variables.SQS_ENDPOINT]: endpoint(variables.SQS_ENDPOINT, 'SQS'),
@@ -210,6 +239,21 @@ export function readLocalSettings(given: variables.Environment) {
     throw new Error(
       `${variables.EVENT_BUS} requires ${variables.EXECUTION_RETENTION_DAYS} to be at least ${limits.MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
     )
+  const missing = findMissingSetting(
+    {
+      issuer: values[variables.OIDC_ISSUER],
+      audience: values[variables.OIDC_AUDIENCE],
+      mapping: values[variables.OIDC_MAPPING],
+      clientId: values[variables.OIDC_CLIENT_ID],
+    },
+    {
+      issuer: variables.OIDC_ISSUER,
+      audience: variables.OIDC_AUDIENCE,
+      mapping: variables.OIDC_MAPPING,
+      clientId: variables.OIDC_CLIENT_ID,
+    },
+  )
+  if (missing) throw new Error(`Invalid settings: ${missing}`)
   // Variables of the functions whose defaults differ from those on AWS.
   const defaults: variables.Environment = {
     [variables.LEASE_SECONDS]: String(values[variables.LEASE_SECONDS]),

@@ -218,6 +218,7 @@ function createEnvironment(
     // Agents give it to others, and events link to their executions.
     ...([...AGENT_FUNCTIONS, ...SECRET_FUNCTIONS].includes(name) &&
       settings.publicUrl && { [variables.PUBLIC_URL]: parsePublicUrl(settings.publicUrl) }),
+    ...createIdentityEnvironment(name, settings),
     ...(name === 'publish-agent' && !settings.httpPublishing && { [variables.HTTP_PUBLISHING]: 'off' }),
     ...(operations.length > 0 && corsOrigins && { [variables.CORS_ORIGINS]: corsOrigins }),
     ...(responseStreaming &&
@@ -237,6 +238,20 @@ function createEnvironment(
       ),
     }),
   }
+}
+
+/** The authorizer checks tokens, the endpoints name the issuer, and the console signs in. */
+function createIdentityEnvironment(
+  name: FunctionName,
+  { oidcIssuer, oidcAudience, oidcMapping, oidcClientId }: ServiceSettings,
+): Record<string, string> {
+  if (!oidcIssuer || !oidcAudience || !oidcMapping) return {}
+  const issuer = { [variables.OIDC_ISSUER]: oidcIssuer }
+  const audience = { [variables.OIDC_AUDIENCE]: oidcAudience }
+  if (name === 'authorize-request') return { ...issuer, ...audience, [variables.OIDC_MAPPING]: oidcMapping }
+  if (operationsOf(name).length === 0) return {}
+  if (name !== 'serve-console' || !oidcClientId) return issuer
+  return { ...issuer, ...audience, [variables.OIDC_CLIENT_ID]: oidcClientId }
 }
 
 const toPascalCase = (name: string) =>

@@ -123,6 +123,17 @@ describe('readSettings', () => {
     ['publicUrl', 'https://api.example.com?a=1'],
     ['publicUrl', 'https://api.example.com/ live'],
     ['publicUrl', 'api.example.com'],
+    ['oidcIssuer', 'http://login.example.com'],
+    ['oidcIssuer', 'https://login.example.com?a=1'],
+    ['oidcIssuer', 'https://ann:pw@login.example.com'],
+    ['oidcIssuer', ' https://login.example.com'],
+    ['oidcIssuer', `https://login.example.com/${'a'.repeat(255)}`],
+    ['oidcAudience', 'a,,b'],
+    ['oidcAudience', 'a\nb'],
+    ['oidcAudience', `${'a,'.repeat(10)}a`],
+    ['oidcMapping', '[]'],
+    ['oidcMapping', '{"organization":"acme","scopes":["run"]}'],
+    ['oidcClientId', 'a\nb'],
     ['largeBodyMbPerMinute', 5],
     ['throttlingRate', '-1'],
     ['throttlingBurst', '1e3'],
@@ -173,6 +184,20 @@ describe('readSettings', () => {
   })
 })
 
+const IDENTITY = {
+  oidcIssuer: 'https://login.example.com/',
+  oidcAudience: 'https://agents.example.com, api://agents',
+  oidcMapping: '{"organization":"0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48","scopes":["run"]}',
+}
+
+describe('the identity provider', () => {
+  it('is accepted as a whole, with the slash at the end of the issuer', () => {
+    expect(read(IDENTITY)).toMatchObject(IDENTITY)
+    const local = { ...IDENTITY, oidcIssuer: 'http://127.0.0.1:4000' }
+    expect(read({ ...local, oidcClientId: 'console' })).toMatchObject(local)
+  })
+})
+
 const domain = { domainName: 'agents.example.com', certificateArn }
 
 describe('rejected combinations', () => {
@@ -189,6 +214,11 @@ describe('rejected combinations', () => {
       },
       'modelPrices and modelEndpoints may have 2500 characters together',
     ],
+    [{ oidcIssuer: 'https://a' }, 'set all of oidcIssuer, oidcAudience and oidcMapping, or none.'],
+    [{ oidcAudience: 'a' }, 'set all of oidcIssuer, oidcAudience and oidcMapping, or none.'],
+    [{ ...IDENTITY, oidcMapping: '' }, 'set all of oidcIssuer, oidcAudience and oidcMapping, or none.'],
+    [{ ...IDENTITY, oidcIssuer: '' }, 'set all of oidcIssuer, oidcAudience and oidcMapping, or none.'],
+    [{ oidcClientId: 'console' }, 'oidcClientId requires oidcIssuer.'],
     [{ vpcId: 'vpc-01234567' }, 'set both vpcId and subnetIds, or neither.'],
     [{ subnetIds: 'subnet-01234567' }, 'set both vpcId and subnetIds, or neither.'],
     [{ securityGroupIds: 'sg-01234567' }, 'securityGroupIds requires vpcId and subnetIds.'],

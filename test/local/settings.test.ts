@@ -107,6 +107,36 @@ describe('EVENT_BUS', () => {
   })
 })
 
+describe('the identity provider', () => {
+  const IDENTITY = {
+    OIDC_ISSUER: 'http://localhost:4000',
+    OIDC_AUDIENCE: 'a, b',
+    OIDC_MAPPING: '{"organization":"0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48","scopes":["run"]}',
+  }
+
+  it('is accepted as a whole', () => {
+    expect(() => readLocalSettings({ ...IDENTITY, OIDC_CLIENT_ID: 'console' })).not.toThrow()
+  })
+
+  it.each(Object.keys(IDENTITY))('is rejected without %s', (name) => {
+    expect(() => readLocalSettings({ ...IDENTITY, [name]: '' })).toThrow(
+      'Invalid settings: set all of OIDC_ISSUER, OIDC_AUDIENCE and OIDC_MAPPING, or none.',
+    )
+  })
+
+  it('is required for a client, and its issuer needs TLS', () => {
+    expect(() => readLocalSettings({ OIDC_CLIENT_ID: 'console' })).toThrow(
+      'OIDC_CLIENT_ID requires OIDC_ISSUER.',
+    )
+    expect(() => readLocalSettings({ ...IDENTITY, OIDC_ISSUER: 'http://ann:pw@login.example' })).toThrow(
+      /^OIDC_ISSUER must be the iss of the tokens: an https URL [^@]*; http for this machine\.$/,
+    )
+    expect(() => readLocalSettings({ ...IDENTITY, OIDC_MAPPING: '{"organisation":"a"}' })).toThrow(
+      'OIDC_MAPPING: organisation is unknown.',
+    )
+  })
+})
+
 describe('docs/configuration.md', () => {
   it('lists every setting with its default, allowed values and description', () => {
     const listed = readSection('configuration.md')

@@ -1,0 +1,205 @@
+import { type Access, isScope, MAX_TOKEN_AGENTS, SCOPES, type Scope, TENANT_ID } from '../core/access.ts'
+import { Forbidden } from '../core/errors.ts'
+import { isSlug, isUuid, namePattern } from '../core/ids.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from '../core/json/json.ts'
+
+/** Lambda allows 4 KB for all variables of a function. */
+export const MAX_MAPPING_LENGTH = 2_500
+
+export const MAPPING_RULE = `a JSON object such as \`{"organization": {"claim": "org", "values": {"acme": "<uuid>"}}, "scopes": {"claim": "scope"}}\`, at most ${MAX_MAPPING_LENGTH.toLocaleString('en-US')} characters`
+
+/** The names that lead to a claim. `values`: what each of its texts stands for; null: for itself. */
+type FromClaim<T> = { claim: string[]; values: Map<string, T> | null }
+
+/** What the claims of an identity provider give. Null: no restriction. */
+export type ClaimMapping = {
+  organization: string | FromClaim<string>
+  tenant: (FromClaim<string> & { optional: boolean }) | null
+  scopes: Scope[] | FromClaim<Scope[]>
+  agents: string[] | FromClaim<string[]> | null
+}
+
+const MAX_PATH = 5
+const CLAIM_NAME = namePattern(200)
+
+/** @throws an Error that names the member and what is allowed */
+export function parseMapping(text: string): ClaimMapping {
+  const given = text.length <= MAX_MAPPING_LENGTH ? tryParseJson(text) : undefined
+  if (!isJsonObject(given)) throw new Error(`must be ${MAPPING_RULE.replaceAll('`', '')}.`)
+  const { organization, tenant, scopes, agents, ...others } = given
+  rejectOthers(others, '')
+  return {
+    organization: isUuidText(organization)
+      ? organization.toLowerCase()
+      : parseFromClaim(organization, 'organization', toOrganization, 'a UUID, or an object'),
+    tenant: tenant === undefined ? null : parseTenant(tenant),
+    scopes: isListOf(scopes, isScope) ? scopes : parseFromClaim(scopes, 'scopes', toScopes, SCOPE_LIST),
+    agents:
+      agents === undefined
+        ? null
+        : isAgentList(agents)
+          ? agents
+          : parseFromClaim(agents, 'agents', toAgents, AGENT_LIST),
+  }
+}
+
+const SCOPE_LIST = `a list of ${SCOPES.join(', ')}, or an object`
+const AGENT_LIST = `a list of 1 to ${MAX_TOKEN_AGENTS} slugs or IDs of agents, or an object`
+
+const isUuidText = (value: unknown): value is string => typeof value === 'string' && isUuid(value)
+const isAgent = (text: string): text is string => isSlug(text) || isUuid(text)
+const isAgentList = (value: unknown): value is string[] =>
+  isListOf(value, isAgent) && value.length <= MAX_TOKEN_AGENTS
+
+const isListOf = <T extends string>(value: unknown, isOne: (text: string) => text is T): value is T[] =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((each) => typeof each === 'string' && isOne(each)) &&
+  new Set(value).size === value.length
+
+const toOrganization = (value: unknown) => (isUuidText(value) ? value.toLowerCase() : undefined)
+const toScopes = (value: unknown) => (isListOf(value, isScope) ? value : undefined)
+const toAgents = (value: unknown) => (isAgentList(value) ? value : undefined)
+const toTenant = (value: unknown) => (typeof value === 'string' && TENANT_ID.test(value) ? value : undefined)
+
+function parseTenant(given: unknown) {
+  const { optional, ...rest } = isJsonObject(given) ? given : {}
+  if (optional !== undefined && typeof optional !== 'boolean') fail('tenant.optional', 'true or false')
+  const fromClaim = parseFromClaim(isJsonObject(given) ? rest : given, 'tenant', toTenant, 'an object')
+  return { ...fromClaim, optional: optional === true }
+}
+
+/** @param allowed in place of or before the object */
+function parseFromClaim<T>(
+  given: unknown,
+  name: keyof ClaimMapping,
+  parseValue: (value: unknown) => T | undefined,
+  allowed: string,
+): FromClaim<T> {
+  if (!isJsonObject(given))
+    return fail(name, `${allowed} such as {"claim": "groups", "values": {"text of the claim": …}}`)
+  const { claim, values, ...others } = given
+  rejectOthers(others, `${name}.`)
+  const path = [claim].flat()
+  const isPath =
+    path.length >= 1 &&
+    path.length <= MAX_PATH &&
+    path.every((each) => typeof each === 'string' && CLAIM_NAME.test(each))
+  if (!isPath)
+    fail(`${name}.claim`, `the name of a claim, or a list of 1 to ${MAX_PATH} names that lead to it`)
+  const isRequired = name === 'organization'
+  if (values === undefined && !isRequired) return { claim: path as string[], values: null }
+  if (!isJsonObject(values) || Object.keys(values).length === 0)
+    return fail(`${name}.values`, 'an object with a member for each text of the claim')
+  const entries = Object.entries(values).map(([text, value]): [string, T] => {
+    const parsed = parseValue(value)
+    return [
+      text,
+      parsed === undefined ? fail(`${name}.values[${JSON.stringify(text)}]`, VALUES[name]) : parsed,
+    ]
+  })
+  return { claim: path as string[], values: new Map(entries) }
+}
+
+const VALUES: Record<keyof ClaimMapping, string> = {
+  organization: 'the UUID of an organization',
+  tenant: 'a tenant: 1 to 128 characters',
+  scopes: `a list of ${SCOPES.join(', ')}`,
+  agents: `a list of 1 to ${MAX_TOKEN_AGENTS} slugs or IDs of agents`,
+}
+
+function fail(path: string, allowed: string): never {
+  throw new Error(`${path} must be ${allowed}.`)
+}
+
+function rejectOthers(others: JsonObject, prefix: string): void {
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw new Error(`${prefix}${unknown} is unknown.`)
+}
+
+export type MappedAccess = Pick<Access, 'organizationId' | 'tenantId' | 'scopes' | 'agents'>
+
+/**
+ * What the claims of a verified token give. Errors name claims, never their values.
+ * @throws Forbidden
+ */
+export function mapClaims(mapping: ClaimMapping, claims: Record<string, unknown>): MappedAccess {
+  const { organization, tenant, scopes, agents } = mapping
+  return {
+    organizationId:
+      typeof organization === 'string'
+        ? organization
+        : findOne(organization, claims, 'organization', toOrganization),
+    tenantId:
+      tenant && !(tenant.optional && findClaim(claims, tenant.claim) === undefined)
+        ? findOne(tenant, claims, 'tenant', toTenant)
+        : null,
+    scopes: Array.isArray(scopes) ? scopes : findSome(scopes, claims, 'scope', isScope),
+    agents: agents && (Array.isArray(agents) ? agents : findAgents(agents, claims)),
+  }
+}
+
+/** Own members only: a claim can have any name. */
+const findClaim = (claims: unknown, path: string[]): unknown =>
+  path.reduce<unknown>(
+    (value, name) => (isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    claims,
+  )
+
+/** Claims whose texts are lists of words: RFC 8693, section 4.2, and that of Microsoft Entra and Okta. */
+const WORDS = ['scope', 'scp']
+
+/** @param gives what the claim gives, a noun without article */
+function readTexts({ claim }: FromClaim<unknown>, claims: Record<string, unknown>, gives: string): string[] {
+  const value = findClaim(claims, claim)
+  if (value === undefined)
+    throw new Forbidden(`The token has no claim ${show(claim)}, which gives its ${gives}.`)
+  if (typeof value === 'string')
+    return WORDS.includes(claim.at(-1) ?? '') ? value.split(' ').filter((word) => word !== '') : [value]
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value
+  throw new Forbidden(
+    `The claim ${show(claim)}, which gives its ${gives}, is neither a text nor a list of texts.`,
+  )
+}
+
+const show = (claim: string[]) => JSON.stringify(claim.join('.'))
+
+const unmapped = (claim: string[], gives: string) =>
+  new Forbidden(`The claim ${show(claim)} gives the token no ${gives}: none of its values is mapped to one.`)
+
+function findOne(
+  from: FromClaim<string>,
+  claims: Record<string, unknown>,
+  gives: string,
+  toValue: (text: unknown) => string | undefined,
+): string {
+  const texts = readTexts(from, claims, gives)
+  const found = texts.map((text) => (from.values ? from.values.get(text) : toValue(text)))
+  const [only, ...others] = new Set(found.filter((each) => each !== undefined))
+  if (only === undefined) throw unmapped(from.claim, gives)
+  if (others.length > 0)
+    throw new Forbidden(
+      `The claim ${show(from.claim)} gives the token several ${gives}s: it can have only one.`,
+    )
+  return only
+}
+
+function findSome<T extends string>(
+  from: FromClaim<T[]>,
+  claims: Record<string, unknown>,
+  gives: string,
+  isOne: (text: string) => text is T,
+): T[] {
+  const texts = readTexts(from, claims, gives)
+  const found = texts.flatMap((text) =>
+    from.values ? (from.values.get(text) ?? []) : isOne(text) ? [text] : [],
+  )
+  if (found.length === 0) throw unmapped(from.claim, gives)
+  return [...new Set(found)]
+}
+
+function findAgents(from: FromClaim<string[]>, claims: Record<string, unknown>): string[] {
+  const agents = findSome(from, claims, 'agent', isAgent)
+  if (agents.length <= MAX_TOKEN_AGENTS) return agents
+  throw new Forbidden(`The claim ${show(from.claim)} gives the token more than ${MAX_TOKEN_AGENTS} agents.`)
+}
