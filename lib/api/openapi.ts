@@ -5,6 +5,7 @@ import { ERRORS } from '../core/errors.ts'
 import { SCHEDULE_NAME } from '../core/schedule.ts'
 import { SIGNAL_NAME } from '../core/wait.ts'
 import { parameterSchemas } from './parameters.ts'
+import { HEADERS, responseHeaders } from './response-headers.ts'
 import { apiRoutes, getOperation, type Operation, type Route } from './routes.ts'
 import { sentEvent } from './schemas/execution-record.ts'
 import { fileInput, getSchema, problemRecord } from './schemas/records.ts'
@@ -54,6 +55,7 @@ export function openApiDocument() {
     ],
     components: {
       schemas: { FileInput: fileInput },
+      headers: HEADERS,
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An API token.' } },
     },
     paths,
@@ -85,7 +87,10 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
         },
       },
     }),
-    responses: mergeResponses(toResponses(operation), toErrorResponses(operation)),
+    responses: withHeaders(
+      route.operation,
+      mergeResponses(toResponses(operation), toErrorResponses(operation)),
+    ),
   } as ZodOpenApiOperationObject
 }
 
@@ -125,6 +130,17 @@ function mergeResponses(responses: Responses, errors: Responses): Responses {
   })
   return { ...responses, ...Object.fromEntries(merged) }
 }
+
+const withHeaders = (name: Route['operation'], responses: Responses) =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const headers = responseHeaders(name, Number(status)).map((header) => [
+        header,
+        { $ref: `#/components/headers/${header}` },
+      ])
+      return [status, headers.length > 0 ? { ...response, headers: Object.fromEntries(headers) } : response]
+    }),
+  )
 
 /** One response per status. Its description lists the error codes. */
 function toErrorResponses(operation: Operation) {

@@ -5,6 +5,7 @@ import { CLIENT_CONTRACT, clientContract } from '../../lib/api/client-contract.t
 import { openApiDocument } from '../../lib/api/openapi.ts'
 import { apiRoutes, routes } from '../../lib/api/routes.ts'
 import { executionRecord } from '../../lib/api/schemas/execution-record.ts'
+import { corsHeaders } from '../../lib/http/cors.ts'
 
 const written = JSON.parse(readFileSync('openapi.json', 'utf8'))
 
@@ -52,6 +53,45 @@ describe('openapi.json', () => {
       '/v1/openapi.json',
       '/v1/callbacks/{executionId}/{name}/{mac}',
     ])
+  })
+
+  /** Names of the headers that responses of an operation have, by status. */
+  const headersOf = (method: string, path: string) =>
+    Object.fromEntries(
+      Object.entries<{ headers?: object }>(written.paths[path][method].responses).flatMap(
+        ([status, { headers }]) => (headers ? [[status, Object.keys(headers)]] : []),
+      ),
+    )
+
+  it('describes the headers of responses', () => {
+    expect(headersOf('get', '/v1/agent_executions')).toEqual({
+      200: ['Link', 'X-Searched-Executions', 'X-Searched-Until'],
+      401: ['WWW-Authenticate'],
+      429: ['Retry-After'],
+      503: ['Retry-After'],
+    })
+    expect(headersOf('get', '/v1/agents/{agentId}/executions')[200]).toContain('X-Searched-Until')
+    expect(headersOf('get', '/v1/agents')[200]).toEqual(['Link'])
+    expect(headersOf('post', '/v1/agents/{agentId}/executions')[202]).toEqual([
+      'X-Execution-Id',
+      'Location',
+      'Cache-Status',
+      'X-Cached-Document-Execution-Id',
+      'Retry-After',
+    ])
+    expect(headersOf('get', '/v1/agent_executions/{executionId}')[200]).toEqual([
+      'Retry-After',
+      'Preference-Applied',
+    ])
+    expect(written.components.headers['X-Searched-Until'].description).toContain('oldest')
+  })
+
+  it('describes all headers that pages of other origins can read', () => {
+    const exposed = corsHeaders('*', 'https://app.example')['Access-Control-Expose-Headers']?.split(', ')
+    // A response to a method that the path does not have: no operation.
+    expect(Object.keys(written.components.headers).sort()).toEqual(
+      exposed?.filter((name) => name !== 'Allow').sort(),
+    )
   })
 
   it('has a unique ID for each operation', () => {

@@ -29,6 +29,7 @@ import type {
   LineFilters,
   ListOptions,
   RunOptions,
+  SearchOptions,
   SignalOptions,
   StartBatchOptions,
   TrialFilters,
@@ -292,10 +293,12 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
 
   /** Executions, newest first. With `fields: 'summary'` without their payloads. */
   executions(
-    options: ListOptions & ExecutionFilters & { fields: 'summary' },
+    options: ListOptions & SearchOptions & ExecutionFilters & { fields: 'summary' },
   ): AsyncGenerator<ExecutionSummary, void, undefined>
-  executions(options?: ListOptions & ExecutionFilters): AsyncGenerator<Execution, void, undefined>
-  executions({ agent, ...options }: ListOptions & ExecutionFilters = {}) {
+  executions(
+    options?: ListOptions & SearchOptions & ExecutionFilters,
+  ): AsyncGenerator<Execution, void, undefined>
+  executions({ agent, ...options }: ListOptions & SearchOptions & ExecutionFilters = {}) {
     return this.caller.list(
       agent === undefined ? '/v1/agent_executions' : `${agentPath(agent)}/executions`,
       options,

@@ -16,6 +16,8 @@ export type {
   LineFilters,
   ListOptions,
   RunOptions,
+  Searched,
+  SearchOptions,
   SignalOptions,
   StartBatchOptions,
   TrialFilters,

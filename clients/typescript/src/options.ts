@@ -108,3 +108,19 @@ export type UsageOptions = CallOptions & Optional<contract.UsageParameters>
 export type BatchFilters = ListOptions & Optional<contract.BatchFilters>
 export type TrialFilters = ListOptions & Optional<contract.TrialFilters>
 export type TrialItemFilters = ListOptions & Optional<contract.TrialItemFilters>
+
+/** How far a list with a search (`errorCode`, `errorText`, `version`, `source`, `model`) has looked with one page. */
+export type Searched = {
+  /** Executions that were compared with the filters. */
+  executions: number
+  /** When the oldest of them was created; null without any. */
+  until: string | null
+}
+
+export type SearchOptions = {
+  /**
+   * Called with each page of a search, which can be empty although others follow. The iteration goes on when it returns
+   * or resolves; what it throws ends the iteration.
+   */
+  onSearched?: ((searched: Searched) => unknown) | undefined
+}

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { assertDocumented } from './documented-headers.ts'
 
 /** `json` is the parsed body, or undefined if the body is not JSON. */
 export type ApiResponse = {
@@ -34,6 +35,7 @@ export function createClient(url: string, token: string | null, timeoutMs = TIME
       },
       ...(payload !== undefined && { body: payload as string }),
     })
+    assertDocumented(method, path, response)
     const text = await response.text()
     return { status: response.status, headers: response.headers, text, json: parseJson(text) }
   }

@@ -1,4 +1,11 @@
-import type { CallOptions, ClientOptions, ListOptions, WaitOptions } from '../options.ts'
+import type {
+  CallOptions,
+  ClientOptions,
+  ListOptions,
+  Searched,
+  SearchOptions,
+  WaitOptions,
+} from '../options.ts'
 import { type Run, startRun } from '../runs/runs.ts'
 import { type Call, openCall } from './call.ts'
 import {
@@ -48,18 +55,21 @@ export class Caller {
   /** Reads all pages. Each has a deadline of its own: the reader may take its time between them. */
   async *list<T>(
     path: string,
-    { signal, timeoutMs, ...parameters }: ListOptions,
+    { signal, timeoutMs, onSearched, ...parameters }: ListOptions & SearchOptions,
   ): AsyncGenerator<T, void, undefined> {
     let query: string | undefined = toQuery(parameters)
     while (query !== undefined) {
       const spec = { path: path + query }
       let next: string | undefined
+      let searched: Searched | undefined
       const items = await this.within({ signal, timeoutMs }, (call) =>
         requestJson<T[]>(this.connection, call, spec, ({ headers }) => {
           next = nextQuery(headers)
+          searched = readSearched(headers)
         }),
       )
       if (!Array.isArray(items)) throw unexpectedResponse(200, 'The response is not a list.')
+      if (searched) await onSearched?.(searched)
       yield* items
       query = next
     }
@@ -104,4 +114,10 @@ export class Caller {
     const options = { timeoutMs: CANCEL_TIMEOUT_MS }
     return (await this.within(options, (call) => startRun(this.connection, call, run))).id
   }
+}
+
+function readSearched(headers: Headers): Searched | undefined {
+  const executions = headers.get('X-Searched-Executions')
+  if (executions === null) return undefined
+  return { executions: Number(executions), until: headers.get('X-Searched-Until') }
 }
