@@ -7,6 +7,7 @@ import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { mayDecide } from '../lib/engine/waiting/approvals.ts'
 import { decideApproval } from '../lib/engine/waiting/decide-approval.ts'
 import { listApprovals } from '../lib/engine/waiting/list-approvals.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { toPageResponse } from '../lib/http/responses.ts'
@@ -14,15 +15,17 @@ import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const { rates, ...stores } = openStores()
+const audit = auditRequests(stores.audit)
 const queue = openRunQueue()
 
-async function decide({ access, executionId, approvalId, body }: Request<'decide-approval'>) {
+async function decide({ access, executionId, approvalId, body, ...request }: Request<'decide-approval'>) {
   const { decision, note = null } = checkMembers(decisionBody, body, {
     kind: 'field of a decision',
     Mismatch: InputSchemaMismatch,
   })
   // From the body itself, because zod drops a `__proto__` key from its copy.
   const input = (body.input ?? null) as JsonObject | null
+  request.note({ isEdited: input !== null })
   const given = { access, executionId, approvalId, decision, input, note }
   return { status: 200, body: await decideApproval({ ...stores, queue, system }, given) }
 }
@@ -45,6 +48,6 @@ async function list(request: Request<'list-approvals'>) {
 }
 
 export const handler = family({
-  'decide-approval': endpoint('decide-approval', decide, { rates }),
+  'decide-approval': endpoint('decide-approval', decide, { rates, audit }),
   'list-approvals': endpoint('list-approvals', list, { rates, query: approvalPageParameters }),
 })

@@ -1,9 +1,11 @@
 import { deleteDraft } from '../lib/agents/lifecycle/delete-draft.ts'
 import { parseVersionId } from '../lib/agents/resolve-agent.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 
-const { agents, executions, rates } = openStores()
+const { agents, executions, rates, audit: auditLog } = openStores()
+const audit = auditRequests(auditLog)
 
 async function deleteVersion(request: Request<'delete-version'>) {
   const { organizationId, agentId: idOrSlug } = request
@@ -12,4 +14,4 @@ async function deleteVersion(request: Request<'delete-version'>) {
   return { status: 204 }
 }
 
-export const handler = endpoint('delete-version', deleteVersion, { rates })
+export const handler = endpoint('delete-version', deleteVersion, { rates, audit })

@@ -23,6 +23,7 @@ import {
 } from '../lib/engine/batches/read.ts'
 import { readResultPage, readResults } from '../lib/engine/batches/results.ts'
 import { openWatch, stateOf } from '../lib/engine/batches/watch.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import {
   pollHeaders,
   toAcceptedBatchResponse,
@@ -40,6 +41,7 @@ import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const { rates, ...opened } = openStores()
+const audit = auditRequests(opened.audit)
 const stores = { ...opened, queue: openRunQueue(), system }
 const openRequests = limitOpenRequests('manage-batches', rates)
 const watch = openWatch(stores)
@@ -129,5 +131,5 @@ export const handler = family({
   }),
   'cancel-batch': endpoint('cancel-batch', cancel, { rates }),
   'retry-batch': endpoint('retry-batch', retry, { rates, headers: runHeaders }),
-  'delete-batch': endpoint('delete-batch', remove, { rates }),
+  'delete-batch': endpoint('delete-batch', remove, { rates, audit }),
 })

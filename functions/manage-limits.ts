@@ -13,12 +13,14 @@ import type { Access } from '../lib/core/access.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import type { LimitSubject } from '../lib/core/usage-limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { toPageResponse } from '../lib/http/responses.ts'
 import { system } from '../lib/system.ts'
 
-const { rates, agents: store, limits } = openStores()
+const { rates, agents: store, limits, audit: auditLog } = openStores()
+const audit = auditRequests(auditLog)
 const stores = { limits, system }
 const rules = { kind: 'limit', Mismatch: InputSchemaMismatch }
 
@@ -56,9 +58,9 @@ async function remove(request: Request<'delete-tenant-limits' | 'delete-agent-li
 export const handler = family({
   'list-limits': endpoint('list-limits', list, { rates, query: limitsPageParameters }),
   'get-tenant-limits': endpoint('get-tenant-limits', get, { rates }),
-  'put-tenant-limits': endpoint('put-tenant-limits', put, { rates }),
-  'delete-tenant-limits': endpoint('delete-tenant-limits', remove, { rates }),
+  'put-tenant-limits': endpoint('put-tenant-limits', put, { rates, audit }),
+  'delete-tenant-limits': endpoint('delete-tenant-limits', remove, { rates, audit }),
   'get-agent-limits': endpoint('get-agent-limits', get, { rates }),
-  'put-agent-limits': endpoint('put-agent-limits', put, { rates }),
-  'delete-agent-limits': endpoint('delete-agent-limits', remove, { rates }),
+  'put-agent-limits': endpoint('put-agent-limits', put, { rates, audit }),
+  'delete-agent-limits': endpoint('delete-agent-limits', remove, { rates, audit }),
 })

@@ -3,11 +3,13 @@ import { rolloutBody } from '../lib/api/schemas/bodies.ts'
 import { toRolloutRecord } from '../lib/api/to-rollout-record.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { system } from '../lib/system.ts'
 
-const { agents: store, batches, rates } = openStores()
+const { agents: store, batches, rates, audit: auditLog } = openStores()
+const audit = auditRequests(auditLog)
 const rules = { kind: 'rollout field', Mismatch: InputSchemaMismatch }
 
 const referenceOf = ({ organizationId, agentId: idOrSlug }: Pick<Request, 'organizationId' | 'agentId'>) => ({
@@ -34,7 +36,7 @@ async function end(request: Request<'delete-rollout'>) {
 }
 
 export const handler = family({
-  'put-rollout': endpoint('put-rollout', put, { rates }),
+  'put-rollout': endpoint('put-rollout', put, { rates, audit }),
   'get-rollout': endpoint('get-rollout', get, { rates }),
-  'delete-rollout': endpoint('delete-rollout', end, { rates }),
+  'delete-rollout': endpoint('delete-rollout', end, { rates, audit }),
 })

@@ -11,6 +11,7 @@ import { nextRunsOf, type ScheduleDefinition } from '../lib/engine/schedules/def
 import { runSchedule } from '../lib/engine/schedules/run-schedule.ts'
 import { deleteSchedule, getSchedule, listSchedules, putSchedule } from '../lib/engine/schedules/schedules.ts'
 import { openSubmitEngine } from '../lib/engine/submit/accept.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { toAcceptedResponse, toPageResponse } from '../lib/http/responses.ts'
@@ -20,6 +21,7 @@ import { system } from '../lib/system.ts'
 
 const opened = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
 const { rates } = opened
+const audit = auditRequests(opened.audit)
 const stores = { ...opened, queue: openRunQueue(), system }
 const engine = { ...stores, ...openSubmitEngine(stores), queue: stores.queue }
 const rules = { kind: 'field of a schedule', Mismatch: InputSchemaMismatch }
@@ -49,10 +51,11 @@ const get = async (request: Request<'get-schedule'>) => ({
   body: toRecord(await getSchedule(stores, request)),
 })
 
-async function put({ body, path, ...request }: Request<'put-schedule'>) {
+async function put({ body, path, note, ...request }: Request<'put-schedule'>) {
   const { input = {} } = body
   const definition = toDefinition(checkMembers(scheduleBody, body, rules), input as JsonObject)
   const { schedule, isNew } = await putSchedule(stores, { ...request, definition })
+  note({ isNew })
   const record = toRecord(schedule)
   return isNew ? { status: 201, headers: { Location: path }, body: record } : { status: 200, body: record }
 }
@@ -70,8 +73,8 @@ async function run({ headers, basePath, ...request }: Request<'run-schedule'>) {
 
 export const handler = family({
   'list-schedules': endpoint('list-schedules', list, { rates, query: pageParameters }),
-  'put-schedule': endpoint('put-schedule', put, { rates }),
+  'put-schedule': endpoint('put-schedule', put, { rates, audit }),
   'get-schedule': endpoint('get-schedule', get, { rates }),
-  'delete-schedule': endpoint('delete-schedule', remove, { rates }),
+  'delete-schedule': endpoint('delete-schedule', remove, { rates, audit }),
   'run-schedule': endpoint('run-schedule', run, { rates, headers: runHeaders }),
 })

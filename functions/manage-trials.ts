@@ -7,6 +7,7 @@ import { cancelBatch, deleteBatch } from '../lib/engine/batches/change.ts'
 import { countLines, getBatch, listBatches } from '../lib/engine/batches/read.ts'
 import { listItems } from '../lib/engine/trials/list-items.ts'
 import { startTrial, type TrialRequest } from '../lib/engine/trials/start-trial.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import { pollHeaders } from '../lib/http/batch-responses.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
@@ -15,6 +16,7 @@ import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const { rates, ...opened } = openStores()
+const audit = auditRequests(opened.audit)
 const stores = { ...opened, queue: openRunQueue(), system }
 const rules = { kind: 'field of a trial', Mismatch: InputSchemaMismatch }
 
@@ -81,5 +83,5 @@ export const handler = family({
   'get-trial': endpoint('get-trial', get, { rates }),
   'list-trial-items': endpoint('list-trial-items', items, { rates, query: trialItemPageParameters }),
   'cancel-trial': endpoint('cancel-trial', cancel, { rates }),
-  'delete-trial': endpoint('delete-trial', remove, { rates }),
+  'delete-trial': endpoint('delete-trial', remove, { rates, audit }),
 })

@@ -20,12 +20,14 @@ import {
   updateWebhook,
 } from '../lib/engine/notifications/webhooks.ts'
 import { EXECUTION_RETENTION_DAYS, readInteger } from '../lib/environment.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { toPageResponse } from '../lib/http/responses.ts'
 import { system } from '../lib/system.ts'
 
 const { rates, ...opened } = openStores()
+const audit = auditRequests(opened.audit)
 const stores = { ...opened, system }
 /** What is requested is attempted once. */
 const queue = { send: async () => undefined }
@@ -45,9 +47,10 @@ async function list({ access }: Request<'list-webhooks'>) {
   return { status: 200, body: (await listWebhooks(stores, access)).map(toWebhookRecord) }
 }
 
-async function create({ access, basePath, ...request }: Request<'create-webhook'>) {
+async function create({ access, basePath, note, ...request }: Request<'create-webhook'>) {
   const body = checkMembers(webhookBody, request.body, rules)
   const { webhook, secret } = await createWebhook(stores, { access, body, retentionDays })
+  note({ target: { id: webhook.id } })
   const headers = { Location: `${basePath}/v1/webhooks/${webhook.id}` }
   return { status: 201, headers, body: { ...toWebhookRecord(webhook), secret } }
 }
@@ -88,11 +91,11 @@ async function test(request: Request<'test-webhook'>) {
 
 export const handler = family({
   'list-webhooks': endpoint('list-webhooks', list, { rates }),
-  'create-webhook': endpoint('create-webhook', create, { rates }),
+  'create-webhook': endpoint('create-webhook', create, { rates, audit }),
   'get-webhook': endpoint('get-webhook', get, { rates }),
-  'update-webhook': endpoint('update-webhook', update, { rates }),
-  'delete-webhook': endpoint('delete-webhook', remove, { rates }),
-  'rotate-webhook': endpoint('rotate-webhook', rotate, { rates }),
+  'update-webhook': endpoint('update-webhook', update, { rates, audit }),
+  'delete-webhook': endpoint('delete-webhook', remove, { rates, audit }),
+  'rotate-webhook': endpoint('rotate-webhook', rotate, { rates, audit }),
   'list-deliveries': endpoint('list-deliveries', deliveries, { rates, query: pageParameters }),
   redeliver: endpoint('redeliver', redeliver, { rates }),
   'test-webhook': endpoint('test-webhook', test, { rates }),

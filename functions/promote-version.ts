@@ -3,18 +3,23 @@ import { parseVersionId } from '../lib/agents/resolve-agent.ts'
 import { promotionParameters } from '../lib/api/parameters.ts'
 import { toAgentRecord } from '../lib/api/to-agent-record.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { system } from '../lib/system.ts'
 
-const { agents, batches, rates } = openStores()
+const { agents, batches, rates, audit: auditLog } = openStores()
+const audit = auditRequests(auditLog)
 
 async function promote(request: Request<'promote-version'>) {
   const { organizationId, agentId: idOrSlug } = request
   const versionId = parseVersionId(request.versionId)
   const { trial: id } = request.query
   const trial = id === undefined ? undefined : { id, batches }
-  const agent = await promoteVersion({ store: agents, system, organizationId, idOrSlug, versionId, trial })
+  const agent = await promoteVersion({
+    ...{ store: agents, system, organizationId, idOrSlug, versionId, trial },
+    onReplace: (from) => request.note({ currentVersionId: { from, to: versionId } }),
+  })
   return { status: 200, body: toAgentRecord(agent) }
 }
 
-export const handler = endpoint('promote-version', promote, { rates, query: promotionParameters })
+export const handler = endpoint('promote-version', promote, { rates, audit, query: promotionParameters })

@@ -1,3 +1,4 @@
+import { toPublished } from '../lib/access/audit-log.ts'
 import { mayUseAgent } from '../lib/access/permissions.ts'
 import { assertLoads, checkPublishedAgent } from '../lib/agents/lifecycle/check-published-agent.ts'
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
@@ -6,13 +7,15 @@ import { toVersionRecord } from '../lib/api/to-agent-record.ts'
 import { Forbidden, InvalidAgent } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { HTTP_PUBLISHING } from '../lib/environment.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { system } from '../lib/system.ts'
 
-const { agents, rates } = openStores()
+const { agents, rates, audit: auditLog } = openStores()
+const audit = auditRequests(auditLog)
 
-async function publish({ access, organizationId, body, basePath }: Request<'publish-agent'>) {
+async function publish({ access, organizationId, body, basePath, note }: Request<'publish-agent'>) {
   if (process.env[HTTP_PUBLISHING] === 'off')
     throw new Forbidden(
       'Publishing over HTTP is off. Operators turn it on with the setting httpPublishing=true of the stack; for npm start, by leaving out HTTP_PUBLISHING=off.',
@@ -27,10 +30,11 @@ async function publish({ access, organizationId, body, basePath }: Request<'publ
   await assertLoads(agent)
   const params = { organizationId, createdBy: access.tokenId, agent, draft, message: message ?? undefined }
   const { version, isNew } = await publishAgent({ store: agents, system, ...params })
+  note(toPublished({ version, isNew }))
   // A version that was just published, or has this content already, is not retired.
   const record = toVersionRecord(version, { retired: {}, rollout: null, abortedRollouts: {} })
   const location = `${basePath}/v1/agents/${version.agentId}/versions/${version.id}`
   return { status: isNew ? 201 : 200, headers: { Location: location }, body: record }
 }
 
-export const handler = endpoint('publish-agent', publish, { rates })
+export const handler = endpoint('publish-agent', publish, { rates, audit })

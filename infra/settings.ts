@@ -188,6 +188,11 @@ const settingsOf = (environment: Environment) => ({
     description:
       'Days from the end of an execution until it expires, with its cached result. Its steps and payloads, which nobody can read then, are stored for `maxWaitDays` and 8 days more. DynamoDB deletes expired items within a few days. If unset, executions are kept until a client deletes them.',
   }),
+  auditRetentionDays: integer({
+    ...limits.AUDIT_RETENTION_DAYS,
+    description:
+      'Days for which the [audit log](identity.md#audit-log) keeps changes: those that are made from the time of the setting on.',
+  }),
   eventBus: optional(EVENT_BUS.or(z.string().refine(Token.isUnresolved)), {
     allowed: 'the name of an EventBridge event bus of the account, or the ARN of one in the same region',
     description:

@@ -58,6 +58,9 @@ export const ORGANIZATION_CONCURRENCY = 'ORGANIZATION_CONCURRENCY'
 /** An integer: days after which executions are deleted. They are kept if it is absent. */
 export const EXECUTION_RETENTION_DAYS = 'EXECUTION_RETENTION_DAYS'
 
+/** An integer: days after which entries of the audit log are deleted. */
+export const AUDIT_RETENTION_DAYS = 'AUDIT_RETENTION_DAYS'
+
 /** The URL of the service for other systems, without a slash at its end. Absent: agents get no callback URLs. */
 export const PUBLIC_URL = 'PUBLIC_URL'
 

@@ -1,8 +1,8 @@
 import type { DeliveryRecord, WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
-import type { EventType } from '../../lib/core/notification.ts'
+import type { WebhookEventType } from '../../lib/core/notification.ts'
 
 /** What happens, by the type of the event. */
-export const EVENT_LABELS: Record<EventType, string> = {
+export const EVENT_LABELS: Record<WebhookEventType, string> = {
   'execution.succeeded': 'Run succeeded',
   'execution.failed': 'Run failed',
   'execution.cancelled': 'Run cancelled',
@@ -12,10 +12,10 @@ export const EVENT_LABELS: Record<EventType, string> = {
   'rollout.aborted': 'Rollout aborted',
 }
 
-export const EVENT_TYPES = Object.keys(EVENT_LABELS) as EventType[]
+export const EVENT_TYPES = Object.keys(EVENT_LABELS) as WebhookEventType[]
 
 /** What a webhook gets that was created without a choice. */
-export const isRunEvent = (type: EventType): boolean => type.startsWith('execution.')
+export const isRunEvent = (type: WebhookEventType): boolean => type.startsWith('execution.')
 
 export const SOURCE_LABELS = { API: 'Requests', BATCH: 'Batches', SCHEDULE: 'Schedules' } as const
 export type EventSource = keyof typeof SOURCE_LABELS
@@ -26,7 +26,7 @@ export const labelOfEvent = (type: string): string =>
   type === 'webhook.test'
     ? 'Test'
     : Object.hasOwn(EVENT_LABELS, type)
-      ? EVENT_LABELS[type as EventType]
+      ? EVENT_LABELS[type as WebhookEventType]
       : type
 
 /** What a webhook is called: its host. The rest of a URL can be secret, and titles are kept by browsers. */

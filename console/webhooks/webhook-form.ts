@@ -1,5 +1,5 @@
 import type { WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
-import type { EventType } from '../../lib/core/notification.ts'
+import type { WebhookEventType } from '../../lib/core/notification.ts'
 import { EVENT_SOURCES, EVENT_TYPES, type EventSource } from './events.ts'
 
 /** What the fields of the form are called, by the member of the request that they set. */
@@ -15,7 +15,7 @@ export const LABELS = {
 /** The members of the request that the form sets. */
 export type WebhookFields = {
   url: string
-  types: EventType[]
+  types: WebhookEventType[]
   /** Slugs or IDs. */
   agents: string[] | null
   tenants: string[] | null

@@ -40,8 +40,10 @@ import {
   RECURSIVE_FUNCTIONS,
 } from './function-settings.ts'
 import {
+  AUDIT_READERS,
   applyGrant,
   GRANTS,
+  getAuditPrefix,
   getSecretsPath,
   grantAgentPermissions,
   grantEmbeddings,
@@ -191,10 +193,14 @@ function createEnvironment(
       [variables.QUEUE_URL]: queues.queue.queueUrl,
       [variables.MODEL_QUEUE_URL]: queues.modelQueue.queueUrl,
     }),
+    ...((getAuditPrefix(name) !== null || AUDIT_READERS.includes(name)) && {
+      [variables.AUDIT_RETENTION_DAYS]: String(settings.auditRetentionDays),
+    }),
+    // What is to be delivered is marked if there is a destination.
+    ...((getAuditPrefix(name) !== null || GRANTS[name].deliveryQueue) &&
+      settings.eventBus && { [variables.EVENT_BUS]: settings.eventBus }),
     ...(GRANTS[name].deliveryQueue && {
       [variables.DELIVERY_QUEUE_URL]: queues.deliveryQueue.queueUrl,
-      // Executions are marked for delivery if there is a destination.
-      ...(settings.eventBus && { [variables.EVENT_BUS]: settings.eventBus }),
     }),
     ...(WEBHOOK_URL_FUNCTIONS.includes(name) && settings.webhookUrls && { [variables.WEBHOOK_URLS]: 'on' }),
     ...(MODEL_FUNCTIONS.includes(name) && {

@@ -4,8 +4,10 @@ import { Effect, PolicyStatement, type PolicyStatementProps, type Role } from 'a
 import { getOperation, operationsOf } from '../../lib/api/routes.ts'
 import {
   AGENT_PREFIX,
+  AUDIT_PREFIX,
   DESTINATIONS_PREFIX,
   LIMITS_PREFIX,
+  MCP_AUDIT_PREFIX,
   ORGANIZATION_PREFIX,
   RATE_PREFIX,
   ROLLOUT_PREFIX,
@@ -114,6 +116,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     deliveryQueue: ['SendMessage'],
   },
   'manage-limits': { table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query'] },
+  'manage-access': { table: ['Query'] },
   'manage-batches': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['owned-by-organization'],
@@ -173,6 +176,23 @@ export function getUpdatedPrefix(name: FunctionName): string | null {
   return operationsOf(name).some((each) => !getOperation(each).public) ? RATE_PREFIX : null
 }
 
+/**
+ * The prefix of the partition keys of the entries of audit logs that a function writes; null if it makes no change that
+ * is recorded.
+ */
+export function getAuditPrefix(name: FunctionName): string | null {
+  if (name === 'serve-mcp') return MCP_AUDIT_PREFIX
+  return isRecorded(name) ? AUDIT_PREFIX : null
+}
+
+const isRecorded = (name: FunctionName): boolean =>
+  operationsOf(name).some((each) => getOperation(each).audit !== undefined)
+
+/** What adds an entry, and its result. */
+export const AUDIT_WRITES = ['PutItem', 'UpdateItem'] as const
+/** The only functions that may read audit logs. */
+export const AUDIT_READERS: FunctionName[] = ['deliver-events', 'manage-access']
+
 /** Of the partition keys of items that say who may do what, what agents do, and what was used. */
 export const PROTECTED_PREFIXES = [
   ORGANIZATION_PREFIX,
@@ -201,14 +221,16 @@ export function applyGrant(
   { table: { tableArn }, queues }: { table: ITable; queues: Queues },
 ): void {
   const { table: tableActions, indexes = [], queue: queueActions = [], deliveryQueue = [] } = GRANTS[name]
-  const prefix = getUpdatedPrefix(name)
-  if (prefix !== null && !tableActions.includes('UpdateItem'))
+  const allow = (actions: readonly Grant['table'][number][], prefix: string | null) =>
     addStatement(role, 'dynamodb', {
-      actions: ['UpdateItem'],
+      actions: prefix === null ? [] : actions.filter((action) => !tableActions.includes(action)),
       resources: [tableArn],
       // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
       conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${prefix}*`] } },
     })
+  allow(['UpdateItem'], getUpdatedPrefix(name))
+  const auditPrefix = getAuditPrefix(name)
+  allow(AUDIT_WRITES, auditPrefix)
   addStatement(role, 'dynamodb', { actions: tableActions, resources: [tableArn] })
   addStatement(role, 'dynamodb', {
     actions: ['Query'],
@@ -237,6 +259,18 @@ export function applyGrant(
     deny(WRITES, PROTECTED_PREFIXES)
     deny(['BatchWriteItem', 'DeleteItem', 'PutItem'], COUNTED_PREFIXES)
   }
+  // Nobody removes an entry of an audit log, and only those who make changes add some.
+  const readsAudit = AUDIT_READERS.includes(name)
+  const denied = [...(readsAudit ? [] : READS), ...WRITES].filter((each) => tableActions.includes(each))
+  if (auditPrefix !== null)
+    deny(
+      denied.filter((each) => !AUDIT_WRITES.some((write) => write === each)),
+      [auditPrefix],
+    )
+  deny(
+    denied,
+    [AUDIT_PREFIX, MCP_AUDIT_PREFIX].filter((each) => each !== auditPrefix),
+  )
   // Who knows the secret of a webhook can send it any event. Secrets are in no index.
   if (tableActions.length > 0 && !SECRET_FUNCTIONS.includes(name))
     deny([...READS, ...WRITES], [SECRET_PREFIX])

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { AUDIT_ACTIONS } from '../core/audit.ts'
 import { MAX_CONCURRENCY } from '../core/batch.ts'
 import { CURSOR } from '../core/cursor.ts'
 import { SOURCES } from '../core/execution.ts'
@@ -275,6 +276,27 @@ export const approvalPageParameters = /* @__PURE__ */ parameters(() => ({
   ),
 }))
 
+export const auditParameters = /* @__PURE__ */ parameters(() => ({
+  ...pageParameters.shape,
+  from: describe(dateTime(), 'Return only changes that started at this time or later (RFC 3339).', {
+    format: 'date-time',
+  }),
+  to: describe(dateTime(), 'Return only changes that started before this time (RFC 3339).', {
+    format: 'date-time',
+  }),
+  action: describe(z.optional(oneOf(AUDIT_ACTIONS)), 'Return only changes of this kind.'),
+  actor: describe(
+    searchText(600),
+    'Return only changes by this actor: its ID, such as that of a token, or its subject.',
+    { minLength: 1, maxLength: 600 },
+  ),
+  target: describe(
+    searchText(200),
+    'Return only changes of what has this ID: of an agent, also those of its versions and schedules; of an execution, also those of its approvals. Pages of filtered lists can be short, also empty, before the last one.',
+    { minLength: 1, maxLength: 200 },
+  ),
+}))
+
 export const usageParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
   groupBy: describe(
@@ -375,6 +397,7 @@ export const parameterSchemas = {
   promotionParameters,
   agentPageParameters,
   approvalPageParameters,
+  auditParameters,
   limitsPageParameters,
   executionPageParameters,
   executionParameters,

@@ -1,4 +1,5 @@
 import type { Scope } from '../core/access.ts'
+import type { AuditAction } from '../core/audit.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import { MAX_SIGNAL_BYTES } from '../core/limits.ts'
 import type { parameterSchemas } from './parameters.ts'
@@ -46,6 +47,8 @@ export type Operation = {
   >
   /** Errors beyond those of every operation. With a status if it is not the usual one of the code. */
   errors?: (ErrorCode | { code: ErrorCode; status: number })[]
+  /** What it changes is recorded in the audit log, as this action. */
+  audit?: AuditAction
   /** Rejects tokens that are bound to a tenant: what the operation shows or changes belongs to all tenants. */
   allTenants?: true
   /**
@@ -191,6 +194,7 @@ export const operations = {
   'publish-agent': {
     ...managing,
     path: '/v1/agents',
+    audit: 'agent.publish',
     summary: 'Publish a version of an agent, which is created if it does not exist',
     body: 'PublishBody',
     responses: {
@@ -210,6 +214,7 @@ export const operations = {
   'archive-agent': {
     ...managing,
     path: '/v1/agents/{agentId}/archive',
+    audit: 'agent.archive',
     summary: 'Archive an agent: it accepts no new runs, and lists leave it out',
     responses: agentResponse,
     errors: ['AgentNotFound'],
@@ -217,6 +222,7 @@ export const operations = {
   'restore-agent': {
     ...managing,
     path: '/v1/agents/{agentId}/restore',
+    audit: 'agent.restore',
     summary: 'Restore an archived agent',
     responses: agentResponse,
     errors: ['AgentNotFound'],
@@ -243,6 +249,7 @@ export const operations = {
   'delete-version': {
     method: 'DELETE',
     path: '/v1/agents/{agentId}/versions/{versionId}',
+    audit: 'version.delete',
     summary: 'Delete a draft and its code',
     scope: 'manage',
     allTenants: true,
@@ -252,6 +259,7 @@ export const operations = {
   'promote-version': {
     ...managing,
     path: '/v1/agents/{agentId}/versions/{versionId}/promote',
+    audit: 'version.promote',
     summary: 'Make a version current: a draft as it is, or an older version again',
     query: 'promotionParameters',
     responses: agentResponse,
@@ -269,6 +277,7 @@ export const operations = {
     family: 'retire-version',
     ...managing,
     path: '/v1/agents/{agentId}/versions/{versionId}/retire',
+    audit: 'version.retire',
     summary: 'Retire a version: it accepts no new runs and cannot become current',
     responses: versionResponse,
     errors: ['AgentNotFound', 'VersionNotFound', 'VersionNotRetirable'],
@@ -277,6 +286,7 @@ export const operations = {
     family: 'retire-version',
     ...managing,
     path: '/v1/agents/{agentId}/versions/{versionId}/unretire',
+    audit: 'version.unretire',
     summary: 'Make a retired version usable again',
     responses: versionResponse,
     errors: ['AgentNotFound', 'VersionNotFound'],
@@ -286,6 +296,7 @@ export const operations = {
     ...rollout,
     method: 'PUT',
     path: ROLLOUT_PATH,
+    audit: 'rollout.put',
     summary: 'Start or change a rollout: a part of the runs gets another version than the current one',
     body: 'RolloutBody',
     responses: rolloutResponse,
@@ -314,6 +325,7 @@ export const operations = {
     ...rollout,
     method: 'DELETE',
     path: ROLLOUT_PATH,
+    audit: 'rollout.end',
     summary: 'End the rollout of an agent: all runs get the current version',
     responses: { 204: { description: 'Ended', body: null } },
     errors: ['AgentNotFound', 'RolloutNotFound'],
@@ -412,6 +424,7 @@ export const operations = {
   'delete-execution': {
     method: 'DELETE',
     path: '/v1/agent_executions/{executionId}',
+    audit: 'execution.delete',
     summary: 'Delete an execution and everything that belongs to it',
     scope: 'manage',
     responses: { 204: { description: 'Deleted', body: null } },
@@ -478,6 +491,7 @@ export const operations = {
     family: 'decide-approval',
     method: 'POST',
     path: '/v1/agent_executions/{executionId}/approvals/{approvalId}',
+    audit: 'approval.decide',
     summary: 'Approve or reject what an execution waits for',
     scope: 'approve',
     body: 'DecisionBody',
@@ -546,6 +560,7 @@ export const operations = {
     ...managing,
     ...webhook,
     path: '/v1/webhooks',
+    audit: 'webhook.create',
     summary: 'Create a webhook, which receives events of executions',
     body: 'WebhookBody',
     responses: {
@@ -566,6 +581,7 @@ export const operations = {
     ...webhook,
     method: 'PATCH',
     path: '/v1/webhooks/{webhookId}',
+    audit: 'webhook.update',
     summary: 'Change fields of a webhook',
     body: 'WebhookChanges',
     responses: webhookResponse,
@@ -576,6 +592,7 @@ export const operations = {
     ...webhook,
     method: 'DELETE',
     path: '/v1/webhooks/{webhookId}',
+    audit: 'webhook.delete',
     summary: 'Delete a webhook and its secrets',
     responses: { 204: { description: 'Deleted', body: null } },
     errors: ['WebhookNotFound'],
@@ -584,6 +601,7 @@ export const operations = {
     ...managing,
     ...webhook,
     path: '/v1/webhooks/{webhookId}/rotate',
+    audit: 'webhook.rotate',
     summary: 'Replace the secret of a webhook, or of the URLs that are given with runs (`default`)',
     responses: {
       200: { description: 'The new secret, which is not shown again', body: 'RotatedSecret' },
@@ -641,6 +659,7 @@ export const operations = {
     method: 'PUT',
     scope: 'manage',
     path: TENANT_LIMITS_PATH,
+    audit: 'limits.put',
     summary: 'Set or replace the limits of a tenant',
     body: 'LimitsBody',
     responses: limitsResponse,
@@ -651,6 +670,7 @@ export const operations = {
     method: 'DELETE',
     scope: 'manage',
     path: TENANT_LIMITS_PATH,
+    audit: 'limits.delete',
     summary: 'Delete the limits of a tenant',
     responses: { 204: { description: 'Deleted', body: null } },
     errors: ['LimitsNotFound'],
@@ -669,6 +689,7 @@ export const operations = {
     method: 'PUT',
     scope: 'manage',
     path: AGENT_LIMITS_PATH,
+    audit: 'limits.put',
     summary: 'Set or replace the limits of an agent',
     body: 'LimitsBody',
     responses: limitsResponse,
@@ -679,9 +700,20 @@ export const operations = {
     method: 'DELETE',
     scope: 'manage',
     path: AGENT_LIMITS_PATH,
+    audit: 'limits.delete',
     summary: 'Delete the limits of an agent',
     responses: { 204: { description: 'Deleted', body: null } },
     errors: ['AgentNotFound', 'LimitsNotFound'],
+  },
+  'list-audit-entries': {
+    family: 'manage-access',
+    method: 'GET',
+    scope: 'manage',
+    allTenants: true,
+    path: '/v1/audit',
+    summary: 'List the changes of the organization',
+    query: 'auditParameters',
+    responses: listOf('Changes', 'AuditEntry'),
   },
   'list-schedules': {
     ...schedule,
@@ -697,6 +729,7 @@ export const operations = {
     ...schedule,
     method: 'PUT',
     path: SCHEDULE_PATH,
+    audit: 'schedule.put',
     summary: 'Create or replace a schedule, which starts executions of an agent',
     body: 'ScheduleBody',
     responses: {
@@ -727,6 +760,7 @@ export const operations = {
     ...schedule,
     method: 'DELETE',
     path: SCHEDULE_PATH,
+    audit: 'schedule.delete',
     summary: 'Delete a schedule; its executions stay',
     responses: { 204: { description: 'Deleted', body: null } },
     errors: ['AgentNotFound', 'ScheduleNotFound'],
@@ -871,6 +905,7 @@ export const operations = {
     ...batch,
     method: 'DELETE',
     path: '/v1/batches/{batchId}',
+    audit: 'batch.delete',
     summary: 'Delete a batch that has ended, and its executions',
     scope: 'manage',
     responses: { 204: { description: 'Deleted', body: null } },
@@ -945,6 +980,7 @@ export const operations = {
     ...trial,
     method: 'DELETE',
     path: '/v1/trials/{trialId}',
+    audit: 'trial.delete',
     summary: 'Delete a trial that has ended, and its executions',
     responses: { 204: { description: 'Deleted', body: null } },
     errors: ['TrialNotFound', 'BatchInProgress'],

@@ -178,3 +178,6 @@ export const SECRET_OVERLAP_MS = 24 * 60 * 60 * 1000
 
 /** Executions are kept at least this long where there are destinations: deliveries are retried for three days. */
 export const MIN_RETENTION_DAYS = 5
+
+/** How long entries of the audit log are kept, in days. Their events are delivered for three. */
+export const AUDIT_RETENTION_DAYS = { min: MIN_RETENTION_DAYS, max: 3_650, default: 400 } as const

@@ -8,18 +8,21 @@ export const EXECUTION_EVENT_TYPES = [
   'execution.cancelled',
   'execution.waiting',
 ] as const
-/** What destinations can be told. */
+/** What webhooks can be told. */
 export const EVENT_TYPES = [
   ...EXECUTION_EVENT_TYPES,
   'batch.ended',
   'limit.warning',
   'rollout.aborted',
 ] as const
-export type EventType = (typeof EVENT_TYPES)[number]
+/** Of an entry of the audit log. Only the event bus gets it: webhooks cannot select it. */
+export const AUDIT_EVENT = 'audit.recorded'
+export type WebhookEventType = (typeof EVENT_TYPES)[number]
+export type EventType = WebhookEventType | typeof AUDIT_EVENT
 
 /** What an event is about. Its deliveries are stored beside its record, and deleted with it. */
 export type Subject = { kind: (typeof SUBJECT_KINDS)[number]; id: string }
-export const SUBJECT_KINDS = ['execution', 'batch', 'limit', 'rollout'] as const
+export const SUBJECT_KINDS = ['execution', 'batch', 'limit', 'rollout', 'audit'] as const
 
 export const isSubjectKind = (kind: unknown): kind is Subject['kind'] =>
   SUBJECT_KINDS.includes(kind as Subject['kind'])
@@ -60,7 +63,7 @@ export type Webhook = {
   id: string
   organizationId: string
   url: string
-  types: EventType[]
+  types: WebhookEventType[]
   agentIds: string[] | null
   tenantIds: string[] | null
   sources: Execution['source'][] | null
@@ -126,7 +129,7 @@ export function selects(
 ): boolean {
   return (
     enabled &&
-    types.includes(type) &&
+    types.some((each) => each === type) &&
     (agentIds === null || (agentId !== null && agentIds.includes(agentId))) &&
     (tenantIds === null || (tenantId !== null && tenantIds.includes(tenantId))) &&
     (sources === null || source === null || sources.includes(source))

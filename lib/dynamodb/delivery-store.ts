@@ -6,6 +6,7 @@ import {
   deliveriesShard,
   deliveryKey,
   handledKey,
+  type Key,
   LIST_SHARDS,
   OUTBOX_POSITION,
   OUTBOX_SHARDS,
@@ -72,7 +73,7 @@ export function deliveryStore(table: Table): DeliveryStore {
 
     async findHandled({ subjects }) {
       const items = await table.getMany(subjects.map(handledKey), { consistent: true, attributes: [] })
-      return new Set(items.map(({ pk }) => subjectOf(String(pk)).id))
+      return new Set(items.map((item) => subjectOf(item as Key).id))
     },
 
     async *readOutbox({ from, before }) {
@@ -105,10 +106,10 @@ export function deliveryStore(table: Table): DeliveryStore {
   }
 }
 
-const toEntry = ({ pk, organizationId, openUntil }: Item): OutboxEntry => ({
-  subject: subjectOf(String(pk)),
-  organizationId: String(organizationId),
-  at: Number(openUntil),
+const toEntry = (item: Item): OutboxEntry => ({
+  subject: subjectOf(item as Key),
+  organizationId: String(item.organizationId),
+  at: Number(item.openUntil),
 })
 
 const isAfter = (attempts: number): Condition => ({
@@ -135,7 +136,7 @@ const NULLABLE = ['nextAttemptAt', 'responseStatus', 'error'] as const satisfies
 
 const toDelivery = (item: Item): Delivery =>
   ({
-    subject: subjectOf(String(item.pk)),
+    subject: subjectOf(item as Key),
     ...Object.fromEntries(PLAIN.flatMap((name) => (name in item ? [[name, item[name]]] : []))),
     ...Object.fromEntries(NULLABLE.map((name) => [name, item[name] ?? null])),
   }) as Delivery

@@ -1,5 +1,6 @@
 import { organizationStore, rateStore, tokenStore } from './access-stores.ts'
 import { agentStore } from './agent-store.ts'
+import { auditStore } from './audit-store.ts'
 import { batchStore } from './batch-store.ts'
 import { declarationStore } from './declaration-store.ts'
 import { deliveryStore } from './delivery-store.ts'
@@ -24,6 +25,7 @@ export type Stores = ReturnType<typeof openStores>
  */
 export const openStores = (table: Table = openTable()) => ({
   agents: agentStore(table),
+  audit: auditStore(table),
   batches: batchStore(table),
   executions: executionStore(table),
   steps: stepStore(table),

@@ -2,6 +2,7 @@ import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse'
 import type { APIGatewayProxyResult, Context } from 'aws-lambda'
 import type * as z from 'zod/mini'
+import type { Note } from '../access/audit-log.ts'
 import type { parameterSchemas } from '../api/parameters.ts'
 import { getOperation, type OperationName, type operations, type ParametersName } from '../api/routes.ts'
 import { type Access, ANONYMOUS } from '../core/access.ts'
@@ -9,6 +10,7 @@ import type { Json, JsonObject } from '../core/json/json.ts'
 import type { RateStore } from '../core/ports.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
 import { accessControl, restrictParameters, type SuggestSlug, suggestion } from './access-control.ts'
+import type { AuditRequests } from './audit-requests.ts'
 import { compression } from './compression.ts'
 import { readCorsOrigins, responseHeaders } from './cors.ts'
 import {
@@ -36,6 +38,7 @@ type Schemas<Name extends OperationName> = {
 
 type AnyOptions = {
   rates?: RateStore
+  audit?: AuditRequests
   suggest?: SuggestSlug
   query?: z.ZodMiniObject
   headers?: z.ZodMiniObject
@@ -47,11 +50,12 @@ type Values<Name extends OperationName, Part extends 'query' | 'headers'> =
     : Record<never, never>
 
 /**
- * What an operation needs beside its handler: its schemas and, unless it is public, the counters of tokens. `suggest`:
- * for scopes that may list agents. An option, so that other functions do not load it.
+ * What an operation needs beside its handler: its schemas; unless it is public, the counters of tokens; if it is
+ * recorded, the audit log. `suggest`: for scopes that may list agents. Options: other functions do not load them.
  */
 type Options<Name extends OperationName> = Schemas<Name> &
-  (Operations[Name] extends { public: true } ? unknown : { rates: RateStore; suggest?: SuggestSlug })
+  (Operations[Name] extends { public: true } ? unknown : { rates: RateStore; suggest?: SuggestSlug }) &
+  (Operations[Name] extends { audit: string } ? { audit: AuditRequests } : unknown)
 
 /** A validated request. */
 export type Request<Name extends OperationName = OperationName> = {
@@ -81,6 +85,8 @@ export type Request<Name extends OperationName = OperationName> = {
   basePath: string
   /** The requested path, with the base path. */
   path: string
+  /** Adds to the entry of the audit log, if the operation is recorded. */
+  note: Note
   /** Aborts when the client hangs up. On Lambda, where that is not known, there is none. */
   signal: AbortSignal | undefined
   /** The request as it arrived, for a protocol of its own. */
@@ -97,7 +103,9 @@ export function endpoint<Name extends OperationName>(
   ...[options]: keyof Options<Name> extends never ? [] : [options: Options<Name>]
 ) {
   const operation = getOperation(name)
-  const { rates, suggest, query, headers }: AnyOptions = options ?? {}
+  const { rates, audit, suggest, query, headers }: AnyOptions = options ?? {}
+  const { audit: action } = operation
+  if (action && !audit) throw new Error(`${name} is recorded, but has no audit log.`)
   const streams = operation.streams && process.env[RESPONSE_STREAMING] === 'on'
   const handler = middy<ServiceEvent, APIGatewayProxyResult, Error, CallContext>(
     streams ? { executionMode: executionModeStreamifyResponse } : {},
@@ -115,7 +123,11 @@ export function endpoint<Name extends OperationName>(
   if (headers) handler.use(requestHeaders(headers))
   if (operation.body && !operation.rawBody) handler.use(jsonBody(operation))
   return handler.handler(async (event, { signal }) => {
-    const response = await handle(toRequest<Name>(event, signal))
+    const request = toRequest<Name>(event, signal)
+    const response =
+      action && audit
+        ? await audit({ action, access: request.access, event }, (note) => handle({ ...request, note }))
+        : await handle(request)
     event.executionMs = response.executionMs
     const result = toProxyResult(response)
     return operation.streams && isStreaming() ? result : assertFitsResult(result)
@@ -178,6 +190,7 @@ function toRequest<Name extends OperationName>(
     accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),
     path: event.requestContext.path ?? event.path,
+    note: () => undefined,
     signal,
     event,
   }

@@ -18,6 +18,7 @@ import {
 import type {
   AgentFilters,
   ApprovalFilters,
+  AuditFilters,
   BatchFilters,
   BatchOptions,
   BatchWaitOptions,
@@ -42,6 +43,7 @@ import type {
   AgentTypes,
   AnyAgents,
   Approval,
+  AuditEntry,
   Batch,
   BatchResult,
   ChangedBatch,
@@ -456,6 +458,11 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
 
   async deleteLimits(subject: LimitSubject<SlugOf<Agents>>, options: CallOptions = {}): Promise<void> {
     return this.caller.send({ method: 'DELETE', path: limitsPath(subject) }, options)
+  }
+
+  /** What was changed, by whom, newest first. */
+  audit(options: ListOptions & AuditFilters = {}): AsyncGenerator<AuditEntry, void, undefined> {
+    return this.caller.list('/v1/audit', options)
   }
 
   /** The schedules of an agent. */

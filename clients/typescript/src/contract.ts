@@ -60,6 +60,129 @@ export type Approval = {
   step: number
 }
 
+export type AuditEntry = {
+  id: string
+  /** When the change started. */
+  at: string
+  actor: {
+    /** token: an API token. subject: a person or a program that the identity provider knows. cli: a command that works on the table. */
+    kind: 'token' | 'subject' | 'cli'
+    /** Of the token; of a subject, a UUIDv5 of issuer and subject; of a command, the ARN of the AWS caller, or the user and the host. */
+    id: string
+    name?: string
+    /** As the identity provider calls it. */
+    subject?: string
+  }
+  source: {
+    interface: 'HTTP' | 'MCP' | 'CLI'
+    /** The address that the request came from, without regard to headers. */
+    ip?: string
+    /** At most 200 characters, as the client claims. */
+    userAgent?: string
+    /** The machine that the command ran on. */
+    host?: string
+  }
+  action:
+    | 'agent.publish'
+    | 'agent.archive'
+    | 'agent.restore'
+    | 'version.promote'
+    | 'version.retire'
+    | 'version.unretire'
+    | 'version.delete'
+    | 'rollout.put'
+    | 'rollout.end'
+    | 'execution.delete'
+    | 'batch.delete'
+    | 'trial.delete'
+    | 'approval.decide'
+    | 'limits.put'
+    | 'limits.delete'
+    | 'schedule.put'
+    | 'schedule.delete'
+    | 'webhook.create'
+    | 'webhook.update'
+    | 'webhook.delete'
+    | 'webhook.rotate'
+    | 'token.create'
+    | 'token.revoke'
+    | 'organization.create'
+  target: {
+    kind:
+      | 'agent'
+      | 'version'
+      | 'execution'
+      | 'batch'
+      | 'trial'
+      | 'approval'
+      | 'tenant'
+      | 'schedule'
+      | 'webhook'
+      | 'token'
+      | 'organization'
+    /** Null if nothing was created. */
+    id: string | null
+    /** Of a version and a schedule. */
+    agentId?: string
+    /** Of an approval. */
+    executionId?: string
+  }
+  /** What was requested, without secrets, inputs and notes; `from` and `to` where the change knows both. Of URLs, only the origin. */
+  changes: {
+    [key: string]:
+      | string
+      | number
+      | boolean
+      | null
+      | (string | number | boolean | null)[]
+      | {
+          from: string | number | boolean | null
+          to: string | number | boolean | null
+        }
+  }
+  /** STARTED: the change is in progress, or its result could not be stored: it may have been made. FAILED with `InternalError` or `Unavailable`: a part of it may have been made. */
+  result: 'STARTED' | 'SUCCEEDED' | 'FAILED'
+  /** The code of the error. Present if the result is FAILED. */
+  error?: string
+}
+
+export type AuditFilters = {
+  /** Return only changes that started at this time or later (RFC 3339). */
+  from?: string
+  /** Return only changes that started before this time (RFC 3339). */
+  to?: string
+  /** Return only changes of this kind. */
+  action?:
+    | 'agent.publish'
+    | 'agent.archive'
+    | 'agent.restore'
+    | 'version.promote'
+    | 'version.retire'
+    | 'version.unretire'
+    | 'version.delete'
+    | 'rollout.put'
+    | 'rollout.end'
+    | 'execution.delete'
+    | 'batch.delete'
+    | 'trial.delete'
+    | 'approval.decide'
+    | 'limits.put'
+    | 'limits.delete'
+    | 'schedule.put'
+    | 'schedule.delete'
+    | 'webhook.create'
+    | 'webhook.update'
+    | 'webhook.delete'
+    | 'webhook.rotate'
+    | 'token.create'
+    | 'token.revoke'
+    | 'organization.create'
+  /** Return only changes by this actor: its ID, such as that of a token, or its subject. */
+  actor?: string
+  /** Return only changes of what has this ID: of an agent, also those of its versions and schedules; of an execution, also those of its approvals. Pages of filtered lists can be short, also empty, before the last one. */
+  target?: string
+}
+
 export type Batch = {
   id: string
   /** The agent that runs. */

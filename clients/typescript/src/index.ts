@@ -5,6 +5,7 @@ export { toFile } from './files.ts'
 export type {
   AgentFilters,
   ApprovalFilters,
+  AuditFilters,
   BatchFilters,
   BatchOptions,
   BatchWaitOptions,
@@ -30,6 +31,7 @@ export type {
   AgentTypes,
   AnyAgents,
   Approval,
+  AuditEntry,
   Batch,
   BatchResult,
   ChangedBatch,

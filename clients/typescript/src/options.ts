@@ -61,6 +61,9 @@ export type ListOptions = CallOptions & {
 
 export type AgentFilters = Optional<contract.AgentFilters>
 
+/** `actor`: the ID or the subject of who made the change. `target`: the ID of what was changed. */
+export type AuditFilters = Optional<contract.AuditFilters>
+
 export type LimitFilters = { kind?: 'tenant' | 'agent' | undefined }
 
 /** `agent`: its slug or ID. */

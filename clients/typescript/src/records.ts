@@ -5,6 +5,7 @@ import type * as contract from './contract.ts'
 export type {
   Agent,
   Approval,
+  AuditEntry,
   Batch,
   CreatedWebhook,
   Decision,

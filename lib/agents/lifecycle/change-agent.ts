@@ -20,6 +20,8 @@ type Promotion = AgentReference & {
   message?: string | undefined
   /** What the version has to have passed. */
   trial?: ReleaseTrial | undefined
+  /** Called with the version that was current, if another one is now. */
+  onReplace?: ((versionId: string | null) => void) | undefined
 }
 
 /**
@@ -43,6 +45,7 @@ export async function promoteVersion(params: Promotion): Promise<Agent> {
     const promoted = await store.promote({ ...version, ...read, promotedAt, syncAt: now, message })
     if (promoted) {
       forgetCurrentVersion(agentId)
+      params.onReplace?.(current?.id ?? null)
       return promoted
     }
     // Another request has changed the agent, or there is no such version.

@@ -3,6 +3,7 @@ import { SCOPES } from '../../core/access.ts'
 import { MAX_BATCH_LINES } from '../../core/batch.ts'
 import { MEDIA_TYPES } from '../../core/media.ts'
 import { agentRecord, versionDetails, versionRecord } from './agent-record.ts'
+import { auditRecord } from './audit-record.ts'
 import { batchCheckRecord, batchRecord, batchResultRecord, changedBatchRecord } from './batch-record.ts'
 import {
   decisionBody,
@@ -126,6 +127,7 @@ const input = jsonObject.describe(
 const records = {
   Agent: agentRecord,
   Approval: approvalRecord,
+  AuditEntry: auditRecord,
   Batch: batchRecord,
   BatchBody: batchBody,
   BatchCheck: batchCheckRecord,

@@ -155,16 +155,39 @@ export const ownerBatchIdOf = ({ pk }: Key): string | null =>
 export const batchIdOf = ({ pk, sk }: Key): string | null =>
   sk === 'BATCH' ? pk.slice(BATCH_PREFIX.length) : null
 
+export const AUDIT_PREFIX = 'AUDIT#'
+/** Of changes over MCP: the function that makes them also runs agents, whose code can use its permissions. */
+export const MCP_AUDIT_PREFIX = 'AUDIT-MCP#'
+/** Partitions of the audit log of an organization: those of all interfaces but MCP, and its one. */
+export const AUDIT_SHARDS = 4
+export const AUDIT_PARTITIONS = AUDIT_SHARDS + 1
+export const auditPartition = (organizationId: string, number: number): string =>
+  number === AUDIT_SHARDS
+    ? `${MCP_AUDIT_PREFIX}${organizationId}`
+    : `${AUDIT_PREFIX}${organizationId}#${number}`
+export const auditKey = (organizationId: string, id: string, isMcp: boolean): Key => ({
+  pk: auditPartition(organizationId, isMcp ? AUDIT_SHARDS : shardOf(id, AUDIT_SHARDS)),
+  sk: id,
+})
+/** Of an entry of an audit log; null for other items. */
+export const auditIdOf = ({ pk, sk }: Key): string | null =>
+  pk.startsWith(AUDIT_PREFIX) || pk.startsWith(MCP_AUDIT_PREFIX) ? sk : null
+
 /** Of the partitions with the records of what has events. */
 const SUBJECT_PREFIXES = {
   execution: 'EXEC#',
   batch: BATCH_PREFIX,
   limit: 'LIMIT#',
   rollout: 'ROLLOUT#',
+  // Only deliveries: entries are where the organization finds them.
+  audit: 'AUDITED#',
 } as const
 const inSubject = ({ kind, id }: Subject, sk: string): Key => ({ pk: `${SUBJECT_PREFIXES[kind]}${id}`, sk })
 /** Whose record or delivery it is. */
-export function subjectOf(pk: string): Subject {
+export function subjectOf(key: Key): Subject {
+  const { pk } = key
+  const auditId = auditIdOf(key)
+  if (auditId !== null) return { kind: 'audit', id: auditId }
   const kind = SUBJECT_KINDS.find((kind) => pk.startsWith(SUBJECT_PREFIXES[kind])) ?? 'execution'
   return { kind, id: pk.slice(SUBJECT_PREFIXES[kind].length) }
 }
@@ -212,11 +235,16 @@ export const DELIVERY_PREFIX = 'DELIVERY#'
 /** Null for other items. */
 export function deliveryIdOf({ pk, sk }: Key): DeliveryId | null {
   const [, revision, destinationId = ''] = sk.startsWith(DELIVERY_PREFIX) ? sk.split('#') : []
-  return revision === undefined ? null : { subject: subjectOf(pk), revision: Number(revision), destinationId }
+  return revision === undefined
+    ? null
+    : { subject: subjectOf({ pk, sk }), revision: Number(revision), destinationId }
 }
 /** Of a warning; null for other items. */
 export const warningIdOf = ({ pk }: Key): string | null =>
   pk.startsWith(SUBJECT_PREFIXES.limit) ? pk.slice(SUBJECT_PREFIXES.limit.length) : null
+/** Of a delivery of an entry of an audit log, or of what says that it is handled; null for other items. */
+export const deliveredAuditIdOf = ({ pk }: Key): string | null =>
+  pk.startsWith(SUBJECT_PREFIXES.audit) ? pk.slice(SUBJECT_PREFIXES.audit.length) : null
 /** What destinations are told of a rollout that the service has ended. */
 export const abortedRolloutKey = (id: string): Key => inSubject({ kind: 'rollout', id }, 'ABORTED')
 export const ROLLOUT_PREFIX = SUBJECT_PREFIXES.rollout

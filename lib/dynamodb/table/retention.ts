@@ -1,9 +1,21 @@
-import { DEADLINE_MS, MAX_WAIT_DAYS as WAIT_DAYS } from '../../core/limits.ts'
-import { type Environment, EXECUTION_RETENTION_DAYS, MAX_WAIT_DAYS, readInteger } from '../../environment.ts'
+import {
+  AUDIT_RETENTION_DAYS as AUDIT_DAYS,
+  DEADLINE_MS,
+  MAX_WAIT_DAYS as WAIT_DAYS,
+} from '../../core/limits.ts'
+import {
+  AUDIT_RETENTION_DAYS,
+  type Environment,
+  EXECUTION_RETENTION_DAYS,
+  MAX_WAIT_DAYS,
+  readInteger,
+} from '../../environment.ts'
 import type { Item } from './expressions.ts'
 import {
   abortedRolloutIdOf,
+  auditIdOf,
   batchIdOf,
+  deliveredAuditIdOf,
   executionIdOf,
   isDeclarations,
   isExecutionRecord,
@@ -25,20 +37,31 @@ const SLACK_MS = 7 * DAY_MS
 /** The time in the id of a warning is the start of its period. */
 const MAX_PERIOD_MS = 31 * DAY_MS
 
+/** Deliveries of entries of an audit log are over after three days, and nobody lists them. */
+const DELIVERED_AUDIT_MS = 30 * DAY_MS
+
 export type Retention = {
   /** When a copy of an execution's result expires, in milliseconds since the epoch: not after its record; or null. */
   expiryOf(executionId: string): number | null
   /**
-   * The time-to-live attribute of an item of an execution, a batch, a warning, an aborted rollout or declarations. A
-   * record has none until it has ended: it can wait for long. Other items are not written again then: they expire after
-   * the latest possible end. Empty if it is no such item.
+   * The time-to-live attribute of an item of an execution, a batch, a warning, an aborted rollout, declarations or an
+   * audit log. A record has none until it has ended: it can wait for long. Other items are not written again then: they
+   * expire after the latest possible end. Empty if it is no such item.
    */
   timeToLiveOf(item: Item): Item
 }
 
 /** @throws an Error that names the variable when it is invalid */
 export function retention(environment: Environment): Retention {
-  if (!environment[EXECUTION_RETENTION_DAYS]) return { expiryOf: () => null, timeToLiveOf: () => ({}) }
+  const auditMs = readInteger(AUDIT_RETENTION_DAYS, AUDIT_DAYS.default, environment) * DAY_MS
+  const timeToLiveOfAudit = (key: Key): Item => {
+    const id = auditIdOf(key)
+    if (id !== null) return timeToLive(createdAt(id) + auditMs)
+    const deliveredId = deliveredAuditIdOf(key)
+    return deliveredId === null ? {} : timeToLive(createdAt(deliveredId) + DELIVERED_AUDIT_MS)
+  }
+  if (!environment[EXECUTION_RETENTION_DAYS])
+    return { expiryOf: () => null, timeToLiveOf: (item) => timeToLiveOfAudit(item as Key) }
   const keptMs = readInteger(EXECUTION_RETENTION_DAYS, 0, environment) * DAY_MS
   const maxWaitMs = readInteger(MAX_WAIT_DAYS, WAIT_DAYS.default, environment) * DAY_MS
   const expiryOf = (executionId: string) => createdAt(executionId) + keptMs
@@ -53,7 +76,7 @@ export function retention(environment: Environment): Retention {
       const abortedId = abortedRolloutIdOf(key)
       if (abortedId !== null) return timeToLive(expiryOf(abortedId) + SLACK_MS)
       const id = isOfExecution(key) ? executionIdOf(key.pk) : ownerBatchIdOf(key)
-      if (id === null) return {}
+      if (id === null) return timeToLiveOfAudit(key)
       if (!isExecutionRecord(key) && batchIdOf(key) === null)
         return timeToLive(expiryOf(id) + DEADLINE_MS + maxWaitMs + SLACK_MS)
       const { finishedAt, endedAt = finishedAt } = item

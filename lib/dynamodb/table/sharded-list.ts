@@ -2,7 +2,7 @@ import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { Page, PageRequest } from '../../core/ports.ts'
 import { allOf, expressions } from './expressions.ts'
 import type { Key } from './keys.ts'
-import { INDEXES, type IndexName } from './schema.ts'
+import { INDEXES, type IndexName, TABLE } from './schema.ts'
 import type { Condition, Item, Table } from './table.ts'
 
 /** Query pages of one shard that one request may read. A page is short when its filter matches few entries. */
@@ -14,7 +14,8 @@ const FILTERED_QUERY_GROWTH = 8
 export type SortRange = { from?: string | undefined; before?: string | undefined }
 
 export type ShardedQuery = PageRequest & {
-  index: IndexName
+  /** Null: partitions of the table, whose sort keys are the sort values. Reads are consistent then. */
+  index: IndexName | null
   /** The partition key of a shard. */
   shard: (shard: number) => string
   /** Their number; that of the index by default. */
@@ -65,7 +66,7 @@ export function fitPage<T>(records: T[], bytesOf: (record: T) => number): T[] {
  * One page of a sharded index: reads all shards in parallel from the same position and merges them by sort value. A
  * shard is queried again only when the merge has consumed its entries.
  */
-async function readShardedPage(table: Table, query: ShardedQuery): Promise<Page<Item>> {
+export async function readShardedPage(table: Table, query: ShardedQuery): Promise<Page<Item>> {
   const shards = Array.from({ length: shardsOf(query) }, (_, shard): Shard => {
     return { partition: query.shard(shard), entries: [], lastKey: null, queries: 0 }
   })
@@ -95,7 +96,10 @@ const nextSortValue = ({ entries, lastKey }: Shard): string => sortValueOf(entri
 
 async function readMore(table: Table, query: ShardedQuery, shard: Shard): Promise<void> {
   const { index, after, filter, range = {} } = query
-  const { partitionKey, sortKey } = INDEXES[index]
+  const [name, sortName] =
+    index === null
+      ? [TABLE.partitionKey, TABLE.sortKey]
+      : [INDEXES[index].partitionKey.name, INDEXES[index].sortKey.name]
   const { from } = range
   const before = min(shard.lastKey ? sortValueOf(shard.lastKey) : after?.order, range.before)
   // DynamoDB rejects an empty range.
@@ -104,13 +108,12 @@ async function readMore(table: Table, query: ShardedQuery, shard: Shard): Promis
     return
   }
   shard.queries++
-  const { name } = partitionKey
   const partition = {
     expression: `#${name} = :partition`,
     names: [name],
     values: { partition: shard.partition },
   }
-  const key = allOf(partition, sortCondition(sortKey.name, { from, before }))
+  const key = allOf(partition, sortCondition(sortName, { from, before }))
   const {
     ConditionExpression: _,
     UpdateExpression: __,
@@ -119,7 +122,7 @@ async function readMore(table: Table, query: ShardedQuery, shard: Shard): Promis
     condition: allOf(key, filter ?? null),
   })
   const { items, lastKey } = await table.query({
-    IndexName: index,
+    ...(index === null ? { ConsistentRead: true } : { IndexName: index }),
     KeyConditionExpression: key.expression,
     FilterExpression: filter?.expression,
     ...attributes,
@@ -130,7 +133,8 @@ async function readMore(table: Table, query: ShardedQuery, shard: Shard): Promis
   shard.lastKey = lastKey
 }
 
-const shardsOf = ({ index, shards = INDEXES[index].shards }: ShardedQuery): number => shards
+const shardsOf = ({ index, shards = index === null ? 1 : INDEXES[index].shards }: ShardedQuery): number =>
+  shards
 
 /** By default, twice a shard's share of the page: nearly always enough, and far less than the whole page. */
 function queryLimitOf(query: ShardedQuery, queries: number): number {
@@ -158,4 +162,5 @@ const precedingValue = (value: string): string =>
 const min = (a: string | undefined, b: string | undefined): string | undefined =>
   a === undefined || b === undefined ? (a ?? b) : a < b ? a : b
 
-const sortValueOf = (entry: Item | null | undefined): string => (entry ? String(entry.listOrder) : '')
+const sortValueOf = (entry: Item | null | undefined): string =>
+  entry ? String(entry.listOrder ?? entry[TABLE.sortKey]) : ''

@@ -1,3 +1,4 @@
+import type { AuditStore } from '../../core/audit.ts'
 import type { Batch } from '../../core/batch.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
@@ -22,6 +23,7 @@ import { eventSender } from './send-event.ts'
 
 export type DeliveryEngine = {
   executions: Pick<ExecutionStore, 'clearEvents' | 'getLimited' | 'getStatus' | 'getSummary'>
+  audit: Pick<AuditStore, 'get'>
   batches: Pick<BatchStore, 'get'>
   limits: Pick<LimitStore, 'getWarning'>
   rollouts: Pick<RolloutStore, 'getAborted'>

@@ -39,6 +39,7 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
   'list-signals': (client) => client.signals(ID).next(),
   'list-approvals': (client) => client.approvals().next(),
   'decide-approval': (client) => client.decide(ID, ID, { decision: 'approve' }),
+  'list-audit-entries': (client) => client.audit().next(),
   'list-webhooks': (client) => client.webhooks(),
   'create-webhook': (client) => client.createWebhook({ url: 'https://receiver.example' }),
   'get-webhook': (client) => client.webhook(ID),

@@ -1,10 +1,12 @@
-import { RATE_PREFIX, SECRET_PREFIX, TOKEN_PREFIX } from '../../../lib/dynamodb/table/keys.ts'
+import { AUDIT_PREFIX, MCP_AUDIT_PREFIX, RATE_PREFIX, SECRET_PREFIX, TOKEN_PREFIX } from '../../../lib/dynamodb/table/keys.ts'
 import { type Behavior, startProxy } from '../../support/proxy/start-proxy.ts'
 
 export type Calls = {
   table: string[]
   /** Prefixes of the keys of tokens and their counters that were updated. */
   updated: string[]
+  /** Prefixes of the keys of entries of audit logs that were written. */
+  audited: string[]
   indexes: string[]
   queue: string[]
   deliveryQueue: string[]
@@ -17,6 +19,7 @@ export type Calls = {
 const NO_CALLS = {
   table: [],
   updated: [],
+  audited: [],
   indexes: [],
   queue: [],
   deliveryQueue: [],
@@ -38,7 +41,10 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
     if (request.body.includes(`"${SECRET_PREFIX}`)) record(client, 'secrets', operation)
     record(client, 'written', ...writtenKeys(operation, parameters).map((key) => key.replace(/#.*/s, '#')))
     const prefix = [TOKEN_PREFIX, RATE_PREFIX].find((text) => Key?.pk?.S.startsWith(text))
-    if (operation === 'Query' && IndexName) record(client, 'indexes', IndexName)
+    const key: string | undefined = (parameters.Item?.pk ?? Key?.pk)?.S
+    const audited = [AUDIT_PREFIX, MCP_AUDIT_PREFIX].find((text) => key?.startsWith(text))
+    if (audited && ['PutItem', 'UpdateItem'].includes(operation)) record(client, 'audited', audited)
+    else if (operation === 'Query' && IndexName) record(client, 'indexes', IndexName)
     else if (operation === 'UpdateItem' && prefix) record(client, 'updated', prefix)
     else record(client, 'table', operation)
     return next(request)

@@ -6,7 +6,14 @@ import {
   type FunctionName,
 } from '../../../infra/functions/function-settings.ts'
 import { LIVE } from '../../../infra/functions/functions.ts'
-import { GRANTS, getUpdatedPrefix, SECRET_FUNCTIONS } from '../../../infra/functions/grants.ts'
+import {
+  AUDIT_READERS,
+  AUDIT_WRITES,
+  GRANTS,
+  getAuditPrefix,
+  getUpdatedPrefix,
+  SECRET_FUNCTIONS,
+} from '../../../infra/functions/grants.ts'
 import { functionOf, getOperation, operationNames, operationsOf } from '../../../lib/api/routes.ts'
 import { ALL_OPTIONS } from '../all-options.ts'
 import { findFunctionResource, findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
@@ -104,7 +111,10 @@ const findGrants = (name: FunctionName): string[] => {
     Object.keys(findResources(template, 'AWS::SQS::Queue')).filter((id) => pattern.test(id))
   const consumed = name in CONSUMED ? findQueueIds(CONSUMED[name] as RegExp) : []
   const prefix = table.includes('UpdateItem') ? null : getUpdatedPrefix(name)
+  const auditPrefix = getAuditPrefix(name)
+  const auditWrites = auditPrefix === null ? [] : AUDIT_WRITES.filter((action) => !table.includes(action))
   return [
+    ...auditWrites.map((action) => `dynamodb:${action} on ${tableId} of ${auditPrefix}*`),
     ...(prefix === null ? [] : [`dynamodb:UpdateItem on ${tableId} of ${prefix}*`]),
     ...table.map((action) => `dynamodb:${action} on ${tableId}`),
     ...indexes.map((index) => `dynamodb:Query on ${tableId}/index/${index}`),
@@ -187,13 +197,15 @@ describe('the permissions of a function', () => {
   })
 
   it.each(FUNCTION_NAMES)('have no wildcards except those for agents: %s', (name) => {
-    const denials = statementsOf(name).filter(({ Effect }) => Effect !== 'Allow')
+    const denials = statementsOf(name).filter(
+      ({ Effect, Condition }) => Effect !== 'Allow' && !JSON.stringify(Condition).includes('AUDIT'),
+    )
     const hidesSecrets = GRANTS[name].table.length > 0 && !SECRET_FUNCTIONS.includes(name)
     expect(denials).toHaveLength(2 * Number(AGENT_FUNCTIONS.includes(name)) + Number(hidesSecrets))
     // X-Ray actions do not support resource-level permissions.
     const wildcards = findPermissions(name).filter(
       (permission) =>
-        permission.replace(/ of [A-Z]+#\*$/, '').includes('*') && !permission.startsWith('xray:'),
+        permission.replace(/ of [A-Z-]+#\*$/, '').includes('*') && !permission.startsWith('xray:'),
     )
     expect(wildcards.sort()).toEqual(AGENT_FUNCTIONS.includes(name) ? AGENT_PERMISSIONS : [])
     const { ManagedPolicyArns, Policies } = findFunctionResource(template, 'AWS::IAM::Role', name).Properties
@@ -264,6 +276,31 @@ describe('the secrets of webhooks', () => {
 
   it.each(SECRET_FUNCTIONS)('can be read by %s', (name) => {
     expect(isAllowed(name, 'GetItem', ['SECRET#id'])).toBe(true)
+  })
+})
+
+describe('the audit logs', () => {
+  const WRITES = ['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem']
+  const KEYS = ['AUDIT#id#0', 'AUDIT-MCP#id']
+
+  it.each(FUNCTION_NAMES)('have entries that %s cannot remove', (name) => {
+    for (const action of ['BatchWriteItem', 'DeleteItem'])
+      for (const key of KEYS)
+        for (const keys of [[key], ['EXEC#id', key]])
+          expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+  })
+
+  it.each(FUNCTION_NAMES)('get entries from %s if it makes changes, where it may', (name) => {
+    const own = getAuditPrefix(name)
+    const prefixes = KEYS.filter((key) => WRITES.some((action) => isAllowed(name, action, [key])))
+    expect(prefixes.map((key) => key.replace(/#.*/, '#'))).toEqual(own === null ? [] : [own])
+  })
+
+  it.each(FUNCTION_NAMES)('can be read only where they are listed, and sent to an event bus: %s', (name) => {
+    const mayRead = ['GetItem', 'BatchGetItem', 'Query'].some((action) =>
+      KEYS.some((key) => isAllowed(name, action, [key])),
+    )
+    expect(mayRead).toBe(AUDIT_READERS.includes(name))
   })
 })
 

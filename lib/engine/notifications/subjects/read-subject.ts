@@ -1,5 +1,6 @@
 import type { Subject } from '../../../core/notification.ts'
 import type { DeliveryEngine } from '../open-delivery-engine.ts'
+import { readAuditEvents } from './audit-events.ts'
 import { readBatchEvents } from './batch-events.ts'
 import type { EventSubject, ReadSubject } from './event-subject.ts'
 import { readExecutionEvents } from './execution-events.ts'
@@ -11,6 +12,7 @@ const READERS: Record<Subject['kind'], ReadSubject> = {
   batch: readBatchEvents,
   limit: readLimitEvents,
   rollout: readRolloutEvents,
+  audit: readAuditEvents,
 }
 
 /** Null if it is deleted, or of another organization. @throws Unavailable */

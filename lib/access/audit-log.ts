@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Access } from '../core/access.ts'
+import type { Version } from '../core/agent.ts'
+import {
+  type AuditEntry,
+  type AuditFilter,
+  type AuditStore,
+  type AuditTarget,
+  type StartedChange,
+  toChanges,
+  toShown,
+} from '../core/audit.ts'
+import { BY_ID, type PageQuery, parsePage } from '../core/cursor.ts'
+import { ServiceError, Unavailable } from '../core/errors.ts'
+import { AUDIT_RETENTION_DAYS as AUDIT_DAYS } from '../core/limits.ts'
+import type { Page, System } from '../core/ports.ts'
+import { AUDIT_RETENTION_DAYS, EVENT_BUS, readInteger } from '../environment.ts'
+import { describeCause, logger } from '../logger.ts'
+import { assertAllAgents } from './permissions.ts'
+
+/** Adds to an entry what only the change knows: members that its action shows, and what was created. */
+export type Note = (added: { target?: Partial<AuditTarget> } & Record<string, unknown>) => void
+
+/** `changes`: members that are given, of which the entry gets those that its action shows. */
+export type Described = Omit<StartedChange, 'changes'> & { changes: Record<string, unknown> }
+
+type Parts = {
+  audit: AuditStore
+  system: System
+  /** Whether the outbox tells the event bus of it: by default, if there is one. */
+  isMarked?: boolean
+}
+
+/** How long a change that has been made waits for its result to be stored. */
+const MAX_RESULT_MS = 2_000
+
+/**
+ * Makes a change and records it: that it starts, before it, and what became of it, after it. It is not made if the
+ * first of these cannot be stored. An entry whose result cannot be stored stays `STARTED`.
+ * @throws Unavailable if the start could not be stored; what the change throws
+ */
+export async function audited<T>(
+  { audit, system, isMarked = Boolean(process.env[EVENT_BUS]) }: Parts,
+  { changes: given, ...described }: Described,
+  change: (note: Note) => Promise<T>,
+): Promise<T> {
+  const { action } = described
+  let entry: AuditEntry = {
+    ...described,
+    id: system.newId(),
+    at: new Date(system.now()).toISOString(),
+    changes: toChanges(action, given),
+    result: 'STARTED',
+  }
+  // False: the SDK has repeated a request whose response was lost. Nobody else has this id.
+  await audit.begin({ entry, isMarked }).catch((error: unknown) => {
+    throw error instanceof Unavailable ? error : new Unavailable(error)
+  })
+  const note: Note = ({ target, ...added }) => {
+    entry = {
+      ...entry,
+      target: { ...entry.target, ...target },
+      changes: { ...entry.changes, ...toChanges(action, added) },
+    }
+  }
+  const end = (ended: Pick<AuditEntry, 'result' | 'error'>) => endEntry(audit, { ...entry, ...ended })
+  try {
+    const result = await change(note)
+    await end({ result: 'SUCCEEDED' })
+    return result
+  } catch (error) {
+    await end({ result: 'FAILED', error: error instanceof ServiceError ? error.code : 'InternalError' })
+    throw error
+  }
+}
+
+/** What the entry of a publication shows of the version, and of the schedules that it sets. */
+export const toPublished = ({ version, isNew }: { version: Version; isNew: boolean }) => ({
+  target: { kind: 'agent' as const, id: version.agentId },
+  slug: version.slug,
+  draft: version.status === 'DRAFT',
+  versionId: version.id,
+  isNew,
+  schedules: version.schedules?.map(({ name }) => name),
+})
+
+/** Never throws. */
+async function endEntry(audit: AuditStore, entry: AuditEntry): Promise<void> {
+  const { id, organizationId, action } = entry
+  const ending = audit.end({ entry }).catch((error: unknown) => {
+    logger.warn('result of a change is not stored', {
+      id,
+      organizationId,
+      action,
+      cause: describeCause(error),
+    })
+  })
+  await Promise.race([ending, sleep(MAX_RESULT_MS, undefined, { ref: false })])
+}
+
+type Query = PageQuery &
+  Omit<AuditFilter, 'from' | 'to'> & { from?: string | undefined; to?: string | undefined }
+
+const DAY_MS = 86_400_000
+
+/**
+ * The changes of an organization, newest first. They are about all agents and tenants.
+ * @throws Forbidden for a token that is limited to agents, InvalidCursor
+ */
+export async function listAuditEntries(
+  { audit, system }: Pick<Parts, 'audit' | 'system'>,
+  { access, query }: { access: Access; query: Query },
+): Promise<Page<AuditEntry>> {
+  assertAllAgents(access)
+  const { from, to, action, actor, target } = query
+  // DynamoDB deletes what has expired within a few days.
+  const keptFrom = system.now() - readInteger(AUDIT_RETENTION_DAYS, AUDIT_DAYS.default) * DAY_MS
+  return audit.list({
+    organizationId: access.organizationId,
+    from: Math.max(keptFrom, from === undefined ? 0 : Date.parse(from)),
+    before: to === undefined ? undefined : Date.parse(to),
+    action,
+    // As entries show them.
+    actor: actor && toShown(actor, actor.length),
+    target: target && toShown(target),
+    ...parsePage(query, BY_ID),
+  })
+}

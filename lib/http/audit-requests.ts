@@ -1,0 +1,67 @@
+import { audited, type Note } from '../access/audit-log.ts'
+import type { Access } from '../core/access.ts'
+import {
+  type AuditAction,
+  type AuditSource,
+  type AuditStore,
+  type AuditTarget,
+  actorOf,
+  MAX_USER_AGENT_CHARACTERS,
+  targetOf,
+  toShown,
+} from '../core/audit.ts'
+import { agentIdFrom } from '../core/ids.ts'
+import { isJsonObject } from '../core/json/json.ts'
+import { system } from '../system.ts'
+import type { ServiceEvent } from './event.ts'
+
+/** Makes the change that a request asks for, and records it. */
+export type AuditRequests = <T>(
+  request: { action: AuditAction; access: Access; event: ServiceEvent },
+  change: (note: Note) => Promise<T>,
+) => Promise<T>
+
+/** For the option `audit` of `endpoint`. */
+export const auditRequests =
+  (audit: AuditStore): AuditRequests =>
+  ({ action, access, event }, change) => {
+    const { organizationId } = access
+    const { json, query, pathParameters } = event
+    const given = { ...(isJsonObject(query) && query), ...(isJsonObject(json) && json) }
+    const slug = action === 'agent.publish' ? slugOf(given) : undefined
+    const target: AuditTarget =
+      slug === undefined
+        ? targetOf(action, organizationId, pathParameters ?? {})
+        : { kind: 'agent', id: agentIdFrom(organizationId, slug) ?? null }
+    const described = {
+      organizationId,
+      actor: actorOf(access),
+      source: sourceOf(event, 'HTTP'),
+      action,
+      target,
+      changes: { ...given, ...(slug !== undefined && { slug }) },
+    }
+    return audited({ audit, system }, described, change)
+  }
+
+/** From where a request comes. Headers such as `X-Forwarded-For` are not trusted: clients write them. */
+export function sourceOf(
+  { requestContext: { identity } }: ServiceEvent,
+  via: AuditSource['interface'],
+): AuditSource {
+  const { sourceIp, userAgent } = identity ?? {}
+  return {
+    interface: via,
+    ...(sourceIp && { ip: toShown(sourceIp) }),
+    ...(userAgent && { userAgent: toShown(userAgent, MAX_USER_AGENT_CHARACTERS) }),
+  }
+}
+
+const MAX_FRONT_MATTER = 20_000
+
+/** As its front matter probably has it; the change tells which one it is. */
+function slugOf({ document, slug }: Record<string, unknown>): string | undefined {
+  const start = typeof document === 'string' ? document.slice(0, MAX_FRONT_MATTER) : ''
+  const [, named] = /^slug: *["']?([a-z0-9-]{1,64})["']?[ \r]*$/m.exec(start) ?? []
+  return named ?? (typeof slug === 'string' ? slug : undefined)
+}
