@@ -1,4 +1,10 @@
-import { AUDIT_PREFIX, MCP_AUDIT_PREFIX, RATE_PREFIX, SECRET_PREFIX, TOKEN_PREFIX } from '../../../lib/dynamodb/table/keys.ts'
+import {
+  AUDIT_PREFIX,
+  MCP_AUDIT_PREFIX,
+  RATE_PREFIX,
+  SECRET_PREFIX,
+  TOKEN_PREFIX,
+} from '../../../lib/dynamodb/table/keys.ts'
 import { type Behavior, startProxy } from '../../support/proxy/start-proxy.ts'
 
 export type Calls = {
