@@ -1,4 +1,5 @@
 import { limitOpenRequests } from '../lib/access/open-requests.ts'
+import { readProvider } from '../lib/access/protected-resource.ts'
 import { MCP_DEADLINE_MS } from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
@@ -14,8 +15,9 @@ const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), sy
 const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system }, MCP_DEADLINE_MS.streamed)
 const openRequests = limitOpenRequests('serve-mcp', stores.rates)
 const corsOrigins = readCorsOrigins()
+const provider = readProvider()
 
 const serveMcp = ({ access, event }: Request<'serve-mcp'>) =>
-  respondToMcp({ engine: { ...engine, openRequests }, corsOrigins, access, event })
+  respondToMcp({ engine: { ...engine, openRequests }, corsOrigins, provider, access, event })
 
 export const handler = endpoint('serve-mcp', serveMcp, { rates: stores.rates })

@@ -26,6 +26,11 @@ export const NO_RETENTION = 'agent-execution-service:retention'
 const KEPT_FOREVER =
   'executionRetentionDays is not set: executions and their payloads are kept until clients delete them, and storage costs grow with every run.'
 
+/** The id by which the CDK can acknowledge the warning. */
+export const NO_DISCOVERY = 'agent-execution-service:discovery'
+const NOT_DISCOVERED =
+  'oidcIssuer is set, but neither publicUrl nor domainName: MCP clients that are not signed in cannot find the identity provider. Set publicUrl to the stack output BaseUrl after the first deployment.'
+
 /** The settings of docs/settings.md. Those left out have their defaults. */
 export type AgentExecutionServiceProps = SettingProps & {
   /**
@@ -78,6 +83,8 @@ export class AgentExecutionService extends Construct {
     Tags.of(this).add('agent-execution-service', this.name)
     if (settings.executionRetentionDays === null)
       Annotations.of(this).addWarningV2(NO_RETENTION, KEPT_FOREVER)
+    if (settings.oidcIssuer && !settings.publicUrl && !settings.domainName)
+      Annotations.of(this).addWarningV2(NO_DISCOVERY, NOT_DISCOVERED)
     rejectSameName(this)
     const key = settings.kms ? createKey(this) : null
     const { tableName } = settings

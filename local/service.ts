@@ -122,6 +122,7 @@ export async function runService(environment: Environment, print: (line: string)
       handlers,
       authorizer,
       corsOrigins,
+      publicUrl: defaults[PUBLIC_URL],
       onResponse: ({ method, path, status, ms }) =>
         print(`${method} ${maskMacs(path)} ${status} ${ms.toFixed(0)} ms`),
     })

@@ -1,5 +1,6 @@
 import { Stack } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
+import { toProtectedResource, toProvider } from '../../lib/access/protected-resource.ts'
 import { TOKEN_HEADER_PATTERN } from '../../lib/access/tokens.ts'
 import {
   functionOf,
@@ -10,9 +11,11 @@ import {
   routes,
 } from '../../lib/api/routes.ts'
 import { parseCorsOrigins } from '../../lib/http/cors.ts'
+import { parsePublicUrl } from '../../lib/public-url.ts'
 import { type FunctionName, getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { ServiceSettings } from '../settings.ts'
+import { getDomainUrl } from './domain.ts'
 import { gatewayResponses } from './gateway-responses.ts'
 import { type MockOperation, methodNotAllowed, preflight } from './mock-operations.ts'
 
@@ -22,9 +25,14 @@ const AUTHORIZER_CACHE_SECONDS = 60
 /** The name of the security scheme, and of the authorizer that API Gateway creates from it. */
 const TOKEN = 'token'
 
+type IdentitySettings = Pick<
+  ServiceSettings,
+  'oidcIssuer' | 'oidcMapping' | 'publicUrl' | 'domainName' | 'domainBasePath'
+>
+
 type DefinitionProps = {
   functions: Functions
-  settings: Pick<ServiceSettings, 'name' | 'corsOrigins' | 'responseStreaming'>
+  settings: Pick<ServiceSettings, 'name' | 'corsOrigins' | 'responseStreaming' | keyof IdentitySettings>
 }
 
 /**
@@ -103,8 +111,16 @@ export function apiDefinition(scope: Construct, { functions, settings }: Definit
         },
       },
     },
-    'x-amazon-apigateway-gateway-responses': gatewayResponses(origins),
+    'x-amazon-apigateway-gateway-responses': gatewayResponses(origins, mcpResource(settings)),
   }
+}
+
+/** The URL of the API itself is known only when it is created, which is too late for its definition. */
+function mcpResource({ oidcIssuer, oidcMapping, publicUrl, domainName, domainBasePath }: IdentitySettings) {
+  if (!oidcIssuer || !oidcMapping) return undefined
+  const domainUrl = domainName ? getDomainUrl(domainName, domainBasePath) : undefined
+  const baseUrl = publicUrl ? parsePublicUrl(publicUrl) : domainUrl
+  return toProtectedResource(toProvider(oidcIssuer, oidcMapping), baseUrl, getOperation('serve-mcp'))
 }
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/response-streaming-lambda-configure.html */

@@ -9,6 +9,10 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import type { Construct } from 'constructs'
 import type { ServiceSettings } from '../settings.ts'
 
+/** The base URL of the API on its custom domain, without a trailing slash. */
+export const getDomainUrl = (domainName: string, basePath: string | null): string =>
+  `https://${domainName}${basePath ? `/${basePath}` : ''}`
+
 /**
  * The custom domain of the API, if configured. The operator creates the DNS record, wherever the zone is.
  * @returns the base URL of the API, without a trailing slash, and the target of the DNS record
@@ -36,7 +40,7 @@ export function createDomain(
       ...(domainBasePath && { basePath: domainBasePath }),
     })
   return {
-    url: `https://${domainName}${domainBasePath ? `/${domainBasePath}` : ''}`,
+    url: getDomainUrl(domainName, domainBasePath),
     target: domain.domainNameAliasDomainName,
   }
 }

@@ -1,3 +1,4 @@
+import type { ProtectedResource } from '../../lib/access/protected-resource.ts'
 import {
   RouteNotFound,
   ServiceError,
@@ -32,10 +33,10 @@ const blocked = new ServiceError(
  * The responses that API Gateway generates itself, as problem details of the service.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
-const RESPONSES: [type: string, ServiceError][] = [
+const responsesOf = (issuer: string | undefined): [type: string, ServiceError][] => [
   // Also for a request without a token, which API Gateway does not tell apart.
-  ['UNAUTHORIZED', new Unauthorized()],
-  ['ACCESS_DENIED', new Unauthorized()],
+  ['UNAUTHORIZED', new Unauthorized({ issuer })],
+  ['ACCESS_DENIED', new Unauthorized({ issuer })],
   // No method uses AWS signatures. Where no route matches, API Gateway expects one and reports a bearer token as an
   // invalid signature: https://github.com/HumanCellAtlas/data-store/issues/328
   ['MISSING_AUTHENTICATION_TOKEN', new RouteNotFound()],
@@ -55,16 +56,26 @@ const RESPONSES: [type: string, ServiceError][] = [
   ['DEFAULT_5XX', toServiceError(undefined)],
 ]
 
+/** What pages may read of these responses, beyond what browsers always expose. */
+const EXPOSED_HEADERS = 'Retry-After, WWW-Authenticate'
+
 /**
- * As `x-amazon-apigateway-gateway-responses`.
+ * As `x-amazon-apigateway-gateway-responses`. They are the same for all paths: of an identity provider, they tell what
+ * clients of the Model Context Protocol need, which look for it.
  * @param corsOrigins origins whose pages may read these responses. A gateway response cannot depend on the origin of
  * the request: if there are several, pages of all origins may read it. It contains nothing but the kind of error.
  */
-export function gatewayResponses(corsOrigins: CorsOrigins | null): Record<string, object> {
+export function gatewayResponses(
+  corsOrigins: CorsOrigins | null,
+  mcp?: ProtectedResource,
+): Record<string, object> {
   const [origin, ...others] = [corsOrigins ?? []].flat()
-  const cors = origin && { 'Access-Control-Allow-Origin': others.length === 0 ? origin : '*' }
-  const entries = RESPONSES.map(([type, error]) => {
-    const { statusCode, headers = {}, body } = toProblemResult(error, '$context.requestId')
+  const cors = origin && {
+    'Access-Control-Allow-Origin': others.length === 0 ? origin : '*',
+    'Access-Control-Expose-Headers': EXPOSED_HEADERS,
+  }
+  const entries = responsesOf(mcp?.provider.issuer).map(([type, error]) => {
+    const { statusCode, headers = {}, body } = toProblemResult(error, '$context.requestId', mcp)
     const response = {
       // The status of DEFAULT_4XX would apply to every 4xx type that is not listed, and theirs differ.
       ...(type !== 'DEFAULT_4XX' && { statusCode: String(statusCode) }),

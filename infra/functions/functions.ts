@@ -21,7 +21,7 @@ import {
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
-import { getOperation, operationsOf } from '../../lib/api/routes.ts'
+import { functionOf, getOperation, operationsOf } from '../../lib/api/routes.ts'
 import { MCP_DEADLINE_MS, SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
 import * as variables from '../../lib/environment.ts'
 import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
@@ -249,13 +249,19 @@ function createEnvironment(
 /** The authorizer checks tokens, the endpoints name the issuer, and the console signs in. */
 function createIdentityEnvironment(
   name: FunctionName,
-  { oidcIssuer, oidcAudience, oidcMapping, oidcClientId }: ServiceSettings,
+  { oidcIssuer, oidcAudience, oidcMapping, oidcClientId, publicUrl }: ServiceSettings,
 ): Record<string, string> {
   if (!oidcIssuer || !oidcAudience || !oidcMapping) return {}
   const issuer = { [variables.OIDC_ISSUER]: oidcIssuer }
   const audience = { [variables.OIDC_AUDIENCE]: oidcAudience }
   if (name === 'authorize-request') return { ...issuer, ...audience, [variables.OIDC_MAPPING]: oidcMapping }
   if (operationsOf(name).length === 0) return {}
+  if (name === functionOf('get-resource-metadata'))
+    return {
+      ...issuer,
+      [variables.OIDC_MAPPING]: oidcMapping,
+      ...(publicUrl && { [variables.PUBLIC_URL]: parsePublicUrl(publicUrl) }),
+    }
   if (name !== 'serve-console' || !oidcClientId) return issuer
   return { ...issuer, ...audience, [variables.OIDC_CLIENT_ID]: oidcClientId }
 }

@@ -1,5 +1,5 @@
 import type { Access, Scope, Visibility } from '../core/access.ts'
-import { Forbidden } from '../core/errors.ts'
+import { Forbidden, InsufficientScope } from '../core/errors.ts'
 import { agentIdFrom } from '../core/ids.ts'
 
 export function visibilityOf({ organizationId, agents, tenantId }: Access): Visibility {
@@ -22,12 +22,13 @@ export const hasScope = ({ scopes }: Pick<Access, 'scopes'>, scope: Scope): bool
 export const mayTeach = (access: Pick<Access, 'scopes'>): boolean =>
   hasScope(access, 'review') || hasScope(access, 'manage')
 
-/** @param needed one of them is enough @throws Forbidden */
+/** @param needed one of them is enough @throws InsufficientScope */
 export function assertScope(access: Pick<Access, 'scopes'>, ...needed: Scope[]): void {
   if (needed.some((scope) => hasScope(access, scope))) return
   const { scopes } = access
-  throw new Forbidden(
+  throw new InsufficientScope(
     `This request needs a token with the scope ${needed.join(' or ')}. Yours has: ${scopes?.join(', ')}.`,
+    needed.slice(0, 1),
   )
 }
 

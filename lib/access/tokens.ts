@@ -14,6 +14,9 @@ const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 /** `Authorization` headers with a token that `newToken` generated, as a regular expression without flags. */
 export const TOKEN_HEADER_PATTERN = `^[Bb][Ee][Aa][Rr][Ee][Rr] +aes_[0-9A-Za-z]{${RANDOM_CHARACTERS}}$`
 
+/** The three parts of a signed JSON Web Token (RFC 7515, section 7.1). */
+const JWT_HEADER = /^bearer +[\w-]+\.[\w-]+\.[\w-]+$/i
+
 /** `aes_` and 4 of the 43 characters: what is left is as hard to guess as a key of 232 bits. */
 const PREFIX_CHARACTERS = 8
 
@@ -83,13 +86,20 @@ export async function recordUse(tokens: TokenStore, { hash, lastUsedAt }: Token,
     await tokens.recordUse({ hash, lastUsedAt: hour }).catch(() => undefined)
 }
 
-/** What is wrong with a rejected `Authorization` header. The same sentence whether its token exists or not. */
-export function describeMistake(header: string | undefined): string {
+/**
+ * What is wrong with a rejected `Authorization` header. The same sentence whether its token exists or not.
+ * @param issuer of the identity provider whose tokens are accepted too
+ */
+export function describeMistake(header: string | undefined, issuer?: string): string {
   if (!header?.trim()) return 'The request has no header Authorization.'
   if (/^bearer$/i.test(header.trim())) return 'The header has no token after "Bearer".'
   if (!/^bearer\s/i.test(header.trim())) return 'The header does not begin with "Bearer".'
-  if (!new RegExp(TOKEN_HEADER_PATTERN).test(header.trim()))
-    return `What the header contains does not look like a token: "aes_" and ${RANDOM_CHARACTERS} letters and digits.`
+  if (issuer && JWT_HEADER.test(header.trim()))
+    return 'The access token is invalid or has expired, or it is not for this service.'
+  if (!new RegExp(TOKEN_HEADER_PATTERN).test(header.trim())) {
+    const orJwt = issuer ? ', or a JSON Web Token' : ''
+    return `What the header contains does not look like a token: "aes_" and ${RANDOM_CHARACTERS} letters and digits${orJwt}.`
+  }
   return 'The token does not exist, has expired or was revoked.'
 }
 

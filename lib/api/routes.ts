@@ -1,3 +1,4 @@
+import { MCP_PATH, METADATA_PATH } from '../access/protected-resource.ts'
 import type { Scope } from '../core/access.ts'
 import type { AuditAction } from '../core/audit.ts'
 import type { ErrorCode } from '../core/errors.ts'
@@ -135,6 +136,15 @@ const SIGNAL_ERRORS = [
   'IdempotencyKeyReused',
 ] as const
 
+/** 404 without an identity provider. */
+const resourceMetadata = {
+  family: 'get-openapi-document',
+  method: 'GET',
+  public: true,
+  responses: { 200: { description: 'The metadata', body: 'ResourceMetadata' } },
+  streams: true,
+} as const
+
 /** The operations by name. */
 export const operations = {
   'check-health': {
@@ -147,12 +157,25 @@ export const operations = {
     errors: ['Unavailable'],
   },
   'get-openapi-document': {
+    family: 'get-openapi-document',
     method: 'GET',
     path: '/v1/openapi.json',
     summary: 'Get the OpenAPI document of the service',
     public: true,
     responses: { 200: { description: 'The OpenAPI 3.1 document', body: 'OpenApiDocument' } },
     streams: true,
+  },
+  'get-resource-metadata': {
+    ...resourceMetadata,
+    path: METADATA_PATH,
+    summary: 'Get the OAuth 2.0 metadata of the service (RFC 9728)',
+    errors: ['RouteNotFound'],
+  },
+  'get-mcp-resource-metadata': {
+    ...resourceMetadata,
+    path: `${METADATA_PATH}${MCP_PATH}`,
+    summary: 'Get the OAuth 2.0 metadata of the MCP endpoint (RFC 9728)',
+    errors: ['RouteNotFound'],
   },
   'get-me': {
     ...reading,
@@ -162,7 +185,7 @@ export const operations = {
   },
   'serve-mcp': {
     method: 'POST',
-    path: '/v1/mcp',
+    path: MCP_PATH,
     summary: 'Call agents as tools of the Model Context Protocol',
     scope: 'any',
     body: 'McpMessage',

@@ -1,3 +1,4 @@
+import type { Scope } from './access.ts'
 import {
   LARGE_BODY_BYTES,
   MAX_UNREAD_SIGNALS,
@@ -63,6 +64,17 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/**
+ * What the header `WWW-Authenticate` says of a request (RFC 6750, section 3). Without a token in the request, a
+ * challenge names no error.
+ */
+export type Challenge = {
+  error?: 'invalid_token' | 'insufficient_scope'
+  description?: string
+  /** What the token needs. By default, what the operation needs. */
+  scopes?: Scope[]
+}
+
 type Options = {
   cause?: unknown
   /** Instead of the status in `ERRORS`. */
@@ -71,6 +83,7 @@ type Options = {
   members?: Record<string, unknown>
   errors?: Violation[]
   headers?: Record<string, string>
+  challenge?: Challenge
 }
 
 /** An error that a caller can act on. The message is the `detail` of the problem details (RFC 9457). */
@@ -81,6 +94,7 @@ export class ServiceError extends Error {
   readonly errors: Violation[] | undefined
   readonly members: Record<string, unknown>
   readonly headers: Record<string, string>
+  readonly challenge: Challenge | undefined
 
   constructor(code: ErrorCode, detail: string, options: Options = {}) {
     super(detail, { cause: options.cause })
@@ -91,6 +105,7 @@ export class ServiceError extends Error {
     this.errors = options.errors
     this.members = options.members ?? {}
     this.headers = options.headers ?? {}
+    this.challenge = options.challenge
   }
 }
 
@@ -120,28 +135,42 @@ const withViolations = (code: ErrorCode) =>
     }
   }
 
-/** A challenge of RFC 6750, section 3. Without a token in the request, a challenge names no error. */
-const INVALID_TOKEN =
-  'Bearer error="invalid_token", error_description="The API token is missing, unknown, expired or revoked."'
-
-const SEND_TOKEN = 'Send a valid API token in the header "Authorization: Bearer <API token>"'
+const INVALID_TOKEN: Challenge = {
+  error: 'invalid_token',
+  description: 'The token is missing, unknown, expired or revoked.',
+}
 
 export class Unauthorized extends ServiceError {
   /**
    * @param mistake a sentence about the header, which must not tell whether a token exists; by default, what can be
    * wrong with a token
+   * @param issuer of the identity provider whose tokens the service accepts too
    */
   constructor({
     hasToken = true,
-    mistake = 'It must begin with "aes_", and must not be expired or revoked.',
-  }: { hasToken?: boolean; mistake?: string } = {}) {
-    super('Unauthorized', `${SEND_TOKEN}. ${mistake}`, {
-      headers: { 'WWW-Authenticate': hasToken ? INVALID_TOKEN : 'Bearer' },
-    })
+    mistake,
+    issuer,
+  }: { hasToken?: boolean; mistake?: string; issuer?: string | undefined } = {}) {
+    const send = issuer
+      ? `Send an API token, or an access token of ${issuer}, in the header "Authorization: Bearer <token>".`
+      : 'Send a valid API token in the header "Authorization: Bearer <API token>".'
+    const reason = issuer
+      ? 'It must not be expired or revoked. API tokens begin with "aes_".'
+      : 'It must begin with "aes_", and must not be expired or revoked.'
+    super('Unauthorized', `${send} ${mistake ?? reason}`, { challenge: hasToken ? INVALID_TOKEN : {} })
   }
 }
 
 export class Forbidden extends withDetail('Forbidden') {}
+
+export class InsufficientScope extends ServiceError {
+  /** @param scopes what the token needs */
+  constructor(detail: string, scopes: Scope[]) {
+    super('Forbidden', detail, {
+      challenge: { error: 'insufficient_scope', description: 'The token lacks a scope.', scopes },
+    })
+  }
+}
 
 /** The detail omits the ID: the response for another organization's agent must equal the one for a missing agent. */
 export class AgentNotFound extends ServiceError {

@@ -6,6 +6,7 @@ import type { Operation } from '../api/routes.ts'
 import type { Access, Scope } from '../core/access.ts'
 import { AgentNotFound, Unauthorized } from '../core/errors.ts'
 import type { RateStore } from '../core/ports.ts'
+import { OIDC_ISSUER } from '../environment.ts'
 import { fromAuthorizerContext } from './authorizer-context.ts'
 import type { ServiceEvent } from './event.ts'
 
@@ -26,7 +27,8 @@ export function accessControl(
       const access = fromAuthorizerContext(event.requestContext.authorizer ?? {})
       event.access = access
       // API Gateway caches what the authorizer returned, also beyond the end of the token.
-      if (access.expiresAt !== undefined && access.expiresAt * 1_000 <= Date.now()) throw new Unauthorized()
+      if (access.expiresAt !== undefined && access.expiresAt * 1_000 <= Date.now())
+        throw new Unauthorized({ issuer: process.env[OIDC_ISSUER] })
       await countRequest(rates, access)
       if (scope !== 'any') assertScope(access, ...[scope].flat())
       if (allTenants) assertAllTenants(access)

@@ -54,7 +54,7 @@ export const readCorsOrigins = (environment: Environment = process.env): CorsOri
 export const allowsOrigin = (allowed: CorsOrigins, origin: string): boolean =>
   allowed === '*' || allowed.includes(origin)
 
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+export const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
  * Whether a page is one of the service itself. The name in the Host header is evidence only if nobody else can give it

@@ -111,7 +111,7 @@ export function endpoint<Name extends OperationName>(
     streams ? { executionMode: executionModeStreamifyResponse } : {},
   )
   if (operation.streams && isStreaming()) handler.use(compression())
-  handler.use(responseHeaders(readCorsOrigins())).use(requestLog(name)).use(problemDetails())
+  handler.use(responseHeaders(readCorsOrigins())).use(requestLog(name)).use(problemDetails(operation))
   if (suggest) handler.use(suggestion(suggest))
   if (!operation.public) {
     if (!rates) throw new Error(`${name} requires a token, but has no store to count requests in.`)

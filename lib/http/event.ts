@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Access } from '../core/access.ts'
 import type { Json } from '../core/json/json.ts'
-import { RESPONSE_STREAMING } from '../environment.ts'
+import { PUBLIC_URL, RESPONSE_STREAMING } from '../environment.ts'
 
 /** A proxy event with what the middlewares add. */
 export type ServiceEvent = APIGatewayProxyEvent & {
@@ -12,6 +12,8 @@ export type ServiceEvent = APIGatewayProxyEvent & {
   json?: Json
   /** How long the execution took that the response waited for; absent unless the request starts one. Milliseconds. */
   executionMs?: number | undefined
+  /** Set by the local gateway: the URL by which it was reached, without a slash at its end. */
+  baseUrl?: string
 }
 
 /** Whether the operations that stream their responses do: with the setting `responseStreaming`, and locally. */
@@ -62,3 +64,11 @@ export function getBasePath(event: APIGatewayProxyEvent): string {
   const [segments, ofRoute] = [path.split('/'), event.resource.split('/').filter(Boolean)]
   return segments.slice(0, segments.length - ofRoute.length).join('/')
 }
+
+/**
+ * The URL of the service for its clients, without a slash at its end. Not by the headers Host and X-Forwarded-Host,
+ * which anyone can send: API Gateway knows the domain name by which it was reached.
+ */
+export const getBaseUrl = (event: ServiceEvent): string =>
+  event.baseUrl ??
+  (process.env[PUBLIC_URL] || `https://${event.requestContext.domainName}${getBasePath(event)}`)

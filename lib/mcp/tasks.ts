@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import * as z from 'zod/mini'
 import { assertScope, hasScope } from '../access/permissions.ts'
-import type { Access } from '../core/access.ts'
+import type { Access, Scope } from '../core/access.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
@@ -28,6 +28,13 @@ const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
 /** "No extension-specific settings are currently defined; an empty object indicates support." */
 export const TASKS_CAPABILITY = { [TASKS_EXTENSION]: {} }
+
+/** The methods, with what a token needs. */
+export const TASK_SCOPES = {
+  'tasks/get': 'read',
+  'tasks/update': 'approve',
+  'tasks/cancel': 'run',
+} as const satisfies Record<string, Scope>
 
 const taskParams = z.looseObject({ taskId: z.string() })
 
@@ -68,13 +75,17 @@ export function addTaskMethods(
   { engine, access, params }: Params,
   toError: (error: unknown) => Error,
 ) {
-  const add = (method: string, respond: (executionId: string, context: ServerContext) => Promise<Result>) =>
+  const add = (
+    method: keyof typeof TASK_SCOPES,
+    respond: (executionId: string, context: ServerContext) => Promise<Result>,
+  ) =>
     server.setRequestHandler(method, { params: taskParams }, async ({ taskId }, context) => {
       if (!declaresTasks(context))
         throw new MissingRequiredClientCapabilityError({
           requiredCapabilities: { extensions: TASKS_CAPABILITY },
         })
       try {
+        assertScope(access, TASK_SCOPES[method])
         return await respond(taskId, context)
       } catch (error) {
         throw toError(error)
@@ -84,7 +95,6 @@ export function addTaskMethods(
     (await readExecution(engine, { access, executionId, waitSeconds: 0 })).execution
 
   add('tasks/get', async (executionId, context) => {
-    assertScope(access, 'read')
     const execution = await read(executionId)
     const isAsked = hasScope(access, 'approve') && declaresForms(context)
     const approvals = isAsked ? await openApprovals(engine, execution) : []
@@ -96,7 +106,6 @@ export function addTaskMethods(
   })
 
   add('tasks/update', async (executionId) => {
-    assertScope(access, 'approve')
     const { inputResponses } = params
     if (!isJsonObject(inputResponses)) throw new InvalidParams('inputResponses must be an object.')
     const approvals = await openApprovals(engine, await read(executionId))
@@ -107,7 +116,6 @@ export function addTaskMethods(
 
   // Cancelling is cooperative: a final execution stays as it is.
   add('tasks/cancel', async (executionId) => {
-    assertScope(access, 'run')
     await cancelExecution(engine, { access, executionId })
     return {}
   })

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache'
 import { describeMistake } from '../../lib/access/tokens.ts'
 import { functionOf, type OperationName, operationNames } from '../../lib/api/routes.ts'
 import { Unauthorized, Unavailable } from '../../lib/core/errors.ts'
-import { CONSOLE_FOLDER } from '../../lib/environment.ts'
+import { CONSOLE_FOLDER, OIDC_ISSUER } from '../../lib/environment.ts'
 import { dataFolder } from '../data-folder.ts'
 import { openLocalConsole } from './local-console.ts'
 
@@ -68,18 +68,18 @@ export async function authorize(
   header: string | undefined,
   route: string,
 ): Promise<AuthorizerContext> {
-  if (!header) throw new Unauthorized({ hasToken: false, mistake: describeMistake(header) })
-  const hasToken = /^bearer +\S/i.test(header)
+  const issuer = process.env[OIDC_ISSUER]
+  const hasToken = header !== undefined && /^bearer +\S/i.test(header)
+  const rejected = () => new Unauthorized({ hasToken, issuer, mistake: describeMistake(header, issuer) })
+  if (!header) throw rejected()
   const methodArn = `arn:aws:execute-api:local:000000000000:local/local/${route}`
   const result = await authorizer({ type: 'TOKEN', methodArn, authorizationToken: header }).catch(
     (error: Error) => {
-      throw error.message === 'Unauthorized'
-        ? new Unauthorized({ hasToken, mistake: describeMistake(header) })
-        : new Unavailable(error)
+      throw error.message === 'Unauthorized' ? rejected() : new Unavailable(error)
     },
   )
   const isAllowed = result.policyDocument.Statement.every((statement) => statement.Effect === 'Allow')
-  if (!isAllowed) throw new Unauthorized()
+  if (!isAllowed) throw rejected()
   return { principalId: result.principalId, ...result.context }
 }
 

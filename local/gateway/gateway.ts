@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import type { APIGatewayProxyResult } from 'aws-lambda'
+import { readProvider, toProtectedResource } from '../../lib/access/protected-resource.ts'
 import { functionOf, getOperation, isPublicPath, methodsOf } from '../../lib/api/routes.ts'
 import { MethodNotAllowed, RouteNotFound, ServiceError } from '../../lib/core/errors.ts'
-import { type CorsOrigins, corsHeaders, preflightResult } from '../../lib/http/cors.ts'
+import { OIDC_ISSUER } from '../../lib/environment.ts'
+import { type CorsOrigins, corsHeaders, LOOPBACK, preflightResult } from '../../lib/http/cors.ts'
 import { assertFitsInvocation, RequestTooLarge } from '../../lib/http/invocation-size.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
 import { type Authorizer, authorize, cacheAuthorizer, type Handlers } from './functions.ts'
@@ -15,6 +17,8 @@ export type GatewayOptions = {
   handlers: Handlers
   authorizer: Authorizer
   corsOrigins: CorsOrigins
+  /** The URL of the service for its clients. By default, the address by which they reach it. */
+  publicUrl?: string | undefined
   /** How long a client may take to send a request. */
   receiveMs?: number
   /** Called after each response, with a stream when it begins. */
@@ -29,7 +33,7 @@ const RECEIVE_MS = 300_000
  * responds with problem details where API Gateway uses its gateway responses.
  */
 export function createGateway(params: GatewayOptions): Server {
-  const { handlers, authorizer, corsOrigins, receiveMs = RECEIVE_MS, onResponse } = params
+  const { handlers, authorizer, corsOrigins, publicUrl, receiveMs = RECEIVE_MS, onResponse } = params
   const options = { handlers, authorizer: cacheAuthorizer(authorizer), corsOrigins }
   // An import of node:http from an ES module also loads Node's fetch: 7 MB.
   const { createServer } = process.getBuiltinModule('node:http')
@@ -46,11 +50,13 @@ export function createGateway(params: GatewayOptions): Server {
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const startedAt = performance.now()
     const requestId = randomUUID()
-    const toProblem = (error: unknown) => {
-      if (!(error instanceof ServiceError)) reportFailure(error)
-      return toProblemResult(toServiceError(error), requestId)
+    const baseUrl = publicUrl ?? baseUrlOf(request)
+    const toProblem = (thrown: unknown) => {
+      if (!(thrown instanceof ServiceError)) reportFailure(thrown)
+      const error = toServiceError(thrown)
+      return toProblemResult(error, requestId, error.challenge && requestedResource(request, baseUrl))
     }
-    const result = await handleRequest(request, requestId, options).catch(toProblem)
+    const result = await handleRequest(request, { ...options, requestId, baseUrl }).catch(toProblem)
     const cors = corsHeaders(corsOrigins, request.headers.origin)
     const status = writeResponse(response, result, { 'x-amzn-RequestId': requestId, ...cors }, toProblem)
     const [path = ''] = (request.url ?? '').split('?')
@@ -69,9 +75,12 @@ export function createGateway(params: GatewayOptions): Server {
 /** Checks in the order of API Gateway: the URL and its route, the token, the size of the body. */
 async function handleRequest(
   request: IncomingMessage,
-  requestId: string,
-  { handlers, authorizer, corsOrigins }: Pick<GatewayOptions, 'handlers' | 'authorizer' | 'corsOrigins'>,
+  options: Pick<GatewayOptions, 'handlers' | 'authorizer' | 'corsOrigins'> & {
+    requestId: string
+    baseUrl: string
+  },
 ): Promise<APIGatewayProxyResult> {
+  const { handlers, authorizer, corsOrigins, requestId, baseUrl } = options
   const body = readBody(request)
   const hungUp = new AbortController()
   const hangUp = () => hungUp.abort(new ServiceError('BadRequest', 'The client closed the connection.'))
@@ -84,7 +93,8 @@ async function handleRequest(
     const route = `${request.method}${pattern}`
     const authorizerContext = isPublic ? {} : await authorize(authorizer, authorization, route)
     if (!match) throw new MethodNotAllowed(methodsOf(pattern))
-    const event = toProxyEvent({ request, requestId, match, authorizerContext, body: await receive(body) })
+    const received = await receive(body)
+    const event = toProxyEvent({ request, requestId, match, authorizerContext, body: received, baseUrl })
     assertFitsInvocation(event)
     const functionName = functionOf(match.route.operation)
     const context = { awsRequestId: requestId, functionName, signal: hungUp.signal }
@@ -109,7 +119,30 @@ function findPath({ method = '', url = '' }: IncomingMessage): PathMatch {
   checkEncoding(url)
   const path = matchPath(method, url)
   if (path) return path
-  throw method === 'POST' && /^\/register\/?(\?|$)/.test(url) ? noRegistration() : new RouteNotFound()
+  const isRegistration = method === 'POST' && /^\/register\/?(\?|$)/.test(url)
+  throw isRegistration && !process.env[OIDC_ISSUER] ? noRegistration() : new RouteNotFound()
+}
+
+/**
+ * The URL by which a client has reached the service. The header Host counts if it names this machine and the port of
+ * the connection: any other name could be anyone's.
+ */
+function baseUrlOf({ headers, socket }: IncomingMessage): string {
+  const { localAddress = '127.0.0.1', localPort } = socket
+  const named = URL.parse(`http://${headers.host}`)
+  if (named && LOOPBACK.includes(named.hostname) && Number(named.port || 80) === localPort)
+    return named.origin
+  const address = localAddress.replace(/^::ffff:(?=\d+\.)/, '')
+  return `http://${isIPv6(address) ? `[${address}]` : address}:${localPort}`
+}
+
+/** What a request is for that has no valid token, if there is an identity provider. */
+function requestedResource({ method = '', url = '' }: IncomingMessage, baseUrl: string) {
+  const provider = readProvider()
+  const path = provider && matchPath(method, url)
+  if (!path) return undefined
+  const operation = path.match ? getOperation(path.match.route.operation) : {}
+  return toProtectedResource(provider, baseUrl, { ...operation, path: path.pattern })
 }
 
 const reportFailure = (error: unknown) => console.error('The gateway failed:', error)

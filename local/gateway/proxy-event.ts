@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { type Route, routes } from '../../lib/api/routes.ts'
+import type { ServiceEvent } from '../../lib/http/event.ts'
 import { invalidPathEncoding, invalidQueryEncoding } from '../../lib/http/parameters.ts'
 import type { AuthorizerContext } from './functions.ts'
 
@@ -97,11 +98,13 @@ type AuthorizedRequest = {
   match: RouteMatch
   authorizerContext: AuthorizerContext
   body: Buffer
+  /** The URL by which the client has reached the gateway. */
+  baseUrl: string
 }
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html */
-export function toProxyEvent(params: AuthorizedRequest): APIGatewayProxyEvent {
-  const { request, requestId, match, authorizerContext, body } = params
+export function toProxyEvent(params: AuthorizedRequest): ServiceEvent {
+  const { request, requestId, match, authorizerContext, body, baseUrl } = params
   const { route, path, search, parameters } = match
   const query = new URLSearchParams(search)
   const isText = isUtf8(body)
@@ -135,6 +138,7 @@ export function toProxyEvent(params: AuthorizedRequest): APIGatewayProxyEvent {
     } as unknown as APIGatewayProxyEvent['requestContext'],
     body: body.length === 0 ? null : body.toString(isText ? 'utf8' : 'base64'),
     isBase64Encoded: !isText,
+    baseUrl,
   }
 }
 

@@ -43,7 +43,7 @@ describe('openapi.json', () => {
     expect(described.sort()).toEqual(apiRoutes.map(({ method, path }) => `${method} ${path}`).sort())
   })
 
-  it('requires a token for every operation except the health check, the OpenAPI document and callbacks', () => {
+  it('requires a token for every operation except the health check, documents of the service and callbacks', () => {
     expect(written.security).toEqual([{ token: [] }])
     const publicRoutes = apiRoutes.filter(
       ({ method, path }) => written.paths[path][method.toLowerCase()].security?.length === 0,
@@ -51,6 +51,8 @@ describe('openapi.json', () => {
     expect(publicRoutes.map(({ path }) => path)).toEqual([
       '/v1/healthcheck',
       '/v1/openapi.json',
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-protected-resource/v1/mcp',
       '/v1/callbacks/{executionId}/{name}/{mac}',
     ])
   })

@@ -57,12 +57,18 @@ function createEvent(name: OperationName, { basePath, suffix = '', query = {}, b
     resource,
     path,
     httpMethod: method,
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' },
     pathParameters: { agentId: 'v1' },
     multiValueQueryStringParameters: Object.fromEntries(
       Object.entries(query).map(([key, value]) => [key, [value]]),
     ),
-    requestContext: { requestId: 'r', path, resourcePath: resource, authorizer: { organizationId } },
+    requestContext: {
+      requestId: 'r',
+      path,
+      resourcePath: resource,
+      domainName: 'agents.example.com',
+      authorizer: { organizationId },
+    },
     body: body === undefined ? null : JSON.stringify(body),
     isBase64Encoded: false,
   } as unknown as APIGatewayProxyEvent
@@ -92,6 +98,24 @@ describe.each(['', '/live', '/v1', '/agents/v1', '/agents/v1/eu'])('the base pat
   it('is the server of the OpenAPI document', async () => {
     const { body } = await call('get-openapi-document', { basePath })
     expect(JSON.parse(body).servers).toEqual([{ url: basePath || '/' }])
+  })
+
+  it('is in the metadata of protected resources, whose host is that of API Gateway', async () => {
+    vi.stubEnv('OIDC_ISSUER', 'https://login.example.com')
+    for (const [name, path] of [
+      ['get-resource-metadata', ''],
+      ['get-mcp-resource-metadata', '/v1/mcp'],
+    ] as const)
+      for (const suffix of ['', '/']) {
+        const { statusCode, body } = await call(name, { basePath, suffix })
+        expect(statusCode).toBe(200)
+        expect(JSON.parse(body).resource).toBe(`https://agents.example.com${basePath}${path}`)
+      }
+    vi.stubEnv('PUBLIC_URL', 'https://public.example.com/x')
+    const { body } = await call('get-mcp-resource-metadata', { basePath })
+    expect(JSON.parse(body).resource).toBe('https://public.example.com/x/v1/mcp')
+    vi.stubEnv('PUBLIC_URL', undefined)
+    vi.stubEnv('OIDC_ISSUER', undefined)
   })
 
   it.each([

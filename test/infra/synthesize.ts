@@ -6,7 +6,7 @@ import { Template } from 'aws-cdk-lib/assertions'
 import { DISABLE_ASSET_STAGING_CONTEXT } from 'aws-cdk-lib/cx-api'
 import { RootConstruct } from 'constructs'
 import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
-import { NO_RETENTION } from '../../infra/service.ts'
+import { NO_DISCOVERY, NO_RETENTION } from '../../infra/service.ts'
 import { readSettings } from '../../infra/settings.ts'
 import { ServiceStack } from '../../infra/stack.ts'
 
@@ -31,9 +31,9 @@ export function synthesize(context: Record<string, unknown> = {}): Template {
   return template
 }
 
-/** Without the warning of the default settings, which synthesizing would print. */
+/** Without the warnings that synthesizing would print. */
 function toTemplate(stack: ServiceStack): Template {
-  Annotations.of(stack).acknowledgeWarning(NO_RETENTION)
+  for (const id of [NO_RETENTION, NO_DISCOVERY]) Annotations.of(stack).acknowledgeWarning(id)
   return Template.fromStack(stack)
 }
 

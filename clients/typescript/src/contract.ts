@@ -782,6 +782,14 @@ export type RerunBody = {
   fromStep?: number
 }
 
+export type ResourceMetadata = {
+  resource: string
+  resource_name: string
+  authorization_servers: string[]
+  bearer_methods_supported: string[]
+  scopes_supported?: string[]
+}
+
 export type Rollout = {
   /** The agent. */
   documentId: string

@@ -154,6 +154,15 @@ const records = {
   Output: jsonObject,
   PublishBody: publishBody,
   RerunBody: rerunBody,
+  ResourceMetadata: z
+    .object({
+      resource: z.url(),
+      resource_name: z.string(),
+      authorization_servers: z.array(z.url()),
+      bearer_methods_supported: z.array(z.string()),
+      scopes_supported: z.array(z.string()).optional(),
+    })
+    .meta({ id: 'ResourceMetadata' }),
   Rollout: rolloutRecord,
   RolloutBody: rolloutBody,
   RotatedSecret: rotatedSecretRecord,

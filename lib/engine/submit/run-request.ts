@@ -3,7 +3,12 @@ import { type ResolvedVersion, refusalOf, resolveVersion } from '../../agents/re
 import type { Access } from '../../core/access.ts'
 import { stepLimitsOf, type Version } from '../../core/agent.ts'
 import { toBudget, toOptions } from '../../core/budget.ts'
-import { AgentNotFound, Forbidden, InputSchemaMismatch, type ServiceError } from '../../core/errors.ts'
+import {
+  AgentNotFound,
+  InputSchemaMismatch,
+  InsufficientScope,
+  type ServiceError,
+} from '../../core/errors.ts'
 import type { BatchLine, Execution, InputAdaptation, RunOptions, ScheduledRun } from '../../core/execution.ts'
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
@@ -115,11 +120,12 @@ export async function resolveTarget<Overrides extends Target['overrides']>({
   return { version, overrides, refusal: refusalOf(resolved), selectedBy, newId }
 }
 
-/** @throws Forbidden */
+/** @throws InsufficientScope */
 function assertMayRunDraft(access: Access): void {
   if (hasScope(access, 'manage')) return
-  throw new Forbidden(
+  throw new InsufficientScope(
     `This version is a draft. Running it needs a token with the scope manage. Yours has: ${access.scopes?.join(', ')}.`,
+    ['manage'],
   )
 }
 

@@ -4,7 +4,14 @@ import { getOperation, type OperationName } from '../../../lib/api/routes.ts'
 import { json, scriptedService } from './scripted-service.ts'
 
 /** What clients do not call: documents, pages, URLs of their own, and a protocol with clients of its own. */
-type Others = 'check-health' | 'get-openapi-document' | 'send-callback' | 'serve-console' | 'serve-mcp'
+type Others =
+  | 'check-health'
+  | 'get-mcp-resource-metadata'
+  | 'get-openapi-document'
+  | 'get-resource-metadata'
+  | 'send-callback'
+  | 'serve-console'
+  | 'serve-mcp'
 
 const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
 

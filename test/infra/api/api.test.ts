@@ -66,9 +66,11 @@ describe('the API', () => {
     )
   })
 
-  it('has only the public paths of the health check, the OpenAPI document, callbacks and the console', () => {
+  it('has only the public paths of the health check, documents of the service, callbacks and the console', () => {
     const open = [...methods].filter(([, { security = [] }]) => security.length === 0)
-    const paths = ['/', '/console', '/console/{file}', '/v1/healthcheck', '/v1/openapi.json']
+    const metadata = '/.well-known/oauth-protected-resource'
+    const pages = ['/', '/console', '/console/{file}']
+    const paths = [...pages, metadata, `${metadata}/v1/mcp`, '/v1/healthcheck', '/v1/openapi.json']
     const reads = paths.flatMap((path) => [`ANY ${path}`, `GET ${path}`, `HEAD ${path}`])
     const callback = '/v1/callbacks/{executionId}/{name}/{mac}'
     const names = [...reads, `ANY ${callback}`, `POST ${callback}`]

@@ -1,7 +1,8 @@
+import { Annotations, Match } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
 import { problemRecord } from '../../../lib/api/schemas/records.ts'
 import { ERRORS, type ErrorCode } from '../../../lib/core/errors.ts'
-import { synthesize } from '../synthesize.ts'
+import { synthesize, withStack } from '../synthesize.ts'
 import { readDefinition } from './read-definition.ts'
 
 const responses = readDefinition(synthesize())['x-amazon-apigateway-gateway-responses']
@@ -62,7 +63,7 @@ describe('the gateway responses', () => {
     '%s names the authentication scheme',
     (type) => {
       expect(responses[type]?.responseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
-        `'Bearer error="invalid_token", error_description="The API token is missing, unknown, expired or revoked."'`,
+        `'Bearer error="invalid_token", error_description="The token is missing, unknown, expired or revoked."'`,
       )
     },
   )
@@ -73,4 +74,68 @@ describe('the gateway responses', () => {
       expect(responses[type]?.responseParameters['gatewayresponse.header.Retry-After']).toMatch(/^'\d+'$/)
     },
   )
+})
+
+const IDENTITY = {
+  oidcIssuer: 'https://login.example.com/',
+  oidcAudience: 'https://agents.example.com/v1/mcp',
+  oidcMapping: JSON.stringify({
+    organization: '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48',
+    scopes: { claim: 'scope', values: { 'agents:run': ['run'], 'agents:read': ['read'] } },
+  }),
+}
+const DOMAIN = {
+  domainName: 'agents.example.com',
+  domainBasePath: 'eu',
+  certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a',
+}
+
+describe('with an identity provider', () => {
+  const ERROR =
+    'Bearer error="invalid_token", error_description="The token is missing, unknown, expired or revoked.", scope="agents:run agents:read"'
+  const METADATA = '/.well-known/oauth-protected-resource/v1/mcp'
+
+  it.each([
+    ['publicUrl', { publicUrl: 'https://api.example.com/live/', ...DOMAIN }, 'https://api.example.com/live'],
+    ['the custom domain', DOMAIN, 'https://agents.example.com/eu'],
+    [
+      'publicUrl, whose quotes do not end the value',
+      { publicUrl: 'https://api.example.com/a\'"b' },
+      'https://api.example.com/a%27%22b',
+    ],
+  ])('a 401 names the metadata of the MCP endpoint below %s', (_, context, base) => {
+    const { 'x-amazon-apigateway-gateway-responses': generated } = readDefinition(
+      synthesize({ ...IDENTITY, ...context }),
+    )
+    for (const type of ['UNAUTHORIZED', 'ACCESS_DENIED']) {
+      const { responseParameters, responseTemplates } = generated[type] ?? {}
+      expect(responseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
+        `'${ERROR}, resource_metadata="${base}${METADATA}"'`,
+      )
+      expect(responseTemplates['application/json']).toContain(`an access token of ${IDENTITY.oidcIssuer}`)
+    }
+    expect(generated.THROTTLED?.responseParameters).not.toHaveProperty([
+      'gatewayresponse.header.WWW-Authenticate',
+    ])
+  })
+
+  it('a 401 names none if the URL of the service is not known, and synthesis warns of it', () =>
+    withStack(IDENTITY, (stack) => {
+      Annotations.fromStack(stack).hasWarning('*', Match.stringLikeRegexp('Set publicUrl'))
+      // The template has the definition.
+      const { 'x-amazon-apigateway-gateway-responses': generated } = readDefinition(synthesize(IDENTITY))
+      expect(generated.UNAUTHORIZED?.responseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
+        `'${ERROR}'`,
+      )
+    }))
+})
+
+it('pages of allowed origins can read the challenge', () => {
+  const { 'x-amazon-apigateway-gateway-responses': generated } = readDefinition(
+    synthesize({ corsOrigins: 'http://localhost:6274' }),
+  )
+  expect(generated.UNAUTHORIZED?.responseParameters).toMatchObject({
+    'gatewayresponse.header.Access-Control-Allow-Origin': "'http://localhost:6274'",
+    'gatewayresponse.header.Access-Control-Expose-Headers': "'Retry-After, WWW-Authenticate'",
+  })
 })

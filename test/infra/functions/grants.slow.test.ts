@@ -200,6 +200,7 @@ async function invokeAllFunctions() {
   const { id: webhookId } = await call('create-webhook', 201, { body: WEBHOOK })
   await call('check-health', 200)
   await call('get-openapi-document', 200)
+  await call('get-resource-metadata', 404)
   expect(await call('serve-console', 200)).toContain('<!doctype html>')
   await call('list-agents', 200)
   await call('get-agent', 200)
