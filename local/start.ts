@@ -1,4 +1,4 @@
-import { collectGarbage } from './collect-garbage.ts'
+import { afterStart } from './after-start.ts'
 import { runService } from './service.ts'
 import { removeStaleFolders } from './temporary-folders.ts'
 
@@ -15,7 +15,7 @@ const FORWARDED_MS = 300
 
 try {
   const service = await runService(process.env, (line) => console.log(line))
-  collectGarbage()
+  afterStart()
   removeStaleFolders().catch(() => undefined)
   let stoppedAt: number | undefined
   const stop = async () => {

@@ -6,7 +6,7 @@ import type { SQSEvent } from 'aws-lambda'
 import { DELIVERY_QUEUE_URL, QUEUE_URL, requireEnv, SQS_ENDPOINT } from '../../lib/environment.ts'
 import { deliveryGroupOf, onDeliveryEnqueued, parseDeliveryMessage } from '../../lib/sqs/delivery-queue.ts'
 import { parseRunMessage } from '../../lib/sqs/run-queue.ts'
-import { collectGarbage } from '../collect-garbage.ts'
+import { afterStart } from '../after-start.ts'
 import { startPoller } from './poller.ts'
 
 /** Executions at the same time, 32 of one organization. An agent that never ends keeps one for its worker's time. */
@@ -103,4 +103,4 @@ async function stop() {
 process.on('SIGINT', () => undefined)
 process.once('SIGTERM', stop)
 process.once('disconnect', () => process.exit(0))
-collectGarbage()
+afterStart()

@@ -60,6 +60,19 @@ describe('npm start', () => {
     await next.stop()
   })
 
+  it('keeps compiled code also when it is killed', async () => {
+    const folder = newFolder()
+    const env = { ...process.env, NODE_COMPILE_CACHE: '', PORT: '0', DATA_DIR: folder }
+    const service = spawn(process.execPath, ['local/start.mjs'], { env, stdio: 'ignore' })
+    // Helpers that exit by themselves write a few files.
+    const isKept = () =>
+      existsSync(join(folder, 'compile-cache')) &&
+      readdirSync(join(folder, 'compile-cache'), { recursive: true }).length > 200
+    const exited = once(service, 'exit')
+    await vi.waitUntil(isKept, { timeout: 60_000 }).finally(() => service.kill('SIGKILL'))
+    await exited
+  })
+
   // Neither Node's recursive mkdir nor its compile cache returns there.
   it.runIf(process.platform === 'linux')('names a data folder that cannot be created', async () => {
     const env = { DATA_DIR: '/proc/none/data', PORT: '0', NODE_COMPILE_CACHE: '' }
