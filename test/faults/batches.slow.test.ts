@@ -7,18 +7,22 @@ import type { ExecutionSummary } from '../../lib/core/execution.ts'
 import type { PageRequest } from '../../lib/core/ports.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
+import { readTimes } from '../../lib/engine/engine.ts'
 import {
+  DELIVERY_QUEUE_URL,
   DYNAMODB_ENDPOINT,
   LEASE_SECONDS,
+  QUEUE_URL,
   RETRY_BACKOFF_MS,
   SQS_ENDPOINT,
   TABLE_NAME,
 } from '../../lib/environment.ts'
-import { LOCAL_TABLE, provisionTable } from '../../local/emulators/provision.ts'
+import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues, provisionTable } from '../../local/emulators/provision.ts'
 import { createOrganization } from '../support/engine/access.ts'
 import { type ApiClient, createClient } from '../support/service/client.ts'
 import { freePort, startDynamoDB, startSqs } from '../support/service/port-emulators.ts'
 import { startKiller } from './processes/killer.ts'
+import { superviseRunner } from './processes/supervised-runner.ts'
 import { superviseService } from './processes/supervised-service.ts'
 
 /** `BATCH_LINES=10000` kills until the end of the batch, which takes minutes. */
@@ -26,6 +30,8 @@ const LINES = Number(process.env.BATCH_LINES ?? 1_000)
 const MAX_KILLS = process.env.BATCH_LINES ? Number.POSITIVE_INFINITY : 12
 /** A lane whose runner was killed waits for a lease: the more lanes, the more of them go on. */
 const CONCURRENCY = Math.min(Math.max(LINES / 50, 32), 500)
+/** Further runners, as on AWS: they start faster than a service, so that more of the time is left for the lines. */
+const RUNNERS = process.env.BATCH_LINES ? 6 : 2
 const LEASE_MS = 5_000
 const KILL_EVERY_MS = 1_000
 const POLL_MS = 500
@@ -52,7 +58,7 @@ const CODE = `export default async ({ number }) => {
   return { double: 2 * number }
 }`
 
-/** Services on one table and one queue: the fewer there are, the less of the time any of them runs. */
+/** Services and further runners on one table and one queue. */
 async function startProcesses() {
   const folder = mkdtempSync(join(tmpdir(), 'aes-batches-'))
   stops.push(() => rmSync(folder, { recursive: true, force: true }))
@@ -70,7 +76,7 @@ async function startProcesses() {
     npm_lifecycle_event: 'test:all',
   }
   const services = await Promise.all(
-    (process.env.BATCH_LINES ? ['a', 'b', 'c', 'd'] : ['a', 'b']).map(async (name) => {
+    ['a', 'b'].map(async (name) => {
       const dataDir = join(folder, name)
       const service = superviseService({
         dataDir,
@@ -81,17 +87,30 @@ async function startProcesses() {
       return service
     }),
   )
+  const { visibilityMs } = readTimes(environment)
+  const queues = await provisionQueues(sqs.endpoint, LOCAL_QUEUE, Math.ceil(visibilityMs / 1_000))
+  const queue = {
+    [QUEUE_URL]: queues.runs,
+    [DELIVERY_QUEUE_URL]: queues.deliveries,
+    [TABLE_NAME]: LOCAL_TABLE,
+  }
+  const runners = Array.from({ length: RUNNERS }, () => {
+    const runner = superviseRunner({ environment: { ...environment, ...queue } })
+    stops.push(runner.stop)
+    return runner
+  })
   const countKills = () =>
-    services.reduce((sum, { counts }) => sum + counts.gatewayKills + counts.runnerKills, 0)
-  return { table, organizationId, token, services, countKills }
+    services.reduce((sum, { counts }) => sum + counts.gatewayKills + counts.runnerKills, 0) +
+    runners.reduce((sum, { counts }) => sum + counts.kills, 0)
+  return { table, organizationId, token, services, runners, countKills }
 }
 
 type Processes = Awaited<ReturnType<typeof startProcesses>>
 
 /** Kills a process about every second until the batch has ended. */
-async function killUntilEnded({ services, countKills }: Processes, call: ApiClient, id: string) {
+async function killUntilEnded({ services, runners, countKills }: Processes, call: ApiClient, id: string) {
   let ended = 0
-  const killer = startKiller(services, [], {
+  const killer = startKiller(services, runners, {
     ...{ seed: 1, everyMs: KILL_EVERY_MS, leaseMs: LEASE_MS },
     progress: () => ended,
   })
