@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 import { toProtectedResource, toProvider } from '../../lib/access/protected-resource.ts'
-import { TOKEN_HEADER_PATTERN } from '../../lib/access/tokens.ts'
+import { JWT_HEADER_PATTERN, TOKEN_HEADER_PATTERN } from '../../lib/access/tokens.ts'
 import {
   functionOf,
   getOperation,
@@ -42,7 +42,7 @@ type DefinitionProps = {
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-swagger-extensions.html
  */
 export function apiDefinition(scope: Construct, { functions, settings }: DefinitionProps) {
-  const { name: title, corsOrigins, responseStreaming } = settings
+  const { name: title, corsOrigins, responseStreaming, oidcIssuer } = settings
   const origins = corsOrigins ? parseCorsOrigins(corsOrigins) : null
   const uriOf = invocationUris(scope, functions)
   const toProxy = (name: OperationName) => {
@@ -106,7 +106,9 @@ export function apiDefinition(scope: Construct, { functions, settings }: Definit
             authorizerResultTtlInSeconds: AUTHORIZER_CACHE_SECONDS,
             // API Gateway rejects other tokens itself: with the gateway response UNAUTHORIZED, and without an
             // invocation.
-            identityValidationExpression: TOKEN_HEADER_PATTERN,
+            identityValidationExpression: oidcIssuer
+              ? `${TOKEN_HEADER_PATTERN}|${JWT_HEADER_PATTERN}`
+              : TOKEN_HEADER_PATTERN,
           },
         },
       },

@@ -45,8 +45,11 @@ const ADAPTING_FUNCTIONS: FunctionName[] = [
   'rerun-execution',
 ]
 
-/** Functions that load the SDKs of models and tools, prices, or the engine for the patterns of schemas, on demand. */
-export const SPLIT_FUNCTIONS: FunctionName[] = [...ADAPTING_FUNCTIONS, 'give-feedback']
+/**
+ * Functions that load the SDKs of models and tools, prices, the engine for the patterns of schemas, or the verification
+ * of JSON Web Tokens on demand.
+ */
+export const SPLIT_FUNCTIONS: FunctionName[] = [...ADAPTING_FUNCTIONS, 'give-feedback', 'authorize-request']
 
 /** Functions that call models. */
 const CALLING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'give-feedback']

@@ -1,4 +1,4 @@
-import { isSafeUrl } from '../public-url.ts'
+import { isBaseUrl } from '../public-url.ts'
 
 export const ISSUER_RULE =
   'the `iss` of the tokens: an https URL of at most 255 characters, without query; http for this machine'
@@ -14,7 +14,7 @@ const CLIENT_ID = /^[\x20-\x7e]{1,255}$/
 
 /** The text itself: `iss` must equal it, with or without a slash at its end. @throws an Error */
 export function parseIssuer(text: string): string {
-  if (ISSUER.test(text) && isSafeUrl(text)) return text
+  if (ISSUER.test(text) && isBaseUrl(text)) return text
   throw new Error(`must be ${ISSUER_RULE.replaceAll('`', '')}.`)
 }
 

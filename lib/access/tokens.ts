@@ -14,8 +14,13 @@ const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 /** `Authorization` headers with a token that `newToken` generated, as a regular expression without flags. */
 export const TOKEN_HEADER_PATTERN = `^[Bb][Ee][Aa][Rr][Ee][Rr] +aes_[0-9A-Za-z]{${RANDOM_CHARACTERS}}$`
 
-/** The three parts of a signed JSON Web Token (RFC 7515, section 7.1). */
-const JWT_HEADER = /^bearer +[\w-]+\.[\w-]+\.[\w-]+$/i
+/**
+ * `Authorization` headers with a signed JSON Web Token: three parts in base64url, of which the first one begins with
+ * `{"` or `{ `.
+ */
+export const JWT_HEADER_PATTERN =
+  '^[Bb][Ee][Aa][Rr][Ee][Rr] +ey[0-9A-Za-z_-]+[.][0-9A-Za-z_-]+[.][0-9A-Za-z_-]+$'
+export const MAX_JWT_CHARACTERS = 8_192
 
 /** `aes_` and 4 of the 43 characters: what is left is as hard to guess as a key of 232 bits. */
 const PREFIX_CHARACTERS = 8
@@ -87,14 +92,15 @@ export async function recordUse(tokens: TokenStore, { hash, lastUsedAt }: Token,
 }
 
 /**
- * What is wrong with a rejected `Authorization` header. The same sentence whether its token exists or not.
+ * What is wrong with a rejected `Authorization` header. The same sentence whether its token exists or not, and for
+ * everything that can be wrong with a JSON Web Token.
  * @param issuer of the identity provider whose tokens are accepted too
  */
 export function describeMistake(header: string | undefined, issuer?: string): string {
   if (!header?.trim()) return 'The request has no header Authorization.'
   if (/^bearer$/i.test(header.trim())) return 'The header has no token after "Bearer".'
   if (!/^bearer\s/i.test(header.trim())) return 'The header does not begin with "Bearer".'
-  if (issuer && JWT_HEADER.test(header.trim()))
+  if (issuer && new RegExp(JWT_HEADER_PATTERN).test(header.trim()))
     return 'The access token is invalid or has expired, or it is not for this service.'
   if (!new RegExp(TOKEN_HEADER_PATTERN).test(header.trim())) {
     const orJwt = issuer ? ', or a JSON Web Token' : ''

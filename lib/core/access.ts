@@ -39,6 +39,9 @@ export type Access = TokenLimits & {
   expiresAt?: number
 }
 
+/** Someone whom the identity provider has identified, and whose claims give access to nothing. */
+export type RefusedAccess = Pick<Access, 'tokenId'> & { forbidden: string }
+
 /** Sends requests to public operations. */
 export const ANONYMOUS: Access = { ...UNLIMITED, organizationId: '', tokenId: '' }
 

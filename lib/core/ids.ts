@@ -3,6 +3,9 @@ import { v5 } from 'uuid'
 /** Namespace of agent ids (RFC 9562, name-based UUIDs). Changing it would orphan every published agent. */
 const AGENT_NAMESPACE = '7f2e1d4c-52a8-4c55-9d3e-6b7b1a0c9e11'
 
+/** Namespace of the ids of the subjects of identity providers. Changing it would change the authors of versions. */
+const SUBJECT_NAMESPACE = '5b8f4c0e-3d1a-4e6f-9a27-c4d0e8b16f52'
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const MAX_SLUG_LENGTH = 64
@@ -46,6 +49,10 @@ export const isSlug = (text: string): boolean =>
 /** An agent's id derives from its organization and slug, so that resolving a slug needs no read. */
 export const agentIdOf = (organizationId: string, slug: string): string =>
   v5(`${organizationId}/${slug}`, AGENT_NAMESPACE)
+
+/** The id of someone whom an identity provider knows: what an API token has, too. Neither text has a line break. */
+export const subjectIdOf = (issuer: string, subject: string): string =>
+  v5(`${issuer}\n${subject}`, SUBJECT_NAMESPACE)
 
 /** The agent id for a UUID or slug in a path; undefined if the text is neither. */
 export function agentIdFrom(organizationId: string, idOrSlug: string): string | undefined {

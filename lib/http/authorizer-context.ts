@@ -1,12 +1,14 @@
-import { type Access, isScope } from '../core/access.ts'
-import { Unauthorized } from '../core/errors.ts'
+import { type Access, isScope, type RefusedAccess } from '../core/access.ts'
+import { Forbidden, Unauthorized } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 
 /** What the authorizer passes to the functions. API Gateway delivers every value as text. */
 export type AuthorizerContext = Record<string, string>
 
 /** Values that are absent restrict nothing. The names of a token and of a tenant can contain any characters. */
-export function toAuthorizerContext(access: Access): AuthorizerContext {
+export function toAuthorizerContext(access: Access | RefusedAccess): AuthorizerContext {
+  if ('forbidden' in access)
+    return { tokenId: access.tokenId, forbidden: encodeURIComponent(access.forbidden.toWellFormed()) }
   const { organizationId, tokenId, tokenName, subject, expiresAt, scopes, agents, tenantId, rate } = access
   return {
     organizationId,
@@ -21,8 +23,12 @@ export function toAuthorizerContext(access: Access): AuthorizerContext {
   }
 }
 
-/** @throws Unauthorized for any other context than one of `toAuthorizerContext` */
+/**
+ * @throws Forbidden if the claims of a token give access to nothing
+ * @throws Unauthorized for any other context than one of `toAuthorizerContext`
+ */
 export function fromAuthorizerContext(context: Record<string, unknown>): Access {
+  if (typeof context.forbidden === 'string') throw new Forbidden(decodeURIComponent(context.forbidden))
   const {
     organizationId,
     tokenId = '',
@@ -35,6 +41,7 @@ export function fromAuthorizerContext(context: Record<string, unknown>): Access 
     rate,
   } = context
   const isValid =
+    context.forbidden === undefined &&
     [tokenId, tokenName, subject, scopes, agents, tenantId].every(isOptionalText) &&
     isOptionalNumber(rate, 4) &&
     isOptionalNumber(expiresAt, 12)

@@ -90,14 +90,22 @@ export async function authorize(
 const TTL_MS = 250
 const MAX_TOKENS = 1_000
 
-/** Caches policies by token. Concurrent requests with a token call the authorizer once. Errors are not cached. */
+/**
+ * Caches policies by token, not beyond its end. Concurrent requests with a token call the authorizer once. Errors are
+ * not cached.
+ */
 export function cacheAuthorizer(authorizer: Authorizer, now = () => performance.now()): Authorizer {
   const cache = new LRUCache<string, APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent>({
     max: MAX_TOKENS,
     ttl: TTL_MS,
     ttlResolution: 0,
     perf: { now },
-    fetchMethod: (_token, _stale, { context }) => authorizer(context),
+    fetchMethod: async (_token, _stale, { context, options }) => {
+      const result = await authorizer(context)
+      const { expiresAt } = result.context ?? {}
+      if (expiresAt) options.ttl = Math.max(Math.min(TTL_MS, Number(expiresAt) * 1_000 - Date.now()), 1)
+      return result
+    },
   })
   return (event) => cache.forceFetch(event.authorizationToken, { context: event })
 }

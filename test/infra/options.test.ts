@@ -312,6 +312,36 @@ describe('eventBus and webhookUrls', () => {
   })
 })
 
+describe('the settings of the identity provider', () => {
+  const settings = {
+    oidcIssuer: 'https://login.example.com/',
+    oidcAudience: 'https://agents.example.com, api://agents',
+    oidcMapping: '{"organization":"0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48","scopes":["run"]}',
+    oidcClientId: 'console',
+  }
+  const template = synthesize(settings)
+  const identityOf = (of: typeof template, name: FunctionName) =>
+    Object.fromEntries(
+      Object.entries<string>(
+        findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables,
+      ).filter(([variable]) => variable.startsWith('OIDC_')),
+    )
+
+  it('are variables of the authorizer and the console, and the issuer of all endpoints', () => {
+    const issuer = { OIDC_ISSUER: settings.oidcIssuer }
+    const audience = { OIDC_AUDIENCE: settings.oidcAudience }
+    for (const name of FUNCTION_NAMES) {
+      const isBackground = ['process', 'sweep', 'deliver'].some((verb) => name.startsWith(verb))
+      const expected = isBackground ? {} : { ...issuer }
+      if (name === 'authorize-request')
+        Object.assign(expected, audience, { OIDC_MAPPING: settings.oidcMapping })
+      if (name === 'serve-console') Object.assign(expected, audience, { OIDC_CLIENT_ID: 'console' })
+      expect([name, identityOf(template, name)]).toEqual([name, expected])
+      expect(identityOf(defaults, name)).toEqual({})
+    }
+  })
+})
+
 describe('the API key parameters', () => {
   const readPermissions = (of: typeof template, name: string) =>
     JSON.stringify(findFunctionResource(of, 'AWS::IAM::Policy', name).Properties.PolicyDocument)

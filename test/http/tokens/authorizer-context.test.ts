@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Access, MAX_TOKEN_AGENTS, SCOPES, UNLIMITED } from '../../../lib/core/access.ts'
-import { Unauthorized } from '../../../lib/core/errors.ts'
+import { Forbidden, Unauthorized } from '../../../lib/core/errors.ts'
 import { fromAuthorizerContext, toAuthorizerContext } from '../../../lib/http/authorizer-context.ts'
 import { system } from '../../../lib/system.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
@@ -44,8 +44,24 @@ describe('the context of the authorizer', () => {
       tenantId: '日'.repeat(128),
       rate: 1_000,
       tokenName: '日'.repeat(100),
+      subject: '|'.repeat(255),
+      expiresAt: 999_999_999_999,
     })
-    expect(JSON.stringify(toAuthorizerContext(access)).length).toBeLessThan(6_000)
+    expect(JSON.stringify(toAuthorizerContext(access)).length).toBeLessThan(7_000)
+  })
+
+  it('carries why someone is refused, whatever else it has', () => {
+    const { organizationId, tokenId } = anAccess()
+    const forbidden = 'The token has no claim "Größe, 日", which gives its tenant.'
+    const context = toAuthorizerContext({ tokenId, forbidden })
+    expect(Object.values(context).filter((value) => !/^[\x20-\x7e]*$/.test(value))).toEqual([])
+    expect(context.tokenId).toBe(tokenId)
+    for (const given of [context, { ...context, organizationId }])
+      expect(() => fromAuthorizerContext(given)).toThrow(new Forbidden(forbidden))
+    for (const wrong of [null, 7, []])
+      expect(() => fromAuthorizerContext({ ...context, organizationId, forbidden: wrong })).toThrow(
+        Unauthorized,
+      )
   })
 
   it('restricts nothing where a value is absent', () => {

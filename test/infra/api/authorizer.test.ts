@@ -58,3 +58,41 @@ describe('the tokens that reach the authorizer', () => {
     expect(header).not.toMatch(pattern)
   })
 })
+
+describe('with an identity provider', () => {
+  const { token } = readDefinition(
+    synthesize({
+      oidcIssuer: 'https://login.example.com',
+      oidcAudience: 'agents',
+      oidcMapping: '{"organization":"0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48","scopes":["run"]}',
+    }),
+  ).components.securitySchemes
+  const pattern = new RegExp(token['x-amazon-apigateway-authorizer'].identityValidationExpression)
+  const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl-_'
+  const apiToken = newToken({ system, organizationId: '', name: '', createdBy: '', lifetimeMs: null }).text
+
+  it('JSON Web Tokens reach the authorizer too, also large ones', () => {
+    const large = `eyJ${'a'.repeat(4_000)}.${'b'.repeat(4_000)}.${'c'.repeat(180)}`
+    for (const token of [jwt, large, apiToken])
+      for (const scheme of ['Bearer ', 'bearer  ']) expect(`${scheme}${token}`).toMatch(pattern)
+  })
+
+  it.each([
+    jwt,
+    `Basic ${jwt}`,
+    `Bearer ${jwt}.encrypted.x`,
+    `Bearer ${jwt.slice(0, jwt.lastIndexOf('.'))}`,
+    `Bearer ${jwt.slice(0, jwt.lastIndexOf('.') + 1)}`,
+    'Bearer a.b.c',
+    'Bearer eyJh..x',
+    `Bearer ${jwt} ${jwt}`,
+    `Bearer ${jwt}, Bearer ${apiToken}`,
+    `Bearer ${apiToken}|${jwt}`,
+    `Bearer ${jwt}=`,
+    `Bearer ${jwt}\n`,
+    `x\nBearer ${jwt}`,
+    '',
+  ])('%j does not', (header) => {
+    expect(header).not.toMatch(pattern)
+  })
+})

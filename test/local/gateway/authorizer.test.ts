@@ -1,5 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { describeMistake } from '../../../lib/access/tokens.ts'
 import { cacheAuthorizer } from '../../../local/gateway/functions.ts'
 
 const eventOf = (authorizationToken: string): APIGatewayTokenAuthorizerEvent => ({
@@ -8,15 +9,19 @@ const eventOf = (authorizationToken: string): APIGatewayTokenAuthorizerEvent => 
   authorizationToken,
 })
 
-/** A cached authorizer that rejects the token `bad`, the tokens it was called with, and a clock that stands still. */
-function createCached() {
+/**
+ * A cached authorizer that rejects the token `bad`, and whose policy for the others ends at `expiresAt`; the tokens it was
+ * called with, and a clock that stands still.
+ */
+function createCached(expiresAt?: number) {
   const calls: string[] = []
   const clock = { now: 1_000 }
   const authorizer = cacheAuthorizer(
     async ({ authorizationToken: token }) => {
       calls.push(token)
       if (token === 'bad') throw new Error('Unauthorized')
-      return { principalId: token } as APIGatewayAuthorizerResult
+      const context = expiresAt === undefined ? {} : { expiresAt: String(expiresAt) }
+      return { principalId: token, context } as APIGatewayAuthorizerResult
     },
     () => clock.now,
   )
@@ -44,6 +49,24 @@ describe('cacheAuthorizer', () => {
     expect(calls).toEqual(['bad', 'bad'])
   })
 
+  it('does not keep a policy beyond the end of its token', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 9_900 })
+    const { calls, clock, authorize } = createCached(10)
+    await authorize('a')
+    clock.now += 100
+    await authorize('a')
+    expect(calls).toEqual(['a'])
+    clock.now += 1
+    await authorize('a')
+    expect(calls).toEqual(['a', 'a'])
+    vi.setSystemTime(20_000)
+    await authorize('b')
+    clock.now += 2
+    await authorize('b')
+    expect(calls).toEqual(['a', 'a', 'b', 'b'])
+    vi.useRealTimers()
+  })
+
   it('evicts the least recently used token when it is full', async () => {
     const { calls, authorize } = createCached()
     for (let i = 0; i < 1_001; i++) await authorize(`token ${i}`)
@@ -51,5 +74,25 @@ describe('cacheAuthorizer', () => {
     expect(calls).toHaveLength(1_001)
     await authorize('token 0')
     expect(calls.at(-1)).toBe('token 0')
+  })
+})
+
+describe('describeMistake', () => {
+  const [header, claims] = ['eyJhbGciOiJSUzI1NiJ9', 'eyJzdWIiOiJhZGEifQ']
+
+  it('says the same of every JSON Web Token, and nothing of what it contains', () => {
+    const sentences = [`${claims}.AAAA`, `${claims}.BBBB`, 'W10.x', `${'A'.repeat(9_000)}.x`].map((rest) =>
+      describeMistake(`Bearer ${header}.${rest}`, 'https://login.example'),
+    )
+    expect(new Set(sentences)).toEqual(
+      new Set(['The access token is invalid or has expired, or it is not for this service.']),
+    )
+  })
+
+  it('says what a token looks like if there is no identity provider', () => {
+    expect(describeMistake(`Bearer ${header}.${claims}.AAAA`)).toMatch(/does not look like a token: "aes_"/)
+    expect(describeMistake('Bearer a.b.c', 'https://login.example')).toMatch(
+      /does not look like a token: "aes_"/,
+    )
   })
 })

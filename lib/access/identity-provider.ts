@@ -1,0 +1,224 @@
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWTHeaderParameters,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from 'jose'
+import { type Access, type RefusedAccess, UNLIMITED } from '../core/access.ts'
+import { Forbidden, Unavailable } from '../core/errors.ts'
+import { namePattern, subjectIdOf } from '../core/ids.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from '../core/json/json.ts'
+import { type Environment, OIDC_AUDIENCE, OIDC_ISSUER, OIDC_MAPPING, requireEnv } from '../environment.ts'
+import { describeCause, logger } from '../logger.ts'
+import { isSecureUrl } from '../public-url.ts'
+import { type ClaimMapping, mapClaims, parseMapping } from './claims.ts'
+import { parseAudiences, parseIssuer } from './identity-settings.ts'
+import { JWT_HEADER_PATTERN, MAX_JWT_CHARACTERS } from './tokens.ts'
+
+/** Neither `none` nor HMAC, for which the key that verifies is a secret that also signs. */
+const ALGORITHMS = [
+  ...['RS', 'PS', 'ES'].flatMap((family) => [`${family}256`, `${family}384`, `${family}512`]),
+  ...['EdDSA', 'Ed25519'],
+]
+
+/** Types of tokens that are for something else, such as `logout+jwt`: RFC 8725, section 3.11. */
+const ACCESS_TOKEN = /^(application\/)?(at\+)?jwt$/i
+
+/** Of the clock of the provider. The endpoints allow none for `exp`. */
+const CLOCK_TOLERANCE_SECONDS = 5
+
+/** OpenID Connect Core, section 2: at most 255 ASCII characters. */
+const SUBJECT = /^[\x20-\x7e]{1,255}$/
+const NAME_CLAIMS = ['name', 'email', 'preferred_username']
+const MAX_NAME_CHARACTERS = 100
+const NAME = namePattern(MAX_NAME_CHARACTERS)
+
+/** API Gateway waits for the authorizer for 10 s, in which it makes two requests. */
+const TIMEOUT_MS = 3_000
+const MAX_RESPONSE_BYTES = 512 * 1024
+/** After a failure, for how long the provider gets no further request. */
+const HOLD_OFF_MS = 1_000
+/** The least time between two requests for keys because of an unknown one: a rotated key is found within a minute. */
+const COOLDOWN_MS = 30_000
+/** How long keys are used without asking for them again. */
+const KEYS_TTL_MS = 600_000
+
+/** Of errors that are the fault of a token, and not of the provider. */
+const TOKEN_FAULTS: string[] = [
+  errors.JOSEAlgNotAllowed,
+  errors.JOSENotSupported,
+  errors.JWKSMultipleMatchingKeys,
+  errors.JWKSNoMatchingKey,
+  errors.JWSInvalid,
+  errors.JWSSignatureVerificationFailed,
+  errors.JWTClaimValidationFailed,
+  errors.JWTExpired,
+  errors.JWTInvalid,
+].map(({ code }) => code)
+
+/** The provider of `OIDC_ISSUER`. Nothing is requested before the first token. @throws an Error for an invalid setting */
+export function openIdentityProvider(environment: Environment = process.env) {
+  const issuer = parseIssuer(requireEnv(OIDC_ISSUER, environment))
+  const audience = parseAudiences(requireEnv(OIDC_AUDIENCE, environment))
+  const mapping = parseMapping(requireEnv(OIDC_MAPPING, environment))
+  const options: JWTVerifyOptions = {
+    issuer,
+    audience,
+    algorithms: ALGORITHMS,
+    clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    requiredClaims: ['exp', 'sub'],
+  }
+  const findKey = openKeys(issuer)
+  const header = new RegExp(JWT_HEADER_PATTERN)
+  return {
+    /** Whether an `Authorization` header has the form of a JSON Web Token. */
+    isJwt: (text: string): boolean => header.test(text.trim()),
+    /**
+     * Who sends a request with such a header, and what they may do; null if the token is not valid.
+     * @throws Unavailable if the provider does not give its keys
+     */
+    async identify(text: string): Promise<Access | RefusedAccess | null> {
+      const [, token = ''] = text.trim().split(/ +/)
+      const claims = token.length <= MAX_JWT_CHARACTERS ? await verify(token, findKey, options) : null
+      return claims && toAccess(issuer, mapping, claims)
+    },
+  }
+}
+
+/** The claims of a token; null if it is not valid. No log has more of it than the name of a standard claim. */
+async function verify(
+  token: string,
+  findKey: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<VerifiedClaims | null> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, findKey, options)
+    if (isForRequests(protectedHeader, payload)) return payload
+    logger.info('JSON Web Token rejected', { code: 'not a bearer token of a subject' })
+  } catch (error) {
+    if (error instanceof Unavailable) throw error
+    const { code = '', claim } = error as { code?: string; claim?: string }
+    if (!TOKEN_FAULTS.includes(code)) {
+      logger.error('A key of the identity provider is not usable', { cause: describeCause(error) })
+      throw new Unavailable(error)
+    }
+    logger.info('JSON Web Token rejected', { code, claim })
+  }
+  return null
+}
+
+type VerifiedClaims = JWTPayload & { sub: string; exp: number }
+
+/** Tokens that are bound to a key of their client (`cnf`) are no bearer tokens: RFC 7800, RFC 9449. */
+const isForRequests = ({ typ }: JWTHeaderParameters, claims: JWTPayload): claims is VerifiedClaims =>
+  (typ === undefined || ACCESS_TOKEN.test(typ)) &&
+  claims.cnf === undefined &&
+  typeof claims.sub === 'string' &&
+  SUBJECT.test(claims.sub)
+
+function toAccess(issuer: string, mapping: ClaimMapping, claims: VerifiedClaims): Access | RefusedAccess {
+  const { sub: subject, exp } = claims
+  const tokenId = subjectIdOf(issuer, subject)
+  const name = NAME_CLAIMS.map((claim) => claims[claim]).find(
+    (value): value is string => typeof value === 'string' && NAME.test(value),
+  )
+  try {
+    return {
+      ...UNLIMITED,
+      ...mapClaims(mapping, claims),
+      tokenId,
+      tokenName: name ?? subject.slice(0, MAX_NAME_CHARACTERS),
+      subject,
+      expiresAt: Math.floor(exp),
+    }
+  } catch (error) {
+    if (error instanceof Forbidden) return { tokenId, forbidden: error.message }
+    throw error
+  }
+}
+
+type KeySet = ReturnType<typeof createRemoteJWKSet>
+
+/**
+ * Finds the key that signed a token. The provider is asked at the first one, for unknown keys at most once in
+ * `COOLDOWN_MS`, and after `KEYS_TTL_MS`. Concurrent tokens wait for the same request.
+ */
+function openKeys(issuer: string): JWTVerifyGetKey {
+  const load = openLoader()
+  let found: Promise<KeySet> | undefined
+  return async (header, token) => {
+    found ??= discover(issuer, load)
+    const current = found
+    try {
+      return await (await current)(header, token)
+    } catch (error) {
+      // Its keys may have moved.
+      const isUsable = (await current.catch(() => null))?.fresh
+      if (!isUsable && found === current) found = undefined
+      throw error
+    }
+  }
+}
+
+/** OpenID Connect Discovery, section 4. */
+async function discover(issuer: string, load: Load): Promise<KeySet> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const isConfiguration = ({ issuer: named, jwks_uri: keys }: JsonObject) =>
+    named === issuer && typeof keys === 'string' && isSecureUrl(keys)
+  const { jwks_uri } = await load(url, AbortSignal.timeout(TIMEOUT_MS), isConfiguration)
+  const isKeySet = ({ keys }: JsonObject) => Array.isArray(keys) && keys.every(isJsonObject)
+  return createRemoteJWKSet(new URL(String(jwks_uri)), {
+    [customFetch]: async (keys, { signal }) => Response.json(await load(keys, signal, isKeySet)),
+    timeoutDuration: TIMEOUT_MS,
+    cooldownDuration: COOLDOWN_MS,
+    cacheMaxAge: KEYS_TTL_MS,
+  })
+}
+
+/** Loads a JSON object from the provider. @throws Unavailable, also at once for a while after a failure */
+type Load = (
+  url: string,
+  signal: AbortSignal,
+  isExpected: (document: JsonObject) => boolean,
+) => Promise<JsonObject>
+
+function openLoader(): Load {
+  let last: { failure: Unavailable; failedAt: number } | undefined
+  return async (url, signal, isExpected) => {
+    if (last && performance.now() - last.failedAt < HOLD_OFF_MS) throw last.failure
+    try {
+      const document = tryParseJson(await fetchText(url, signal))
+      if (isJsonObject(document) && isExpected(document)) return document
+      throw new Error('not the expected document')
+    } catch (error) {
+      const { name, message, cause } = error as Error & { cause?: { code?: string } }
+      logger.warn('The identity provider does not answer as expected', {
+        url,
+        reason: cause?.code ?? (name === 'TimeoutError' ? name : message),
+      })
+      last = { failure: new Unavailable(error), failedAt: performance.now() }
+      throw last.failure
+    }
+  }
+}
+
+/** A redirect is not followed. */
+async function fetchText(url: string, signal: AbortSignal): Promise<string> {
+  // Lambda freezes processes between requests: an idle connection would be a dead one.
+  const headers = { Accept: 'application/json', Connection: 'close' }
+  const { status, body } = await fetch(url, { headers, signal, redirect: 'manual' })
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of status === 200 && body ? body : []) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > MAX_RESPONSE_BYTES) throw new Error(`more than ${MAX_RESPONSE_BYTES} bytes`)
+  }
+  if (status === 200) return Buffer.concat(chunks).toString()
+  await body?.cancel()
+  throw new Error(`status ${status}`)
+}

@@ -1,0 +1,228 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type ClaimMapping, MAX_MAPPING_LENGTH, mapClaims, parseMapping } from '../../lib/access/claims.ts'
+import { MAX_TOKEN_AGENTS, SCOPES } from '../../lib/core/access.ts'
+import { Forbidden } from '../../lib/core/errors.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
+
+const ACME = '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48'
+const GLOBEX = 'b3a1c9a0-6a0e-4c53-8b62-0a5de2f3c911'
+
+const mappingOf = (mapping: object): ClaimMapping =>
+  parseMapping(JSON.stringify({ organization: ACME, scopes: ['run'], ...mapping }))
+const map = (mapping: object, claims: object) =>
+  mapClaims(mappingOf(mapping), JSON.parse(JSON.stringify(claims)))
+const refused = (mapping: object, claims: object): string => {
+  try {
+    return `gave ${JSON.stringify(map(mapping, claims))}`
+  } catch (error) {
+    expect(error).toBeInstanceOf(Forbidden)
+    return (error as Error).message
+  }
+}
+
+describe('mapClaims', () => {
+  it('gives what is the same for all tokens without any claim', () => {
+    expect(map({ agents: ['triage'] }, {})).toEqual({
+      organizationId: ACME,
+      tenantId: null,
+      scopes: ['run'],
+      agents: ['triage'],
+    })
+    expect(map({ organization: ACME.toUpperCase() }, {})).toMatchObject({
+      organizationId: ACME,
+      agents: null,
+    })
+  })
+
+  const organization = {
+    organization: { claim: 'groups', values: { acme: ACME, staff: ACME, globex: GLOBEX } },
+  }
+
+  it('finds the organization by a value of a claim, also by several values that mean the same one', () => {
+    expect(map(organization, { groups: 'globex' })).toMatchObject({ organizationId: GLOBEX })
+    expect(map(organization, { groups: ['x', 'acme', 'staff'] })).toMatchObject({ organizationId: ACME })
+  })
+
+  it.each([
+    [{}, 'The token has no claim "groups", which gives its organization.'],
+    [
+      { groups: [] },
+      'The claim "groups" gives the token no organization: none of its values is mapped to one.',
+    ],
+    [
+      { groups: 'hidden' },
+      /^The claim "groups" gives the token no organization: none of its values is mapped/,
+    ],
+    [
+      { groups: ['acme', 'globex'] },
+      'The claim "groups" gives the token several organizations: it can have only one.',
+    ],
+    // A text with a space is one value, except in `scope`.
+    [{ groups: 'acme globex' }, /no organization/],
+    [
+      { groups: 7 },
+      /^The claim "groups", which gives its organization, is neither a text nor a list of texts\.$/,
+    ],
+    [{ groups: null }, /neither a text/],
+    [{ groups: { acme: true } }, /neither a text/],
+    [{ groups: ['acme', 7] }, /neither a text/],
+    [{ groups: [['acme']] }, /neither a text/],
+    [{ groups: 'constructor' }, /no organization/],
+    [{ groups: '__proto__' }, /no organization/],
+    [{ groups: 'ACME' }, /no organization/],
+  ])('refuses %j without showing a value', (claims, message) => {
+    expect(refused(organization, claims)).toMatch(message)
+    expect(refused(organization, claims)).not.toMatch(/hidden|acme|globex/i)
+  })
+
+  it('follows the path of a claim through own members only', () => {
+    const nested = { tenant: { claim: ['https://a.example/claims', 'customer.id'] } }
+    expect(map(nested, { 'https://a.example/claims': { 'customer.id': 'acme' } })).toMatchObject({
+      tenantId: 'acme',
+    })
+    for (const claim of [
+      ['__proto__', 'x'],
+      'toString',
+      ['constructor', 'name'],
+      ['groups', 'length'],
+      ['text', '0'],
+    ])
+      expect(refused({ tenant: { claim } }, { groups: ['a'], text: 'abc' })).toMatch(
+        /^The token has no claim /,
+      )
+    const own = mapClaims(mappingOf({ tenant: { claim: '__proto__' } }), JSON.parse('{"__proto__":"acme"}'))
+    expect(own).toMatchObject({ tenantId: 'acme' })
+  })
+
+  it('gives a tenant, and all of them only if its claim is optional and absent', () => {
+    const tenant = { claim: 'customer' }
+    expect(map({ tenant }, { customer: 'acme' })).toMatchObject({ tenantId: 'acme' })
+    expect(map({ tenant: { ...tenant, optional: true } }, {})).toMatchObject({ tenantId: null })
+    expect(refused({ tenant: { ...tenant, optional: false } }, {})).toMatch(/no claim "customer"/)
+    for (const customer of [null, '', [], 7, {}, 'a\nb', 'x'.repeat(129), ['acme', 'globex']])
+      expect(refused({ tenant: { ...tenant, optional: true } }, { customer })).toMatch(
+        /^The claim "customer"/,
+      )
+    const mapped = { tenant: { ...tenant, optional: true, values: { 42: 'acme' } } }
+    expect(map(mapped, { customer: '42' })).toMatchObject({ tenantId: 'acme' })
+    expect(refused(mapped, { customer: '43' })).toMatch(/gives the token no tenant/)
+  })
+
+  it.each(['scope', 'scp', ['access', 'scope']])('reads the words of %j', (claim) => {
+    const scope = 'openid run  read admin run'
+    const claims = Array.isArray(claim) ? { access: { scope } } : { [claim]: scope }
+    expect(map({ scopes: { claim } }, claims)).toMatchObject({ scopes: ['run', 'read'] })
+  })
+
+  it('gives the scopes of all values, and nothing to a token without one', () => {
+    const scopes = { claim: 'roles', values: { user: ['run', 'read'], lead: ['read', 'approve'] } }
+    expect(map({ scopes }, { roles: ['user', 'lead', 'x'] })).toMatchObject({
+      scopes: ['run', 'read', 'approve'],
+    })
+    expect(map({ scopes: { claim: 'roles' } }, { roles: ['manage', 'x'] })).toMatchObject({
+      scopes: ['manage'],
+    })
+    for (const roles of [[], 'x', ['run'], 'user lead'])
+      expect(refused({ scopes }, { roles })).toMatch(/gives the token no scope/)
+    expect(refused({ scopes }, {})).toMatch(/no claim "roles", which gives its scope/)
+    // A list of permissions is no list of words.
+    expect(refused({ scopes: { claim: 'roles' } }, { roles: 'run read' })).toMatch(/no scope/)
+  })
+
+  it('gives agents by slug or ID, and nothing to a token without one', () => {
+    const agents = { claim: 'teams', values: { support: ['triage', GLOBEX], all: ['triage', 'redact-pii'] } }
+    expect(map({ agents }, { teams: ['support', 'all'] })).toMatchObject({
+      agents: ['triage', GLOBEX, 'redact-pii'],
+    })
+    expect(map({ agents: { claim: 'agents' } }, { agents: ['triage', 'No Slug', 'a,b'] })).toMatchObject({
+      agents: ['triage'],
+    })
+    expect(refused({ agents }, { teams: [] })).toMatch(/gives the token no agent/)
+    expect(refused({ agents }, {})).toMatch(/no claim "teams", which gives its agent/)
+    const many = Array.from({ length: MAX_TOKEN_AGENTS + 1 }, (_, index) => `agent-${index}`)
+    expect(refused({ agents: { claim: 'agents' } }, { agents: many })).toMatch(/more than 50 agents/)
+  })
+
+  it('never gives more than the mapping has, whatever the claims are', () => {
+    const mapping = mappingOf({
+      ...organization,
+      tenant: { claim: 'customer', values: { a: 'acme' } },
+      scopes: { claim: 'scope', values: { user: ['run'] } },
+      agents: { claim: 'teams', values: { support: ['triage'] } },
+    })
+    const word = fc.constantFrom('acme', 'globex', 'a', 'user', 'support', 'run', '__proto__', 'constructor')
+    const value = fc.oneof(word, fc.array(word), fc.jsonValue())
+    const claims = fc.dictionary(fc.constantFrom('groups', 'customer', 'scope', 'teams', '__proto__'), value)
+    fc.assert(
+      fc.property(claims, (given) => {
+        try {
+          const { organizationId, ...rest } = mapClaims(mapping, given)
+          expect([ACME, GLOBEX]).toContain(organizationId)
+          expect(rest).toEqual({ tenantId: 'acme', scopes: ['run'], agents: ['triage'] })
+        } catch (error) {
+          expect(error).toBeInstanceOf(Forbidden)
+        }
+      }),
+      { numRuns: propertyRuns(500) },
+    )
+  })
+})
+
+describe('parseMapping', () => {
+  it.each([
+    ['', /^must be a JSON object such as/],
+    ['[]', /^must be a JSON object such as/],
+    [' '.repeat(MAX_MAPPING_LENGTH + 1), /at most 2,500 characters\.$/],
+    [{}, 'organization must be a UUID, or an object such as {"claim": "groups"'],
+    [{ organization: 'acme', scopes: ['run'] }, /^organization must be a UUID/],
+    [
+      { organization: { claim: 'org' }, scopes: ['run'] },
+      'organization.values must be an object with a member',
+    ],
+    [{ organization: { claim: 'org', values: {} }, scopes: ['run'] }, /^organization\.values must be/],
+    [
+      { organization: { claim: 'org', values: { a: 'b' } }, scopes: ['run'] },
+      'organization.values["a"] must be the UUID of an organization.',
+    ],
+    [{ organization: ACME }, `scopes must be a list of ${SCOPES.join(', ')}, or an object`],
+    [{ organization: ACME, scopes: [] }, /^scopes must be a list of run/],
+    [{ organization: ACME, scopes: ['admin'] }, /^scopes must be a list of run/],
+    [{ organization: ACME, scopes: ['run', 'run'] }, /^scopes must be a list of run/],
+    [
+      { organization: ACME, scopes: { claim: 'a', values: { b: [] } } },
+      /^scopes\.values\["b"\] must be a list/,
+    ],
+    [{ organization: ACME, scopes: { claim: 'a', value: {} } }, 'scopes.value is unknown.'],
+    [
+      { organization: ACME, scopes: { claim: [] } },
+      'scopes.claim must be the name of a claim, or a list of 1 to 5',
+    ],
+    [{ organization: ACME, scopes: { claim: ['a', ''] } }, /^scopes\.claim must be/],
+    [{ organization: ACME, scopes: { claim: 7 } }, /^scopes\.claim must be/],
+    [{ organization: ACME, scopes: { claim: 'abcdef'.split('') } }, /^scopes\.claim must be/],
+    [{ organization: ACME, scopes: ['run'], tenant: 'acme' }, 'tenant must be an object such as'],
+    [
+      { organization: ACME, scopes: ['run'], tenant: { claim: 'a', optional: 'yes' } },
+      /^tenant\.optional must be true/,
+    ],
+    [
+      { organization: ACME, scopes: ['run'], tenant: { claim: 'a', values: { b: '' } } },
+      /^tenant\.values\["b"\] must/,
+    ],
+    [
+      { organization: ACME, scopes: ['run'], agents: [] },
+      'agents must be a list of 1 to 50 slugs or IDs of agents',
+    ],
+    [{ organization: ACME, scopes: ['run'], agents: ['Not A Slug'] }, /^agents must be a list of 1 to 50/],
+    [{ organization: ACME, scopes: ['run'], agents: null }, /^agents must be a list of 1 to 50/],
+    [
+      { organization: ACME, scopes: ['run'], agents: { claim: 'a', values: { b: 'c' } } },
+      /^agents\.values\["b"\]/,
+    ],
+    [{ organization: ACME, scopes: ['run'], rate: 1 }, 'rate is unknown.'],
+  ])('rejects %j', (given, message) => {
+    const text = typeof given === 'string' ? given : JSON.stringify(given)
+    expect(() => parseMapping(text)).toThrow(message)
+  })
+})

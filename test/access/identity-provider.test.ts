@@ -1,0 +1,485 @@
+import { type CryptoKey, exportSPKI, SignJWT, UnsecuredJWT } from 'jose'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { openIdentityProvider } from '../../lib/access/identity-provider.ts'
+import { Unavailable } from '../../lib/core/errors.ts'
+import { isUuid, subjectIdOf } from '../../lib/core/ids.ts'
+import { logger } from '../../lib/logger.ts'
+import {
+  type Behaviour,
+  type Claims,
+  newSigningKey,
+  type ScriptedProvider,
+  type SigningKey,
+  startScriptedProvider,
+} from '../support/identity/start-scripted-provider.ts'
+
+const ORGANIZATION = '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48'
+
+let provider: ScriptedProvider
+let identify: (token: string) => ReturnType<ReturnType<typeof openIdentityProvider>['identify']>
+
+const open = (environment: Record<string, string> = {}) => {
+  const mapping = { organization: ORGANIZATION, scopes: { claim: 'scope' } }
+  const opened = openIdentityProvider({
+    OIDC_ISSUER: provider.issuer,
+    OIDC_AUDIENCE: 'agents, https://agents.example',
+    OIDC_MAPPING: JSON.stringify(mapping),
+    ...environment,
+  })
+  return (token: string) => opened.identify(`Bearer ${token}`)
+}
+
+const sign = (claims: Claims = {}, options?: Parameters<ScriptedProvider['sign']>[1]) =>
+  provider.sign({ scope: 'run read', ...claims }, options)
+
+const seconds = () => Math.floor(Date.now() / 1_000)
+
+beforeEach(async () => {
+  // For what looks at a clock, and not for sockets: a test says when time passes.
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: Date.now() })
+  provider = await startScriptedProvider()
+  identify = open()
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  await provider.stop()
+})
+
+const passTime = (ms: number) => vi.advanceTimersByTime(ms)
+
+describe('a token of the provider', () => {
+  it('gives access as its subject, until it ends', async () => {
+    const exp = seconds() + 60
+    const access = await identify(await sign({ exp, name: 'Ada' }))
+    expect(access).toEqual({
+      organizationId: ORGANIZATION,
+      tokenId: subjectIdOf(provider.issuer, 'ada'),
+      tokenName: 'Ada',
+      subject: 'ada',
+      expiresAt: exp,
+      scopes: ['run', 'read'],
+      agents: null,
+      tenantId: null,
+      rate: null,
+    })
+    expect(isUuid(String(access?.tokenId))).toBe(true)
+    expect(provider.requests).toEqual(['/.well-known/openid-configuration', '/keys'])
+  })
+
+  it('has the same ID as long as issuer and subject are the same', async () => {
+    const ids = [await sign(), await sign({ name: 'Other', jti: 'x' }), await sign({ sub: 'Ada' })].map(
+      async (token) => (await identify(token))?.tokenId,
+    )
+    const [first, second, other] = await Promise.all(ids)
+    expect(second).toBe(first)
+    expect(other).not.toBe(first)
+    expect(subjectIdOf('https://a', 'x')).not.toBe(subjectIdOf('https://b', 'x'))
+  })
+
+  it.each([
+    [{ name: 'Ada', email: 'ada@example.com' }, 'Ada'],
+    [{ name: ['Ada'], email: 'ada@example.com' }, 'ada@example.com'],
+    [{ name: '', email: 7, preferred_username: 'ada.l' }, 'ada.l'],
+    [{ name: 'x'.repeat(101) }, 'ada'],
+    [{ name: 'a\nb' }, 'ada'],
+    [{}, 'ada'],
+  ])('has a name of %j', async (claims, tokenName) => {
+    expect(await identify(await sign(claims))).toMatchObject({ tokenName })
+  })
+
+  it.each([
+    ['a list of audiences with one of ours', { aud: ['x', 'https://agents.example'] }],
+    ['a start a moment ahead of our clock', { nbf: seconds() + 4 }],
+    ['an end within a second', { exp: seconds() + 3_600.5 }],
+    ['claims of any kind', JSON.parse('{"__proto__":{"scope":"x"},"constructor":1,"roles":[[1]],"n":1e400}')],
+  ])('is accepted with %s', async (_, claims) => {
+    expect(await identify(await sign(claims))).toMatchObject({ subject: 'ada', organizationId: ORGANIZATION })
+  })
+
+  it.each(['at+jwt', 'application/at+jwt', 'JWT', 'jwt'])('is accepted with the type %s', async (typ) => {
+    expect(await identify(await sign({}, { header: { typ } }))).toMatchObject({ subject: 'ada' })
+  })
+
+  it.each(['RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'])(
+    'is accepted with a signature by %s',
+    async (alg) => {
+      const key = await newSigningKey('other', alg)
+      provider.publish([key.jwk])
+      expect(await identify(await sign({}, { key }))).toMatchObject({ subject: 'ada' })
+    },
+  )
+
+  it('names a claim that is missing or not mapped, and never a value', async () => {
+    const tokenId = subjectIdOf(provider.issuer, 'ada')
+    expect(await identify(await provider.sign())).toEqual({
+      tokenId,
+      forbidden: 'The token has no claim "scope", which gives its scope.',
+    })
+    const refused = await identify(await sign({ scope: 'hidden' }))
+    expect(refused).toEqual({
+      tokenId,
+      forbidden: expect.stringContaining('"scope" gives the token no scope'),
+    })
+    expect(JSON.stringify(refused)).not.toContain('hidden')
+  })
+})
+
+describe('a token is rejected', () => {
+  it.each<[string, Claims]>([
+    ['that has expired', { exp: seconds() - 6 }],
+    ['without an end', { exp: undefined }],
+    ['with an end that is no number', { exp: `${seconds() + 60}` }],
+    ['that is not valid yet', { nbf: seconds() + 60 }],
+    ['with a start that is no number', { nbf: 'now' }],
+    ['of another issuer', { iss: 'https://login.example' }],
+    ['without an issuer', { iss: undefined }],
+    ['for another audience', { aud: 'other' }],
+    ['for a prefix of the audience', { aud: 'agent' }],
+    ['for other audiences', { aud: ['other', 'agents,'] }],
+    ['for all audiences as one text', { aud: 'agents, https://agents.example' }],
+    ['without an audience', { aud: undefined }],
+    ['with an empty list of audiences', { aud: [] }],
+    ['without a subject', { sub: undefined }],
+    ['with an empty subject', { sub: '' }],
+    ['with a long subject', { sub: 'a'.repeat(256) }],
+    ['with a line break in its subject', { sub: 'a\nb' }],
+    ['with a subject that is a list', { sub: ['ada'] }],
+    ['with a subject that is a number', { sub: 7 }],
+    ['that is bound to a key of its client', { cnf: { jkt: 'x' } }],
+  ])('%s', async (_, claims) => {
+    expect(await identify(await sign(claims))).toBeNull()
+  })
+
+  it('whose issuer differs by a slash at its end', async () => {
+    expect(await identify(await sign({ iss: `${provider.issuer}/` }))).toBeNull()
+  })
+
+  it.each(['logout+jwt', 'dpop+jwt', 'secevent+jwt', 'at+jwt+x', ''])('of the type "%s"', async (typ) => {
+    expect(await identify(await sign({}, { header: { typ } }))).toBeNull()
+  })
+
+  it('with a critical header that nobody knows', async () => {
+    expect(
+      await identify(await sign({}, { header: { crit: ['b64'], b64: false } }).catch(() => 'ey.a.b')),
+    ).toBeNull()
+    const key = provider.key
+    const token = new SignJWT({ iss: provider.issuer, aud: 'agents', sub: 'ada', exp: seconds() + 60 })
+    const signed = await token
+      .setProtectedHeader({ alg: 'RS256', kid: key.kid, crit: ['x'], x: 1 })
+      .sign(key.privateKey, { crit: { x: true } })
+    expect(await identify(signed)).toBeNull()
+  })
+
+  it('without a signature, for which the provider is not asked', async () => {
+    const claims = { scope: 'run', sub: 'ada', aud: 'agents', iss: provider.issuer }
+    const token = new UnsecuredJWT(claims).setExpirationTime('1h').encode()
+    const [header, payload] = token.split('.')
+    expect(await identify(token)).toBeNull()
+    expect(await identify(`${header}.${payload}.AAAA`)).toBeNull()
+    const signed = (await sign()).split('.')
+    for (const alg of ['none', 'None', 'NONE', 'HS256', '', 7, null, ['RS256']]) {
+      const changed = Buffer.from(JSON.stringify({ alg, kid: 'first' })).toString('base64url')
+      expect(await identify([changed, ...signed.slice(1)].join('.')), String(alg)).toBeNull()
+    }
+    expect(provider.requests).toEqual([])
+  })
+
+  it('whose claims, header or signature were changed', async () => {
+    const [header = '', payload = '', signature = ''] = (await sign()).split('.')
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const forged = Buffer.from(JSON.stringify({ ...claims, sub: 'eve' })).toString('base64url')
+    expect(await identify([header, forged, signature].join('.'))).toBeNull()
+    const flipped = `${signature[0] === 'A' ? 'B' : 'A'}${signature.slice(1)}`
+    expect(await identify([header, payload, flipped].join('.'))).toBeNull()
+    expect(await identify([header, payload, signature].join('.'))).toMatchObject({ subject: 'ada' })
+  })
+
+  it('signed with the public key as an HMAC secret', async () => {
+    const pem = await exportSPKI(provider.key.publicKey)
+    const claims = { scope: 'run', sub: 'ada', aud: 'agents', iss: provider.issuer, exp: seconds() + 60 }
+    for (const secret of [pem, pem.trim(), JSON.stringify(provider.key.jwk), provider.key.jwk.n ?? '']) {
+      const token = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'first' })
+      expect(await identify(await token.sign(Buffer.from(secret)))).toBeNull()
+    }
+  })
+
+  it('signed with a secret that the provider publishes', async () => {
+    const secret = Buffer.alloc(32, 7)
+    const jwk = { kty: 'oct', k: secret.toString('base64url'), kid: 'secret' }
+    provider.publish([{ ...jwk, alg: 'HS256' }, jwk, { ...jwk, alg: 'none' }, provider.key.jwk])
+    const claims = { scope: 'run', sub: 'ada', aud: 'agents', iss: provider.issuer, exp: seconds() + 60 }
+    const token = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'secret' })
+    expect(await identify(await token.sign(secret))).toBeNull()
+    expect(await identify(await sign()), 'its other keys are used').toMatchObject({ subject: 'ada' })
+  })
+
+  it('with a key of its own in its header, which is not asked for either', async () => {
+    const own = await newSigningKey('own')
+    const hostile = await startScriptedProvider()
+    hostile.publish([own.jwk])
+    const url = `${hostile.issuer}/keys`
+    for (const header of [{ jwk: own.jwk }, { jku: url }, { x5u: url }, { jwk: own.jwk, kid: 'first' }])
+      expect(await identify(await sign({}, { key: own, header }))).toBeNull()
+    expect(hostile.requests).toEqual([])
+    await hostile.stop()
+  })
+
+  it('signed with a key for encryption, or another algorithm than that of the key', async () => {
+    const key = await newSigningKey('enc')
+    provider.publish([{ ...key.jwk, use: 'enc' }])
+    expect(await identify(await sign({}, { key }))).toBeNull()
+    const other: SigningKey = { ...provider.key, alg: 'RS512', privateKey: await toRs512(provider.key) }
+    provider.publish([provider.key.jwk])
+    passTime(31_000)
+    expect(await identify(await sign({}, { key: other }))).toBeNull()
+  })
+
+  it('that has more than 8 kB, without a request', async () => {
+    const filled = async (length: number) => {
+      const empty = (await sign({ fill: '' })).length
+      return sign({ fill: 'x'.repeat(Math.floor(((length - empty) * 3) / 4)) })
+    }
+    const large = await filled(8_190)
+    const larger = await filled(8_200)
+    expect([large.length <= 8_192, larger.length > 8_192]).toEqual([true, true])
+    expect(await identify(larger)).toBeNull()
+    expect(provider.requests).toEqual([])
+    expect(await identify(large)).toMatchObject({ subject: 'ada' })
+  })
+
+  it.each(['ey.a.b', 'eyJh.eyJh.eyJh', `ey${'A'.repeat(8_000)}.A.A`, 'eyJhbGciOiJSUzI1NiJ9.W10.AAAA'])(
+    'that is none: %s',
+    async (token) => {
+      expect(await identify(token)).toBeNull()
+    },
+  )
+
+  it('with nothing of it in the log', async () => {
+    const lines: unknown[] = []
+    for (const level of ['info', 'warn', 'error'] as const)
+      vi.spyOn(logger, level).mockImplementation((...line) => void lines.push(line))
+    const tokens = [await sign({ aud: 'hidden' }), await sign({ exp: 1, name: 'hidden' }), `${await sign()}x`]
+    for (const token of tokens) expect(await identify(token)).toBeNull()
+    expect(lines).toHaveLength(3)
+    expect(lines[0]).toEqual([
+      'JSON Web Token rejected',
+      { code: 'ERR_JWT_CLAIM_VALIDATION_FAILED', claim: 'aud' },
+    ])
+    for (const token of tokens)
+      for (const part of token.split('.')) expect(JSON.stringify(lines)).not.toContain(part)
+    expect(JSON.stringify(lines)).not.toContain('hidden')
+  })
+})
+
+async function toRs512({ privateKey }: SigningKey): Promise<CryptoKey> {
+  const pkcs8 = await crypto.subtle.exportKey('pkcs8', privateKey)
+  return crypto.subtle.importKey('pkcs8', pkcs8, { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-512' }, true, [
+    'sign',
+  ])
+}
+
+describe('a token without a key ID', () => {
+  const unnamed = () => sign({}, { header: { kid: undefined } })
+
+  it('is accepted if the provider has one key for its algorithm, and rejected if there are several', async () => {
+    const other = await newSigningKey('elliptic', 'ES256')
+    provider.publish([provider.key.jwk, other.jwk])
+    expect(await identify(await unnamed())).toMatchObject({ subject: 'ada' })
+    provider.publish([provider.key.jwk, (await newSigningKey('second')).jwk])
+    expect(await open()(await unnamed())).toBeNull()
+  })
+})
+
+describe('the keys of the provider', () => {
+  it('are found within a minute after a rotation', async () => {
+    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
+    await provider.rotate('second')
+    passTime(30_000)
+    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
+    expect(provider.requests).toHaveLength(3)
+  })
+
+  it('are no longer used 10 minutes after the provider has withdrawn them', async () => {
+    const token = await sign()
+    expect(await identify(token)).toMatchObject({ subject: 'ada' })
+    await provider.rotate('second')
+    passTime(600_000)
+    expect(await identify(token)).toBeNull()
+  })
+
+  it('are asked for once, whatever number of tokens name unknown ones at the same time', async () => {
+    const eve = await newSigningKey('x')
+    const tokens = await Promise.all(
+      Array.from({ length: 1_000 }, (_, index) =>
+        sign({}, { key: eve, header: { kid: `unknown-${index}` } }),
+      ),
+    )
+    const results = await Promise.all(tokens.map(identify))
+    expect(new Set(results)).toEqual(new Set([null]))
+    expect(provider.requests).toHaveLength(2)
+    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
+    for (const token of tokens) expect(await identify(token)).toBeNull()
+    expect(provider.requests, 'in sequence').toHaveLength(2)
+    passTime(31_000)
+    for (const token of tokens.slice(0, 100)) expect(await identify(token)).toBeNull()
+    await Promise.all(tokens.map(identify))
+    expect(provider.requests, 'later').toHaveLength(3)
+  })
+})
+
+describe('a provider that does not answer as expected', () => {
+  const redirect: Behaviour = (_, response) => {
+    response.writeHead(302, { Location: '/elsewhere' }).end()
+  }
+  const send =
+    (text: string): Behaviour =>
+    (_, response) =>
+      void response.end(text)
+  const huge: Behaviour = (_, response) => {
+    response.on('error', () => undefined)
+    response.end(`{"keys":[],"fill":"${'x'.repeat(5 * 1024 * 1024)}"}`)
+  }
+
+  const FAULTS: [string, Behaviour][] = [
+    ['hangs up', (request) => request.socket.destroy()],
+    [
+      'hangs up within its response',
+      (request, response) => {
+        response.writeHead(200, { 'Content-Length': 1_000 })
+        response.write('{"keys":', () => request.socket.destroy())
+      },
+    ],
+    ['responds with 500', (_, response) => void response.writeHead(500).end('{"keys":[]}')],
+    ['responds with 404', (_, response) => void response.writeHead(404).end()],
+    ['redirects', redirect],
+    ['sends 5 MB', huge],
+    ['sends HTML', send('<html>')],
+    ['sends nothing', send('')],
+    ['sends a list', send('[]')],
+    ['sends null', send('null')],
+    ['sends keys that are none', send('{"keys":["a"],"issuer":7}')],
+    ['sends no keys', send('{"keys":{}}')],
+  ]
+
+  it.each(
+    FAULTS.flatMap(([name, behaviour]) =>
+      (['configuration', 'keys'] as const).map((part) => [name, part, behaviour] as const),
+    ),
+  )(
+    'is unavailable if it %s for its %s, gets one request in a second, and is used when it is well again',
+    async (_, part, behaviour) => {
+      provider.behaviours[part] = behaviour
+      const token = await sign()
+      const results = await Promise.allSettled(Array.from({ length: 50 }, () => identify(token)))
+      for (const result of results)
+        expect(result).toMatchObject({ status: 'rejected', reason: expect.any(Unavailable) })
+      for (let i = 0; i < 50; i++) await expect(identify(token)).rejects.toThrow(Unavailable)
+      expect(provider.requests).toHaveLength(part === 'configuration' ? 1 : 2)
+      provider.behaviours[part] = undefined
+      passTime(1_000)
+      expect(await identify(token)).toMatchObject({ subject: 'ada' })
+    },
+  )
+
+  it.each(['configuration', 'keys'] as const)('is unavailable if it never sends its %s', async (part) => {
+    provider.behaviours[part] = () => undefined
+    const startedAt = process.hrtime.bigint()
+    await expect(identify(await sign())).rejects.toThrow(Unavailable)
+    // API Gateway waits for 10 s.
+    expect(Number(process.hrtime.bigint() - startedAt) / 1e6).toBeLessThan(8_000)
+  })
+
+  it('is used if it answers late', async () => {
+    provider.behaviours.configuration = (_, response) => {
+      const document = { issuer: provider.issuer, jwks_uri: `${provider.issuer}/keys` }
+      setTimeout(() => response.end(JSON.stringify(document)), 500)
+    }
+    const tokens = [await sign(), await sign({ sub: 'bob' })]
+    expect(await Promise.all(tokens.map(identify))).toMatchObject([{ subject: 'ada' }, { subject: 'bob' }])
+    expect(provider.requests).toHaveLength(2)
+  })
+
+  it.each([
+    ['another issuer', (issuer: string) => ({ issuer: `${issuer}/`, jwks_uri: `${issuer}/keys` })],
+    ['no keys', (issuer: string) => ({ issuer })],
+    ['keys without TLS', (issuer: string) => ({ issuer, jwks_uri: 'http://keys.example/keys' })],
+    ['keys in a file', (issuer: string) => ({ issuer, jwks_uri: 'file:///etc/passwd' })],
+    ['keys at no URL', (issuer: string) => ({ issuer, jwks_uri: ['https://keys.example'] })],
+  ])('is unavailable with a configuration of %s', async (_, toConfiguration) => {
+    const configuration = JSON.stringify(toConfiguration(provider.issuer))
+    provider.behaviours.configuration = send(configuration)
+    await expect(identify(await sign())).rejects.toThrow(Unavailable)
+    expect(provider.requests).toEqual(['/.well-known/openid-configuration'])
+  })
+
+  it('is found again at another place of its keys', async () => {
+    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
+    const moved = await startScriptedProvider()
+    provider.behaviours.keys = (_, response) => void response.writeHead(410).end()
+    provider.behaviours.configuration = send(
+      JSON.stringify({ issuer: provider.issuer, jwks_uri: `${moved.issuer}/keys` }),
+    )
+    moved.publish([provider.key.jwk])
+    passTime(600_000)
+    await expect(identify(await sign())).rejects.toThrow(Unavailable)
+    passTime(1_000)
+    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
+    await moved.stop()
+  })
+
+  it('that is down at the first token is used when it is up', async () => {
+    await provider.stop()
+    const token = await sign()
+    await expect(identify(token)).rejects.toThrow(Unavailable)
+    await provider.restart()
+    passTime(1_000)
+    expect(await identify(token)).toMatchObject({ subject: 'ada' })
+  })
+
+  it('does not stop tokens whose keys are known', async () => {
+    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
+    await provider.stop()
+    passTime(31_000)
+    const unknown = await sign({}, { key: await newSigningKey('unknown') })
+    await expect(identify(unknown)).rejects.toThrow(Unavailable)
+    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
+    passTime(600_000)
+    await expect(identify(await sign())).rejects.toThrow(Unavailable)
+    await provider.restart()
+  })
+
+  it('is unavailable for a token whose key is not usable', async () => {
+    const key: SigningKey = { ...provider.key, kid: 'short' }
+    provider.publish([{ ...key.jwk, kid: 'short', n: 'AQAB' }])
+    await expect(identify(await sign({}, { key }))).rejects.toThrow(Unavailable)
+  })
+})
+
+describe('openIdentityProvider', () => {
+  it.each(['OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_MAPPING'])('fails at once without %s', (name) => {
+    expect(() => open({ [name]: '' })).toThrow(`The environment variable ${name} is not set.`)
+  })
+
+  it('fails at once with a mapping that is none', () => {
+    expect(() => open({ OIDC_MAPPING: '{}' })).toThrow('organization must be')
+  })
+
+  it('recognizes the form of a JSON Web Token', async () => {
+    const { isJwt } = openIdentityProvider({
+      OIDC_ISSUER: provider.issuer,
+      OIDC_AUDIENCE: 'a',
+      OIDC_MAPPING: JSON.stringify({ organization: ORGANIZATION, scopes: ['run'] }),
+    })
+    const token = await sign()
+    for (const header of [`Bearer ${token}`, `bearer  ${token} `]) expect(isJwt(header)).toBe(true)
+    for (const header of [
+      token,
+      `Basic ${token}`,
+      `Bearer ${token}.x`,
+      `Bearer aes_${'a'.repeat(43)}`,
+      'Bearer ey.',
+    ])
+      expect(isJwt(header)).toBe(false)
+  })
+})
