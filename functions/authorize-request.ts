@@ -15,8 +15,8 @@ const provider = process.env[OIDC_ISSUER]
 
 /**
  * The Lambda authorizer of API Gateway. The policy covers the whole stage, because API Gateway caches it by token, not
- * by route. API Gateway responds with 401 only if the error message is exactly "Unauthorized". Whom a policy denies gets
- * 401 as well: an endpoint says why someone is forbidden.
+ * by route. API Gateway responds with 401 only if the error message is exactly "Unauthorized". Whom a policy denies
+ * gets 401 as well: an endpoint says why someone is forbidden.
  */
 export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
   const { authorizationToken: header, methodArn } = event

@@ -60,7 +60,10 @@ const TOKEN_FAULTS: string[] = [
   errors.JWTInvalid,
 ].map(({ code }) => code)
 
-/** The provider of `OIDC_ISSUER`. Nothing is requested before the first token. @throws an Error for an invalid setting */
+/**
+ * The provider of `OIDC_ISSUER`. Nothing is requested before the first token.
+ * @throws an Error for an invalid setting
+ */
 export function openIdentityProvider(environment: Environment = process.env) {
   const issuer = parseIssuer(requireEnv(OIDC_ISSUER, environment))
   const audience = parseAudiences(requireEnv(OIDC_AUDIENCE, environment))

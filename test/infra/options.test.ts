@@ -6,6 +6,7 @@ import {
   type FunctionName,
   MODEL_FUNCTIONS,
 } from '../../infra/functions/function-settings.ts'
+import { functionOf } from '../../lib/api/routes.ts'
 import { findFunctionResource, findResource, findResources, synthesize, withStack } from './synthesize.ts'
 
 const CERTIFICATE = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
@@ -332,9 +333,10 @@ describe('the settings of the identity provider', () => {
     const audience = { OIDC_AUDIENCE: settings.oidcAudience }
     for (const name of FUNCTION_NAMES) {
       const isBackground = ['process', 'sweep', 'deliver'].some((verb) => name.startsWith(verb))
+      const mapping = { OIDC_MAPPING: settings.oidcMapping }
       const expected = isBackground ? {} : { ...issuer }
-      if (name === 'authorize-request')
-        Object.assign(expected, audience, { OIDC_MAPPING: settings.oidcMapping })
+      if (name === 'authorize-request') Object.assign(expected, audience, mapping)
+      if (name === functionOf('get-resource-metadata')) Object.assign(expected, mapping)
       if (name === 'serve-console') Object.assign(expected, audience, { OIDC_CLIENT_ID: 'console' })
       expect([name, identityOf(template, name)]).toEqual([name, expected])
       expect(identityOf(defaults, name)).toEqual({})

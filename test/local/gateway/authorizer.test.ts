@@ -10,8 +10,8 @@ const eventOf = (authorizationToken: string): APIGatewayTokenAuthorizerEvent => 
 })
 
 /**
- * A cached authorizer that rejects the token `bad`, and whose policy for the others ends at `expiresAt`; the tokens it was
- * called with, and a clock that stands still.
+ * A cached authorizer that rejects the token `bad`, the tokens it was called with, and a clock that stands still.
+ * @param expiresAt of all other tokens
  */
 function createCached(expiresAt?: number) {
   const calls: string[] = []
