@@ -3,7 +3,16 @@ import { InvalidArgumentError, Option } from 'commander'
 import type * as z from 'zod/mini'
 import { batchParameters, usageParameters } from '../lib/api/parameters.ts'
 import { messageSchema } from '../lib/api/schemas/bodies.ts'
-import { isScope, MAX_TOKEN_AGENTS, MAX_TOKEN_RATE, SCOPES, type Scope } from '../lib/core/access.ts'
+import {
+  isScope,
+  MAX_OVERLAP_SECONDS,
+  MAX_TOKEN_AGENTS,
+  MAX_TOKEN_NAME,
+  MAX_TOKEN_RATE,
+  SCOPES,
+  type Scope,
+  TOKEN_LIFETIME_DAYS,
+} from '../lib/core/access.ts'
 import { isSlug, isUuid } from '../lib/core/ids.ts'
 import { isJsonObject, type JsonObject } from '../lib/core/json/json.ts'
 import { JsonError, parseJson } from '../lib/core/json/parse-json.ts'
@@ -14,11 +23,7 @@ import { UserError } from './errors.ts'
 /** `--json` and `--stack` apply to every command, `--org` to most. */
 export type SharedOptions = { json?: true | undefined; stack?: string | undefined; org?: string | undefined }
 
-const MAX_NAME_LENGTH = 100
 const MAX_SHOWN = 1_000
-const MAX_LIFETIME_DAYS = 3650
-/** Of a token that is created without `--expires`. */
-export const DEFAULT_LIFETIME_DAYS = 90
 const DAY_MS = 24 * 60 * 60 * 1000
 
 export const orgOption = (): Option =>
@@ -41,8 +46,8 @@ export function parseUuid(text: string): string {
 
 export function parseName(text: string): string {
   const name = text.trim()
-  if (name !== '' && name.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(name)) return name
-  throw new InvalidArgumentError(`It must have 1 to ${MAX_NAME_LENGTH} characters and no control characters.`)
+  if (name !== '' && name.length <= MAX_TOKEN_NAME && !/\p{Cc}/u.test(name)) return name
+  throw new InvalidArgumentError(`It must have 1 to ${MAX_TOKEN_NAME} characters and no control characters.`)
 }
 
 export const parseMessage = (text: string): string => parseWith(messageSchema, text.trim())
@@ -109,12 +114,23 @@ export function parseRate(text: string): number {
 export function parseLifetime(text: string): number {
   if (text === 'never') return Number.POSITIVE_INFINITY
   const days = Number(text)
-  if (!/^[0-9]+$/.test(text) || days < 1 || days > MAX_LIFETIME_DAYS) {
+  if (!/^[0-9]+$/.test(text) || days < 1 || days > TOKEN_LIFETIME_DAYS.max) {
     throw new InvalidArgumentError(
-      `It must be a whole number of days from 1 to ${MAX_LIFETIME_DAYS}. Use never for a token that does not expire.`,
+      `It must be a whole number of days from 1 to ${TOKEN_LIFETIME_DAYS.max}. Use never for a token that does not expire.`,
     )
   }
   return days * DAY_MS
+}
+
+const SECONDS_OF = { s: 1, m: 60, h: 3_600, d: 86_400 }
+
+/** Parses a time such as `24h`, or `none`. Returns seconds. */
+export function parseOverlap(text: string): number {
+  if (text === 'none') return 0
+  const [, number, unit] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? []
+  const seconds = Number(number) * SECONDS_OF[(unit ?? 's') as keyof typeof SECONDS_OF]
+  if (seconds <= MAX_OVERLAP_SECONDS) return seconds
+  throw new InvalidArgumentError('It must be a time of at most 30 days, such as 30m, 24h or 7d, or none.')
 }
 
 /**

@@ -59,6 +59,8 @@ const EXPECTED: Partial<Record<OperationName, number>> = {
   'get-agent-limits': 404,
   'put-agent-limits': 422,
   'delete-agent-limits': 404,
+  'create-token': 422,
+  'revoke-token': 404,
   'put-schedule': 422,
   'get-schedule': 404,
   'delete-schedule': 404,
@@ -86,6 +88,7 @@ const PLACEHOLDERS = {
   tenantId: 'smoke test',
   batchId: 'unknown',
   trialId: 'unknown',
+  tokenId: 'unknown',
   name: 'smoke.test',
   mac: 'guessed',
 }

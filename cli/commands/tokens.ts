@@ -1,5 +1,12 @@
-import { newToken } from '../../lib/access/tokens.ts'
-import { SCOPES, type Scope, type TokenLimits } from '../../lib/core/access.ts'
+import { createToken, DEFAULT_SCOPES, revokeToken } from '../../lib/access/manage-tokens.ts'
+import {
+  type Access,
+  SCOPES,
+  type Scope,
+  TOKEN_LIFETIME_DAYS,
+  type TokenLimits,
+  UNLIMITED,
+} from '../../lib/core/access.ts'
 import type { Token } from '../../lib/core/agent.ts'
 import { agentIdFrom } from '../../lib/core/ids.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
@@ -10,15 +17,16 @@ import { UserError } from '../errors.ts'
 import { findOrganization, readAllPages } from '../find.ts'
 import { formatCommand, relativeTime, textTable } from '../format.ts'
 import {
-  DEFAULT_LIFETIME_DAYS,
   orgOption,
   parseAgents,
   parseAs,
   parseLifetime,
   parseName,
+  parseOverlap,
   parseRate,
   parseScopes,
   parseUuid,
+  type SharedOptions,
 } from '../options.ts'
 import { withStores } from '../stores.ts'
 
@@ -26,11 +34,9 @@ export function addTokensCommand(program: CliCommand): void {
   const tokens = program.command('tokens').description("Manage an organization's API tokens.")
   addCreateCommand(tokens)
   addListCommand(tokens)
+  addRotateCommand(tokens)
   addRevokeCommand(tokens)
 }
-
-/** Those that most clients need: they neither delete nor publish. */
-const DEFAULT_SCOPES: Scope[] = ['run', 'read']
 
 type CreateOptions = {
   name: string
@@ -48,9 +54,9 @@ function addCreateCommand(tokens: CliCommand): void {
     .requiredOption('--name <text>', 'name that identifies the token in lists', parseName)
     .option(
       '--expires <days>',
-      `days until the token expires, or never (default: ${DEFAULT_LIFETIME_DAYS})`,
+      `days until the token expires, or never (default: ${TOKEN_LIFETIME_DAYS.default})`,
       parseLifetime,
-      parseLifetime(String(DEFAULT_LIFETIME_DAYS)),
+      parseLifetime(String(TOKEN_LIFETIME_DAYS.default)),
     )
     .option(
       '--scopes <list>',
@@ -70,32 +76,51 @@ function addCreateCommand(tokens: CliCommand): void {
       'tokens create --name acme --scopes run,read --agents triage-ticket --tenant acme --rate 10/s',
     )
     .runInOrganization<CreateOptions>(async (stores, organization, options) => {
-      const { scopes, agents = null, tenant: tenantId = null, rate = null } = options
+      const { name, expires, scopes, agents = null, tenant: tenantId = null, rate = null } = options
       const limits: TokenLimits = { scopes, agents, tenantId, rate }
-      const { token, text } = newToken({
-        system,
-        organizationId: organization.id,
-        name: options.name,
-        createdBy: operatorId(),
-        lifetimeMs: Number.isFinite(options.expires) ? options.expires : null,
-        ...limits,
-      })
-      await stores.tokens.create({ token })
-      const { id, organizationId, name, expiresAt } = token
-      const missing = await findMissingAgents(stores, token)
+      const created = await createToken(
+        { ...stores, system },
+        {
+          access: operatorOf(organization.id),
+          given: { name, expiresAt: toExpiry(expires, system.now()), ...limits },
+        },
+      )
+      const missing = await findMissingAgents(stores, created.token)
       const note = [
-        `Created token "${name}" for ${organization.name}. It ${expiresAt ? `expires on ${expiresAt}` : 'never expires'}.`,
-        `Scopes: ${describeScopes(token)}. Limits: ${describeLimits(token)}.`,
+        `Created token "${name}" for ${organization.name}. ${describeExpiry(created.token)}`,
+        `Scopes: ${describeScopes(created.token)}. Limits: ${describeLimits(created.token)}.`,
         ...(scopes === DEFAULT_SCOPES ? ['For more scopes, create one with --scopes run,read,manage.'] : []),
         ...missing.map((agent) => `Warning: the organization has no agent ${agent} yet.`),
-        'Save it now: it is not shown again. Send it in the header "Authorization: Bearer <token>".',
-        `Revoke it: ${formatCommand(options, `tokens revoke ${id}`)}`,
+        ...adviceOn(created.token, options),
       ].join('\n')
-      const set = Object.entries(limits).filter(([, value]) => value !== null)
-      const json = { id, token: text, organizationId, name, expiresAt, ...Object.fromEntries(set) }
-      return { json, text, note }
+      return { json: toJson(created), text: created.text, note }
     })
 }
+
+/** An operator may do everything in every organization. */
+const operatorOf = (organizationId: string): Access => ({
+  ...UNLIMITED,
+  organizationId,
+  tokenId: operatorId(),
+})
+
+/** @param lifetimeMs infinity for never */
+const toExpiry = (lifetimeMs: number, now: number): string | null =>
+  Number.isFinite(lifetimeMs) ? new Date(now + lifetimeMs).toISOString() : null
+
+function toJson({ token, text }: { token: Token; text: string }) {
+  const { id, organizationId, name, expiresAt, scopes, agents, tenantId, rate } = token
+  const set = Object.entries({ scopes, agents, tenantId, rate }).filter(([, value]) => value !== null)
+  return { id, token: text, organizationId, name, expiresAt, ...Object.fromEntries(set) }
+}
+
+const describeExpiry = ({ expiresAt }: Token): string =>
+  `It ${expiresAt ? `expires on ${expiresAt}` : 'never expires'}.`
+
+const adviceOn = ({ id }: Token, options: SharedOptions): string[] => [
+  'Save it now: it is not shown again. Send it in the header "Authorization: Bearer <token>".',
+  `Revoke it: ${formatCommand(options, `tokens revoke ${id}`)}`,
+]
 
 async function findMissingAgents(stores: Stores, { organizationId, agents }: Token): Promise<string[]> {
   const missing = (agents ?? []).map(async (agent) => {
@@ -156,6 +181,66 @@ function describeStatus({ revokedAt, expiresAt }: Token): string {
     : `valid, expires ${relativeTime(expiresAt)}`
 }
 
+type RotateOptions = SharedOptions & { overlap: number; expires?: number }
+
+function addRotateCommand(tokens: CliCommand): void {
+  tokens
+    .command('rotate')
+    .description('Replace an API token by a new one that may do the same. The new one is shown only once.')
+    .argument('<id>', "the token's ID, as shown by tokens list", parseUuid)
+    .option(
+      '--overlap <time>',
+      'how long the old token stays valid, such as 30m, 24h or 7d, or none (default: 24h)',
+      parseOverlap,
+      parseOverlap('24h'),
+    )
+    .option(
+      '--expires <days>',
+      'days until the new token expires, or never (default: the lifetime of the old one)',
+      parseLifetime,
+    )
+    .addOption(orgOption())
+    .examples('tokens rotate 0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11 --overlap 1h')
+    .run<RotateOptions>((options, [id = '']) =>
+      withStores(options, async (stores) => {
+        const use = { ...stores, system }
+        const { token: old, access } = await findToken(stores, id, options)
+        const now = system.now()
+        if (old.revokedAt || (old.expiresAt && Date.parse(old.expiresAt) <= now))
+          throw new UserError(`Token ${id} has ended: ${describeStatus(old)}. Create another one instead.`)
+        const { expires = lifetimeOf(old), overlap } = options
+        const { name, scopes, agents, tenantId, rate } = old
+        const given = { name, scopes, agents, tenantId, rate, expiresAt: toExpiry(expires, now) }
+        const created = await createToken(use, { access, given })
+        const afterSeconds = overlap === 0 ? undefined : overlap
+        const ended = await revokeToken(use, { access, tokenId: id, afterSeconds })
+        const replacedEndsAt = ended.revokedAt ?? ended.expiresAt
+        const note = [
+          `Created token "${name}", ${created.token.id}. ${describeExpiry(created.token)}`,
+          `The old one, ${id}, ${ended.revokedAt ? 'is revoked' : `stays valid until ${replacedEndsAt}`}.`,
+          ...adviceOn(created.token, options),
+        ].join('\n')
+        const json = { ...toJson(created), replacedId: id, replacedEndsAt }
+        return { json, text: created.text, note }
+      }),
+    )
+}
+
+/** What it was to be, in milliseconds; infinity for never. */
+const lifetimeOf = ({ createdAt, expiresAt }: Token): number =>
+  expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.parse(createdAt)
+
+/** With the access of an operator in its organization. @throws UserError */
+async function findToken(stores: Stores, id: string, options: SharedOptions) {
+  const organizationId = options.org && (await findOrganization(stores, options)).id
+  const token = await stores.tokens.get({ id })
+  if (token && (organizationId === undefined || token.organizationId === organizationId))
+    return { token, access: operatorOf(token.organizationId) }
+  throw new UserError(`Token ${id} not found. List tokens: ${formatCommand(options, 'tokens list')}`, {
+    details: { code: 'TokenNotFound' },
+  })
+}
+
 function addRevokeCommand(tokens: CliCommand): void {
   tokens
     .command('revoke')
@@ -164,16 +249,10 @@ function addRevokeCommand(tokens: CliCommand): void {
     .addOption(orgOption())
     .examples('tokens revoke 0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11')
     .run(async (options, [id = '']) => {
-      const isRevoked = await withStores(options, async (stores) => {
-        const organizationId = options.org ? (await findOrganization(stores, options)).id : null
-        const revokedAt = new Date(system.now()).toISOString()
-        return stores.tokens.revoke({ organizationId, id, revokedAt })
+      await withStores(options, async (stores) => {
+        const { access } = await findToken(stores, id, options)
+        await revokeToken({ ...stores, system }, { access, tokenId: id })
       })
-      if (!isRevoked) {
-        throw new UserError(`Token ${id} not found. List tokens: ${formatCommand(options, 'tokens list')}`, {
-          details: { code: 'TokenNotFound' },
-        })
-      }
       // API Gateway caches the authorizer's result for a minute (infra/api/api.ts).
       const effect = options.stack ? 'It stops working within one minute' : 'It no longer works'
       return { json: { id, revoked: true }, text: `Revoked token ${id}. ${effect}.` }

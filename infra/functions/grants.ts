@@ -116,7 +116,10 @@ export const GRANTS: Record<FunctionName, Grant> = {
     deliveryQueue: ['SendMessage'],
   },
   'manage-limits': { table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query'] },
-  'manage-access': { table: ['Query'] },
+  'manage-access': {
+    table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    indexes: ['owned-by-organization'],
+  },
   'manage-batches': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['owned-by-organization'],

@@ -23,6 +23,7 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
   tenantId: z.string().regex(TENANT_ID).meta({ description: 'The ID of the tenant.' }),
   batchId: z.uuid().meta({ description: 'The ID of the batch.' }),
   trialId: z.uuid().meta({ description: 'The ID of the trial.' }),
+  tokenId: z.uuid().meta({ description: 'The ID of the token.' }),
   approvalId: z.string().meta({ description: 'The ID of the approval.' }),
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { MAX_OVERLAP_SECONDS } from '../core/access.ts'
 import { AUDIT_ACTIONS } from '../core/audit.ts'
 import { MAX_CONCURRENCY } from '../core/batch.ts'
 import { CURSOR } from '../core/cursor.ts'
@@ -261,6 +262,13 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
   }),
 }))
 
+export const revocationParameters = /* @__PURE__ */ parameters(() => ({
+  afterSeconds: describe(
+    integer({ min: 1, max: MAX_OVERLAP_SECONDS }),
+    'How many seconds the token stays valid, for clients that change to another one: at most 30 days, and never longer than it would have been. By default, it is revoked at once.',
+  ),
+}))
+
 export const limitsPageParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
   kind: describe(z.optional(oneOf(LIMITED)), 'Return only limits of tenants, or only limits of agents.'),
@@ -399,6 +407,7 @@ export const parameterSchemas = {
   approvalPageParameters,
   auditParameters,
   limitsPageParameters,
+  revocationParameters,
   executionPageParameters,
   executionParameters,
   usageParameters,

@@ -105,6 +105,9 @@ const limitsDetailsResponse = {
 } as const
 const LIMITS_BODY_ERRORS = [...BODY_ERRORS, 'InputSchemaMismatch'] as const
 
+/** Of the tokens of other tenants and of more agents, those that are limited to some see nothing. */
+const tokens = { family: 'manage-access', scope: 'manage' } as const
+
 /** A rollout is about the runs of all tenants. */
 const rollout = { family: 'manage-rollouts', allTenants: true } as const
 const ROLLOUT_PATH = '/v1/agents/{agentId}/rollout'
@@ -737,6 +740,34 @@ export const operations = {
     summary: 'List the changes of the organization',
     query: 'auditParameters',
     responses: listOf('Changes', 'AuditEntry'),
+  },
+  'list-tokens': {
+    ...tokens,
+    method: 'GET',
+    path: '/v1/tokens',
+    summary: 'List the API tokens of the organization',
+    query: 'pageParameters',
+    responses: listOf('Tokens', 'Token'),
+  },
+  'create-token': {
+    ...tokens,
+    method: 'POST',
+    path: '/v1/tokens',
+    audit: 'token.create',
+    summary: 'Create an API token, which may do no more than the one of the request',
+    body: 'TokenBody',
+    responses: { 201: { description: 'The token, which is not shown again', body: 'CreatedToken' } },
+    errors: [...BODY_ERRORS, 'InputSchemaMismatch'],
+  },
+  'revoke-token': {
+    ...tokens,
+    method: 'DELETE',
+    path: '/v1/tokens/{tokenId}',
+    audit: 'token.revoke',
+    summary: 'Revoke an API token, at once or after a time',
+    query: 'revocationParameters',
+    responses: { 200: { description: 'The token, with its end', body: 'Token' } },
+    errors: ['TokenNotFound'],
   },
   'list-schedules': {
     ...schedule,

@@ -27,6 +27,13 @@ export const MAX_TOKEN_AGENTS = 50
 /** The highest rate that one item can count: DynamoDB writes 1,000 units per second to a partition key. */
 export const MAX_TOKEN_RATE = 1_000
 
+export const TOKEN_LIFETIME_DAYS = { min: 1, max: 3_650, default: 90 } as const
+
+/** How long a token that is replaced by another one stays valid at most: 30 days. */
+export const MAX_OVERLAP_SECONDS = 2_592_000
+
+export const MAX_TOKEN_NAME = 100
+
 /** Who sends a request: the organization and the limits of the token. */
 export type Access = TokenLimits & {
   organizationId: string

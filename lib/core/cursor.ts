@@ -1,4 +1,5 @@
 import { InvalidCursor } from './errors.ts'
+import { lastIdWith } from './ids.ts'
 import { PAGE_SIZE } from './limits.ts'
 import { SCHEDULE_NAME } from './schedule.ts'
 
@@ -51,4 +52,15 @@ export function parsePage({ limit = PAGE_SIZE.default, cursor }: PageQuery, orde
   const after = cursor === undefined ? null : decodeCursor(cursor, order)
   if (after === undefined) throw new InvalidCursor()
   return { limit, after }
+}
+
+/**
+ * The position after a page, for a reader that may not know of what the list passed over: instead of the ID of the last
+ * one, its time, or the last one on the page. What is newer than the position was on this page or an earlier one, and
+ * the following page passes over some again.
+ */
+export function withoutOthers(next: ListPosition, page: { id: string }[]): ListPosition {
+  const position = lastIdWith(next.order)
+  const last = page.at(-1)?.id
+  return { order: last !== undefined && last < position ? last : position }
 }

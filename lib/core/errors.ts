@@ -33,6 +33,7 @@ export const ERRORS = {
   TrialNotFound: { status: 404, title: 'Trial not found' },
   RolloutNotFound: { status: 404, title: 'Rollout not found' },
   ScheduleNotFound: { status: 404, title: 'Schedule not found' },
+  TokenNotFound: { status: 404, title: 'Token not found' },
   LimitsNotFound: { status: 404, title: 'Limits not found' },
   RouteNotFound: { status: 404, title: 'Route not found' },
   MethodNotAllowed: { status: 405, title: 'Method not allowed' },
@@ -316,6 +317,12 @@ export class TooManySchedules extends ServiceError {
     super('TooManySchedules', `The agent has as many schedules as it may have: ${max}. Delete one first.`)
   }
 }
+
+/** Also for a token that may do more than the caller: its response equals that for a missing one. */
+export class TokenNotFound extends withFixedDetail(
+  'TokenNotFound',
+  'Your organization has no token with this ID that yours may see. GET /v1/tokens lists those that it may.',
+) {}
 
 export class LimitsNotFound extends withFixedDetail(
   'LimitsNotFound',

@@ -53,8 +53,12 @@ export interface TokenStore {
   list(params: { organizationId: string } & PageRequest): Promise<Page<Token>>
   /** Sets the hour of the last use, unless it is set to this hour or a later one. */
   recordUse(params: { hash: string; lastUsedAt: string }): Promise<void>
-  /** False if there is no such token (in the organization, if given). Revoking twice keeps the first time. */
-  revoke(params: { organizationId: string | null; id: string; revokedAt: string }): Promise<boolean>
+  /** The token with this id, even if it is expired or revoked. */
+  get(params: { id: string }): Promise<Token | null>
+  /** Returns the token; null if it does not exist. Revoking twice keeps the first time. */
+  revoke(params: { hash: string; revokedAt: string }): Promise<Token | null>
+  /** Lets the token end at this time, unless it ends before or is revoked. Returns it; null if it does not exist. */
+  expire(params: { hash: string; expiresAt: string }): Promise<Token | null>
 }
 
 export interface RateStore {

@@ -48,8 +48,13 @@ const organizationToItem = (organization: Organization): Item => ({
 const organizationFromItem = (item: Item): Organization =>
   pick(item as Organization, ['id', 'name', 'createdAt'])
 
-/** API tokens. Requests find them by hash; operators by id and by organization. */
+/** API tokens. Requests find them by hash; those who manage them by id and by organization. */
 export function tokenStore(table: Table): TokenStore {
+  async function read(hash: string): Promise<Token | null> {
+    const item = await table.get(tokenKey(hash), { consistent: true })
+    return item && tokenFromItem(item)
+  }
+
   return {
     async list({ organizationId, ...page }) {
       const { items, next } = await listRecords(table, {
@@ -65,10 +70,7 @@ export function tokenStore(table: Table): TokenStore {
       return table.put(tokenToItem(token), NOT_EXISTS)
     },
 
-    async getByHash({ hash }) {
-      const item = await table.get(tokenKey(hash), { consistent: true })
-      return item && tokenFromItem(item)
-    },
+    getByHash: ({ hash }) => read(hash),
 
     async recordUse({ hash, lastUsedAt }) {
       await table.update(tokenKey(hash), {
@@ -80,16 +82,31 @@ export function tokenStore(table: Table): TokenStore {
       })
     },
 
-    async revoke({ organizationId, id, revokedAt }) {
+    async get({ id }) {
       const pointer = await table.get(tokenIdKey(id), { consistent: true })
-      if (!pointer) return false
-      const key = tokenKey(String(pointer.hash))
-      const token = await table.get(key, { consistent: true })
+      const token = pointer && (await read(String(pointer.hash)))
       // The hash belongs to another token if `create` returned false for this one.
-      if (token?.id !== id || (organizationId !== null && token.organizationId !== organizationId))
-        return false
-      await table.update(key, { setOnce: { revokedAt } })
-      return true
+      return token?.id === id ? token : null
+    },
+
+    async revoke({ hash, revokedAt }) {
+      const item = await table.update(tokenKey(hash), {
+        setOnce: { revokedAt },
+        condition: { expression: 'attribute_exists(pk)' },
+      })
+      return item && tokenFromItem(item)
+    },
+
+    async expire({ hash, expiresAt }) {
+      const item = await table.update(tokenKey(hash), {
+        set: { expiresAt },
+        condition: {
+          expression:
+            'attribute_exists(pk) AND attribute_not_exists(#revokedAt) AND (attribute_not_exists(#expiresAt) OR #expiresAt > :expiresAt)',
+          names: ['revokedAt'],
+        },
+      })
+      return item ? tokenFromItem(item) : read(hash)
     },
   }
 }

@@ -77,6 +77,7 @@ export type Request<Name extends OperationName = OperationName> = {
   batchId: string
   trialId: string
   tenantId: string
+  tokenId: string
   deliveryId: string
   body: Operations[Name] extends { anyBody: true } ? Json : JsonObject
   /** The media types that the client accepts. */
@@ -185,6 +186,7 @@ function toRequest<Name extends OperationName>(
     batchId: event.pathParameters?.batchId ?? '',
     trialId: event.pathParameters?.trialId ?? '',
     tenantId: event.pathParameters?.tenantId ?? '',
+    tokenId: event.pathParameters?.tokenId ?? '',
     deliveryId: event.pathParameters?.deliveryId ?? '',
     body: (event.json === undefined ? {} : event.json) as JsonObject,
     accept: getHeader(event, 'Accept'),

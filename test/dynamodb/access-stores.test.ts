@@ -86,7 +86,7 @@ describe.each(EMULATORS)('tokenStore on %s', (emulator) => {
         for (let i = 0; i < 10; i++) tokens.push(await created({ organizationId }))
         await created()
         const [revoked] = tokens as [Token]
-        await store.revoke({ organizationId, id: revoked.id, revokedAt: at(1) })
+        await store.revoke({ ...revoked, revokedAt: at(1) })
         revoked.revokedAt = at(1)
         const { items } = await readPages((page) => store.list({ organizationId, ...page }), limit)
         expect(items).toEqual(tokens.toReversed())
@@ -99,50 +99,91 @@ describe.each(EMULATORS)('tokenStore on %s', (emulator) => {
     })
   })
 
-  describe('revoke', () => {
-    it.each(['the organization', 'no organization'])('sets the time, given %s', async (scope) => {
-      const token = await created()
-      const organizationId = scope === 'the organization' ? token.organizationId : null
-      expect(await store.revoke({ organizationId, id: token.id, revokedAt: at(1) })).toBe(true)
-      expect(await store.getByHash(token)).toEqual({ ...token, revokedAt: at(1) })
+  describe('get', () => {
+    it('returns a token by its id, also one that has ended', async () => {
+      for (const ended of [{}, { revokedAt: at(0) }, { expiresAt: at(0) }]) {
+        const token = await created(ended)
+        expect(await store.get(token)).toEqual(token)
+      }
     })
 
-    it('keeps the time of the first revocation', async () => {
+    it('returns null for an unknown id', async () => {
+      expect(await store.get({ id: system.newId() })).toBeNull()
+    })
+
+    it('returns null for the id of a token that create did not store', async () => {
       const token = await created()
-      await store.revoke({ organizationId: null, id: token.id, revokedAt: at(1) })
-      expect(await store.revoke({ organizationId: null, id: token.id, revokedAt: at(2) })).toBe(true)
-      expect(await store.getByHash(token)).toEqual({ ...token, revokedAt: at(1) })
+      const rejected = aToken({ hash: token.hash, organizationId: token.organizationId })
+      await store.create({ token: rejected })
+      expect(await store.get(rejected)).toBeNull()
+      expect(await store.get(token)).toEqual(token)
+    })
+  })
+
+  describe('revoke', () => {
+    it('sets the time, and keeps that of the first revocation', async () => {
+      const token = await created()
+      const revoked = { ...token, revokedAt: at(1) }
+      for (const second of [1, 2, 0])
+        expect(await store.revoke({ ...token, revokedAt: at(second) })).toEqual(revoked)
+      expect(await store.getByHash(token)).toEqual(revoked)
     })
 
     it('keeps one time when many revoke at once', async () => {
       const token = await created()
-      const revocations = await race((racer) =>
-        store.revoke({ organizationId: null, id: token.id, revokedAt: at(racer) }),
-      )
-      expect(revocations.every(Boolean)).toBe(true)
+      const revoked = await race((racer) => store.revoke({ ...token, revokedAt: at(racer) }))
       const stored = await store.getByHash(token)
       expect(stored?.revokedAt).toMatch(/^2027-01-01T00:00:/)
-      await store.revoke({ organizationId: null, id: token.id, revokedAt: at(59) })
-      expect(await store.getByHash(token)).toEqual(stored)
+      expect(revoked).toEqual(Array(revoked.length).fill(stored))
     })
 
-    it('returns false for an unknown id', async () => {
-      expect(await store.revoke({ organizationId: null, id: system.newId(), revokedAt: at(1) })).toBe(false)
+    it('creates no token', async () => {
+      const token = aToken()
+      expect(await store.revoke({ ...token, revokedAt: at(1) })).toBeNull()
+      expect(await store.getByHash(token)).toBeNull()
+    })
+  })
+
+  describe('expire', () => {
+    it.each([
+      ['that does not expire', null, at(5)],
+      ['that expires later', at(9), at(5)],
+      ['that expires at this time', at(5), at(5)],
+      ['that expires before', at(3), at(3)],
+    ])('of a token %s never ends it later', async (_, expiresAt, expected) => {
+      const token = await created({ expiresAt })
+      const expired = { ...token, expiresAt: expected }
+      expect(await store.expire({ ...token, expiresAt: at(5) })).toEqual(expired)
+      expect(await store.getByHash(token)).toEqual(expired)
     })
 
-    it("returns false for another organization's token, and changes nothing", async () => {
-      const token = await created()
-      const revocation = { organizationId: system.newId(), id: token.id, revokedAt: at(1) }
-      expect(await store.revoke(revocation)).toBe(false)
+    it('keeps the earliest time when many end it at once', async () => {
+      const token = await created({ expiresAt: at(59) })
+      await race((racer) => store.expire({ ...token, expiresAt: at(58 - racer) }))
+      const racers = (await race(async () => undefined)).length
+      expect(await store.getByHash(token)).toEqual({ ...token, expiresAt: at(59 - racers) })
+    })
+
+    it('does not change a token that is revoked', async () => {
+      const token = await created({ revokedAt: at(1) })
+      expect(await store.expire({ ...token, expiresAt: at(5) })).toEqual(token)
       expect(await store.getByHash(token)).toEqual(token)
     })
 
-    it('returns false for the id of a token that create did not store', async () => {
+    it('does not undo a revocation that comes at the same time', async () => {
       const token = await created()
-      const rejected = aToken({ hash: token.hash, organizationId: token.organizationId })
-      await store.create({ token: rejected })
-      expect(await store.revoke({ organizationId: null, id: rejected.id, revokedAt: at(1) })).toBe(false)
-      expect(await store.getByHash(token)).toEqual(token)
+      await race((racer) =>
+        racer % 2 === 0
+          ? store.expire({ ...token, expiresAt: at(5) })
+          : store.revoke({ ...token, revokedAt: at(1) }),
+      )
+      expect(await store.getByHash(token)).toMatchObject({ revokedAt: at(1) })
+    })
+
+    it('creates no token', async () => {
+      const token = aToken()
+      expect(await store.expire({ ...token, expiresAt: at(5) })).toBeNull()
+      expect(await store.getByHash(token)).toBeNull()
     })
   })
 })

@@ -14,6 +14,7 @@ type Call = {
   batchId?: string
   trialId?: string
   tenantId?: string
+  tokenId?: string
   scheduleName?: string
   query?: Record<string, string>
   body?: unknown

@@ -137,7 +137,7 @@ async function createTokens(
   const { text } = await create('permanent', null)
   await create('expiring', 86_400_000)
   const { token } = await create('revoked', null)
-  await tokens.revoke({ organizationId, id: token.id, revokedAt: new Date(system.now()).toISOString() })
+  await tokens.revoke({ hash: token.hash, revokedAt: new Date(system.now()).toISOString() })
   return text
 }
 

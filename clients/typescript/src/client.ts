@@ -49,6 +49,7 @@ import type {
   ChangedBatch,
   ChangedExecution,
   ChangedTrial,
+  CreatedToken,
   CreatedWebhook,
   Decision,
   DecisionBody,
@@ -76,6 +77,8 @@ import type {
   Step,
   SucceededExecution,
   TestResult,
+  Token,
+  TokenBody,
   Trial,
   TrialBody,
   TrialItem,
@@ -624,6 +627,26 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   /** What runs used and cost, by interval, oldest first, then by group. The last 24 hours by hour by default. */
   usage(options: UsageOptions = {}): AsyncGenerator<UsageRow, void, undefined> {
     return this.caller.list('/v1/usage', options)
+  }
+
+  /** The API tokens that the token of the client may see, newest first. */
+  tokens(options: ListOptions = {}): AsyncGenerator<Token, void, undefined> {
+    return this.caller.list('/v1/tokens', options)
+  }
+
+  /** Creates an API token, which may do no more than the one of the client, and shows it once. Not repeated. */
+  async createToken(token: TokenBody, options: CallOptions = {}): Promise<CreatedToken> {
+    const body = this.connection.stringify(token)
+    return this.caller.send({ method: 'POST', path: '/v1/tokens', body, once: true }, options)
+  }
+
+  /** Revokes an API token, or lets it end after a time. */
+  revokeToken(
+    id: string,
+    { afterSeconds, ...options }: CallOptions & { afterSeconds?: number | undefined } = {},
+  ): Promise<Token> {
+    const path = `/v1/tokens/${encodeURIComponent(id)}${toQuery({ afterSeconds })}`
+    return this.caller.send({ method: 'DELETE', path }, options)
   }
 
   /** The organization and the limits of the token. */

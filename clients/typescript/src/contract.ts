@@ -128,18 +128,10 @@ export type AuditEntry = {
     executionId?: string
   }
   /** What was requested, without secrets, inputs and notes; `from` and `to` where the change knows both. Of URLs, only the origin. */
-  changes: {
-    [key: string]:
-      | string
-      | number
-      | boolean
-      | null
-      | (string | number | boolean | null)[]
-      | {
-          from: string | number | boolean | null
-          to: string | number | boolean | null
-        }
-  }
+  changes: { [key: string]: string | number | boolean | null | (string | number | boolean | null)[] | {
+    from: string | number | boolean | null
+    to: string | number | boolean | null
+  } }
   /** STARTED: the change is in progress, or its result could not be stored: it may have been made. FAILED with `InternalError` or `Unavailable`: a part of it may have been made. */
   result: 'STARTED' | 'SUCCEEDED' | 'FAILED'
   /** The code of the error. Present if the result is FAILED. */
@@ -292,6 +284,31 @@ export type BatchState = {
   id: string
   /** CANCELLING: the batch was cancelled, and the executions that were open are being ended. */
   status: 'IN_PROGRESS' | 'CANCELLING' | 'ENDED'
+}
+
+export type CreatedToken = {
+  id: string
+  name: string
+  /** How the token begins. */
+  prefix: string
+  scopes: ('run' | 'read' | 'manage' | 'review' | 'approve')[]
+  /** IDs or slugs of the only agents that it may use. Null: all of them. */
+  agents: string[] | null
+  /** The only tenant that it may use. Null: any. */
+  tenantId: string | null
+  /** The requests per second that it may send. Null: no limit. */
+  rate: number | null
+  createdAt: string
+  /** The ID of a token, of a person or of an operator. */
+  createdBy: string
+  /** Null: it does not expire. */
+  expiresAt: string | null
+  /** Null: it is not revoked. */
+  revokedAt: string | null
+  /** The hour of its last use. Null: it was not used. */
+  lastUsedAt: string | null
+  /** The token itself. It is shown once: store it where it is used. */
+  token: string
 }
 
 export type CreatedWebhook = {
@@ -1024,6 +1041,44 @@ export type TestResult = {
   error: string | null
 }
 
+export type Token = {
+  id: string
+  name: string
+  /** How the token begins. */
+  prefix: string
+  scopes: ('run' | 'read' | 'manage' | 'review' | 'approve')[]
+  /** IDs or slugs of the only agents that it may use. Null: all of them. */
+  agents: string[] | null
+  /** The only tenant that it may use. Null: any. */
+  tenantId: string | null
+  /** The requests per second that it may send. Null: no limit. */
+  rate: number | null
+  createdAt: string
+  /** The ID of a token, of a person or of an operator. */
+  createdBy: string
+  /** Null: it does not expire. */
+  expiresAt: string | null
+  /** Null: it is not revoked. */
+  revokedAt: string | null
+  /** The hour of its last use. Null: it was not used. */
+  lastUsedAt: string | null
+}
+
+export type TokenBody = {
+  /** What lists show it by. */
+  name: string
+  /** What it may do. Default: `run` and `read`. */
+  scopes?: ('run' | 'read' | 'manage' | 'review' | 'approve')[]
+  /** Slugs or IDs of the only agents that it may use; they need not exist yet. Null: all. Default: those of your token. */
+  agents?: string[] | null
+  /** The only tenant that it may use. Null: any. Default: that of your token. */
+  tenantId?: string | null
+  /** Its maximum requests per second. Null: no limit. Default: that of your token. */
+  rate?: number | null
+  /** When it expires (RFC 3339): at most 3650 days from now. Null: never. Default: in 90 days. */
+  expiresAt?: string | null
+}
+
 export type Trial = {
   id: string
   /** The agent that runs. */
@@ -1562,6 +1617,7 @@ export type ErrorCode =
   | 'TrialNotFound'
   | 'RolloutNotFound'
   | 'ScheduleNotFound'
+  | 'TokenNotFound'
   | 'LimitsNotFound'
   | 'RouteNotFound'
   | 'MethodNotAllowed'

@@ -7,6 +7,7 @@ export type {
   Approval,
   AuditEntry,
   Batch,
+  CreatedToken,
   CreatedWebhook,
   Decision,
   Delivery,
@@ -25,6 +26,7 @@ export type {
   Signal,
   Step,
   TestResult,
+  Token,
   Trial,
   TrialBody,
   TrialItem,
@@ -89,6 +91,8 @@ export type LimitsBody = Optional<contract.LimitsBody>
 
 /** Whose limits they are. `agent`: its slug or ID. */
 export type LimitSubject<Slug extends string = string> = { tenantId: string } | { agent: Slug }
+
+export type TokenBody = Optional<contract.TokenBody>
 
 export type WebhookBody = Optional<contract.WebhookBody>
 

@@ -13,6 +13,7 @@ import {
   rerunBody,
   rolloutBody,
   scheduleBody,
+  tokenBody,
   trialBody,
   webhookBody,
   webhookChanges,
@@ -29,6 +30,7 @@ import {
 import { limitsDetails, limitsRecord, ownLimits } from './limits-record.ts'
 import { rolloutRecord } from './rollout-record.ts'
 import { scheduleRecord } from './schedule-record.ts'
+import { createdTokenRecord, tokenRecord } from './token-record.ts'
 import { changedTrialRecord, trialItemRecord, trialRecord } from './trial-record.ts'
 import { usageRowRecord } from './usage-record.ts'
 import {
@@ -135,6 +137,7 @@ const records = {
   ChangedBatch: changedBatchRecord,
   ChangedExecution: changedExecutionRecord,
   ChangedTrial: changedTrialRecord,
+  CreatedToken: createdTokenRecord,
   CreatedWebhook: createdWebhookRecord,
   Decision: decisionRecord,
   DecisionBody: decisionBody,
@@ -173,6 +176,8 @@ const records = {
   SignalData: z.unknown().describe('Any JSON. At most 256,000 bytes.'),
   Step: stepRecord,
   TestResult: testResultRecord,
+  Token: tokenRecord,
+  TokenBody: tokenBody,
   Trial: trialRecord,
   TrialBody: trialBody,
   TrialItem: trialItemRecord,

@@ -1,6 +1,6 @@
-import type { ListPosition } from '../../core/cursor.ts'
+import { type ListPosition, withoutOthers } from '../../core/cursor.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
-import { firstIdAt, lastIdWith, timeOfId } from '../../core/ids.ts'
+import { firstIdAt, timeOfId } from '../../core/ids.ts'
 import { MAX_SEARCHED } from '../../core/limits.ts'
 import type {
   ExecutionListParams,
@@ -151,17 +151,6 @@ async function readRecords(table: Table, items: Record[]): Promise<Record[]> {
   const keys = items.map(({ id }) => executionKey(id))
   const records = (await table.getMany(keys, { consistent: true })) as Record[]
   return records.filter(({ deleted }) => !deleted)
-}
-
-/**
- * The position after a page, for a reader that may not know of the executions that the list passed over: instead of the
- * ID of the last one, its time, or the last execution of the page. What is newer than the position was on this page or
- * an earlier one, and the following page passes over some again.
- */
-export function withoutOthers(next: ListPosition, page: { id: string }[]): ListPosition {
-  const position = lastIdWith(next.order)
-  const last = page.at(-1)?.id
-  return { order: last !== undefined && last < position ? last : position }
 }
 
 /** The keys under which `executions-by-status` has what matches; null if it does not have all of it. */

@@ -33,7 +33,7 @@ export const organizationKey = (id: string): Key => ({ pk: `${ORGANIZATION_PREFI
 
 export const tokenKey = (hash: string): Key => ({ pk: `${TOKEN_PREFIX}${hash}`, sk: 'TOKEN' })
 
-/** The item has the token's hash: operators revoke a token by its id. */
+/** The item has the token's hash: a token is revoked by its id. */
 export const tokenIdKey = (id: string): Key => ({ pk: `${TOKEN_ID_PREFIX}${id}`, sk: 'TOKEN-ID' })
 
 /** The requests of a token in a second. */

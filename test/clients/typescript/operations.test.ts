@@ -77,6 +77,9 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
   'get-agent-limits': (client) => client.limitsOf({ agent: 'wait' }),
   'put-agent-limits': (client) => client.setLimits({ agent: 'wait' }, {}),
   'delete-agent-limits': (client) => client.deleteLimits({ agent: 'wait' }),
+  'list-tokens': (client) => client.tokens().next(),
+  'create-token': (client) => client.createToken({ name: 'ci' }),
+  'revoke-token': (client) => client.revokeToken(ID, { afterSeconds: 60 }),
   'list-schedules': (client) => client.schedules('wait').next(),
   'get-schedule': (client) => client.schedule('wait', 'nightly'),
   'put-schedule': (client) => client.setSchedule('wait', 'nightly', { cron: '@daily' }),
@@ -100,6 +103,7 @@ describe('Client', () => {
       deliveryId: ID,
       batchId: ID,
       trialId: ID,
+      tokenId: ID,
     }
     const values: Record<string, string> = { agentId: 'wait', name: 'paid', scheduleName: 'nightly', ...ids }
     values.tenantId = 'a%2Fb%3F%23%25'

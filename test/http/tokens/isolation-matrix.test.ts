@@ -73,6 +73,10 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'put-agent-limits': [/* */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
   'delete-agent-limits': [/* */ 403, 403, 204, 403, 403, 403, 403, 404, 404],
   'list-audit-entries': [/* */ 403, 403, 200, 403, 403, 403, 403, 403, ABSENT],
+  // A token sees those of its tenant and its agents, and creates none that may do more.
+  'list-tokens': [/*     */ 403, 403, 200, 403, 403, 200, ABSENT, ABSENT, ABSENT],
+  'create-token': [/*    */ 403, 403, 201, 403, 403, 201, 201, 201, 201],
+  'revoke-token': [/*    */ 403, 403, 200, 403, 403, 200, 404, 404, 404],
   'list-schedules': [/*  */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
   'put-schedule': [/*    */ 403, 403, 200, 403, 403, 403, 403, 404, 404],
   'get-schedule': [/*    */ 403, 200, 403, 403, 403, 403, 403, 404, 404],
@@ -127,6 +131,8 @@ const REQUESTS: Partial<
   'update-webhook': { body: { enabled: true } },
   'give-feedback': { body: { rating: 1 } },
   'put-schedule': { body: { cron: '@daily', input: { text: 'x' } } },
+  'list-tokens': { query: '?limit=100' },
+  'create-token': { body: { name: 'created', scopes: ['manage'] } },
   'put-tenant-limits': { body: { warnAt: 0.5 } },
   'put-agent-limits': { body: { warnAt: 0.5 } },
   'send-signal': { body: {} },
@@ -143,6 +149,7 @@ let scheduleName: string
 let deliveryId: string
 let batchId: string
 let trialId: string
+let tokenId: string
 let clients: Record<Column, ApiClient>
 
 beforeAll(async () => {
@@ -165,6 +172,7 @@ beforeAll(async () => {
   scheduleName = await newSchedule('daily')
   batchId = await newBatch()
   trialId = await newTrial()
+  tokenId = await newToken()
   deliveryId = await storeDelivery({ organizationId: org.id, executionId, destinationId: webhookId })
 })
 
@@ -207,6 +215,11 @@ async function newTrial(): Promise<string> {
   const hasEnded = async () => (await org.call('GET', `/v1/trials/${id}`)).json.status === 'ENDED'
   await waitUntil(hasEnded, { what: 'the end of the trial', limitMs: 10_000 })
   return id
+}
+
+async function newToken(): Promise<string> {
+  const body = { name: 'theirs', agents: ['echo'], tenantId: 'acme' }
+  return (await org.call('POST', '/v1/tokens', { body })).json.id
 }
 
 const newExecution = async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme'))
@@ -252,6 +265,7 @@ async function newIds({ operation: name }: Route): Promise<Ids> {
     await setLimits(`/v1/tenants/${tenantId}`)
     return { ...ids(), tenantId }
   }
+  if (name === 'revoke-token') return { ...ids(), tokenId: await newToken() }
   if (name === 'delete-schedule')
     return { ...ids(), scheduleName: await newSchedule(`deleted-${++schedules}`) }
   if (name === 'send-signal') return { ...ids(), executionId: await newWaiting(), name: 'go' }
@@ -283,6 +297,7 @@ type Ids = {
   batchId: string
   trialId: string
   tenantId: string
+  tokenId: string
   name?: string
   mac?: string
 }
@@ -299,6 +314,7 @@ const ids = (): Ids => ({
   batchId,
   trialId,
   tenantId: 'acme',
+  tokenId,
 })
 
 const send = (client: ApiClient, route: Route, ids: Ids) => {
@@ -363,6 +379,7 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
         webhookId: fourth,
         batchId: fourth,
         trialId: fourth,
+        tokenId: fourth,
       })
       expect(comparable(response)).toEqual(comparable(missing))
     }
@@ -371,7 +388,7 @@ describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) 
       type Item = { id?: string; executionId?: string; agentId?: string }
       const ids = response.json.flatMap((item: Item) => [item.id, item.executionId, item.agentId])
       const listed =
-        [executionId, agentId, webhookId, batchId, trialId].some((id) => ids.includes(id)) ||
+        [executionId, agentId, webhookId, batchId, trialId, tokenId].some((id) => ids.includes(id)) ||
         route.operation === 'list-versions'
       expect(listed).toBe(expected !== ABSENT)
     }

@@ -244,6 +244,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       ['list-trials', {}],
       ['list-schedules', {}],
       ['list-limits', {}],
+      ['list-tokens', {}],
       ['get-usage', {}],
       ['compare-executions', {}],
       ['give-feedback', { body: { rating: 1 } }],

@@ -161,6 +161,7 @@ type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'he
   scheduleName?: string
   otherId?: string
   tenantId?: string
+  tokenId?: string
 }
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
@@ -260,6 +261,7 @@ async function invokeAllFunctions() {
   await sendSignals()
   await manageSchedules()
   await manageLimits()
+  await manageAccess()
   await manageRollouts()
   await rerunWithinLimits()
   await failToDeliver(await newestExecution(), webhookId)
@@ -335,6 +337,13 @@ async function manageLimits() {
   await call('put-agent-limits', 200, { body })
   await call('get-agent-limits', 200)
   await call('delete-agent-limits', 204)
+}
+
+async function manageAccess() {
+  const { id: tokenId } = await call('create-token', 201, { body: { name: 'created' } })
+  await call('list-tokens', 200)
+  await call('revoke-token', 200, { tokenId, query: { afterSeconds: '60' } })
+  await call('revoke-token', 200, { tokenId })
 }
 
 async function manageSchedules() {
