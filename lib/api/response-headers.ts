@@ -39,7 +39,10 @@ export const HEADERS = {
     description: 'The execution whose cached result this is. Absent if the result was not cached.',
     schema: UUID,
   },
-  'WWW-Authenticate': { description: 'How to authenticate (RFC 6750).', schema: TEXT },
+  'WWW-Authenticate': {
+    description: 'How to authenticate, or the scope that the token lacks (RFC 6750, RFC 9728).',
+    schema: TEXT,
+  },
 } as const satisfies Record<string, Header>
 
 type HeaderName = keyof typeof HEADERS
@@ -78,6 +81,7 @@ const OF_OPERATIONS: Partial<Record<OperationName, Record<number, HeaderName[]>>
 
 const OF_ERRORS: Record<number, HeaderName[]> = {
   401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 }

@@ -69,6 +69,7 @@ describe('openapi.json', () => {
     expect(headersOf('get', '/v1/agent_executions')).toEqual({
       200: ['Link', 'X-Searched-Executions', 'X-Searched-Until'],
       401: ['WWW-Authenticate'],
+      403: ['WWW-Authenticate'],
       429: ['Retry-After'],
       503: ['Retry-After'],
     })
