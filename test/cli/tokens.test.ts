@@ -171,4 +171,61 @@ describe('tokens', () => {
     expect(await revokedAt(drop.id)).toBe(time)
     expect((await cli.run(['tokens', 'list', '--org', org.id])).stdout).toMatch(/ drop +revoked just now /)
   })
+
+  type Listed = { id: string; expiresAt: string | null; revokedAt: string | null }
+  const find = async (id: string): Promise<Listed | undefined> =>
+    (await cli.json(['tokens', 'list', '--org', org.id])).find((token: Listed) => token.id === id)
+  const rotate = (id: string, ...options: string[]) => cli.json(['tokens', 'rotate', id, ...options])
+
+  it('rotates a token: the new one may do the same, and the old one ends after the overlap', async () => {
+    const limits = ['--scopes', 'run', '--agents', 'hello', '--tenant', 'acme', '--rate', '7/s']
+    const create = ['tokens', 'create', '--name', 'old', '--org', org.id, '--expires', '30', ...limits]
+    const old = await cli.json(create)
+    const earliest = Date.now() + 3_600_000
+    const { id, token, expiresAt, replacedId, replacedEndsAt, ...others } = await rotate(
+      old.id,
+      '--overlap',
+      '1h',
+    )
+    expect(token).toMatch(/^aes_[0-9A-Za-z]{43}$/)
+    expect([id === old.id, token === old.token, replacedId]).toEqual([false, false, old.id])
+    expect(others).toEqual({
+      ...{ organizationId: org.id, name: 'old', scopes: ['run'], agents: ['hello'] },
+      ...{ tenantId: 'acme', rate: 7 },
+    })
+    expect(daysUntil(expiresAt)).toBe(30)
+    expect(Date.parse(replacedEndsAt)).toBeGreaterThanOrEqual(earliest)
+    expect(Date.parse(replacedEndsAt)).toBeLessThanOrEqual(Date.now() + 3_600_000)
+    expect(await find(old.id)).toMatchObject({ expiresAt: replacedEndsAt, revokedAt: null })
+    // A longer overlap does not prolong it.
+    expect((await rotate(old.id, '--overlap', '7d', '--expires', '2')).replacedEndsAt).toBe(replacedEndsAt)
+    const { stdout, stderr } = await cli.run(['tokens', 'rotate', id, '--org', org.id])
+    expect(stdout).toMatch(/^aes_[0-9A-Za-z]{43}\n$/)
+    expect(stderr).toContain(`The old one, ${id}, stays valid until 20`)
+    expect(stderr).not.toContain(stdout.trim())
+  })
+
+  it('rotates a token that never expires into one that never does, and revokes it without an overlap', async () => {
+    const old = await cli.json(['tokens', 'create', '--name', 'p', '--org', org.id, '--expires', 'never'])
+    const rotated = await rotate(old.id, '--overlap', 'none')
+    expect(rotated.expiresAt).toBeNull()
+    expect((await find(old.id))?.revokedAt).toBe(rotated.replacedEndsAt)
+    const { code, stderr } = await cli.run(['tokens', 'rotate', old.id])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('has ended: revoked just now')])
+    expect(await cli.json(['tokens', 'list', '--org', org.id])).not.toHaveLength(0)
+  })
+
+  it('rotates no token of another organization', async () => {
+    const { id } = await cli.json(['tokens', 'create', '--name', 'theirs', '--org', org.id])
+    for (const args of [[UNKNOWN], [id, '--org', DEVELOPMENT_ORGANIZATION.id]]) {
+      const { error } = await cli.json(['tokens', 'rotate', ...args], { code: 1 })
+      expect(error.code).toBe('TokenNotFound')
+    }
+    expect(daysUntil((await find(id))?.expiresAt ?? '')).toBe(90)
+  })
+
+  it.each(['0', '1', '1w', '31d', '-1h', '1.5h', 'never', ''])('rejects an overlap of "%s"', async (text) => {
+    const { code, stderr } = await cli.run(['tokens', 'rotate', UNKNOWN, '--overlap', text])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('at most 30 days')])
+  })
 })

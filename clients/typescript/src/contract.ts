@@ -128,18 +128,10 @@ export type AuditEntry = {
     executionId?: string
   }
   /** What was requested, without secrets, inputs and notes; `from` and `to` where the change knows both. Of URLs, only the origin. */
-  changes: {
-    [key: string]:
-      | string
-      | number
-      | boolean
-      | null
-      | (string | number | boolean | null)[]
-      | {
-          from: string | number | boolean | null
-          to: string | number | boolean | null
-        }
-  }
+  changes: { [key: string]: string | number | boolean | null | (string | number | boolean | null)[] | {
+    from: string | number | boolean | null
+    to: string | number | boolean | null
+  } }
   /** STARTED: the change is in progress, or its result could not be stored: it may have been made. FAILED with `InternalError` or `Unavailable`: a part of it may have been made. */
   result: 'STARTED' | 'SUCCEEDED' | 'FAILED'
   /** The code of the error. Present if the result is FAILED. */
