@@ -18,6 +18,9 @@ const corsOrigins = readCorsOrigins()
 const provider = readProvider()
 
 const serveMcp = ({ access, event }: Request<'serve-mcp'>) =>
-  respondToMcp({ engine: { ...engine, openRequests }, corsOrigins, provider, access, event })
+  respondToMcp({
+    engine: { ...engine, audit: stores.audit, openRequests },
+    ...{ corsOrigins, provider, access, event },
+  })
 
 export const handler = endpoint('serve-mcp', serveMcp, { rates: stores.rates })

@@ -14,7 +14,7 @@ export const DEVELOPMENT_ORGANIZATION = { id: '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7
 export const operatorId = (): string => v5(`operator/${userName()}`, DEVELOPMENT_ORGANIZATION.id)
 
 /** In a container, the user may have no name. */
-function userName(): string {
+export function userName(): string {
   try {
     return userInfo().username
   } catch {

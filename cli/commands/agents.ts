@@ -9,6 +9,7 @@ import type { CliCommand } from '../command.ts'
 import { readAllPages } from '../find.ts'
 import { alignColumns, formatCommand, relativeTime, textTable, toCell, toSingleLine } from '../format.ts'
 import type { SharedOptions } from '../options.ts'
+import { recorded } from '../recorded.ts'
 
 export function addListCommand(program: CliCommand): void {
   program
@@ -106,9 +107,12 @@ export function addArchiveCommands(program: CliCommand): void {
       .description(description)
       .forAgent()
       .examples(`${name} redact-pii`)
-      .runWithAgent(async ({ slug }, { reference, options }) => {
+      .runWithAgent(async ({ id, slug }, { reference, stores, options }) => {
         const archivedAt = isArchiving ? new Date(system.now()).toISOString() : null
-        const agent = await archiveAgent(reference, archivedAt)
+        const { organizationId } = reference
+        const action = isArchiving ? 'agent.archive' : 'agent.restore'
+        const change = { organizationId, action, target: { kind: 'agent', id } } as const
+        const agent = await recorded(stores, options, change, () => archiveAgent(reference, archivedAt))
         const text = isArchiving
           ? `Archived ${slug}. Restore it: ${formatCommand(options, `restore ${slug}`)}`
           : `Restored ${slug}.`

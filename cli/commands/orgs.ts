@@ -3,6 +3,7 @@ import type { CliCommand } from '../command.ts'
 import { readAllPages } from '../find.ts'
 import { formatCommand, relativeTime, textTable } from '../format.ts'
 import { parseName } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { withStores } from '../stores.ts'
 
 export function addOrgsCommand(program: CliCommand): void {
@@ -24,8 +25,14 @@ function addCreateCommand(orgs: CliCommand): void {
         options.name ?? argument ?? create.error("error: required option '--name <text>' not specified")
       const id = system.newId()
       const createdAt = new Date(system.now()).toISOString()
+      const change = {
+        ...{ organizationId: id, action: 'organization.create' as const, changes: { name } },
+        target: { kind: 'organization' as const, id },
+      }
       await withStores(options, (stores) =>
-        stores.organizations.create({ organization: { id, name, createdAt } }),
+        recorded(stores, options, change, () =>
+          stores.organizations.create({ organization: { id, name, createdAt } }),
+        ),
       )
       const createToken = formatCommand({ ...options, org: id }, 'tokens create --name <text>')
       return {

@@ -1,9 +1,11 @@
 import { CASES_FILE, type TestCase } from '../../authoring/cases/case-file.ts'
 import { checkFolder } from '../../authoring/check-folder.ts'
+import { toPublished } from '../../lib/access/audit-log.ts'
 import { requiresTrial } from '../../lib/agents/lifecycle/gate.ts'
 import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
+import { agentIdOf } from '../../lib/core/ids.ts'
 import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { operatorId } from '../../local/development.ts'
@@ -13,6 +15,7 @@ import { explainError, stepsToRelease, withOrganization } from '../find.ts'
 import { formatCommand, shellQuote } from '../format.ts'
 import { formatReport } from '../format-cases.ts'
 import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import {
   getRemote,
   publishOverHttp,
@@ -81,10 +84,21 @@ async function publish(
     const { version, isNew } = await publishOverHttp(remote, agent, { draft, message })
     return { version: { ...version, agentId: version.documentId }, isNew, needsTrial: false }
   }
-  return withOrganization(options, async ({ agents: store }, { id: organizationId }) => {
+  return withOrganization(options, async (stores, { id: organizationId }) => {
+    const { agents: store } = stores
     const params = { store, system, organizationId, createdBy: operatorId(), agent, draft, message }
-    const published = await publishAgent(params).catch((error: unknown) => {
-      throw explainError(error, { slug: agent.document.slug, options })
+    const { slug } = agent.document
+    const change = {
+      ...{ organizationId, action: 'agent.publish' as const, changes: { slug, draft } },
+      target: { kind: 'agent' as const, id: agentIdOf(organizationId, slug) },
+    }
+    const publishing = recorded(stores, options, change, async (note) => {
+      const published = await publishAgent(params)
+      note(toPublished(published))
+      return published
+    })
+    const published = await publishing.catch((error: unknown) => {
+      throw explainError(error, { slug, options })
     })
     const { agentId: id } = published.version
     const current = draft ? ((await store.get({ organizationId, id }))?.current ?? null) : null

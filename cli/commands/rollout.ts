@@ -16,6 +16,7 @@ import { UserError } from '../errors.ts'
 import { assertNotArchived, explainError, findAgent, nextVersionOf, withOrganization } from '../find.ts'
 import { formatCommand } from '../format.ts'
 import { orgOption, parseUuid, parseWith } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { callService, getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
 
 type Options = RemoteOptions & {
@@ -78,7 +79,7 @@ export function addRolloutCommand(program: CliCommand): void {
         )
       return withOrganization(options, async (stores, organization) => {
         const agent = await findAgent({ stores, organization, idOrSlug, options })
-        return perform(onTable(stores, agent), options)
+        return perform(onTable(stores, agent, options), options)
       })
     })
 }
@@ -91,17 +92,30 @@ type Target = {
   end: () => Promise<void>
 }
 
-function onTable({ agents: store, batches }: Stores, agent: Agent): Target {
+function onTable(stores: Stores, agent: Agent, options: Options): Target {
+  const { agents: store, batches } = stores
   const { organizationId, id: idOrSlug } = agent
+  const target = { kind: 'agent' as const, id: agent.id }
   const reference = { store, organizationId, idOrSlug }
   return {
     agent: toAgentRecord(agent),
     get: async () => toRolloutRecord(await getRollout(reference)),
-    put: async ({ trial, ...given }) =>
-      toRolloutRecord(
-        await putRollout({ ...reference, system, given, trial: trial ? { id: trial, batches } : undefined }),
+    put: async ({ trial: id, ...given }) => {
+      const trial = id ? { id, batches } : undefined
+      const change = {
+        organizationId,
+        action: 'rollout.put',
+        target,
+        changes: { ...given, trial: id },
+      } as const
+      return toRolloutRecord(
+        await recorded(stores, options, change, () => putRollout({ ...reference, system, given, trial })),
+      )
+    },
+    end: () =>
+      recorded(stores, options, { organizationId, action: 'rollout.end', target }, () =>
+        endRollout(reference),
       ),
-    end: () => endRollout(reference),
   }
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../find.ts'
 import { formatCommand, relativeTime, textTable } from '../format.ts'
 import { orgOption, parseUuid } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { callService, getRemote, type Remote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
 
 export function addVersionsCommand(program: CliCommand): void {
@@ -100,8 +101,18 @@ const promoteOnTable: Promote = (options, idOrSlug, version) =>
     const before = toAgentRecord(found)
     const versionId = version ?? nextVersionOf(before, 'the version', options)
     const trial = options.trial === undefined ? undefined : { id: options.trial, batches }
-    const reference = { store, organizationId: organization.id, idOrSlug: found.id }
-    const promoting = promoteVersion({ ...reference, system, versionId, trial })
+    const organizationId = organization.id
+    const reference = { store, organizationId, idOrSlug: found.id }
+    const change = {
+      ...{ organizationId, action: 'version.promote' as const, changes: { trial: options.trial } },
+      target: { kind: 'version' as const, id: versionId, agentId: found.id },
+    }
+    const promoting = recorded(stores, options, change, (note) =>
+      promoteVersion({
+        ...{ ...reference, system, versionId, trial },
+        onReplace: (from) => note({ currentVersionId: { from, to: versionId } }),
+      }),
+    )
     const after = await promoting.catch((error: unknown) => {
       throw explainError(error, { slug: found.slug, versionId, options })
     })
@@ -128,15 +139,20 @@ export function addDeleteVersionCommand(program: CliCommand): void {
     .forAgent()
     .argument('<version>', 'ID of the draft', parseUuid)
     .examples('delete-version redact-pii 01a2003b-879e-76ff-97ee-7005494d15b8')
-    .runWithAgent(
-      async ({ slug }, { reference, stores: { executions }, options, args: [versionId = ''] }) => {
-        await deleteDraft({ ...reference, executions, versionId }).catch((error: unknown) => {
-          throw explainError(error, { slug, versionId, options })
-        })
-        const text = `Deleted the draft ${versionId} of ${slug}.`
-        return { json: { id: versionId, deleted: true }, text }
-      },
-    )
+    .runWithAgent(async ({ id: agentId, slug }, { reference, stores, options, args: [versionId = ''] }) => {
+      const { organizationId } = reference
+      const target = { kind: 'version', id: versionId, agentId } as const
+      const change = { organizationId, action: 'version.delete', target } as const
+      const { executions } = stores
+      const deleting = recorded(stores, options, change, () =>
+        deleteDraft({ ...reference, executions, versionId }),
+      )
+      await deleting.catch((error: unknown) => {
+        throw explainError(error, { slug, versionId, options })
+      })
+      const text = `Deleted the draft ${versionId} of ${slug}.`
+      return { json: { id: versionId, deleted: true }, text }
+    })
 }
 
 /** The commands `retire` and `unretire`. */
@@ -148,22 +164,29 @@ export function addRetireCommands(program: CliCommand): void {
       .forAgent()
       .argument('<version>', 'ID of the version', parseUuid)
       .examples(`${name} redact-pii 01a2003b-879e-76ff-97ee-7005494d15b8`)
-      .runWithAgent(async ({ slug, current }, { reference, options, args: [versionId = ''] }) => {
-        if (isRetiring && current?.id === versionId)
-          throw new UserError(
-            `Version ${versionId} is the current one of ${slug}. Promote another one first: ${formatCommand(options, `promote ${slug} <version>`)}`,
-            { details: { code: 'VersionNotRetirable' } },
+      .runWithAgent(
+        async ({ id: agentId, slug, current }, { reference, stores, options, args: [versionId = ''] }) => {
+          if (isRetiring && current?.id === versionId)
+            throw new UserError(
+              `Version ${versionId} is the current one of ${slug}. Promote another one first: ${formatCommand(options, `promote ${slug} <version>`)}`,
+              { details: { code: 'VersionNotRetirable' } },
+            )
+          const retiredAt = isRetiring ? new Date(system.now()).toISOString() : null
+          const { organizationId } = reference
+          const action = isRetiring ? 'version.retire' : 'version.unretire'
+          const target = { kind: 'version', id: versionId, agentId } as const
+          const retiring = recorded(stores, options, { organizationId, action, target }, () =>
+            retireVersion({ ...reference, versionId }, retiredAt),
           )
-        const retiredAt = isRetiring ? new Date(system.now()).toISOString() : null
-        const retiring = retireVersion({ ...reference, versionId }, retiredAt)
-        const { version, agent } = await retiring.catch((error: unknown) => {
-          throw explainError(error, { slug, versionId, options })
-        })
-        const text = isRetiring
-          ? `Retired version ${versionId} of ${slug}. Make it usable again: ${formatCommand(options, `unretire ${slug} ${versionId}`)}`
-          : `Version ${versionId} of ${slug} is usable again.`
-        return { json: toVersionRecord(version, agent), text }
-      })
+          const { version, agent } = await retiring.catch((error: unknown) => {
+            throw explainError(error, { slug, versionId, options })
+          })
+          const text = isRetiring
+            ? `Retired version ${versionId} of ${slug}. Make it usable again: ${formatCommand(options, `unretire ${slug} ${versionId}`)}`
+            : `Version ${versionId} of ${slug} is usable again.`
+          return { json: toVersionRecord(version, agent), text }
+        },
+      )
   add(
     'retire',
     'Retire a version: it accepts no new runs and cannot become current. Its runs in progress finish.',

@@ -8,6 +8,7 @@ import {
 import { hasScope } from '../access/permissions.ts'
 import { findSimilarSlug, listAgents } from '../agents/visible-agents.ts'
 import type { Access } from '../core/access.ts'
+import type { AuditSource } from '../core/audit.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { InvalidCursor, ServiceError } from '../core/errors.ts'
 import { isJsonObject, type JsonObject } from '../core/json/json.ts'
@@ -36,6 +37,7 @@ const INSTRUCTIONS =
 type Params = {
   engine: McpEngine
   access: Access
+  source: AuditSource
   /** Revision 2026-07-28: a closed connection cancels the request, and there are tasks. */
   isModern: boolean
   /** The params as they arrived: the SDK copies them, which changes numbers that a double cannot hold. */
@@ -130,13 +132,18 @@ const toTaskError = (error: unknown, onServerError: Params['onServerError']): Pr
     : toProtocolError(error, onServerError)
 
 /** @throws InvalidParams if the arguments are not an object */
-function toToolCall({ access, isModern, params }: Params, name: string, context: ServerContext): ToolCall {
+function toToolCall(
+  { access, source, isModern, params }: Params,
+  name: string,
+  context: ServerContext,
+): ToolCall {
   const { mcpReq } = context
   const { arguments: input = {}, _meta: meta } = params
   if (!isJsonObject(input)) throw new InvalidParams('arguments must be an object.')
   const progressToken = mcpReq._meta?.progressToken
   return {
     access,
+    source,
     name,
     input,
     meta,

@@ -7,6 +7,7 @@ import type { Provider } from '../access/protected-resource.ts'
 import type { Access, Scope } from '../core/access.ts'
 import { InsufficientScope, ServiceError } from '../core/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
+import { sourceOf } from '../http/audit-requests.ts'
 import { allowsOrigin, type CorsOrigins, isOwnOrigin } from '../http/cors.ts'
 import { getHeader, type HttpResponse, isStreaming, type ServiceEvent } from '../http/event.ts'
 import { readJson } from '../http/json-body.ts'
@@ -54,6 +55,7 @@ export async function respondToMcp(given: Params): Promise<HttpResponse> {
       newMcpServer({
         engine,
         access,
+        source: sourceOf(event, 'MCP'),
         isModern: era === 'modern',
         params,
         onServerError: (error) => reportServerError('serve-mcp', event, error),

@@ -9,16 +9,17 @@ import {
 import * as z from 'zod/mini'
 import { assertScope, hasScope } from '../access/permissions.ts'
 import type { Access, Scope } from '../core/access.ts'
+import type { AuditSource } from '../core/audit.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { readExecution } from '../engine/executions/read-execution.ts'
 import { type Approval, mayDecide, openApprovals } from '../engine/waiting/approvals.ts'
-import { decideApproval } from '../engine/waiting/decide-approval.ts'
 import { toDecision } from './elicitation.ts'
 import { toTask } from './task.ts'
 import { InvalidParams, type McpEngine } from './tool-call.ts'
+import { decideRecorded } from './waiting-tools.ts'
 
 /**
  * The extension of revision 2026-07-28 for requests that outlast a connection, declared by clients in each request:
@@ -61,6 +62,7 @@ function declaresForms(context: ServerContext): boolean {
 type Params = {
   engine: McpEngine
   access: Access
+  source: AuditSource
   /** Of the request, as they arrived: the SDK takes `inputResponses` out of its copy. */
   params: JsonObject
 }
@@ -72,7 +74,7 @@ type Params = {
  */
 export function addTaskMethods(
   server: Server,
-  { engine, access, params }: Params,
+  { engine, access, source, params }: Params,
   toError: (error: unknown) => Error,
 ) {
   const add = (
@@ -110,7 +112,9 @@ export function addTaskMethods(
     if (!isJsonObject(inputResponses)) throw new InvalidParams('inputResponses must be an object.')
     const approvals = await openApprovals(engine, await read(executionId))
     for (const decision of readDecisions(inputResponses, approvals))
-      await decideApproval(engine, { access, executionId, input: null, ...decision }).catch(ignoreLate)
+      await decideRecorded(engine, { source }, { access, executionId, input: null, ...decision }).catch(
+        ignoreLate,
+      )
     return {}
   })
 

@@ -1,5 +1,6 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { Access } from '../core/access.ts'
+import type { AuditSource, AuditStore } from '../core/audit.ts'
 import type { Violation } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
@@ -10,11 +11,12 @@ import type { PendingRun } from './agent-tools.ts'
 import { describeWaits } from './describe-waits.ts'
 
 /** What calls are answered with. */
-export type McpEngine = SubmitEngine & { openRequests: OpenRequests }
+export type McpEngine = SubmitEngine & { openRequests: OpenRequests; audit: AuditStore }
 
 /** A validated `tools/call` request. */
 export type ToolCall = {
   access: Access
+  source: AuditSource
   /** Of the tool. */
   name: string
   input: JsonObject

@@ -1,14 +1,16 @@
 import * as z from 'zod'
+import { audited } from '../access/audit-log.ts'
 import { signalHeaders } from '../api/parameters.ts'
 import { decisionBody, MAX_NOTE_CHARACTERS } from '../api/schemas/bodies.ts'
 import { decisionRecord } from '../api/schemas/execution-record.ts'
+import { actorOf, targetOf } from '../core/audit.ts'
 import { InputSchemaMismatch } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
-import { decideApproval } from '../engine/waiting/decide-approval.ts'
+import { type Deciding, decideApproval } from '../engine/waiting/decide-approval.ts'
 import { sendSignal } from '../engine/waiting/send-signal.ts'
 import { checkMembers } from '../http/json-body.ts'
 import { EXECUTION_ID, serviceTool } from './service-tool.ts'
-import { toResult, toToolError } from './tool-call.ts'
+import { type McpEngine, type ToolCall, toResult, toToolError } from './tool-call.ts'
 
 export const DECIDE_APPROVAL = serviceTool({
   name: 'decide_approval',
@@ -28,7 +30,7 @@ export const DECIDE_APPROVAL = serviceTool({
   output: decisionRecord,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   scope: 'approve',
-  async run(engine, { access }, { executionId, approvalId, ...body }) {
+  async run(engine, call, { executionId, approvalId, ...body }) {
     // With the rules of the HTTP body, of which JSON Schema can express only some.
     const { note = null } = checkMembers(decisionBody, body as JsonObject, {
       kind: 'field of a decision',
@@ -36,10 +38,22 @@ export const DECIDE_APPROVAL = serviceTool({
     })
     const input = (body.input ?? null) as JsonObject | null
     const { decision } = body
-    const given = { access, executionId, approvalId, decision, input, note }
-    return toResult(await decideApproval(engine, given))
+    const given = { access: call.access, executionId, approvalId, decision, input, note }
+    return toResult(await decideRecorded(engine, call, given))
   },
 })
+
+/** Decides on an approval, which the audit log records. */
+export function decideRecorded(engine: McpEngine, { source }: Pick<ToolCall, 'source'>, given: Deciding) {
+  const { access, executionId, approvalId, decision, input } = given
+  const { organizationId } = access
+  const action = 'approval.decide'
+  const target = targetOf(action, organizationId, { executionId, approvalId })
+  const changes = { decision, isEdited: input !== null }
+  return audited(engine, { organizationId, actor: actorOf(access), source, action, target, changes }, () =>
+    decideApproval(engine, given),
+  )
+}
 
 export const SEND_SIGNAL = serviceTool({
   name: 'send_signal',

@@ -37,7 +37,7 @@ export type DecisionStores = {
   times?: LeaseTimes
 }
 
-type Deciding = ExecutionReference & {
+export type Deciding = ExecutionReference & {
   approvalId: string
   decision: 'approve' | 'reject'
   /** Replaces the arguments of the call, or the data of the wait. Null: unchanged. */

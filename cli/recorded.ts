@@ -1,0 +1,55 @@
+import { hostname } from 'node:os'
+import { audited, type Described, type Note } from '../lib/access/audit-log.ts'
+import { clientConfig } from '../lib/aws-sdk.ts'
+import { type Actor, toShown } from '../lib/core/audit.ts'
+import type { Stores } from '../lib/dynamodb/open-stores.ts'
+import { EVENT_BUS } from '../lib/environment.ts'
+import { system } from '../lib/system.ts'
+import { userName } from '../local/development.ts'
+import { UserError } from './errors.ts'
+import type { SharedOptions } from './options.ts'
+
+type Change = Pick<Described, 'organizationId' | 'action' | 'target'> & Partial<Pick<Described, 'changes'>>
+
+/**
+ * Makes a change on a table and records it, by the AWS caller, or by the user of this machine on the local table.
+ * @throws UserError if AWS does not say who the caller is: nothing is changed then; what the change throws
+ */
+export async function recorded<T>(
+  { audit }: Pick<Stores, 'audit'>,
+  { stack }: SharedOptions,
+  { changes = {}, ...described }: Change,
+  change: (note: Note) => Promise<T>,
+): Promise<T> {
+  const host = toShown(hostname())
+  const actor = stack ? await findCaller() : { kind: 'cli' as const, id: toShown(`${userName()}@${host}`) }
+  return audited(
+    // A command does not know whether its stack has an event bus.
+    { audit, system, isMarked: stack !== undefined || Boolean(process.env[EVENT_BUS]) },
+    { ...described, actor, source: { interface: 'CLI', host }, changes },
+    change,
+  )
+}
+
+/** Of a role with a session: more than other texts may have. */
+const MAX_ARN_CHARACTERS = 300
+
+/** Needs no permission. https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html */
+async function findCaller(): Promise<Actor> {
+  // On demand: only commands that change a stack need it.
+  const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts')
+  const client = new STSClient(clientConfig())
+  try {
+    const { Arn } = await client.send(new GetCallerIdentityCommand({}))
+    if (!Arn) throw new Error('the answer has no ARN')
+    return { kind: 'cli', id: toShown(Arn, MAX_ARN_CHARACTERS) }
+  } catch (error) {
+    const { name, message } = error as Error
+    throw new UserError(
+      `Nothing was changed: AWS STS did not say who you are (${name}: ${message}). The audit log names the caller of each change, so that sts.amazonaws.com, or the endpoint of the region, must be reachable.`,
+      { details: { code: 'CallerUnknown' } },
+    )
+  } finally {
+    client.destroy()
+  }
+}

@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest'
+import { audited } from '../../lib/access/audit-log.ts'
+import type { AuditEntry } from '../../lib/core/audit.ts'
+import { AgentNotFound, Unavailable } from '../../lib/core/errors.ts'
+import { auditStore } from '../../lib/dynamodb/audit-store.ts'
+import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'
+import { logger } from '../../lib/logger.ts'
+import { system } from '../../lib/system.ts'
+import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
+import { aChange } from '../support/audit/a-change.ts'
+import { sharedTable } from '../support/engine/organization.ts'
+import { type Fault, inject as injectFault, tableError } from '../support/proxy/faults.ts'
+import { meterCapacity } from '../support/proxy/observe.ts'
+import { type HttpProxy, startProxy } from '../support/proxy/start-proxy.ts'
+
+const meter = meterCapacity()
+let proxy: HttpProxy
+let table: Table
+let organizationId: string
+beforeAll(async () => {
+  proxy = await startProxy(inject('dynamodb'))
+  table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
+})
+afterAll(() => proxy.stop())
+beforeEach(() => {
+  organizationId = system.newId()
+  proxy.use(meter.behavior)
+  meter.take()
+  vi.spyOn(logger, 'warn').mockImplementation(() => undefined)
+})
+
+const entriesOf = async (id = organizationId): Promise<AuditEntry[]> =>
+  (await auditStore(sharedTable()).list({ organizationId: id, limit: 100, after: null })).items
+
+const make = <T>(change: () => Promise<T>) =>
+  audited({ audit: auditStore(table), system }, aChange(organizationId), change)
+
+/** Requests to the table with this operation have the fault: all of them, or the first ones. */
+const failing = (operation: string, fault: Fault, times = Number.POSITIVE_INFINITY) => {
+  let left = times
+  proxy.use(injectFault((request) => (request.operation === operation && left-- > 0 ? fault : null)))
+}
+
+describe('audited', () => {
+  it('stores the entry before the change and its result after it, with 2 writes and no other request', async () => {
+    const during: AuditEntry[] = []
+    const result = await make(async () => {
+      during.push(...(await entriesOf()))
+      return 'made'
+    })
+    expect(result).toBe('made')
+    expect(during).toMatchObject([{ result: 'STARTED', changes: { warnAt: 0.5 } }])
+    expect(await entriesOf()).toEqual([{ ...during[0], result: 'SUCCEEDED' }])
+    const { requests, writeUnits, readUnits } = meter.take()
+    expect({ requests, writeUnits, readUnits }).toEqual({
+      requests: { PutItem: 1, UpdateItem: 1 },
+      writeUnits: 2,
+      readUnits: 0,
+    })
+  })
+
+  const FAULTS: [string, Fault][] = [
+    ['is lost', 'drop'],
+    ['is throttled', 'throttle'],
+    ['is rejected', 'reject'],
+    ['is denied', tableError('AccessDeniedException')],
+    ['is stored, but never answered', 'cut'],
+  ]
+  it.each(FAULTS)('makes no change if the first write %s', async (_, fault) => {
+    failing('PutItem', fault)
+    const change = vi.fn(async () => 'made')
+    await expect(make(change)).rejects.toThrow(Unavailable)
+    expect(change).not.toHaveBeenCalled()
+    expect((await entriesOf()).filter(({ result }) => result !== 'STARTED')).toEqual([])
+  })
+
+  it.each(['cut', 'duplicate'] as const)(
+    'makes one change if each write has the fault %s once',
+    async (fault) => {
+      const faulty = new Set<string>()
+      proxy.use(
+        injectFault(({ operation }) => {
+          if (faulty.has(operation)) return null
+          faulty.add(operation)
+          return fault
+        }),
+      )
+      const change = vi.fn(async () => 'made')
+      expect(await make(change)).toBe('made')
+      expect(change).toHaveBeenCalledTimes(1)
+      expect(await entriesOf()).toMatchObject([{ result: 'SUCCEEDED' }])
+    },
+  )
+
+  it.each(FAULTS.slice(0, 4))('answers as the change did if the second write %s', async (_, fault) => {
+    failing('UpdateItem', fault)
+    expect(await make(async () => 'made')).toBe('made')
+    expect(await entriesOf()).toMatchObject([{ result: 'STARTED' }])
+  })
+
+  it('does not wait for a second write that is not answered', async () => {
+    failing('UpdateItem', 'hang')
+    const startedAt = performance.now()
+    expect(await make(async () => 'made')).toBe('made')
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+  })
+
+  it('stores the code of the error of a change, and passes it on', async () => {
+    const error = new AgentNotFound()
+    await expect(make(() => Promise.reject(error))).rejects.toBe(error)
+    expect(await entriesOf()).toMatchObject([{ result: 'FAILED', error: 'AgentNotFound' }])
+  })
+
+  it('stores nothing of the text of an unexpected error', async () => {
+    await expect(make(() => Promise.reject(new TypeError('hunter2')))).rejects.toThrow('hunter2')
+    const entries = await entriesOf()
+    expect(entries).toMatchObject([{ result: 'FAILED', error: 'InternalError' }])
+    expect(JSON.stringify(entries)).not.toContain('hunter2')
+  })
+
+  it('has changes that throw at once, too', async () => {
+    const change = () => {
+      throw new AgentNotFound()
+    }
+    await expect(make(change)).rejects.toThrow(AgentNotFound)
+    expect(await entriesOf()).toMatchObject([{ result: 'FAILED' }])
+  })
+
+  it('stores what only the change knows', async () => {
+    await audited(
+      { audit: auditStore(table), system },
+      aChange(organizationId, {
+        action: 'webhook.create',
+        target: { kind: 'webhook', id: null },
+        changes: { url: 'https://receiver.example/secret', types: ['batch.ended'], secret: 'hunter2' },
+      }),
+      async (note) => note({ target: { id: 'new' }, enabled: true, secret: 'hunter2' }),
+    )
+    const [entry] = await entriesOf()
+    expect(entry?.target).toEqual({ kind: 'webhook', id: 'new' })
+    const changes = { url: 'https://receiver.example', types: ['batch.ended'], enabled: true }
+    expect(entry?.changes).toEqual(changes)
+  })
+
+  it('keeps the first result', async () => {
+    await make(async () => 'made')
+    const [entry] = await entriesOf()
+    if (!entry) throw new Error('There is no entry.')
+    const audit = auditStore(sharedTable())
+    expect(await audit.end({ entry: { ...entry, result: 'FAILED', error: 'AgentNotFound' } })).toBe(false)
+    expect(
+      await audit.begin({ entry: { ...entry, actor: { kind: 'token', id: 'x' } }, isMarked: true }),
+    ).toBe(false)
+    expect(await audit.end({ entry: { ...entry, id: system.newId() } })).toBe(false)
+    expect(await entriesOf()).toEqual([entry])
+  })
+})
+
+const MAIN = fileURLToPath(new URL('../support/audit/change-process-main.ts', import.meta.url))
+
+/** Whether the change was made by a process that was killed. */
+async function makeInProcess(
+  point: 'before' | 'after' | 'never',
+): Promise<{ made: boolean; signal: string | null }> {
+  const pk = `TEST#${organizationId}`
+  const environment = { ...process.env, TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject('dynamodb') }
+  const child = spawn(process.execPath, [MAIN, organizationId, pk, point], {
+    env: environment,
+    stdio: 'inherit',
+  })
+  const [, signal] = await once(child, 'close')
+  const item = await sharedTable().get({ pk, sk: 'CHANGED' }, { consistent: true })
+  return { made: item !== null, signal }
+}
+
+describe('a process that dies', () => {
+  it.each([
+    ['between the entry and the change', 'before', false],
+    ['between the change and the result', 'after', true],
+  ] as const)('%s leaves an entry without a result', async (_, point, made) => {
+    expect(await makeInProcess(point)).toEqual({ made, signal: 'SIGKILL' })
+    expect(await entriesOf()).toMatchObject([{ result: 'STARTED', action: 'limits.put' }])
+  })
+
+  it('after the result leaves all of it', async () => {
+    expect(await makeInProcess('never')).toEqual({ made: true, signal: null })
+    expect(await entriesOf()).toMatchObject([{ result: 'SUCCEEDED' }])
+  })
+})
