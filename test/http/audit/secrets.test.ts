@@ -1,0 +1,179 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { OperationName } from '../../../lib/api/routes.ts'
+import type { AuditEntry } from '../../../lib/core/audit.ts'
+import { auditStore } from '../../../lib/dynamodb/audit-store.ts'
+import { AUDIT_PARTITIONS, auditPartition } from '../../../lib/dynamodb/table/keys.ts'
+import { toGatewayEvent } from '../../infra/gateway-event.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
+import { localHandlers } from '../../support/service/local-handlers.ts'
+
+const handlers = localHandlers()
+let own: TestOrganization
+beforeAll(async () => {
+  own = await newOrganization()
+  await own.publish('echo')
+})
+
+type Call = Partial<Parameters<typeof toGatewayEvent>[1]>
+type Identity = { sourceIp?: string; userAgent?: string }
+
+/** Calls an operation as API Gateway does. */
+async function call(name: OperationName, options: Call, identity?: Identity) {
+  const event = toGatewayEvent(name, { organizationId: own.id, ...options }) as APIGatewayProxyEvent
+  Object.assign(event.requestContext, { identity })
+  const handler = handlers[name] as (event: object, context: object) => Promise<unknown>
+  return ((await handler(event, {})) as APIGatewayProxyResult).statusCode
+}
+
+/** The items of the audit log, as they are stored. */
+async function storedText(): Promise<string> {
+  const partitions = Array.from({ length: AUDIT_PARTITIONS }, (_, number) => auditPartition(own.id, number))
+  const pages = partitions.map((pk) =>
+    sharedTable().query({ KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': pk } }),
+  )
+  return JSON.stringify((await Promise.all(pages)).map(({ items }) => items))
+}
+
+const newest = async (): Promise<AuditEntry | undefined> =>
+  (await auditStore(sharedTable()).list({ organizationId: own.id, limit: 1, after: null })).items[0]
+
+const SECRET = 'hunter2'
+
+/** Requests that contain the secret wherever a client may have put one. The status is that of the response. */
+const REQUESTS: [string, OperationName, number, Call][] = [
+  [
+    'the path and the query of a URL',
+    'create-webhook',
+    201,
+    { body: { url: `https://hooks.example/${SECRET}?key=${SECRET}` } },
+  ],
+  [
+    'the user of a URL',
+    'create-webhook',
+    422,
+    { body: { url: `https://${SECRET}:${SECRET}@hooks.example/` } },
+  ],
+  ['a text that is no URL', 'create-webhook', 422, { body: { url: SECRET } }],
+  [
+    'a field that does not exist',
+    'create-webhook',
+    422,
+    { body: { url: 'https://hooks.example', secret: SECRET } },
+  ],
+  ['a path', 'rotate-webhook', 404, { webhookId: `aes_${SECRET}${SECRET}` }],
+  [
+    'the input of a schedule',
+    'put-schedule',
+    201,
+    { agentId: 'echo', scheduleName: 'daily', body: { cron: '@daily', input: { text: SECRET } } },
+  ],
+  [
+    'an object where a text belongs',
+    'put-schedule',
+    422,
+    { agentId: 'echo', scheduleName: 'bad', body: { cron: { [SECRET]: SECRET }, timezone: [[SECRET]] } },
+  ],
+  [
+    'the note and the input of an approval',
+    'decide-approval',
+    404,
+    {
+      executionId: crypto.randomUUID(),
+      approvalId: 'a',
+      body: { decision: 'approve', note: SECRET, input: { key: SECRET } },
+    },
+  ],
+  [
+    'limits',
+    'put-tenant-limits',
+    422,
+    { tenantId: 'acme', body: { warnAt: 0.5, [SECRET]: 1, maxCostUsd: { [SECRET]: SECRET } } },
+  ],
+  [
+    'an agent',
+    'publish-agent',
+    422,
+    { body: { document: `---\nslug: mine\n---\n${SECRET}`, code: SECRET, message: SECRET } },
+  ],
+  ['6 MB of an agent', 'publish-agent', 422, { body: { slug: 'mine', document: SECRET.repeat(800_000) } }],
+]
+
+describe('entries of the audit log', () => {
+  it.each(REQUESTS)('do not have secrets of %s', async (_, name, status, options) => {
+    expect(await call(name, options)).toBe(status)
+    const stored = await storedText()
+    expect(stored).toContain(own.id)
+    expect(stored).not.toContain(SECRET)
+    expect(await newest()).toMatchObject({ result: status < 400 ? 'SUCCEEDED' : 'FAILED' })
+  })
+
+  it('show tokens that were sent by mistake as secrets', async () => {
+    const token = `aes_${'a'.repeat(43)}`
+    const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2lnbmF0dXJl'
+    const agents = [`whsec_${'b'.repeat(30)}`, jwt]
+    expect(
+      await call('create-webhook', { body: { url: 'https://hooks.example', types: [token], agents } }),
+    ).toBe(422)
+    const stored = await storedText()
+    for (const secret of [token, jwt, ...agents]) expect(stored).not.toContain(secret.slice(0, 14))
+    expect((await newest())?.changes).toMatchObject({ types: ['[secret]'], agents: ['[secret]', '[secret]'] })
+  })
+
+  it('are small, whatever is sent', async () => {
+    const body = {
+      url: `https://${'a'.repeat(200_000)}.example`,
+      types: Array(50_000).fill('x'.repeat(100)),
+      agents: Array(50).fill('\u0000'.repeat(1_000)),
+      tenants: Array(50).fill('🔑'.repeat(1_000)),
+      enabled: { nested: Array(1_000).fill(1) },
+    }
+    expect(await call('create-webhook', { body })).toBe(422)
+    expect(JSON.stringify(await newest()).length).toBeLessThan(6_000)
+  })
+
+  it('have the agent of a document that could not be published', async () => {
+    const document = '---\nslug: mine\ntitle: 1\n---\n'
+    expect(await call('publish-agent', { body: { document } })).toBe(422)
+    expect(await newest()).toMatchObject({
+      action: 'agent.publish',
+      target: { kind: 'agent', id: expect.stringMatching(/-5/) },
+      changes: { slug: 'mine' },
+      result: 'FAILED',
+      error: 'InvalidAgent',
+    })
+  })
+})
+
+describe('the source of an entry', () => {
+  const archive = (identity?: Identity, headers?: Record<string, string>) =>
+    call('archive-agent', { agentId: 'missing', ...(headers && { headers }) }, identity)
+
+  it('is what API Gateway knows of the connection', async () => {
+    await archive({ sourceIp: '2001:db8::1', userAgent: 'curl/8' })
+    expect((await newest())?.source).toEqual({ interface: 'HTTP', ip: '2001:db8::1', userAgent: 'curl/8' })
+  })
+
+  it('is not what a client claims', async () => {
+    const headers = {
+      'X-Forwarded-For': '198.51.100.1',
+      Forwarded: 'for=198.51.100.1',
+      'X-Real-IP': '198.51.100.1',
+    }
+    await archive({ sourceIp: '203.0.113.9' }, { ...headers, 'User-Agent': 'other' })
+    expect((await newest())?.source).toEqual({ interface: 'HTTP', ip: '203.0.113.9' })
+  })
+
+  it('is absent if it is unknown', async () => {
+    await archive()
+    expect((await newest())?.source).toEqual({ interface: 'HTTP' })
+  })
+
+  it('has a user agent of 200 characters at most, on one line', async () => {
+    await archive({ userAgent: `a\r\nb\u0000c\u202ed\u2028e\u{e0041}f\ud800${'x'.repeat(5_000)}` })
+    const { userAgent = '' } = (await newest())?.source ?? {}
+    expect(userAgent).toHaveLength(200)
+    expect(userAgent).toMatch(/^a b c d e f.x+…$/u)
+    expect(userAgent.isWellFormed()).toBe(true)
+  })
+})
