@@ -17,12 +17,15 @@ type Change = Pick<Described, 'organizationId' | 'action' | 'target'> & Partial<
  */
 export async function recorded<T>(
   { audit }: Pick<Stores, 'audit'>,
-  { stack }: SharedOptions,
+  options: SharedOptions,
   { changes = {}, ...described }: Change,
   change: (note: Note) => Promise<T>,
 ): Promise<T> {
   const host = toShown(hostname())
-  const actor = stack ? await findCaller() : { kind: 'cli' as const, id: toShown(`${userName()}@${host}`) }
+  const { stack } = options
+  const caller = callers.get(options) ?? (stack ? findCaller() : toUser(host))
+  callers.set(options, caller)
+  const actor = await caller
   return audited(
     // A command does not know whether its stack has an event bus.
     { audit, system, isMarked: stack !== undefined || Boolean(process.env[EVENT_BUS]) },
@@ -30,6 +33,14 @@ export async function recorded<T>(
     change,
   )
 }
+
+/** By the options of a command, which can make several changes. */
+const callers = new WeakMap<SharedOptions, Promise<Actor>>()
+
+const toUser = async (host: string): Promise<Actor> => ({
+  kind: 'cli',
+  id: toShown(`${userName()}@${host}`, MAX_ARN_CHARACTERS),
+})
 
 /** Of a role with a session: more than other texts may have. */
 const MAX_ARN_CHARACTERS = 300

@@ -28,6 +28,7 @@ import {
   parseUuid,
   type SharedOptions,
 } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { withStores } from '../stores.ts'
 
 export function addTokensCommand(program: CliCommand): void {
@@ -78,13 +79,8 @@ function addCreateCommand(tokens: CliCommand): void {
     .runInOrganization<CreateOptions>(async (stores, organization, options) => {
       const { name, expires, scopes, agents = null, tenant: tenantId = null, rate = null } = options
       const limits: TokenLimits = { scopes, agents, tenantId, rate }
-      const created = await createToken(
-        { ...stores, system },
-        {
-          access: operatorOf(organization.id),
-          given: { name, expiresAt: toExpiry(expires, system.now()), ...limits },
-        },
-      )
+      const given = { name, expiresAt: toExpiry(expires, system.now()), ...limits }
+      const created = await create(stores, options, { access: operatorOf(organization.id), given })
       const missing = await findMissingAgents(stores, created.token)
       const note = [
         `Created token "${name}" for ${organization.name}. ${describeExpiry(created.token)}`,
@@ -95,6 +91,32 @@ function addCreateCommand(tokens: CliCommand): void {
       ].join('\n')
       return { json: toJson(created), text: created.text, note }
     })
+}
+
+type Creation = Parameters<typeof createToken>[1]
+
+function create(stores: Stores, options: SharedOptions, { access, given }: Creation) {
+  const { organizationId } = access
+  const target = { kind: 'token' as const, id: null }
+  const change = { organizationId, action: 'token.create' as const, target, changes: given }
+  return recorded(stores, options, change, async (note) => {
+    const created = await createToken({ ...stores, system }, { access, given })
+    note({ target: { id: created.token.id } })
+    return created
+  })
+}
+
+type Revocation = Parameters<typeof revokeToken>[1]
+
+function revoke(stores: Stores, options: SharedOptions, { access, tokenId: id, afterSeconds }: Revocation) {
+  const { organizationId } = access
+  const target = { kind: 'token' as const, id }
+  const change = { organizationId, action: 'token.revoke' as const, target, changes: { afterSeconds } }
+  return recorded(stores, options, change, async (note) => {
+    const token = await revokeToken({ ...stores, system }, { access, tokenId: id, afterSeconds })
+    note({ name: token.name, expiresAt: token.expiresAt })
+    return token
+  })
 }
 
 /** An operator may do everything in every organization. */
@@ -203,7 +225,6 @@ function addRotateCommand(tokens: CliCommand): void {
     .examples('tokens rotate 0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11 --overlap 1h')
     .run<RotateOptions>((options, [id = '']) =>
       withStores(options, async (stores) => {
-        const use = { ...stores, system }
         const { token: old, access } = await findToken(stores, id, options)
         const now = system.now()
         if (old.revokedAt || (old.expiresAt && Date.parse(old.expiresAt) <= now))
@@ -211,9 +232,9 @@ function addRotateCommand(tokens: CliCommand): void {
         const { expires = lifetimeOf(old), overlap } = options
         const { name, scopes, agents, tenantId, rate } = old
         const given = { name, scopes, agents, tenantId, rate, expiresAt: toExpiry(expires, now) }
-        const created = await createToken(use, { access, given })
+        const created = await create(stores, options, { access, given })
         const afterSeconds = overlap === 0 ? undefined : overlap
-        const ended = await revokeToken(use, { access, tokenId: id, afterSeconds })
+        const ended = await revoke(stores, options, { access, tokenId: id, afterSeconds })
         const replacedEndsAt = ended.revokedAt ?? ended.expiresAt
         const note = [
           `Created token "${name}", ${created.token.id}. ${describeExpiry(created.token)}`,
@@ -251,7 +272,7 @@ function addRevokeCommand(tokens: CliCommand): void {
     .run(async (options, [id = '']) => {
       await withStores(options, async (stores) => {
         const { access } = await findToken(stores, id, options)
-        await revokeToken({ ...stores, system }, { access, tokenId: id })
+        await revoke(stores, options, { access, tokenId: id })
       })
       // API Gateway caches the authorizer's result for a minute (infra/api/api.ts).
       const effect = options.stack ? 'It stops working within one minute' : 'It no longer works'

@@ -1,6 +1,7 @@
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { provisionTable } from '../../local/emulators/provision.ts'
+import { startSts } from '../support/service/fake-sts.ts'
 import { sdkConfig } from '../support/tables/sdk.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
@@ -14,8 +15,11 @@ const tables = [
   `${twin}-Table1-B2`,
 ]
 
-/** The SDK's own variables point it at the emulator. */
+let sts: Awaited<ReturnType<typeof startSts>>
+
+/** The SDK's own variables point it at the emulators. */
 const environment = {
+  AWS_ENDPOINT_URL_STS: '',
   AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb'),
   AWS_REGION: 'local',
   AWS_ACCESS_KEY_ID: 'local',
@@ -25,6 +29,8 @@ const run = (...args: string[]) => cli.run([...args, '--stack', stack], { enviro
 const json = (...args: string[]) => cli.json([...args, '--stack', stack], { environment })
 
 beforeAll(async () => {
+  sts = await startSts('arn:aws:iam::123456789012:user/ada')
+  environment.AWS_ENDPOINT_URL_STS = sts.url
   for (const table of tables) await provisionTable(inject('dynamodb'), table)
   cli.write(inFolder('hello', greeter('Hello')))
 })
@@ -32,6 +38,7 @@ afterAll(async () => {
   const client = new DynamoDBClient(sdkConfig(inject('dynamodb')))
   for (const TableName of tables) await client.send(new DeleteTableCommand({ TableName }))
   client.destroy()
+  await sts.stop()
   cli.remove()
 })
 
