@@ -7,6 +7,7 @@ import { render } from 'preact'
 import { App } from './app/app.tsx'
 import { serveChecks } from './schema/run-check.ts'
 import { readSignInLink, startRouter } from './state/location.ts'
+import { takeProviderResponse } from './state/provider-sign-in.ts'
 import { startSession } from './state/session.ts'
 
 // The same file is the script of the worker that checks large texts, which has no document.
@@ -14,7 +15,9 @@ if (typeof document === 'undefined') serveChecks()
 else start()
 
 function start(): void {
-  // Before anything else: the link of `npm start` contains a token, which must not stay in the address bar.
+  // Before anything else: neither a code of the identity provider nor the token of a link, such as that of `npm start`,
+  // must stay in the address bar.
+  takeProviderResponse()
   readSignInLink()
   startSession()
   startRouter()

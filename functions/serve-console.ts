@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { openConsoleFiles, PAGE } from '../lib/console-server/console-files.ts'
 import { toFileResponse } from '../lib/console-server/file-response.ts'
+import { addSignIn } from '../lib/console-server/sign-in-settings.ts'
 import { RouteNotFound } from '../lib/core/errors.ts'
 import { CONSOLE_FOLDER } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
@@ -8,6 +9,9 @@ import { endpoint, type Request } from '../lib/http/endpoint.ts'
 const files = openConsoleFiles(
   process.env[CONSOLE_FOLDER] ?? fileURLToPath(new URL('console', import.meta.url)),
 )
+
+const page = files.get(PAGE)
+if (page) files.set(PAGE, addSignIn(page, process.env))
 
 /** URLs in the page are relative to `/console` without a slash at its end: other paths of the page redirect to it. */
 async function serveConsole({ event, basePath, path }: Request<'serve-console'>) {

@@ -8,10 +8,15 @@ import {
   CLIENT_ID_RULE,
   findMissingSetting,
   ISSUER_RULE,
+  ORIGIN_RULE,
   parseAudiences,
   parseClientId,
   parseIssuer,
+  parseOrigin,
+  parseScope,
+  SCOPE_RULE,
 } from '../lib/access/identity-settings.ts'
+import { DEFAULT_SCOPE } from '../lib/console-server/sign-in-settings.ts'
 import * as limits from '../lib/core/limits.ts'
 import { type Environment, MODEL_ENDPOINTS } from '../lib/environment.ts'
 import { parseCorsOrigins } from '../lib/http/cors.ts'
@@ -311,6 +316,17 @@ const settingsOf = (environment: Environment) => ({
     description:
       'The public client as which the [console](console.md) signs in at the identity provider. If unset, the console asks for an API token.',
   }),
+  oidcScope: optional(checked(parseScope), {
+    allowed: SCOPE_RULE,
+    shownDefault: `\`${DEFAULT_SCOPE}\``,
+    description:
+      'The scopes that the console asks the identity provider for, such as `openid profile api://<id>/console` of Microsoft Entra ID.',
+  }),
+  oidcTokenOrigin: optional(checked(parseOrigin), {
+    allowed: ORIGIN_RULE,
+    description:
+      "The origin of the provider's token endpoint, if it is another one than the issuer's, as with [Amazon Cognito](identity.md#sign-in-to-the-console). The console may then send requests to it.",
+  }),
   disableExecuteApiEndpoint: flag({
     default: null,
     description:
@@ -488,10 +504,19 @@ function rejectCombinations(settings: Settings): void {
     oidcAudience: audience,
     oidcMapping: mapping,
     oidcClientId: clientId,
+    oidcScope: scope,
+    oidcTokenOrigin: tokenOrigin,
   } = settings
   const missing = findMissingSetting(
-    { issuer, audience, mapping, clientId },
-    { issuer: 'oidcIssuer', audience: 'oidcAudience', mapping: 'oidcMapping', clientId: 'oidcClientId' },
+    { issuer, audience, mapping, clientId, scope, tokenOrigin },
+    {
+      issuer: 'oidcIssuer',
+      audience: 'oidcAudience',
+      mapping: 'oidcMapping',
+      clientId: 'oidcClientId',
+      scope: 'oidcScope',
+      tokenOrigin: 'oidcTokenOrigin',
+    },
   )
   if (missing) reject(missing)
   for (const unit of ['Read', 'Write'] as const)

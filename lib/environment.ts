@@ -72,6 +72,10 @@ export const OIDC_AUDIENCE = 'OIDC_AUDIENCE'
 export const OIDC_MAPPING = 'OIDC_MAPPING'
 /** The client of the identity provider as which the console signs in. Absent: it asks for an API token. */
 export const OIDC_CLIENT_ID = 'OIDC_CLIENT_ID'
+/** The scopes that the console asks the identity provider for, separated by spaces. */
+export const OIDC_SCOPE = 'OIDC_SCOPE'
+/** The origin of the token endpoint of the identity provider, if it is not that of the issuer. */
+export const OIDC_TOKEN_ORIGIN = 'OIDC_TOKEN_ORIGIN'
 
 /** Endpoint of an emulator of EventBridge; absent on AWS. */
 export const EVENTBRIDGE_ENDPOINT = 'EVENTBRIDGE_ENDPOINT'

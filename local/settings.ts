@@ -5,11 +5,16 @@ import {
   CLIENT_ID_RULE,
   findMissingSetting,
   ISSUER_RULE,
+  ORIGIN_RULE,
   parseAudiences,
   parseClientId,
   parseIssuer,
+  parseOrigin,
+  parseScope,
+  SCOPE_RULE,
 } from '../lib/access/identity-settings.ts'
 import { isTokenFormat } from '../lib/access/tokens.ts'
+import { DEFAULT_SCOPE } from '../lib/console-server/sign-in-settings.ts'
 import * as limits from '../lib/core/limits.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import * as variables from '../lib/environment.ts'
@@ -106,6 +111,16 @@ export const localSettings = (environment: variables.Environment) => ({
     allowed: CLIENT_ID_RULE,
     description:
       'The public client as which the [console](console.md) signs in at the identity provider. If unset, the console asks for an API token.',
+  }),
+  [variables.OIDC_SCOPE]: optional(checked(parseScope, variables.OIDC_SCOPE), {
+    allowed: SCOPE_RULE,
+    shownDefault: `\`${DEFAULT_SCOPE}\``,
+    description: 'The scopes that the console asks the identity provider for.',
+  }),
+  [variables.OIDC_TOKEN_ORIGIN]: optional(checked(parseOrigin, variables.OIDC_TOKEN_ORIGIN), {
+    allowed: ORIGIN_RULE,
+    description:
+      "The origin of the provider's token endpoint, if it is another one than the issuer's. The console may then send requests to it.",
   }),
   [variables.DYNAMODB_ENDPOINT]: endpoint(variables.DYNAMODB_ENDPOINT, 'DynamoDB'),
   [variables.SQS_ENDPOINT]: endpoint(variables.SQS_ENDPOINT, 'SQS'),
@@ -250,12 +265,16 @@ export function readLocalSettings(given: variables.Environment) {
       audience: values[variables.OIDC_AUDIENCE],
       mapping: values[variables.OIDC_MAPPING],
       clientId: values[variables.OIDC_CLIENT_ID],
+      scope: values[variables.OIDC_SCOPE],
+      tokenOrigin: values[variables.OIDC_TOKEN_ORIGIN],
     },
     {
       issuer: variables.OIDC_ISSUER,
       audience: variables.OIDC_AUDIENCE,
       mapping: variables.OIDC_MAPPING,
       clientId: variables.OIDC_CLIENT_ID,
+      scope: variables.OIDC_SCOPE,
+      tokenOrigin: variables.OIDC_TOKEN_ORIGIN,
     },
   )
   if (missing) throw new Error(`Invalid settings: ${missing}`)

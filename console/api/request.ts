@@ -1,7 +1,7 @@
 import { EventParser, type SentEvent } from '../../clients/typescript/src/runs/sse.ts'
 import { fitsDoubles, parseStoredJson } from '../../lib/core/json/parse-json.ts'
 import { type Query, toSearchParams } from '../state/location.ts'
-import { credentials, REJECTED, signOut } from '../state/session.ts'
+import { credentials, rejectionOf, signOut } from '../state/session.ts'
 import { toApiError, unreachable } from './api-error.ts'
 
 type RequestOptions = {
@@ -46,7 +46,8 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
   if (response.ok) return response
   const error = await toApiError(response)
   // Only if it is still the token of this request.
-  if (response.status === 401 && credentials.get().token === token && token !== null) signOut(REJECTED)
+  if (response.status === 401 && credentials.get().token === token && token !== null)
+    signOut(rejectionOf(token))
   throw error
 }
 

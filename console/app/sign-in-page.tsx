@@ -1,22 +1,61 @@
 import type { TargetedSubmitEvent } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import type { SignInSettings } from '../../lib/console-server/sign-in-settings.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, toUrl } from '../api/request.ts'
-import { asApiError } from '../api/use-resource.ts'
-import { ErrorBox } from '../components/page.tsx'
+import { asApiError, useResource } from '../api/use-resource.ts'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { arrivingSignIn, readSignInSettings } from '../state/provider-sign-in.ts'
 import { signIn } from '../state/session.ts'
+import { useStore } from '../state/store.ts'
 import { isJwt, KEPT_DAYS } from '../state/token-storage.ts'
 import { DOCS_URL, Logo } from './layout.tsx'
+import { loadScript } from './lazy-page.tsx'
 
-/** The token is checked before it is kept. @param rejection why the last one is no longer in use */
+/** @param rejection why the last token is no longer in use */
 export function SignInPage({ rejection }: { rejection: string | null }) {
-  const [error, setError] = useState<ApiError | null>(null)
-  const [isChecking, setIsChecking] = useState(false)
-  const [isOfProvider, setIsOfProvider] = useState(false)
+  const settings = useMemo(readSignInSettings, [])
+  const arriving = useStore(arrivingSignIn)
+  const isArriving = arriving?.kind === 'resumed' || Boolean(arriving?.response.pending)
   useEffect(() => {
     document.title = 'Sign in · Agent Execution Service'
   }, [])
+  return (
+    <main class="sign-in">
+      <h1>
+        <Logo /> Agent Execution Service
+      </h1>
+      {settings && <ProviderSignIn settings={settings} rejection={rejection} />}
+      {!isArriving && <TokenForm rejection={settings ? null : rejection} isAlternative={settings !== null} />}
+      <p class="actions">
+        <a href={DOCS_URL}>Documentation</a>
+        <a href={toUrl('/v1/openapi.json')}>OpenAPI document</a>
+      </p>
+    </main>
+  )
+}
+
+const loadCard = () => import('../sign-in/provider-card.tsx')
+
+function ProviderSignIn(props: { settings: SignInSettings; rejection: string | null }) {
+  const { data, error, reload } = useResource('sign-in', () => loadScript(loadCard))
+  useEffect(() => {
+    if (error) arrivingSignIn.set(null)
+  }, [error])
+  if (data) return <data.ProviderCard {...props} />
+  return (
+    <div class="provider-card">
+      {error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading the sign-in…" />}
+    </div>
+  )
+}
+
+/** The token is checked before it is kept. @param isAlternative to the sign-in at the identity provider */
+function TokenForm({ rejection, isAlternative }: { rejection: string | null; isAlternative: boolean }) {
+  const [error, setError] = useState<ApiError | null>(null)
+  const [isChecking, setIsChecking] = useState(false)
+  const [isOfProvider, setIsOfProvider] = useState(false)
 
   async function submit(event: TargetedSubmitEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -34,60 +73,51 @@ export function SignInPage({ rejection }: { rejection: string | null }) {
 
   const isRejected = error?.status === 401
   return (
-    <main class="sign-in">
-      <h1>
-        <Logo /> Agent Execution Service
-      </h1>
-      <form onSubmit={submit}>
-        <label for="token">API token</label>
-        <input
-          id="token"
-          name="token"
-          type="password"
-          required
-          // Anything else cannot be sent in a header.
-          pattern="\s*[!-~]+\s*"
-          title="A token has no spaces and no letters beyond ASCII."
-          autocomplete="off"
-          spellcheck={false}
-          aria-describedby="token-help"
-          aria-invalid={isRejected}
-          onInput={({ currentTarget }) => setIsOfProvider(isJwt(currentTarget.value.trim()))}
-        />
-        <p id="token-help" class="muted">
-          <code>npm run agents -- tokens create</code> creates one; <code>npm start</code> prints a link that
-          signs you in. Further tabs are signed in, too, until you close them all or sign out.
-        </p>
-        <label class="choice">
-          <input type="checkbox" name="keep" disabled={isOfProvider} aria-describedby="keep-help" />
-          Keep me signed in on this device
-        </label>
-        <p id="keep-help" class="muted">
-          {isOfProvider
-            ? 'A token of an identity provider is not kept, not even when you reload the only tab.'
-            : `The browser keeps the token for ${KEPT_DAYS} days, until you sign out. Leave this off on a device that others use.`}
-        </p>
-        <div role="alert">
-          {isRejected ? (
-            <p class="field-error">
-              The service does not know this token. Check that it is complete and not revoked.
-            </p>
-          ) : error?.status === 403 ? (
-            <p class="field-error">{error.message}</p>
-          ) : error ? (
-            <ErrorBox error={error} />
-          ) : (
-            rejection !== null && <p class="field-error">{rejection}</p>
-          )}
-        </div>
-        <button type="submit" class="primary" disabled={isChecking}>
-          {isChecking ? 'Checking…' : 'Sign in'}
-        </button>
-      </form>
-      <p class="actions">
-        <a href={DOCS_URL}>Documentation</a>
-        <a href={toUrl('/v1/openapi.json')}>OpenAPI document</a>
+    <form onSubmit={submit}>
+      <label for="token">{isAlternative ? 'Or an API token' : 'API token'}</label>
+      <input
+        id="token"
+        name="token"
+        type="password"
+        required
+        // Anything else cannot be sent in a header.
+        pattern="\s*[!-~]+\s*"
+        title="A token has no spaces and no letters beyond ASCII."
+        autocomplete="off"
+        spellcheck={false}
+        aria-describedby="token-help"
+        aria-invalid={isRejected}
+        onInput={({ currentTarget }) => setIsOfProvider(isJwt(currentTarget.value.trim()))}
+      />
+      <p id="token-help" class="muted">
+        <code>npm run agents -- tokens create</code> creates one; <code>npm start</code> prints a link that
+        signs you in. Further tabs are signed in, too, until you close them all or sign out.
       </p>
-    </main>
+      <label class="choice">
+        <input type="checkbox" name="keep" disabled={isOfProvider} aria-describedby="keep-help" />
+        Keep me signed in on this device
+      </label>
+      <p id="keep-help" class="muted">
+        {isOfProvider
+          ? 'A token of an identity provider is not kept, not even when you reload the only tab.'
+          : `The browser keeps the token for ${KEPT_DAYS} days, until you sign out. Leave this off on a device that others use.`}
+      </p>
+      <div role="alert">
+        {isRejected ? (
+          <p class="field-error">
+            The service does not know this token. Check that it is complete and not revoked.
+          </p>
+        ) : error?.status === 403 ? (
+          <p class="field-error">{error.message}</p>
+        ) : error ? (
+          <ErrorBox error={error} />
+        ) : (
+          rejection !== null && <p class="field-error">{rejection}</p>
+        )}
+      </div>
+      <button type="submit" class={isAlternative ? undefined : 'primary'} disabled={isChecking}>
+        {isChecking ? 'Checking…' : 'Sign in'}
+      </button>
+    </form>
   )
 }

@@ -1,9 +1,10 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import { arrivingSignIn, keepResume, keepSignedOut } from './provider-sign-in.ts'
 import { createStore, type Store } from './store.ts'
 import { linkTabs, type TabLink } from './token-channel.ts'
-import { isToken, openTokenStorage, type TokenStorage } from './token-storage.ts'
+import { isJwt, isToken, openTokenStorage, type TokenStorage } from './token-storage.ts'
 
 /** The API token in use. `rejection`: why the last one was rejected or removed, for the sign-in page. */
 type Credentials = { token: string | null; rejection: string | null }
@@ -17,7 +18,11 @@ export const isLookingForToken: Store<boolean> = createStore(true)
 /** The token of a link that was opened while another one was in use, until the user has chosen. */
 export const offeredToken: Store<string | null> = createStore<string | null>(null)
 
-export const REJECTED = 'The service rejected the token: it may have expired, or been revoked. Sign in again.'
+const REJECTED = 'The service rejected the token: it may have expired, or been revoked. Sign in again.'
+const EXPIRED = 'Your sign-in has expired. Sign in again: what you typed is kept.'
+
+/** Why the service no longer accepts a token. Those of an identity provider often end within an hour. */
+export const rejectionOf = (token: string): string => (isJwt(token) ? EXPIRED : REJECTED)
 
 /** A tab answers within a few milliseconds, if the device is not busy. */
 const ANSWER_MS = 200
@@ -42,8 +47,16 @@ export function startSession(): void {
   linkStorage.save(linkToken)
   tabs = openTabs(key)
   const token = opened.load()
-  credentials.subscribe(() => opened.save(credentials.get().token))
-  if (token !== null) use(token)
+  credentials.subscribe(() => {
+    const { token: current } = credentials.get()
+    opened.save(current)
+    keepResume(current !== null && isJwt(current))
+    if (current !== null) arrivingSignIn.set(null)
+  })
+  const arriving = arrivingSignIn.get()
+  // What the user has just asked for comes first.
+  if (arriving?.kind === 'returned' && arriving.response.pending) isLookingForToken.set(false)
+  else if (token !== null) use(token)
   else tabs?.ask(use)
   void findOthers(key).then((hasOthers) => {
     const ms = hasOthers ? KNOWN_ANSWER_MS : hasOthers === null && tabs ? ANSWER_MS : 0
@@ -99,8 +112,11 @@ function openTabs(key: string): TabLink | null {
         usedAt: document.hasFocus() ? Date.now() : usedAt,
       }),
       onEnded: (token, isRejected) => {
-        if (credentials.get().token === token)
-          credentials.set({ token: null, rejection: isRejected ? REJECTED : null })
+        const { token: current } = credentials.get()
+        // Two tabs that signed in at the identity provider have different tokens of the same person.
+        const isSamePerson = current !== null && !isRejected && isJwt(current) && isJwt(token)
+        if (current === token || isSamePerson)
+          credentials.set({ token: null, rejection: isRejected ? rejectionOf(token) : null })
       },
     })
   } catch {
@@ -137,6 +153,16 @@ export function offer(token: string): void {
   else credentials.set({ token: null, rejection: 'The link contains no valid token.' })
 }
 
+/** The token of a tab that has signed in at the identity provider meanwhile; null without one. */
+export const findProviderToken = (): Promise<string | null> =>
+  new Promise((resolve) => {
+    tabs?.ask((token) => resolve(isJwt(token) ? token : null))
+    setTimeout(() => {
+      tabs?.cancel()
+      resolve(null)
+    }, ANSWER_MS)
+  })
+
 /** @param isKept by this device, also when all tabs are closed */
 export function signIn(token: string, { isKept = false } = {}): void {
   tabs?.cancel()
@@ -153,6 +179,7 @@ export function signOut(rejection: string | null = null): void {
   if (token !== null) {
     tabs?.end(token, rejection !== null)
     storage?.mark(token, true)
+    if (rejection === null && isJwt(token)) keepSignedOut(true)
   }
   // Another one that this device keeps is not rejected.
   if (rejection === null || token === null) storage?.forget()

@@ -249,7 +249,15 @@ function createEnvironment(
 /** The authorizer checks tokens, the endpoints name the issuer, and the console signs in. */
 function createIdentityEnvironment(
   name: FunctionName,
-  { oidcIssuer, oidcAudience, oidcMapping, oidcClientId, publicUrl }: ServiceSettings,
+  {
+    oidcIssuer,
+    oidcAudience,
+    oidcMapping,
+    oidcClientId,
+    oidcScope,
+    oidcTokenOrigin,
+    publicUrl,
+  }: ServiceSettings,
 ): Record<string, string> {
   if (!oidcIssuer || !oidcAudience || !oidcMapping) return {}
   const issuer = { [variables.OIDC_ISSUER]: oidcIssuer }
@@ -263,7 +271,13 @@ function createIdentityEnvironment(
       ...(publicUrl && { [variables.PUBLIC_URL]: parsePublicUrl(publicUrl) }),
     }
   if (name !== 'serve-console' || !oidcClientId) return issuer
-  return { ...issuer, ...audience, [variables.OIDC_CLIENT_ID]: oidcClientId }
+  return {
+    ...issuer,
+    ...audience,
+    [variables.OIDC_CLIENT_ID]: oidcClientId,
+    ...(oidcScope && { [variables.OIDC_SCOPE]: oidcScope }),
+    ...(oidcTokenOrigin && { [variables.OIDC_TOKEN_ORIGIN]: oidcTokenOrigin }),
+  }
 }
 
 const toPascalCase = (name: string) =>

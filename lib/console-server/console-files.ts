@@ -16,6 +16,8 @@ export type ConsoleFile = {
   compressed: Record<Encoding, Buffer>
   /** The name contains a hash of the content, so that caches may keep the file. */
   isImmutable: boolean
+  /** Origins to which the page may send requests beside its own. */
+  connectsTo?: string[]
 }
 
 /** All files are text: API Gateway can then buffer responses without base64. */
@@ -46,14 +48,18 @@ function readConsoleFile(path: string, name: string): ConsoleFile {
   // The name identifies its content.
   if (name.endsWith('.svg')) return { ...file, etag: `W/"${name}"`, ...readLater(path) }
   const content = readFileSync(path)
-  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 16)
   return {
     ...file,
-    // Weak, because the compressed forms have other bytes.
-    etag: `W/"${hash}"`,
+    etag: etagOf(content),
     content,
     compressed: { br: readFileSync(`${path}.br`), gzip: readFileSync(`${path}.gzip`) },
   }
+}
+
+/** Weak, because the compressed forms have other bytes. */
+export function etagOf(content: Buffer): string {
+  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 16)
+  return `W/"${hash}"`
 }
 
 /** A start does not wait for pictures, which few people look at: they are read each time. */

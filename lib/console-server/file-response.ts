@@ -7,19 +7,19 @@ import { type ConsoleFile, ENCODINGS, type Encoding } from './console-files.ts'
  * The console loads nothing from other hosts, and no script or style that is not a file of its own. A text that was
  * inserted into the page as markup by mistake could therefore not run.
  */
-export const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const toContentSecurityPolicy = ({ connectsTo = [] }: ConsoleFile) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    ["connect-src 'self'", ...connectsTo].join(' '),
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 
 const SECURITY_HEADERS = {
-  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
@@ -34,6 +34,7 @@ export function toFileResponse(file: ConsoleFile, event: ServiceEvent): HttpResp
   const { type, etag, isImmutable } = file
   const encoding = encodingFor(event)
   const headers = {
+    'Content-Security-Policy': toContentSecurityPolicy(file),
     ...SECURITY_HEADERS,
     'Cache-Control': isImmutable ? `public, max-age=${ONE_YEAR_SECONDS}, immutable` : 'no-cache',
     ETag: etag,
