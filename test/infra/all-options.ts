@@ -33,6 +33,8 @@ export const ALL_OPTIONS = {
   oidcAudience: 'https://agents.example.com, api://agents',
   oidcMapping: '{"organization":"0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48","scopes":["run","read"]}',
   oidcClientId: 'console',
+  oidcScope: 'openid profile',
+  oidcTokenOrigin: 'https://token.example.com',
   disableExecuteApiEndpoint: true,
   vpcId: 'vpc-0123456789abcdef0',
   subnetIds: 'subnet-0123456789abcdef0,subnet-1123456789abcdef0',
