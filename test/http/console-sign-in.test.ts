@@ -1,0 +1,96 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { type ConsoleFile, etagOf } from '../../lib/console-server/console-files.ts'
+import { toFileResponse } from '../../lib/console-server/file-response.ts'
+import { addSignIn } from '../../lib/console-server/sign-in-settings.ts'
+import type { Environment } from '../../lib/environment.ts'
+import type { ServiceEvent } from '../../lib/http/event.ts'
+
+const content = Buffer.from('<head>\n    <title>Console</title></head>')
+const PAGE: ConsoleFile = {
+  type: 'text/html; charset=utf-8',
+  etag: etagOf(content),
+  content,
+  compressed: { br: content, gzip: content },
+  isImmutable: false,
+}
+
+const PROVIDER = {
+  OIDC_ISSUER: 'https://login.example.com/acme/',
+  OIDC_AUDIENCE: ' https://agents.example.com , api://agents',
+  OIDC_CLIENT_ID: 'console',
+}
+
+const respond = (file: ConsoleFile, headers: Record<string, string> = {}) =>
+  toFileResponse(file, { headers } as unknown as ServiceEvent)
+
+const policyOf = (environment: Environment) =>
+  respond(addSignIn(PAGE, environment)).headers?.['Content-Security-Policy']
+
+const metaOf = (text: string) => {
+  const [, attribute = ''] = /<meta name="sign-in" content="([^"]*)">/.exec(text) ?? []
+  return JSON.parse(attribute.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&'))
+}
+
+describe('the page of the console', () => {
+  it.each([
+    {},
+    { OIDC_ISSUER: PROVIDER.OIDC_ISSUER, OIDC_AUDIENCE: 'a' },
+    { OIDC_CLIENT_ID: 'console' },
+    { OIDC_ISSUER: '', OIDC_CLIENT_ID: '' },
+  ])('is the same without an issuer and a client: %j', (environment) => {
+    expect(addSignIn(PAGE, environment)).toBe(PAGE)
+    expect(policyOf(environment)).toContain("connect-src 'self';")
+  })
+
+  it('says where and as what to sign in, in each of its forms', () => {
+    const page = addSignIn(PAGE, PROVIDER)
+    const expected = {
+      issuer: 'https://login.example.com/acme/',
+      clientId: 'console',
+      audience: 'https://agents.example.com',
+      scope: 'openid profile email',
+      origins: ['https://login.example.com'],
+    }
+    expect(metaOf(page.content.toString())).toEqual(expected)
+    expect(page.content.toString()).toContain('<title>Console</title>')
+    expect(brotliDecompressSync(page.compressed.br).equals(page.content)).toBe(true)
+    expect(gunzipSync(page.compressed.gzip).equals(page.content)).toBe(true)
+  })
+
+  it('may connect to the issuer and its token endpoint, and to nothing else', () => {
+    expect(policyOf(PROVIDER)).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' https://login.example.com; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
+    expect(policyOf({ ...PROVIDER, OIDC_TOKEN_ORIGIN: 'https://token.example.com' })).toContain(
+      "connect-src 'self' https://login.example.com https://token.example.com;",
+    )
+  })
+
+  it('gets another entity tag with each policy: browsers keep the policy that they have on 304', () => {
+    const pages = [
+      PAGE,
+      addSignIn(PAGE, PROVIDER),
+      addSignIn(PAGE, { ...PROVIDER, OIDC_CLIENT_ID: 'other' }),
+      addSignIn(PAGE, { ...PROVIDER, OIDC_TOKEN_ORIGIN: 'https://token.example.com' }),
+    ]
+    const tags = pages.map(({ etag }) => etag)
+    expect(new Set(tags).size).toBe(pages.length)
+    for (const page of pages)
+      expect(tags.map((tag) => respond(page, { 'If-None-Match': tag }).status)).toEqual(
+        tags.map((tag) => (tag === page.etag ? 304 : 200)),
+      )
+  })
+
+  it('contains settings as text, not as markup', () => {
+    const clientId = `"><script>alert(1)</script><meta content="&quot;$&`
+    const text = addSignIn(PAGE, { ...PROVIDER, OIDC_CLIENT_ID: clientId }).content.toString()
+    expect(text).not.toContain('<script')
+    expect(metaOf(text).clientId).toBe(clientId)
+  })
+
+  it('has the policy of its own, other files have not', () => {
+    const script = { ...PAGE, isImmutable: true }
+    expect(respond(script).headers?.['Content-Security-Policy']).toContain("connect-src 'self';")
+  })
+})
