@@ -192,6 +192,12 @@ export const MeContext = createContext<MeRecord | null>(null)
 
 export const useMe = (): MeRecord | null => useContext(MeContext)
 
+/** The ID of whom the identity provider has identified, which is that of all their tokens. Null for an API token. */
+export function personOf({ tokenId }: MeRecord): string | null {
+  const { token } = credentials.get()
+  return token !== null && isJwt(token) ? tokenId : null
+}
+
 export type Scope = MeRecord['scopes'][number]
 
 /** Whether the token may change what belongs to all tenants, such as agents. False until it is known. */

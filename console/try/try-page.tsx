@@ -15,7 +15,7 @@ import { printJson } from '../schema/json-edit.ts'
 import { openSchema } from '../schema/schema-view.ts'
 import { isEditable } from '../schema/use-large-input.ts'
 import { toHref, toPath } from '../state/location.ts'
-import { useMe } from '../state/session.ts'
+import { personOf, useMe } from '../state/session.ts'
 import { CodeSamples } from './code-samples.tsx'
 import { applicableOptions, NO_OPTIONS, optionsOfRun, type RunOptions, toParameters } from './run-options.ts'
 import { SavedInputsCard } from './saved-inputs-card.tsx'
@@ -103,7 +103,13 @@ function TryAgent({ agent, versions, from, fromId, given, me }: AgentProps) {
   const schemaOf = (options: RunOptions) =>
     (versionOf(options)?.inputSchema ?? agent.inputSchema) as JsonObject
   const owner = useMemo(
-    () => me && { organizationId: me.organizationId, tenantId: me.tenantId, agentId: agent.id },
+    () =>
+      me && {
+        organizationId: me.organizationId,
+        tenantId: me.tenantId,
+        personId: personOf(me),
+        agentId: agent.id,
+      },
     [],
   )
   const initial = useMemo((): Typed => {

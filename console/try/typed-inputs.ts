@@ -3,8 +3,16 @@ import { keysOf, openStorage, readText, type TextStorage, writeText } from '../s
 import { NO_OPTIONS, type RunOptions } from './run-options.ts'
 import type { StorableText } from './strip-files.ts'
 
-/** Whose input it is: nobody else sees it. `tenantId`: of the token, not of the run. */
-export type InputOwner = { organizationId: string; tenantId: string | null; agentId: string }
+/**
+ * Whose input it is: nobody else sees it. `tenantId`: of the token, not of the run. `personId`: of whom the identity
+ * provider has identified; API tokens of a tenant share their inputs.
+ */
+export type InputOwner = {
+  organizationId: string
+  tenantId: string | null
+  personId?: string | null
+  agentId: string
+}
 
 /** What was typed and not run from, until it is reset. */
 export type TypedInput = { text: string; options: RunOptions; hadFiles: boolean }
@@ -13,8 +21,10 @@ export type TypedInput = { text: string; options: RunOptions; hadFiles: boolean 
 export const MAX_TYPED_CHARACTERS = 200_000
 const MAX_IN_MEMORY = 20
 
-export const ownerKey = ({ organizationId, tenantId, agentId }: InputOwner): string =>
-  [organizationId, tenantId === null ? '' : `t${tenantId}`, agentId].map(encodeURIComponent).join('/')
+export const ownerKey = ({ organizationId, tenantId, personId, agentId }: InputOwner): string =>
+  [organizationId, tenantId === null ? '' : `t${tenantId}`, ...(personId ? [personId] : []), agentId]
+    .map(encodeURIComponent)
+    .join('/')
 
 const PREFIX = 'agent-execution-service.typed/'
 

@@ -20,7 +20,10 @@ export const TOPICS: [topic: string, pages: string[]][] = [
   ['Wait', ['waiting', 'approvals', 'signals']],
   ['Release agents', ['lifecycle', 'releases', 'trials', 'rollouts']],
   ['Serve customers', ['tenants', 'limits']],
-  ['Deploy', ['configuration', 'deploy', 'settings', 'construct', 'vpc', 'managed-instances', 'local-aws']],
+  [
+    'Deploy',
+    ['configuration', 'deploy', 'settings', 'identity', 'construct', 'vpc', 'managed-instances', 'local-aws'],
+  ],
   ['Operate', ['alarms', 'runbooks', 'restore', 'costs', 'scaling', 'proof']],
   ['How it works', ['architecture', 'recovery']],
 ]

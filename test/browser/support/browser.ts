@@ -8,8 +8,11 @@ const TIMEOUT_MS = 60_000
 /** What a page of the console never does. */
 type Misconduct = { kind: 'dialog' | 'error' | 'foreign request' | 'policy violation'; text: string }
 
-/** For a test file: a browser, and pages that are closed after each test. A page that misbehaves fails its test. */
-export function useBrowser() {
+/**
+ * For a test file: a browser, and pages that are closed after each test. A page that misbehaves fails its test.
+ * @param others origins to which the pages may send requests beside their own
+ */
+export function useBrowser(others: () => string[] = () => []) {
   let browser: Browser
   const pages: Page[] = []
   const misconduct: Misconduct[] = []
@@ -29,7 +32,8 @@ export function useBrowser() {
       context.setDefaultTimeout(TIMEOUT_MS)
       const page = await context.newPage()
       pages.push(page)
-      watch(page, new URL(url).origin, (kind, text) => void misconduct.push({ kind, text }))
+      const origins = [new URL(url).origin, ...others()]
+      watch(page, origins, (kind, text) => void misconduct.push({ kind, text }))
       await page.goto(url)
       // The console first asks other tabs for their token: a page that is left before that has not kept its own.
       if (url.includes('#token=')) await page.locator('.layout, .sign-in').first().waitFor()
@@ -38,7 +42,11 @@ export function useBrowser() {
   }
 }
 
-function watch(page: Page, origin: string, report: (kind: Misconduct['kind'], text: string) => void): void {
+function watch(
+  page: Page,
+  origins: string[],
+  report: (kind: Misconduct['kind'], text: string) => void,
+): void {
   page.on('dialog', (dialog) => {
     report('dialog', dialog.message())
     void dialog.dismiss()
@@ -46,7 +54,8 @@ function watch(page: Page, origin: string, report: (kind: Misconduct['kind'], te
   page.on('pageerror', (error) => report('error', String(error.stack ?? error)))
   page.on('request', (request) => {
     const url = request.url()
-    if (!url.startsWith(`${origin}/`) && !/^(?:data|blob|about):/.test(url)) report('foreign request', url)
+    const isOwn = origins.some((origin) => url.startsWith(`${origin}/`))
+    if (!isOwn && !/^(?:data|blob|about):/.test(url)) report('foreign request', url)
   })
   page.on('console', (message) => {
     // Failed requests are logged as errors, too.

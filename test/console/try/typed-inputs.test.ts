@@ -25,6 +25,7 @@ describe('TypedInputs', () => {
     [{ organizationId: 'o2' }],
     [{ tenantId: 'acme' }],
     [{ tenantId: '' }],
+    [{ personId: 'p1' }],
     [{ agentId: 'a2' }],
     [{ organizationId: 'o1/a1', agentId: '' }],
   ])('does not give it to another owner: %j', (other) => {
