@@ -1,7 +1,7 @@
 import type { SignInSettings } from '../../lib/console-server/sign-in-settings.ts'
 import { keepPending, type ProviderResponse } from '../state/provider-sign-in.ts'
 import { isJwt, isToken } from '../state/token-storage.ts'
-import { ASK, discoverProvider, fetchJson, hostOf, isIssuer, SignInError } from './provider.ts'
+import { ASK, discoverProvider, fetchJson, hostOf, SignInError } from './provider.ts'
 
 /**
  * The authorization code flow with PKCE (RFC 6749, section 4.1; RFC 7636; RFC 9700): this page has no secret, so that
@@ -89,7 +89,7 @@ export async function completeSignIn(
 
 /** The response of another provider must not be sent to this one (RFC 9207, section 2.4). */
 function checkError(settings: SignInSettings, response: ProviderResponse): void {
-  if (response.issuer !== null && !isIssuer(response.issuer, settings)) throw wrongIssuer(settings, response)
+  if (response.issuer !== null && response.issuer !== settings.issuer) throw wrongIssuer(settings, response)
   if (response.error !== null) throw toSignInError(settings, response.error, response.description)
 }
 

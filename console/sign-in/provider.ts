@@ -25,22 +25,16 @@ export type Provider = {
 /** How a person calls it. */
 export const hostOf = ({ issuer }: SignInSettings): string => new URL(issuer).host
 
-const withoutSlash = (text: string) => text.replace(/\/$/, '')
-
-/** Both forms of an issuer are in use, with and without a slash at its end. */
-export const isIssuer = (text: unknown, { issuer }: SignInSettings): boolean =>
-  typeof text === 'string' && withoutSlash(text) === withoutSlash(issuer)
-
 /** @throws SignInError */
 export async function discoverProvider(settings: SignInSettings, signal: AbortSignal): Promise<Provider> {
   const host = hostOf(settings)
-  const url = `${withoutSlash(settings.issuer)}/.well-known/openid-configuration`
+  const url = `${settings.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const { response, body } = await fetchJson(url, settings, { signal })
   if (!response.ok || !body)
     throw new SignInError(
       `${host} does not describe itself: ${url} responds with status ${response.status}${response.ok ? ', but not with a JSON object' : ''}. ${ASK}`,
     )
-  if (!isIssuer(body.issuer, settings))
+  if (body.issuer !== settings.issuer)
     throw new SignInError(
       `${host} says that it is another issuer than the service trusts. ${ASK}`,
       body.issuer,

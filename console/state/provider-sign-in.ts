@@ -46,6 +46,7 @@ export function keepPending(pending: PendingSignIn): boolean {
  */
 export function takeProviderResponse(): void {
   if (!readSignInSettings()) return
+  const isResumed = takeResume()
   const query = new URLSearchParams(window.location.search)
   if (query.has('code') || query.has('error')) {
     const pending = takePending(query.get('state'))
@@ -55,7 +56,7 @@ export function takeProviderResponse(): void {
     )
     const given = { code: code ?? null, error: error ?? null, description: description ?? null }
     arrivingSignIn.set({ kind: 'returned', response: { ...given, issuer: issuer ?? null, pending } })
-  } else if (takeResume()) arrivingSignIn.set({ kind: 'resumed' })
+  } else if (isResumed) arrivingSignIn.set({ kind: 'resumed' })
 }
 
 /** Another one is kept: a link of somebody else must not end a sign-in. */

@@ -48,7 +48,7 @@ export function parseScope(text: string): string {
 
 /** @throws an Error */
 export function parseOrigin(text: string): string {
-  if (isSecureUrl(text) && new URL(text).origin === text) return text
+  if (isBaseUrl(text) && new URL(text).origin === text) return text
   throw new Error(`must be ${ORIGIN_RULE.replaceAll('`', '')}.`)
 }
 

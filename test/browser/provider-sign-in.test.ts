@@ -180,8 +180,13 @@ describe('sign-in at an identity provider', () => {
   it('expires while somebody types, and returns to what was typed', async () => {
     idp.knobs.tokenSeconds = 4
     const page = await open(`${console}#/agents/redact-pii/try`)
+    const response = page.waitForResponse(`${idp.issuer}/token`)
     await signInAs(page, 'ada')
     await page.getByLabel('content').fill('Write to ada@example.com')
+    const { access_token: token } = await (await response).json()
+    const { exp } = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString())
+    await expect.poll(() => Date.now() / 1_000).toBeGreaterThan(exp)
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByText('Your sign-in has expired').waitFor()
     idp.knobs.tokenSeconds = 3_600
     expect(await page.evaluate('JSON.stringify(Object.entries(sessionStorage))')).not.toContain('eyJ')
@@ -282,11 +287,10 @@ describe('a provider that fails', () => {
   it('may refuse, and say why, in a text that stays one', async () => {
     const page = await open(console)
     await button(page).click()
-    await page.getByLabel('Reason').fill('<img src=x onerror=alert(1)> \u202eevil')
+    await page.getByLabel('Reason').fill('<img src=x onerror=alert(1)>')
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByText('refused the sign-in, or you cancelled it').waitFor()
     await page.getByText('<img src=x onerror=alert(1)>').waitFor()
-    await page.getByText('U+202E').waitFor()
     expect(await page.locator('.sign-in img').count()).toBe(0)
     expect(page.url()).toBe(`${console}#/`)
     await signInAs(page, 'ada')
@@ -297,11 +301,16 @@ describe('a provider that fails', () => {
     const page = await open(console)
     await page.route(`${idp.issuer}/auth?*`, (route) => {
       const state = new URL(route.request().url()).searchParams.get('state')
-      const query = new URLSearchParams({ error: 'login_required', state: state ?? '', iss: idp.issuer })
+      const query = new URLSearchParams({
+        ...{ error: 'login_required', error_description: '\u202e<b>evil</b>' },
+        ...{ state: state ?? '', iss: idp.issuer },
+      })
       return route.fulfill({ status: 303, headers: { Location: `${console}?${query}` } })
     })
     await button(page).click()
     await page.getByText('wants you to sign in there first').waitFor()
+    await page.getByText('U+202E').waitFor()
+    await page.getByText('<b>evil</b>').waitFor()
   })
 
   it('may be down, and come back', async () => {

@@ -111,15 +111,15 @@ describe('beginSignIn', () => {
     expect(new URL(await begin({}, true)).searchParams.get('prompt')).toBe('login')
   })
 
-  it('accepts both forms of an issuer, with a slash at its end and without', async () => {
+  it('knows issuers with a slash at their ends', async () => {
     describeAs({ issuer: `${ISSUER}/` })
-    expect(await begin()).toContain('code_challenge')
     expect(await begin({ issuer: `${ISSUER}/` })).toContain('code_challenge')
   })
 
   it.each([
     ['another issuer', { issuer: 'https://evil.example' }, 'another issuer'],
     ['an issuer that only begins with it', { issuer: `${ISSUER}.evil.example` }, 'another issuer'],
+    ['the issuer with a slash, as which its tokens are rejected', { issuer: `${ISSUER}/` }, 'another issuer'],
     ['no issuer', { issuer: undefined }, 'another issuer'],
     ['no S256', { code_challenge_methods_supported: ['plain'] }, 'PKCE'],
     ['a script as its endpoint', { authorization_endpoint: 'javascript:alert(1)' }, 'authorization_endpoint'],
