@@ -13,6 +13,7 @@ import {
 } from '../../../infra/functions/function-settings.ts'
 import {
   GRANTS,
+  getAuditPrefix,
   getUpdatedPrefix,
   PROTECTED_PREFIXES,
   SECRET_FUNCTIONS,
@@ -747,6 +748,7 @@ describe('GRANTS', () => {
     const granted = {
       table: [...actions].sort(),
       updated: [getUpdatedPrefix(name) ?? []].flat(),
+      audited: [getAuditPrefix(name) ?? []].flat(),
       indexes: [...indexes].sort(),
       queue: [...queue].sort(),
       deliveryQueue,

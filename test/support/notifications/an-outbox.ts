@@ -44,7 +44,10 @@ type Message = DeliveryMessage & { visibleAt: number }
 type Sent = { destinationId: string; eventId: string; type: EventType; data: Record<string, unknown> }
 
 /** An organization with webhooks, the outbox, the delivery function, its queue, the sweeper, and a clock. */
-export function anOutbox(table: Table, { organizationId = system.newId(), startedAt = Date.now() } = {}) {
+export function anOutbox(
+  table: Table,
+  { organizationId = system.newId(), startedAt = Date.now(), environment = {} } = {},
+) {
   const stores = openStores(table)
   const webhooks = new Map<string, Webhook>()
   let now = startedAt
@@ -70,7 +73,7 @@ export function anOutbox(table: Table, { organizationId = system.newId(), starte
       return webhooks.get(id) as Webhook
     },
   }
-  const destinations = openDestinations(webhookStore, { environment: {}, cachedMs: 1 })
+  const destinations = openDestinations(webhookStore, { environment, cachedMs: 1 })
   const outbox = withOutbox({ ...stores, webhooks: webhookStore }, { queue, system: clock, destinations })
   /** The stores of another process. */
   const on = (other: Table) =>
@@ -106,6 +109,7 @@ export function anOutbox(table: Table, { organizationId = system.newId(), starte
     answers,
     webhooks,
     now: () => now,
+    clock,
     pass: (ms: number) => {
       now += ms
     },

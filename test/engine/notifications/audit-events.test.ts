@@ -1,0 +1,166 @@
+import { describe, expect, inject, it } from 'vitest'
+import { audited } from '../../../lib/access/audit-log.ts'
+import { webhookBody } from '../../../lib/api/schemas/bodies.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import {
+  EVENT_BUS,
+  EVENT_TYPES,
+  eventIdOf,
+  parseEventId,
+  type WebhookEventType,
+} from '../../../lib/core/notification.ts'
+import { handledKey } from '../../../lib/dynamodb/table/keys.ts'
+import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import { system } from '../../../lib/system.ts'
+import { provisionTable } from '../../../local/emulators/provision.ts'
+import { aChange } from '../../support/audit/a-change.ts'
+import { anOutbox, BROKEN } from '../../support/notifications/an-outbox.ts'
+
+const { graceMs } = leaseTimes()
+const BUS = { EVENT_BUS: 'bus' }
+
+/** In a table of its own: the position of the outbox is that of all organizations. */
+async function newTable(): Promise<Table> {
+  const TABLE_NAME = `audit-events-${system.newId()}`
+  await provisionTable(inject('dynamodb'), TABLE_NAME)
+  return openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+}
+
+async function open({ environment = BUS, table }: { environment?: object; table?: Table } = {}) {
+  const outbox = anOutbox(table ?? (await newTable()), { environment })
+  const { organizationId, clock } = outbox
+  const { audit } = outbox.stores
+  const change = (work: () => Promise<unknown>, isMarked = true) =>
+    audited({ audit, system: clock, isMarked }, aChange(organizationId), work)
+  /** The process dies while the change is in progress. */
+  async function die() {
+    const dying = { ...audit, end: () => Promise.reject(new Error('died')) }
+    await audited(
+      { audit: dying, system: clock, isMarked: true },
+      aChange(organizationId),
+      async () => undefined,
+    )
+  }
+  /** A minute of the sweeper and of the function that delivers. */
+  async function minute() {
+    outbox.pass(60_000)
+    await outbox.sweep()
+    await outbox.deliver()
+  }
+  async function minutes(count: number) {
+    for (let i = 0; i < count; i++) await minute()
+  }
+  return { ...outbox, audit, change, die, minutes }
+}
+
+it('has an id that names its subject', () => {
+  const event = { subject: { kind: 'audit' as const, id: system.newId() }, revision: 1 }
+  expect(parseEventId(eventIdOf(event))).toEqual(event)
+})
+
+describe('audit.recorded', () => {
+  it('is sent to the event bus once, with the entry and its result', async () => {
+    const { change, minutes, sent, audit, organizationId } = await open()
+    await change(async () => 'made')
+    const { items } = await audit.list({ organizationId, limit: 10, after: null })
+    await minutes(15)
+    expect(sent).toEqual([
+      {
+        destinationId: EVENT_BUS,
+        eventId: `evt_audit_${items[0]?.id}_1`,
+        type: 'audit.recorded',
+        data: { ...items[0], organizationId, result: 'SUCCEEDED' },
+      },
+    ])
+  })
+
+  it('is sent within three minutes, without a message of the change', async () => {
+    const { change, minutes, messages, sent } = await open()
+    await change(async () => 'made')
+    expect(messages()).toEqual([])
+    await minutes(3)
+    expect(sent).toHaveLength(1)
+  })
+
+  it('has the result of a change that failed', async () => {
+    const { change, minutes, sent } = await open()
+    await change(() => Promise.reject(new Error('broken'))).catch(() => undefined)
+    await minutes(3)
+    expect(sent[0]?.data).toMatchObject({ result: 'FAILED', error: 'InternalError' })
+  })
+
+  it('waits for the result of a change that takes long', async () => {
+    const { change, minutes, sent } = await open()
+    await change(() => minutes(10))
+    expect(sent).toEqual([])
+    await minutes(10)
+    expect(sent).toMatchObject([{ data: { result: 'SUCCEEDED' } }])
+  })
+
+  it('is sent without a result if the process has died', async () => {
+    const { die, minutes, sent } = await open()
+    await die()
+    await minutes(14)
+    expect(sent).toEqual([])
+    await minutes(12)
+    expect(sent).toMatchObject([{ data: { result: 'STARTED' } }])
+  })
+
+  it('is sent although messages are lost, and the bus fails', async () => {
+    const { change, minutes, sent, answers, setAccepting, ...outbox } = await open()
+    await change(async () => 'made')
+    setAccepting(false)
+    await expect(minutes(3)).rejects.toThrow('SQS')
+    setAccepting(true)
+    outbox.pass(2 * graceMs)
+    await outbox.sweep()
+    outbox.dropMessages()
+    answers.set(EVENT_BUS, () => BROKEN)
+    await minutes(12)
+    expect(sent.length).toBeGreaterThan(0)
+    const attempts = sent.length
+    answers.delete(EVENT_BUS)
+    await minutes(40)
+    expect(sent.length).toBeGreaterThan(attempts)
+    const subject = { kind: 'audit' as const, id: String(sent[0]?.data.id) }
+    expect(await outbox.stores.deliveries.listOf(subject)).toMatchObject([{ status: 'DELIVERED' }])
+  })
+
+  it('is sent once, however many sweepers and workers there are', async () => {
+    const table = await newTable()
+    const first = await open({ table })
+    for (let i = 0; i < 20; i++) await first.change(async () => i)
+    await first.minutes(20)
+    expect(new Set(first.sent.map(({ eventId }) => eventId)).size).toBe(20)
+    expect(first.sent).toHaveLength(20)
+  })
+
+  it('is not sent to webhooks, whatever they select', async () => {
+    const { change, minutes, sent, addWebhook } = await open()
+    addWebhook({ types: [...EVENT_TYPES] })
+    // One that was not created by the API.
+    addWebhook({ types: ['*', 'all'] as unknown as WebhookEventType[] })
+    await change(async () => 'made')
+    await minutes(5)
+    expect(sent.map(({ destinationId }) => destinationId)).toEqual([EVENT_BUS])
+    expect(webhookBody.safeParse({ url: 'https://a.example', types: ['audit.recorded'] }).success).toBe(false)
+  })
+
+  it('is not sent without an event bus, also if it was marked', async () => {
+    const { change, minutes, sent } = await open({ environment: {} })
+    await change(async () => 'made')
+    await change(async () => 'made', false)
+    expect(await minutes(15)).toBe(undefined)
+    expect(sent).toEqual([])
+  })
+
+  it('leaves nothing for good: deliveries expire', async () => {
+    const { change, minutes, audit, organizationId, engine } = await open()
+    await change(async () => 'made')
+    await minutes(5)
+    const [entry] = (await audit.list({ organizationId, limit: 1, after: null })).items
+    const subject = { kind: 'audit' as const, id: entry?.id ?? '' }
+    expect((await engine.deliveries.listOf(subject)).map(({ status }) => status)).toEqual(['DELIVERED'])
+    expect(handledKey(subject).pk).toBe(`AUDITED#${entry?.id}`)
+  })
+})
