@@ -106,6 +106,15 @@ describe('decide_approval', () => {
       isError: true,
       content: [{ text: 'Another decision on this approval is stored: approve.' }],
     })
+    const { json: entries, text } = await org.call('GET', `/v1/audit?target=${ids.executionId}`)
+    const target = { kind: 'approval', id: ids.approvalId, executionId: ids.executionId }
+    const common = { action: 'approval.decide', target, source: { interface: 'MCP', ip: '127.0.0.1' } }
+    expect(entries).toMatchObject([
+      { ...common, changes: { decision: 'reject', isEdited: false }, result: 'FAILED', error: 'ApprovalDecided' },
+      { ...common, changes: { decision: 'approve', isEdited: true }, result: 'SUCCEEDED' },
+      { ...common, changes: { decision: 'approve', isEdited: true }, result: 'SUCCEEDED' },
+    ])
+    expect(text).not.toMatch(/less|usd/)
   })
 
   it.each([
