@@ -110,7 +110,12 @@ describe('decide_approval', () => {
     const target = { kind: 'approval', id: ids.approvalId, executionId: ids.executionId }
     const common = { action: 'approval.decide', target, source: { interface: 'MCP', ip: '127.0.0.1' } }
     expect(entries).toMatchObject([
-      { ...common, changes: { decision: 'reject', isEdited: false }, result: 'FAILED', error: 'ApprovalDecided' },
+      {
+        ...common,
+        changes: { decision: 'reject', isEdited: false },
+        result: 'FAILED',
+        error: 'ApprovalDecided',
+      },
       { ...common, changes: { decision: 'approve', isEdited: true }, result: 'SUCCEEDED' },
       { ...common, changes: { decision: 'approve', isEdited: true }, result: 'SUCCEEDED' },
     ])

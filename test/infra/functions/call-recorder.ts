@@ -46,7 +46,9 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
     const { IndexName, Key } = parameters
     if (request.body.includes(`"${SECRET_PREFIX}`)) record(client, 'secrets', operation)
     record(client, 'written', ...writtenKeys(operation, parameters).map((key) => key.replace(/#.*/s, '#')))
-    const prefix = [TOKEN_PREFIX, RATE_PREFIX].find((text) => Key?.pk?.S.startsWith(text))
+    // Of others, what updates tokens is a permission of its own.
+    const own = client === 'authorize-request' ? TOKEN_PREFIX : RATE_PREFIX
+    const prefix = Key?.pk?.S.startsWith(own) ? own : undefined
     const key: string | undefined = (parameters.Item?.pk ?? Key?.pk)?.S
     const audited = [AUDIT_PREFIX, MCP_AUDIT_PREFIX].find((text) => key?.startsWith(text))
     if (audited && ['PutItem', 'UpdateItem'].includes(operation)) record(client, 'audited', audited)

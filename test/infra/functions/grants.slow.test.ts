@@ -345,6 +345,7 @@ async function manageAccess() {
   await call('list-tokens', 200)
   await call('revoke-token', 200, { tokenId, query: { afterSeconds: '60' } })
   await call('revoke-token', 200, { tokenId })
+  expect((await call('list-audit-entries', 200))[0]).toMatchObject({ action: 'token.revoke' })
 }
 
 async function manageSchedules() {
@@ -578,6 +579,8 @@ async function approve() {
   await call('decide-approval', 200, options)
   recorder.refuseMessages()
   await call('decide-approval', 200, options)
+  const repeated = { executionId: id, approvalId: approval.id, ...decision }
+  await callTool('decide_approval', repeated)
   const message = JSON.stringify({ executionId: id, organizationId, wakes: true })
   await handlers['process-execution'](toSqsEvent({ body: message, receiptHandle: 'r' }), toContext(900_000))
   expect((await call('get-execution', 200, { id })).status).toBe('SUCCESS')
