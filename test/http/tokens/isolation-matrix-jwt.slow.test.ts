@@ -1,0 +1,27 @@
+import { afterAll, inject } from 'vitest'
+import {
+  type ScriptedProvider,
+  startScriptedProvider,
+} from '../../support/identity/start-scripted-provider.ts'
+import { temporaryServices } from '../../support/service/temporary-services.ts'
+import { openJwtColumns } from '../../support/service/token-columns.ts'
+import { describeIsolation } from './isolation-matrix.ts'
+
+const { start, newFolder } = temporaryServices()
+let provider: ScriptedProvider
+
+afterAll(() => provider?.stop())
+
+async function startShared(environment: Record<string, string>): Promise<string> {
+  const shared = { DYNAMODB_ENDPOINT: inject('dynamodb'), LEASE_SECONDS: '15' }
+  return (await start(newFolder(), { ...shared, ...environment })).url
+}
+
+describeIsolation(
+  async (org, other) => {
+    provider = await startScriptedProvider()
+    return openJwtColumns(org, other, provider, startShared)
+  },
+  // It is there, with a provider that it can name.
+  { 'get-resource-metadata': Array.from({ length: 9 }, () => 200) },
+)
