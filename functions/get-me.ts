@@ -8,10 +8,10 @@ import { system } from '../lib/system.ts'
 const { rates, limits } = openStores()
 
 async function getMe({ access }: Request<'get-me'>) {
-  const { organizationId, tokenId, scopes, agents, tenantId, rate } = access
+  const { organizationId, tokenId, subject = null, scopes, agents, tenantId, rate } = access
   const own = await readOwnLimits({ limits, system }, access)
   const body = {
-    ...{ organizationId, tokenId, scopes: scopes ?? SCOPES, agents, tenantId, rate },
+    ...{ organizationId, tokenId, subject, scopes: scopes ?? SCOPES, agents, tenantId, rate },
     limits: own && toOwnLimits(own.limits, own.use),
   }
   return { status: 200, body }

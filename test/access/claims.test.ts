@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ClaimMapping, MAX_MAPPING_LENGTH, mapClaims, parseMapping } from '../../lib/access/claims.ts'
@@ -166,6 +167,38 @@ describe('mapClaims', () => {
       }),
       { numRuns: propertyRuns(500) },
     )
+  })
+})
+
+describe('the examples of docs/identity.md', () => {
+  const page = readFileSync(new URL('../../docs/identity.md', import.meta.url), 'utf8')
+  const [, section = ''] = page.split('### Examples')
+  const blocks = [...(section.split('\n## ')[0] ?? '').matchAll(/```json\n([\s\S]*?)```/g)].map(
+    ([, json = '']) => json,
+  )
+
+  it.each([
+    ['Auth0', { tenantId: null, scopes: ['run', 'read'] }],
+    ['Okta', { tenantId: null, scopes: ['run', 'read', 'approve', 'review'] }],
+    ['Microsoft Entra ID', { tenantId: null, scopes: ['run', 'read', 'manage'] }],
+    ['Keycloak', { tenantId: 'globex', scopes: ['run', 'read'] }],
+  ])('of %s gives what it says', (name, expected) => {
+    const order = [...section.matchAll(/^\*\*(.+?)\*\*:/gm)].map(([, each]) => each)
+    const index = order.indexOf(name)
+    const [claims = '', mapping = ''] = blocks.slice(index * 2)
+    const access = mapClaims(parseMapping(mapping), JSON.parse(claims))
+    expect(access).toEqual({ organizationId: ACME, agents: null, ...expected })
+  })
+
+  it('include a valid one of all members', () => {
+    const [, example = ''] = /## Mapping[\s\S]*?```json\n([\s\S]*?)```/.exec(page) ?? []
+    const claims = { org_id: 'org_a1', scope: 'openid run', app: { teams: ['support', 'x'] } }
+    expect(mapClaims(parseMapping(example), claims)).toEqual({
+      organizationId: ACME,
+      tenantId: null,
+      scopes: ['run'],
+      agents: ['triage', 'redact-pii'],
+    })
   })
 })
 

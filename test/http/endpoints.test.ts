@@ -43,7 +43,7 @@ describe('GET /v1/me', () => {
     const { status, json } = await org.call('GET', path)
     expect(status).toBe(200)
     expect(meRecord.strict().safeParse(json).error).toBeUndefined()
-    expect(json.organizationId).toBe(org.id)
+    expect(json).toMatchObject({ organizationId: org.id, subject: null })
   })
 })
 

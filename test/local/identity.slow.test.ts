@@ -108,7 +108,10 @@ describe('a token of oidc-provider', () => {
     const subjectId = subjectIdOf(provider.issuer, 'ci')
     expect(await call('GET', '/v1/me')).toMatchObject({
       status: 200,
-      json: { organizationId: DEVELOPMENT_ORGANIZATION.id, tokenId: subjectId, scopes: ['run', 'read'] },
+      json: {
+        ...{ organizationId: DEVELOPMENT_ORGANIZATION.id, tokenId: subjectId, subject: 'ci' },
+        scopes: ['run', 'read'],
+      },
     })
     const content = 'Write to ada@example.com.'
     const path = '/v1/agents/redact-pii/executions?execMode=async'

@@ -719,6 +719,8 @@ export type LimitsDetails = {
 export type Me = {
   organizationId: string
   tokenId: string
+  /** Who sends the request, as the identity provider knows it. Null for an API token; otherwise tokenId is derived from it. */
+  subject: string | null
   /** read: GET routes. run: start and cancel executions, and give feedback. approve: decide on approvals. review: give feedback that runs learn from. manage: everything else. */
   scopes: ('run' | 'read' | 'manage' | 'review' | 'approve')[]
   /** IDs or slugs of the agents that the token may use. Null for all of them. */

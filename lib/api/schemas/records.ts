@@ -70,6 +70,12 @@ export const meRecord = z
   .object({
     organizationId: z.uuid(),
     tokenId: z.uuid(),
+    subject: z
+      .string()
+      .nullable()
+      .describe(
+        'Who sends the request, as the identity provider knows it. Null for an API token; otherwise tokenId is derived from it.',
+      ),
     scopes: z
       .array(z.enum(SCOPES))
       .describe(

@@ -20,6 +20,7 @@ export const VERSION_ID = idOf(3)
 export const aMe = () => ({
   organizationId: ORGANIZATION_ID,
   tokenId: idOf(4),
+  subject: null,
   scopes: ['run', 'read', 'manage', 'review'],
   agents: null,
   tenantId: null,
