@@ -7,6 +7,8 @@ import { temporaryServices } from '../../support/service/temporary-services.ts'
 import { openJwtColumns } from '../../support/service/token-columns.ts'
 import { describeIsolation } from './isolation-matrix.ts'
 
+const ALWAYS = Array.from({ length: 9 }, () => 200)
+
 const { start, newFolder } = temporaryServices()
 let provider: ScriptedProvider
 
@@ -22,6 +24,6 @@ describeIsolation(
     provider = await startScriptedProvider()
     return openJwtColumns(org, other, provider, startShared)
   },
-  // It is there, with a provider that it can name.
-  { 'get-resource-metadata': Array.from({ length: 9 }, () => 200) },
+  // They are there, with a provider that they can name.
+  { 'get-resource-metadata': ALWAYS, 'get-mcp-resource-metadata': ALWAYS },
 )
