@@ -228,7 +228,7 @@ describe('a challenge', () => {
     const detailOf = async (header: string) =>
       ((await send('GET', '/v1/me', { Authorization: header })).json as { detail: string }).detail
     const both = `Send an API token, or an access token of ${ISSUER}, in the header "Authorization: Bearer <token>". `
-    expect(await detailOf('Bearer a.b.c')).toBe(
+    expect(await detailOf('Bearer eyJ9.eyJ9.c2ln')).toBe(
       `${both}The access token is invalid or has expired, or it is not for this service.`,
     )
     expect(await detailOf('Bearer x')).toBe(
