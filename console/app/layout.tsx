@@ -48,6 +48,12 @@ const LINKS: Link[] = [
   { section: 'trials', href: '#/trials', label: 'Trials', shows: readsAllTenants },
   { section: 'webhooks', href: '#/webhooks', label: 'Webhooks', shows: readsAllTenants },
   { section: 'tenants', href: '#/tenants', label: 'Tenants' },
+  {
+    section: 'tokens',
+    href: '#/tokens',
+    label: 'Tokens',
+    shows: ({ scopes }) => scopes.includes('manage'),
+  },
 ]
 
 /** Relative to the document, which is `/console` below any base path. */

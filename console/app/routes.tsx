@@ -18,6 +18,7 @@ export type Section =
   | 'trials'
   | 'webhooks'
   | 'tenants'
+  | 'tokens'
 
 /** The names in a pattern such as `/runs/{executionId}`, with a text for each. */
 type Params<Pattern extends string> = Pattern extends `${string}{${infer Name}}${infer Rest}`
@@ -64,6 +65,7 @@ const TenantPage = lazyPage('Tenant', async () => (await loadTenants()).TenantPa
 const loadWebhooks = () => import('../webhooks/webhooks-page.tsx')
 const WebhooksPage = lazyPage('Webhooks', async () => (await loadWebhooks()).WebhooksPage)
 const WebhookPage = lazyPage('Webhook', async () => (await loadWebhooks()).WebhookPage)
+const TokensPage = lazyPage('Tokens', async () => (await import('../tokens/tokens-page.tsx')).TokensPage)
 const loadTrials = () => import('../trials/trials-page.tsx')
 const TrialsPage = lazyPage('Trials', async () => (await loadTrials()).TrialsPage)
 const TrialPage = lazyPage('Trial', async () => (await loadTrials()).TrialPage)
@@ -120,6 +122,7 @@ const routes: Route[] = [
   route('/webhooks/{webhookId}', 'webhooks', ({ webhookId }, query) => (
     <WebhookPage key={webhookId} webhookId={webhookId} query={query} />
   )),
+  route('/tokens', 'tokens', (_, query) => <TokensPage query={query} />),
   route('/tenants', 'tenants', (_, query) => <TenantsPage query={query} />),
   route('/tenants/{tenantId}', 'tenants', ({ tenantId }, query) => (
     <TenantPage key={tenantId} tenantId={tenantId} query={query} />

@@ -1,0 +1,169 @@
+import type { TargetedSubmitEvent } from 'preact'
+import { useId, useRef, useState } from 'preact/hooks'
+import { MAX_TOKEN_NAME, MAX_TOKEN_RATE, TOKEN_LIFETIME_DAYS } from '../../lib/core/access.ts'
+import { withLabels } from '../api/api-error.ts'
+import { Dialog, useAction } from '../components/dialog.tsx'
+import { ErrorBox } from '../components/page.tsx'
+import { useMe } from '../state/session.ts'
+import { LABELS, SCOPE_HELP, toNewToken } from './token-form.ts'
+import { createToken, grantedScopes, shownToken } from './tokens.ts'
+
+const BY_DEFAULT: readonly string[] = ['run', 'read']
+
+/** The form of a new token. It offers nothing that the token that is signed in could not grant. */
+export function TokenDialog({ onCreate, onClose }: { onCreate: () => void; onClose: () => void }) {
+  const id = useId()
+  const form = useRef<HTMLFormElement>(null)
+  const me = useMe()
+  const [isWithoutScopes, setIsWithoutScopes] = useState(false)
+  const { isRunning, error, start } = useAction(async () => {
+    const made = await createToken(toNewToken(new FormData(form.current ?? undefined), Date.now()))
+    shownToken.set({ made, replaces: null })
+    onCreate()
+  })
+
+  function submit(event: TargetedSubmitEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const hasNone = new FormData(event.currentTarget).getAll('scopes').length === 0
+    setIsWithoutScopes(hasNone)
+    if (hasNone) event.currentTarget.querySelector<HTMLInputElement>('[name=scopes]')?.focus()
+    else void start()
+  }
+
+  const [boundTenant, limitedTo, maxRate] = [me?.tenantId ?? null, me?.agents ?? null, me?.rate ?? null]
+  return (
+    <Dialog title="Create a token" onClose={onClose}>
+      <form ref={form} class="form token-form" onSubmit={submit}>
+        <p class="muted">
+          The token is shown once, after this form. To undo it, revoke the token. It can do no more than
+          yours.
+        </p>
+        <div>
+          <label for={`${id}-name`}>{LABELS.name}</label>
+          <input
+            id={`${id}-name`}
+            name="name"
+            type="text"
+            required
+            maxLength={MAX_TOKEN_NAME}
+            placeholder="What uses it, such as ci"
+            autocomplete="off"
+          />
+        </div>
+        <fieldset class="choices" aria-describedby={isWithoutScopes ? `${id}-scopes` : undefined}>
+          <legend>{LABELS.scopes}</legend>
+          {grantedScopes(me).map((scope) => (
+            <label key={scope}>
+              <input
+                type="checkbox"
+                name="scopes"
+                value={scope}
+                defaultChecked={BY_DEFAULT.includes(scope)}
+                onChange={() => setIsWithoutScopes(false)}
+              />
+              <span>
+                <code>{scope}</code> <span class="muted">{SCOPE_HELP[scope]}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        {isWithoutScopes && (
+          <p id={`${id}-scopes`} class="field-error" role="alert">
+            Choose at least one scope.
+          </p>
+        )}
+        <DaysField days={String(TOKEN_LIFETIME_DAYS.default)} />
+        <details open={boundTenant !== null || limitedTo !== null || maxRate !== null}>
+          <summary>Limits</summary>
+          <div class="form">
+            <div>
+              <label for={`${id}-agents`}>{LABELS.agents}</label>
+              <textarea
+                id={`${id}-agents`}
+                name="agents"
+                rows={2}
+                spellcheck={false}
+                aria-describedby={`${id}-agents-help`}
+                defaultValue={limitedTo?.join('\n') ?? ''}
+              />
+              <p id={`${id}-agents-help`} class="muted">
+                {limitedTo === null
+                  ? 'Slugs or IDs of the only agents that it may use, one a line. Empty: all of them.'
+                  : 'Slugs or IDs, one a line: your token is limited to these. Empty: all of them.'}
+              </p>
+            </div>
+            <div>
+              <label for={`${id}-tenant`}>{LABELS.tenantId}</label>
+              <input
+                id={`${id}-tenant`}
+                name="tenantId"
+                type="text"
+                maxLength={128}
+                autocomplete="off"
+                spellcheck={false}
+                readOnly={boundTenant !== null}
+                aria-describedby={`${id}-tenant-help`}
+                defaultValue={boundTenant ?? ''}
+              />
+              <p id={`${id}-tenant-help`} class="muted">
+                {boundTenant === null
+                  ? 'The only tenant that it may use. Empty: any.'
+                  : 'Your token is bound to this tenant.'}
+              </p>
+            </div>
+            <div>
+              <label for={`${id}-rate`}>{LABELS.rate}</label>
+              <input
+                id={`${id}-rate`}
+                name="rate"
+                type="number"
+                inputMode="numeric"
+                min={1}
+                max={maxRate ?? MAX_TOKEN_RATE}
+                step={1}
+                aria-describedby={`${id}-rate-help`}
+                defaultValue={maxRate ?? ''}
+              />
+              <p id={`${id}-rate-help`} class="muted">
+                {maxRate === null ? 'Empty: no limit.' : `At most ${maxRate}, as for your token.`}
+              </p>
+            </div>
+          </div>
+        </details>
+        {error && <ErrorBox error={withLabels(error, LABELS)} />}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Close
+          </button>
+          <button type="submit" class="primary" disabled={isRunning}>
+            Create token
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** @param days empty for never */
+export function DaysField({ days }: { days: string }) {
+  const id = useId()
+  return (
+    <div>
+      <label for={id}>{LABELS.expiresAt}</label>
+      <input
+        id={id}
+        name="days"
+        type="number"
+        inputMode="numeric"
+        min={TOKEN_LIFETIME_DAYS.min}
+        max={TOKEN_LIFETIME_DAYS.max}
+        step={1}
+        aria-describedby={`${id}-help`}
+        defaultValue={days}
+      />
+      <p id={`${id}-help`} class="muted">
+        Empty: it never expires. A token that expires cannot create such a one.
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,57 @@
+import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import type { CreatedTokenRecord, TokenRecord } from '../../lib/api/schemas/token-record.ts'
+import type { Scope } from '../../lib/core/access.ts'
+import { requestJson } from '../api/request.ts'
+import { credentials } from '../state/session.ts'
+import { createStore, type Store } from '../state/store.ts'
+
+/** What `POST /v1/tokens` takes. What is absent is as for the token that is signed in. */
+export type NewToken = Pick<TokenRecord, 'name' | 'scopes' | 'expiresAt'> & {
+  agents?: string[] | null
+  tenantId?: string | null
+  rate?: number | null
+}
+
+export const createToken = (token: NewToken): Promise<CreatedTokenRecord> =>
+  requestJson('/v1/tokens', { method: 'POST', body: JSON.stringify(token) })
+
+/** @param afterSeconds 0: at once */
+export const endToken = (id: string, afterSeconds: number): Promise<TokenRecord> =>
+  requestJson(`/v1/tokens/${id}`, { method: 'DELETE', query: afterSeconds > 0 ? { afterSeconds } : {} })
+
+/** A token that the service has just made, and tells nobody again. */
+export type ShownToken = {
+  made: CreatedTokenRecord
+  /** The one that it replaces, and for how long that stays valid. Null: none. */
+  replaces: { token: TokenRecord; afterSeconds: number } | null
+}
+
+/** Kept here, and nowhere else, until the user says that it is stored: also when another page is opened meanwhile. */
+export const shownToken: Store<ShownToken | null> = createStore<ShownToken | null>(null)
+
+credentials.subscribe(() => shownToken.set(null))
+
+export type TokenState = 'valid' | 'expiring' | 'expired' | 'revoked'
+
+export const DAY_MS = 86_400_000
+/** A token that ends within it is marked. */
+const EXPIRING_MS = 7 * DAY_MS
+
+export function stateOf({ revokedAt, expiresAt }: TokenRecord, now: number): TokenState {
+  if (revokedAt !== null) return 'revoked'
+  if (expiresAt === null) return 'valid'
+  const left = Date.parse(expiresAt) - now
+  return left <= 0 ? 'expired' : left <= EXPIRING_MS ? 'expiring' : 'valid'
+}
+
+export const hasEnded = (token: TokenRecord, now: number): boolean =>
+  ['expired', 'revoked'].includes(stateOf(token, now))
+
+/** The scopes that a token can give to another one. */
+export const grantedScopes = (me: MeRecord | null): Scope[] => me?.scopes ?? []
+
+/** Whether the token that is signed in may create one that may do the same. Its agents and its tenant are within it. */
+export const mayReplace = (me: MeRecord | null, { scopes, rate }: TokenRecord): boolean =>
+  me !== null &&
+  scopes.every((scope) => me.scopes.includes(scope)) &&
+  (me.rate === null || (rate !== null && rate <= me.rate))
