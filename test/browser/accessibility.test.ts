@@ -212,6 +212,30 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
     },
   ],
   ['start of a trial', () => '#/trials/new?agent=order-support'],
+  ['tokens', () => '#/tokens?show=all'],
+  [
+    'form of a token',
+    () => '#/tokens',
+    async (page) => {
+      await page.getByRole('button', { name: 'Create token…' }).click()
+      await page.getByText('Limits', { exact: true }).last().click()
+    },
+  ],
+  [
+    'new token',
+    () => '#/tokens',
+    async (page) => {
+      await page.getByRole('button', { name: 'Create token…' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill('ci')
+      await page.getByRole('button', { name: 'Create token', exact: true }).click()
+      await page.getByLabel('I have stored the token').waitFor()
+    },
+  ],
+  [
+    'rotation of a token',
+    () => '#/tokens',
+    (page) => page.getByRole('button', { name: 'Rotate…' }).first().click(),
+  ],
   ['tenants', () => '#/tenants'],
   ['tenants without results', () => '#/tenants?search=nobody'],
   ['tenant', () => '#/tenants/acme'],

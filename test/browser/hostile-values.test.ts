@@ -82,6 +82,7 @@ describe.each([
     ['trials', '#/trials'],
     ['trial', '#/trials/x?verdict=CHANGED'],
     ['start of a trial', '#/trials/new?agent=x&version=1'],
+    ['tokens', '#/tokens?show=all'],
     ['tenants', '#/tenants'],
     ['tenant', '#/tenants/x'],
   ])('run no script: %s', async (_name, hash) => {

@@ -16,6 +16,7 @@ import {
   VERSION_ID,
 } from './stub/records.ts'
 import { type Answers, type Stub, startStub } from './stub/start-stub.ts'
+import { aToken } from './stub/tokens.ts'
 import { aLimitsRecord, aUsageRow } from './stub/usage.ts'
 import { aDelivery, aWebhook } from './stub/webhooks.ts'
 import { aBatch, anApproval, aSchedule } from './stub/work.ts'
@@ -50,6 +51,7 @@ const answers: Answers = {
   'get-schedule': () => ({ status: 200, body: aSchedule() }),
   'list-limits': () => ({ status: 200, body: [] }),
   'get-tenant-limits': () => ({ status: 200, body: someLimits }),
+  'list-tokens': () => ({ status: 200, body: [aToken(1)] }),
   'list-webhooks': () => ({ status: 200, body: [aWebhook()] }),
   'get-webhook': () => ({ status: 200, body: aWebhook() }),
   'list-deliveries': () => ({ status: 200, body: [aDelivery(1)] }),
@@ -106,6 +108,7 @@ const PAGES: [string, string, Content][] = [
     '#/trials/new?agent=triage-ticket',
     (page) => page.getByRole('button', { name: 'Start trial' }),
   ],
+  ['tokens', '#/tokens', (page) => page.getByRole('rowheader', { name: 'token 1' })],
   ['tenants', '#/tenants', (page) => page.getByRole('link', { name: 'acme' })],
   ['tenant', '#/tenants/acme', (page) => page.getByRole('heading', { name: 'Runs over time' })],
 ]

@@ -40,6 +40,7 @@ try {
     try: `#/agents/order-support/try?from=${repeated}`,
     runs: '#/runs',
     run: `#/runs/${finished}`,
+    tokens: '#/tokens',
     tenants: '#/tenants',
     tenant: '#/tenants/acme',
     version: `#/agents/order-support/versions/${draftVersionId}`,

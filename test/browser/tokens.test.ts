@@ -168,10 +168,10 @@ describe('the list of tokens', () => {
     const page = await openPage('#/tokens', { isPhone: width === 390 })
     await page.setViewportSize({ width, height: 844 })
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-    expect(await page.evaluate(overflow)).toBe(0)
+    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0)
     await button(page, 'Create token…').click()
     await page.getByText('Limits', { exact: true }).last().click()
-    expect(await page.evaluate(overflow)).toBe(0)
+    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0)
   })
 })
 
@@ -197,12 +197,12 @@ describe('creating a token', () => {
     await form.getByLabel('Requests per second').fill('7')
     await button(page, 'Create token').click()
     await dialog(page, 'The new token').waitFor()
-    const { body } = sent[0] as { body: { expiresAt: string } }
+    const body = sent[0]?.body ?? {}
     expect(body).toEqual({
       ...{ name: 'deploy', scopes: ['read', 'manage'], agents: ['echo', 'counted', 'third'] },
       ...{ tenantId: 'acme', rate: 7, expiresAt: expect.any(String) },
     })
-    expect(Math.round((Date.parse(body.expiresAt) - Date.now()) / DAY_MS)).toBe(30)
+    expect(Math.round((Date.parse(String(body.expiresAt)) - Date.now()) / DAY_MS)).toBe(30)
   })
 
   it('sends the scopes run and read, 90 days and no limits by itself, and no end for an empty field', async () => {

@@ -12,6 +12,7 @@ import {
   idOf,
 } from './records.ts'
 import type { Answers } from './start-stub.ts'
+import { aToken } from './tokens.ts'
 import { aLimitsRecord, aUsageRow } from './usage.ts'
 import { aDelivery, aWebhook } from './webhooks.ts'
 import { aBatch, anApproval, aSchedule } from './work.ts'
@@ -232,6 +233,14 @@ export const hostileAnswers: Answers = {
     body: stringsFrom(0, 90).map((text) => aLimitsRecord(text)),
   }),
   'get-tenant-limits': () => problem(422),
+  'list-tokens': () => ({
+    status: 200,
+    body: stringsFrom(0, 90).map((text, index) =>
+      aToken(index, { name: text, prefix: text, tenantId: text, agents: [text] }),
+    ),
+  }),
+  'create-token': () => problem(422),
+  'revoke-token': () => problem(422),
   'list-webhooks': () => ({ status: 200, body: webhooks }),
   'get-webhook': () => ({ status: 200, body: aWebhook({ url: title, tenants: [tenantId] }) }),
   'list-deliveries': () => ({ status: 200, body: deliveries }),
