@@ -14,6 +14,7 @@ export const ALL_OPTIONS = {
   throttlingRate: 10,
   throttlingBurst: 20,
   executionRetentionDays: 30,
+  auditRetentionDays: 90,
   eventBus: 'events',
   webhookUrls: true,
   runnerConcurrency: 5,

@@ -47,6 +47,8 @@ describe('readSettings', () => {
     ['throttlingBurst', '1000000', 1_000_000],
     ['executionRetentionDays', '1', 1],
     ['executionRetentionDays', 3650, 3650],
+    ['auditRetentionDays', '5', 5],
+    ['auditRetentionDays', 3650, 3650],
     ['runnerConcurrency', 2, 2],
     ['runnerConcurrency', '1000', 1_000],
     ['runnerBatch', '10', 10],
