@@ -13,7 +13,7 @@ const RETRY_MS = 200
 
 type Kill = () => Promise<boolean>
 /** Intervals that the next kill waits for progress: on a busy machine, a service may need longer to start than one. */
-const MAX_PATIENCE = 8
+const PATIENCE = 8
 
 type Options = {
   seed: number
@@ -21,13 +21,15 @@ type Options = {
   leaseMs: number
   /** Counts what the clients have achieved. */
   progress: () => number
+  /** Intervals that the next kill waits for progress at most. */
+  patience?: number
 }
 
 /** Kills a random process about every `everyMs` until stopped. */
 export function startKiller(
   services: SupervisedService[],
   runners: SupervisedRunner[],
-  { seed, everyMs, leaseMs, progress }: Options,
+  { seed, everyMs, leaseMs, progress, patience = PATIENCE }: Options,
 ) {
   const random = seededRandom(seed, 'kills')
   const kills = [
@@ -56,7 +58,7 @@ export function startKiller(
   }
 
   async function awaitProgress(since: number): Promise<void> {
-    const endsAt = performance.now() + everyMs * MAX_PATIENCE
+    const endsAt = performance.now() + everyMs * patience
     while (progress() === since && performance.now() < endsAt && !stopping.signal.aborted)
       await sleep(RETRY_MS)
   }
