@@ -54,6 +54,13 @@ const LINKS: Link[] = [
     label: 'Tokens',
     shows: ({ scopes }) => scopes.includes('manage'),
   },
+  {
+    section: 'audit',
+    href: '#/audit',
+    label: 'Audit log',
+    shows: ({ scopes, tenantId, agents }) =>
+      scopes.includes('manage') && tenantId === null && agents === null,
+  },
 ]
 
 /** Relative to the document, which is `/console` below any base path. */

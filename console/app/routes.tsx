@@ -19,6 +19,7 @@ export type Section =
   | 'webhooks'
   | 'tenants'
   | 'tokens'
+  | 'audit'
 
 /** The names in a pattern such as `/runs/{executionId}`, with a text for each. */
 type Params<Pattern extends string> = Pattern extends `${string}{${infer Name}}${infer Rest}`
@@ -81,6 +82,7 @@ const BatchPage = lazyPage('Batch', async () => (await loadBatches()).BatchPage)
 const loadSchedules = () => import('../schedules/schedules-page.tsx')
 const SchedulesPage = lazyPage('Schedules', async () => (await loadSchedules()).SchedulesPage)
 const SchedulePage = lazyPage('Schedule', async () => (await loadSchedules()).SchedulePage)
+const AuditPage = lazyPage('Audit log', async () => (await import('../audit/audit-page.tsx')).AuditPage)
 
 /** Every page. The first route that matches counts. Keys make a page start afresh when its subject changes. */
 const routes: Route[] = [
@@ -127,6 +129,7 @@ const routes: Route[] = [
   route('/tenants/{tenantId}', 'tenants', ({ tenantId }, query) => (
     <TenantPage key={tenantId} tenantId={tenantId} query={query} />
   )),
+  route('/audit', 'audit', (_, query) => <AuditPage query={query} />),
 ]
 
 /** The page of a location, and its part of the navigation. */

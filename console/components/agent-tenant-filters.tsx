@@ -51,7 +51,7 @@ type InputProps = {
 }
 
 /** A text that counts when it is complete. What is typed survives when the page is rendered again. */
-function CommittedInput({ value, onCommit, ...attributes }: InputProps) {
+export function CommittedInput({ value, onCommit, ...attributes }: InputProps) {
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
   return (

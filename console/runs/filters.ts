@@ -19,11 +19,11 @@ export type Filters = {
   /** ID or slug. */
   agent: string
   tenantId: string
-  period: Period | ''
-  /** Local date and time, as in `<input type="datetime-local">`; ignored with a period. */
-  from: string
-  to: string
-} & Search
+} & Range &
+  Search
+
+/** `from`, `to`: local date and time, as in `<input type="datetime-local">`; ignored with a period. */
+export type Range = { period: Period | ''; from: string; to: string }
 
 /** What no index of the service has: it looks at a few thousand runs at a time. */
 export type Search = {
@@ -65,20 +65,28 @@ export function changeFilters(filters: Filters, change: Partial<Filters>): Filte
 export function parseFilters(query: URLSearchParams): Filters {
   const get = (name: string) => query.get(name) ?? ''
   const text = (name: keyof typeof MAX_LENGTHS) => get(name).trim().slice(0, MAX_LENGTHS[name])
-  const [status, period, source] = [get('status'), get('period'), get('source')]
+  const [status, source] = [get('status'), get('source')]
   const [errorCode, errorText] = [text('errorCode'), text('errorText')]
   return {
     // Only these have an error.
     status: errorCode || errorText ? 'ERROR' : (STATUSES.find((each) => each === status) ?? ''),
     agent: get('agent').trim(),
     tenantId: get('tenantId'),
-    period: Object.hasOwn(PERIODS, period) ? (period as Period) : '',
-    from: isLocalTime(get('from')) ? get('from') : '',
-    to: isLocalTime(get('to')) ? get('to') : '',
+    ...parseRange(query),
     ...{ errorCode, errorText },
     version: text('version'),
     source: SOURCES.find((each) => each === source) ?? '',
     model: text('model'),
+  }
+}
+
+/** The same, of its times. */
+export function parseRange(query: URLSearchParams): Range {
+  const [period = '', from = '', to = ''] = ['period', 'from', 'to'].map((name) => query.get(name) ?? '')
+  return {
+    period: Object.hasOwn(PERIODS, period) ? (period as Period) : '',
+    from: isLocalTime(from) ? from : '',
+    to: isLocalTime(to) ? to : '',
   }
 }
 
@@ -93,13 +101,15 @@ type ApiRequest = { path: string; query: Partial<Record<string, string>> }
 
 /** As a path and a query of the API. @param now milliseconds since the epoch, where a period ends */
 export function toApiRequest(filters: Filters, now: number): ApiRequest {
-  const { status, agent, tenantId, period, from, to } = filters
+  const { status, agent, tenantId } = filters
   const path = agent ? `/v1/agents/${encodeURIComponent(agent)}/executions` : '/v1/agent_executions'
-  const range = period
-    ? { from: new Date(now - PERIODS[period]).toISOString() }
-    : { from: toIso(from), to: toIso(to) }
+  const range = toApiRange(filters, now)
   return { path, query: { status, tenantId, ...range, ...searchOf(filters), fields: 'summary' } }
 }
+
+/** @param now milliseconds since the epoch, where a period ends */
+export const toApiRange = ({ period, from, to }: Range, now: number): { from: string; to?: string } =>
+  period ? { from: new Date(now - PERIODS[period]).toISOString() } : { from: toIso(from), to: toIso(to) }
 
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '')
 

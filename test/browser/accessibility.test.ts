@@ -274,6 +274,13 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
     () => '#/agents/import-contacts/schedules/nightly',
     (page) => page.getByRole('button', { name: 'Edit…' }).click(),
   ],
+  ['audit log', () => '#/audit'],
+  [
+    'change in the audit log',
+    () => '#/audit?action=schedule.put',
+    (page) => page.getByRole('link', { name: 'Set schedule' }).first().click(),
+  ],
+  ['audit log without results', () => '#/audit?actor=nobody&from=2026-01-01T10:00'],
   ['missing run', () => '#/runs/01a20000-0000-7000-8000-000000000000'],
   ['missing page', () => '#/nowhere'],
 ]

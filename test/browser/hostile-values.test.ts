@@ -85,6 +85,7 @@ describe.each([
     ['tokens', '#/tokens?show=all'],
     ['tenants', '#/tenants'],
     ['tenant', '#/tenants/x'],
+    ['audit log', `#/audit?entry=${idOf(2_000_000)}`],
   ])('run no script: %s', async (_name, hash) => {
     const page = await open(`${stub.url}/console#token=x`, { bypassCSP })
     await page.goto('about:blank')

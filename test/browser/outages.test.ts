@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
 import { toProblemResult } from '../../lib/http/problem-details.ts'
 import { aTrial, TRIAL_ID } from '../support/a-trial.ts'
+import { anAuditEntry } from './stub/audit.ts'
 import {
   AGENT_ID,
   aComparisonRecord,
@@ -55,6 +56,7 @@ const answers: Answers = {
   'list-webhooks': () => ({ status: 200, body: [aWebhook()] }),
   'get-webhook': () => ({ status: 200, body: aWebhook() }),
   'list-deliveries': () => ({ status: 200, body: [aDelivery(1)] }),
+  'list-audit-entries': () => ({ status: 200, body: [anAuditEntry(1)] }),
   'list-trials': () => ({ status: 200, body: [aTrial({ SAME: 1 })] }),
   'get-trial': () => ({ status: 200, body: aTrial({ SAME: 1 }) }),
   'list-trial-items': () => ({ status: 200, body: [] }),
@@ -111,6 +113,7 @@ const PAGES: [string, string, Content][] = [
   ['tokens', '#/tokens', (page) => page.getByRole('rowheader', { name: 'token 1' })],
   ['tenants', '#/tenants', (page) => page.getByRole('link', { name: 'acme' })],
   ['tenant', '#/tenants/acme', (page) => page.getByRole('heading', { name: 'Runs over time' })],
+  ['audit log', '#/audit', (page) => page.getByRole('link', { name: 'Set limits' })],
 ]
 
 const { open } = useBrowser()

@@ -50,6 +50,7 @@ try {
     trial: `#/trials/${trialId}`,
     webhook: `#/webhooks/${webhooks.failing}`,
     compare: `#/compare?a=${repeated}&b=${finished}`,
+    audit: '#/audit',
     search: '#/',
   }
   /** What is opened on a page before its picture is taken. */

@@ -1,4 +1,5 @@
 import { anItem, aTrial } from '../../support/a-trial.ts'
+import { anAuditEntry } from './audit.ts'
 import { HIDDEN_STRINGS, HOSTILE_STRINGS } from './hostile-strings.ts'
 import {
   aComparisonRecord,
@@ -159,6 +160,15 @@ const items = stringsFrom(0, 60).map((text, index) => ({
   error: { code: text, message: text },
 }))
 
+const changes = stringsFrom(0, HOSTILE_STRINGS.length).map((text, index) =>
+  anAuditEntry(index, {
+    actor: { kind: 'subject', id: text, name: text, subject: text },
+    source: { interface: 'HTTP', ip: text, userAgent: text, host: text },
+    target: { kind: 'version', id: text, agentId: text },
+    ...{ changes: { [text]: { from: text, to: text } }, result: 'FAILED', error: text },
+  }),
+)
+
 const problem = (status: number) => ({
   status,
   body: {
@@ -241,6 +251,7 @@ export const hostileAnswers: Answers = {
   }),
   'create-token': () => problem(422),
   'revoke-token': () => problem(422),
+  'list-audit-entries': () => ({ status: 200, body: changes }),
   'list-webhooks': () => ({ status: 200, body: webhooks }),
   'get-webhook': () => ({ status: 200, body: aWebhook({ url: title, tenants: [tenantId] }) }),
   'list-deliveries': () => ({ status: 200, body: deliveries }),

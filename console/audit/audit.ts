@@ -1,0 +1,156 @@
+import type { AuditRecord } from '../../lib/api/schemas/audit-record.ts'
+import { isUuid } from '../../lib/core/ids.ts'
+import { shortId } from '../components/format.ts'
+import { parseRange, type Range, toApiRange } from '../runs/filters.ts'
+import { type Query, toHref, toPath } from '../state/location.ts'
+
+export type Entry = AuditRecord
+export type Action = Entry['action']
+
+/** What somebody wanted: it may have failed. */
+export const ACTION_LABELS: Record<Action, string> = {
+  'agent.publish': 'Publish agent',
+  'agent.archive': 'Archive agent',
+  'agent.restore': 'Restore agent',
+  'version.promote': 'Promote version',
+  'version.retire': 'Retire version',
+  'version.unretire': 'Make version usable again',
+  'version.delete': 'Delete draft',
+  'rollout.put': 'Start or change rollout',
+  'rollout.end': 'End rollout',
+  'execution.delete': 'Delete run',
+  'batch.delete': 'Delete batch',
+  'trial.delete': 'Delete trial',
+  'approval.decide': 'Decide on approval',
+  'limits.put': 'Set limits',
+  'limits.delete': 'Delete limits',
+  'schedule.put': 'Set schedule',
+  'schedule.delete': 'Delete schedule',
+  'webhook.create': 'Create webhook',
+  'webhook.update': 'Change webhook',
+  'webhook.delete': 'Delete webhook',
+  'webhook.rotate': 'Rotate secret of webhook',
+  'token.create': 'Create token',
+  'token.revoke': 'Revoke token',
+  'organization.create': 'Create organization',
+}
+export const ACTIONS = Object.keys(ACTION_LABELS) as Action[]
+
+/** A newer service may have others. */
+export const labelOf = (action: string): string =>
+  Object.hasOwn(ACTION_LABELS, action) ? ACTION_LABELS[action as Action] : action
+
+export const KIND_LABELS: Record<Entry['target']['kind'], string> = {
+  ...{ agent: 'Agent', version: 'Version', execution: 'Run', batch: 'Batch', trial: 'Trial' },
+  ...{ approval: 'Approval', tenant: 'Tenant', schedule: 'Schedule', webhook: 'Webhook', token: 'Token' },
+  organization: 'Organization',
+}
+
+/** Which changes the page lists. Kept in the URL; empty texts filter nothing. */
+export type Filters = { action: Action | ''; actor: string; target: string } & Range
+
+/** The most that the API accepts. */
+export const MAX_LENGTHS = { actor: 600, target: 200 } as const
+
+export const NO_FILTERS: Filters = { action: '', actor: '', target: '', period: '', from: '', to: '' }
+
+export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '')
+
+/** Unknown values, which an edited URL may contain, filter nothing. */
+export function parseFilters(query: URLSearchParams): Filters {
+  const action = query.get('action')
+  const text = (name: keyof typeof MAX_LENGTHS) => (query.get(name) ?? '').slice(0, MAX_LENGTHS[name])
+  return {
+    action: ACTIONS.find((each) => each === action) ?? '',
+    ...{ actor: text('actor'), target: text('target') },
+    ...parseRange(query),
+  }
+}
+
+/** As the query of the API. @param now milliseconds since the epoch, where a period ends */
+export const toApiQuery = ({ action, actor, target, ...range }: Filters, now: number): Query => ({
+  ...{ action, actor, target },
+  ...toApiRange(range, now),
+})
+
+/** As a link of the console. @param entry the ID of the one that is open */
+export const auditHref = (filters: Partial<Filters>, entry: string | null = null): string =>
+  toHref('/audit', { ...filters, ...(filters.period && { from: '', to: '' }), entry })
+
+/** What was deleted has no page any more. Limits belong to what is still there. */
+const isGone = ({ action, result }: Entry): boolean =>
+  action.endsWith('.delete') && action !== 'limits.delete' && result === 'SUCCEEDED'
+
+/** The page of what was changed; null without one. */
+export function targetHref(entry: Entry): string | null {
+  const { kind, id, agentId, executionId } = entry.target
+  if (id === null || isGone(entry)) return null
+  switch (kind) {
+    case 'agent':
+      return toHref(toPath('agents', id))
+    case 'version':
+    case 'schedule':
+      return agentId === undefined ? null : toHref(toPath('agents', agentId, `${kind}s`, id))
+    case 'execution':
+      return toHref(toPath('runs', id))
+    case 'approval':
+      return executionId === undefined ? null : toHref('/approvals', { item: `${executionId}.${id}` })
+    case 'batch':
+      return toHref(toPath('batches', id))
+    case 'trial':
+    case 'tenant':
+    case 'webhook':
+      return toHref(toPath(`${kind}s`, id))
+    case 'token':
+      return toHref('/tokens')
+    default:
+      return null
+  }
+}
+
+const APPROVAL_ID = /^[0-9a-f]{32}$/
+
+/** IDs that the service makes, by their ends; other texts as they are. */
+export const shorten = (text: string): string =>
+  isUuid(text) || APPROVAL_ID.test(text) ? shortId(text) : text
+
+type Actor = Entry['actor']
+
+/** How people call an actor. Of an ARN, what is behind the account: `assumed-role/Admin/ada`. */
+export function nameOf({ name, subject, id }: Actor): string {
+  return name ?? subject ?? /^arn:[^:]*:[^:]*:[^:]*:[^:]*:(.+)$/.exec(id)?.[1] ?? shorten(id)
+}
+
+export const ACTOR_LABELS: Record<Actor['kind'], string> = {
+  token: 'API token',
+  subject: 'Identity provider',
+  cli: 'Command line',
+}
+
+export const INTERFACE_LABELS: Record<Entry['source']['interface'], string> = {
+  HTTP: 'HTTP API',
+  MCP: 'MCP',
+  CLI: 'Command line',
+}
+
+/** One value of a change. `from`: undefined if the change did not read what there was. */
+export type Change = { name: string; from: string | undefined; to: string }
+
+export const changesOf = ({ changes }: Entry): Change[] =>
+  Object.entries(changes).map(([name, change]) => {
+    const isPair = typeof change === 'object' && change !== null && !Array.isArray(change)
+    return isPair
+      ? { name, from: toText(change.from), to: toText(change.to) }
+      : { name, from: undefined, to: toText(change) }
+  })
+
+type Scalar = string | number | boolean | null
+
+function toText(value: Scalar | Scalar[]): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(toText).join(', ')
+  if (value === null) return 'not set'
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value)
+}
+
+/** Errors after which a part of the change may have been made. */
+export const isUncertain = ({ error }: Entry): boolean => error === 'InternalError' || error === 'Unavailable'

@@ -1,0 +1,138 @@
+import { isUuid, timeOfId } from '../../lib/core/ids.ts'
+import { requestPage } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { Facts, Table } from '../components/data.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { Time } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
+import { currentLocation, navigate } from '../state/location.ts'
+import {
+  ACTOR_LABELS,
+  auditHref,
+  changesOf,
+  type Entry,
+  INTERFACE_LABELS,
+  isUncertain,
+  labelOf,
+  nameOf,
+} from './audit.ts'
+import { ActorName, ResultBadge, Target } from './entry-values.tsx'
+
+type Props = {
+  entryId: string
+  /** Undefined: it is not among those that are listed. */
+  entry: Entry | undefined
+  /** The address of the page without the entry. */
+  closedHref: string
+}
+
+/** One change: everything that is known of it. */
+export function EntryDialog({ entryId, entry: listed, closedHref }: Props) {
+  const { data, error, reload, isLoading } = useResource(`${entryId} ${listed === undefined}`, (signal) =>
+    listed ? Promise.resolve(listed) : findEntry(entryId, signal),
+  )
+  // The browser may have left the page already.
+  const close = () => {
+    const { path, query } = currentLocation.get()
+    if (path === '/audit' && query.get('entry') === entryId) navigate(closedHref, { replace: true })
+  }
+  const entry = listed ?? data
+  return (
+    <Dialog title="Change" onClose={close}>
+      <div class="form">
+        {entry && <Details entry={entry} />}
+        {error && <ErrorBox error={error} onRetry={reload} />}
+        {!entry && isLoading && <Spinner label="Loading the change…" />}
+        {!entry && !isLoading && !error && (
+          <p>The log has no such change. It may have expired, or it belongs to another organization.</p>
+        )}
+        <div class="actions">
+          <button type="button" onClick={close}>
+            Close
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+/** A list of the millisecond in which it was made. @throws ApiError */
+async function findEntry(id: string, signal: AbortSignal): Promise<Entry | null> {
+  if (!isUuid(id)) return null
+  const [from, to] = [timeOfId(id), timeOfId(id) + 1].map((time) => new Date(time).toISOString())
+  const { items } = await requestPage<Entry>('/v1/audit', { query: { from, to, limit: 100 }, signal })
+  return items.find((each) => each.id === id.toLowerCase()) ?? null
+}
+
+function Details({ entry }: { entry: Entry }) {
+  const { id, at, actor, source, action, target } = entry
+  return (
+    <>
+      <h3>
+        <VisibleText text={labelOf(action)} />
+      </h3>
+      <div class="audit-outcome">
+        <ResultBadge entry={entry} />
+        <OutcomeNote entry={entry} />
+      </div>
+      <Facts
+        facts={{
+          Time: <Time value={at} />,
+          What: <Target entry={entry} />,
+          By: (
+            <>
+              <ActorName actor={actor} /> <span class="muted">{ACTOR_LABELS[actor.kind] ?? actor.kind}</span>
+            </>
+          ),
+          Through: INTERFACE_LABELS[source.interface] ?? source.interface,
+          Address: source.ip !== undefined && <VisibleText text={source.ip} class="mono" />,
+          Machine: source.host !== undefined && <VisibleText text={source.host} />,
+          'User agent': source.userAgent !== undefined && <VisibleText text={source.userAgent} />,
+          Subject: actor.subject !== undefined && <VisibleText text={actor.subject} />,
+          'ID of who made it': nameOf(actor) !== actor.id && <VisibleText text={actor.id} class="mono" />,
+          'ID of what was changed': target.id !== null && <VisibleText text={target.id} class="mono" />,
+          Action: <VisibleText text={action} class="mono" />,
+          'ID of this change': <VisibleText text={id} class="mono" />,
+        }}
+      />
+      <Changes entry={entry} />
+      <p class="audit-links">
+        <a href={auditHref({ actor: actor.subject ?? actor.id })}>Everything by the same</a>
+        {target.id !== null && <a href={auditHref({ target: target.id })}>Everything about this</a>}
+      </p>
+    </>
+  )
+}
+
+function OutcomeNote({ entry }: { entry: Entry }) {
+  if (entry.result === 'STARTED')
+    return (
+      <p>
+        It was recorded before it was made. What became of it is not stored, or not yet: it may have been
+        made.
+      </p>
+    )
+  return entry.result === 'FAILED' && isUncertain(entry) ? <p>A part of it may have been made.</p> : null
+}
+
+function Changes({ entry }: { entry: Entry }) {
+  const changes = changesOf(entry)
+  if (changes.length === 0) return <p class="muted">Nothing but the action itself is recorded.</p>
+  const hasBefore = changes.some(({ from }) => from !== undefined)
+  return (
+    <Table caption="What was changed" columns={['Field', ...(hasBefore ? ['Before'] : []), 'Requested']}>
+      {changes.map(({ name, from, to }) => (
+        <tr key={name} class="audit-change">
+          <th scope="row">
+            <VisibleText text={name} class="mono" />
+          </th>
+          {hasBefore && <td>{from === undefined ? '–' : <VisibleText text={from} />}</td>}
+          <td>
+            <VisibleText text={to} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}

@@ -1,0 +1,94 @@
+import { isUuid } from '../../lib/core/ids.ts'
+import { LONGEST_CHANGE_MS } from '../../lib/core/limits.ts'
+import { AgentLink, RunLink, useNow } from '../components/values.tsx'
+import { toVisible, VisibleText } from '../components/visible-text.tsx'
+import { useMe, useScope } from '../state/session.ts'
+import { type Entry, KIND_LABELS, nameOf, shorten, targetHref } from './audit.ts'
+
+/** What was changed, with a link to its page. */
+export function Target({ entry }: { entry: Entry }) {
+  const { kind, id, agentId, executionId } = entry.target
+  return (
+    <>
+      <span class="muted">{KIND_LABELS[kind] ?? kind}</span> <TargetName entry={entry} />
+      {agentId !== undefined && (
+        <>
+          {' of '}
+          <AgentName agentId={agentId} />
+        </>
+      )}
+      {executionId !== undefined && id !== null && (
+        <>
+          {' of run '}
+          <RunLink executionId={executionId} />
+        </>
+      )}
+    </>
+  )
+}
+
+function TargetName({ entry }: { entry: Entry }) {
+  const { kind, id } = entry.target
+  const href = targetHref(entry)
+  if (id === null) return <span title="Nothing was created.">–</span>
+  if (kind === 'agent' && href !== null) return <AgentName agentId={id} />
+  const text = <VisibleText text={shorten(id)} class={shorten(id) === id ? undefined : 'mono'} />
+  return href === null ? (
+    <span title={toVisible(id)}>{text}</span>
+  ) : (
+    <a href={href} title={toVisible(id)}>
+      {text}
+    </a>
+  )
+}
+
+/** By its title, if the token may read it. Requests can name what is no agent. */
+function AgentName({ agentId }: { agentId: string }) {
+  const mayRead = useScope('read')
+  return mayRead && isUuid(agentId) ? (
+    <AgentLink agentId={agentId} />
+  ) : (
+    <VisibleText text={shorten(agentId)} />
+  )
+}
+
+/** Who made a change. */
+export function ActorName({ actor }: { actor: Entry['actor'] }) {
+  const me = useMe()
+  return (
+    <span title={toVisible(actor.id)}>
+      <VisibleText text={nameOf(actor)} />
+      {actor.id === me?.tokenId && <span class="muted"> (you)</span>}
+    </span>
+  )
+}
+
+/** What became of a change. */
+export function ResultBadge({ entry }: { entry: Entry }) {
+  const { result, error = 'Failed' } = entry
+  if (result === 'STARTED') return <StartedBadge at={entry.at} />
+  const isFailed = result === 'FAILED'
+  return (
+    <span class={`badge ${isFailed ? 'badge-error' : 'badge-success'}`}>
+      <span class="dot" aria-hidden="true" />
+      {isFailed ? (
+        <span class="badge-code">
+          <span class="visually-hidden">Failed: </span>
+          <VisibleText text={error} />
+        </span>
+      ) : (
+        'Succeeded'
+      )}
+    </span>
+  )
+}
+
+function StartedBadge({ at }: { at: string }) {
+  const isOpen = useNow() - Date.parse(at) < LONGEST_CHANGE_MS
+  return (
+    <span class={`badge ${isOpen ? 'badge-in_progress' : 'badge-warning'}`}>
+      <span class="dot" aria-hidden="true" />
+      {isOpen ? 'In progress' : 'Outcome unknown'}
+    </span>
+  )
+}
