@@ -5,6 +5,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { CliCommand } from './command.ts'
 import { addArchiveCommands, addListCommand, addShowCommand } from './commands/agents.ts'
 import { addApprovalsCommands } from './commands/approvals.ts'
+import { addAuditCommand } from './commands/audit.ts'
 import { addBatchCommand } from './commands/batch.ts'
 import { addBatchesCommand } from './commands/batches.ts'
 import { addCasesCommands } from './commands/cases.ts'
@@ -101,6 +102,7 @@ export function createProgram(output: OutputConfiguration): Command {
   addTypesCommand(program)
   addWebhooksCommand(program)
   addTokensCommand(program)
+  addAuditCommand(program)
   addOrgsCommand(program)
   addOpenCommand(program)
   addTableCommand(program)

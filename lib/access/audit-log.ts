@@ -109,7 +109,7 @@ const DAY_MS = 86_400_000
  */
 export async function listAuditEntries(
   { audit, system }: Pick<Parts, 'audit' | 'system'>,
-  { access, query }: { access: Access; query: Query },
+  { access, query }: { access: Pick<Access, 'organizationId' | 'agents'>; query: Query },
 ): Promise<Page<AuditEntry>> {
   assertAllAgents(access)
   const { from, to, action, actor, target } = query

@@ -181,3 +181,6 @@ export const MIN_RETENTION_DAYS = 5
 
 /** How long entries of the audit log are kept, in days. Their events are delivered for three. */
 export const AUDIT_RETENTION_DAYS = { min: MIN_RETENTION_DAYS, max: 3_650, default: 400 } as const
+
+/** A change without a result after this time gets none: requests end after 30 s, and commands publish for a minute. */
+export const LONGEST_CHANGE_MS = 120_000
