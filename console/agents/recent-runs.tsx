@@ -1,7 +1,4 @@
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
-import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
-import { requestPage } from '../api/request.ts'
-import { usePolling, useResource } from '../api/use-resource.ts'
 import { BarChart } from '../components/bar-chart.tsx'
 import { Table } from '../components/data.tsx'
 import {
@@ -14,29 +11,20 @@ import {
 } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Duration, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
+import { NO_FILTERS } from '../runs/filters.ts'
+import { type Run, useRuns } from '../runs/use-runs.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { durationOf, durationsOf, percentile } from './durations.ts'
 
-type Run = ExecutionSummaryRecord
-
-/** One page of the list: enough for a rate, and one request. */
+/** A page of the list: enough for a rate. */
 const COUNTED = 100
 const LISTED = 10
 
 /** How the latest runs of an agent went. */
 export function RecentRuns({ agent }: { agent: AgentRecord }) {
-  const load = (signal?: AbortSignal) =>
-    requestPage<Run>(`/v1/agents/${agent.id}/executions`, {
-      query: { limit: COUNTED, fields: 'summary' },
-      signal,
-    })
-  const { data, error, reload, setData } = useResource(agent.id, load)
-  usePolling(async () => {
-    const latest = await load()
-    setData(latest)
-    return latest.items
-  }, agent.id)
-  const runs = data?.items ?? []
+  const list = useRuns({ ...NO_FILTERS, agent: agent.slug }, undefined)
+  const { isLoading, error, reload } = list
+  const runs = [...list.fresh, ...list.runs].slice(0, COUNTED)
   return (
     <section class="card stack" aria-labelledby="runs-title">
       <div class="toolbar">
@@ -44,15 +32,15 @@ export function RecentRuns({ agent }: { agent: AgentRecord }) {
         <a href={toHref('/runs', { agent: agent.slug })}>All runs</a>
       </div>
       {error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Loading runs…" />}
-      {data && runs.length === 0 && (
+      {runs.length === 0 && isLoading && <Spinner label="Loading runs…" />}
+      {runs.length === 0 && !isLoading && !error && (
         <p class="empty">
           It has not run yet. <a href={toHref(toPath('agents', agent.slug, 'try'))}>Try it</a>
         </p>
       )}
       {runs.length > 0 && (
         <>
-          <Figures runs={runs} isAll={data?.next === null} />
+          <Figures runs={runs} isAll={list.next === null && runs.length < COUNTED} />
           <DurationChart runs={runs} />
           <RunTable runs={runs.slice(0, LISTED)} />
         </>

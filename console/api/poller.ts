@@ -1,6 +1,9 @@
 const INTERVAL_MS = 3_000
-/** Of polls that fail or find nothing new. A tab that is open around the clock costs less than $1 a month by it. */
+/** Of polls that fail or find nothing new. */
 const MAX_INTERVAL_MS = 30_000
+/** The same after a time in which there was nothing new, and nobody used the page. */
+const MAX_IDLE_INTERVAL_MS = 120_000
+const IDLE_AFTER_MS = 600_000
 
 export type Poller = {
   /** Polls after the interval. */
@@ -18,12 +21,17 @@ type Options = {
   intervalMs?: number
 }
 
-/** Polls one at a time. The interval doubles with each one that fails, or reads what the one before has read. */
+/**
+ * Polls one at a time. The interval doubles with each one that fails, or reads what the one before has read: a tab that
+ * is open around the clock costs less than $1 a month.
+ */
 export function createPoller({ poll, onResult, intervalMs = INTERVAL_MS }: Options): Poller {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isPaused = true
   let isRunning = false
   let polledAt = Date.now()
+  /** Of something new, or of somebody who used the page. */
+  let activeAt = Date.now()
   /** Polls in sequence that failed, or read nothing new. */
   let failures = 0
   let repetitions = 0
@@ -32,8 +40,9 @@ export function createPoller({ poll, onResult, intervalMs = INTERVAL_MS }: Optio
   function schedule() {
     clearTimeout(timer)
     if (isPaused || isRunning) return
-    const interval = intervalMs * 2 ** Math.max(failures, repetitions)
-    const dueAt = polledAt + Math.min(interval, Math.max(MAX_INTERVAL_MS, intervalMs))
+    const isIdle = Date.now() - activeAt > IDLE_AFTER_MS
+    const longest = Math.max(isIdle ? MAX_IDLE_INTERVAL_MS : MAX_INTERVAL_MS, intervalMs)
+    const dueAt = polledAt + Math.min(intervalMs * 2 ** Math.max(failures, repetitions), longest)
     timer = setTimeout(run, Math.max(dueAt - Date.now(), 0))
   }
 
@@ -43,6 +52,7 @@ export function createPoller({ poll, onResult, intervalMs = INTERVAL_MS }: Optio
       const read = JSON.stringify(await poll())
       failures = 0
       repetitions = read === last ? repetitions + 1 : 0
+      if (repetitions === 0) activeAt = Date.now()
       last = read
     } catch {
       failures += 1
@@ -61,6 +71,7 @@ export function createPoller({ poll, onResult, intervalMs = INTERVAL_MS }: Optio
     wake() {
       isPaused = false
       repetitions = 0
+      activeAt = Date.now()
       schedule()
     },
     pause() {

@@ -1,4 +1,5 @@
 import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
+import { VALUE_BYTES } from '../../lib/core/limits.ts'
 import { type Page, requestJson, requestPage } from './request.ts'
 
 /** Larger values of a run are loaded on request. */
@@ -14,6 +15,10 @@ export const requestRun = (executionId: string, signal?: AbortSignal): Promise<E
     query: { adaptedInput: true, maxValueBytes: MAX_VALUE_BYTES },
     signal,
   })
+
+/** The record without its values: whether it has gone on. @throws ApiError */
+export const peekRun = (executionId: string, signal: AbortSignal): Promise<ExecutionRecord> =>
+  requestJson(pathOfRun(executionId), { query: { maxValueBytes: VALUE_BYTES.min }, signal })
 
 /** @param query of the page; absent for the first one. @throws ApiError */
 export const requestSteps = (

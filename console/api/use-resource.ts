@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ApiError } from './api-error.ts'
+import { watchAttention } from './attention.ts'
 import { createPoller } from './poller.ts'
 
 /** What a request has led to so far. `data` stays while it is loaded again. */
@@ -67,15 +68,11 @@ export function usePolling(poll: () => Promise<unknown>, key: string, intervalMs
   const [isLive, setIsLive] = useState(true)
   useEffect(() => {
     const poller = createPoller({ poll, onResult: setIsLive, ...(intervalMs && { intervalMs }) })
-    const follow = () => (document.hidden ? poller.pause() : poller.wake())
-    const events = ['focus', 'pointerdown', 'keydown']
-    for (const event of events) window.addEventListener(event, follow, { passive: true })
-    document.addEventListener('visibilitychange', follow)
+    const unwatch = watchAttention({ onUse: poller.wake, onHide: poller.pause })
     if (!document.hidden) poller.start()
     return () => {
       poller.pause()
-      for (const event of events) window.removeEventListener(event, follow)
-      document.removeEventListener('visibilitychange', follow)
+      unwatch()
     }
   }, [key])
   return isLive

@@ -46,6 +46,7 @@ const LINKS: Link[] = [
     shows: ({ scopes, tenantId }) => scopes.includes('read') && tenantId === null,
   },
   { section: 'trials', href: '#/trials', label: 'Trials', shows: readsAllTenants },
+  { section: 'rollouts', href: '#/rollouts', label: 'Rollouts', shows: readsAllTenants },
   { section: 'webhooks', href: '#/webhooks', label: 'Webhooks', shows: readsAllTenants },
   { section: 'tenants', href: '#/tenants', label: 'Tenants' },
   {

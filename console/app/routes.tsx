@@ -16,6 +16,7 @@ export type Section =
   | 'batches'
   | 'schedules'
   | 'trials'
+  | 'rollouts'
   | 'webhooks'
   | 'tenants'
   | 'tokens'
@@ -71,6 +72,10 @@ const loadTrials = () => import('../trials/trials-page.tsx')
 const TrialsPage = lazyPage('Trials', async () => (await loadTrials()).TrialsPage)
 const TrialPage = lazyPage('Trial', async () => (await loadTrials()).TrialPage)
 const StartTrialPage = lazyPage('Start a trial', async () => (await loadTrials()).StartTrialPage)
+const RolloutsPage = lazyPage(
+  'Rollouts',
+  async () => (await import('../rollouts/rollouts-page.tsx')).RolloutsPage,
+)
 
 const ApprovalsPage = lazyPage(
   'Approvals',
@@ -120,6 +125,7 @@ const routes: Route[] = [
   route('/trials/{trialId}', 'trials', ({ trialId }, query) => (
     <TrialPage key={trialId} trialId={trialId} query={query} />
   )),
+  route('/rollouts', 'rollouts', () => <RolloutsPage />),
   route('/webhooks', 'webhooks', () => <WebhooksPage />),
   route('/webhooks/{webhookId}', 'webhooks', ({ webhookId }, query) => (
     <WebhookPage key={webhookId} webhookId={webhookId} query={query} />

@@ -13,31 +13,21 @@ export function useBatch(batchId: string) {
   const isOpen = resource.data !== null && resource.data.status !== 'ENDED'
   useEffect(() => {
     if (!isOpen) return
-    let controller: AbortController | null = null
-    const follow = () => {
-      controller?.abort()
-      controller = null
-      if (document.hidden) return
-      controller = new AbortController()
-      const { signal } = controller
-      followBatch({
-        open: async (lastEvent) => {
-          const headers = lastEvent === '' ? {} : { 'Last-Event-ID': lastEvent }
-          return (await requestEvents(path, { headers, signal })).events
-        },
-        signal,
-        onBatch: resource.setData,
-        onReconnecting: setIsReconnecting,
-      }).catch((error: unknown) => {
-        if (!signal.aborted && asApiError(error).status === 404) setIsDeleted(true)
-      })
-    }
-    follow()
-    document.addEventListener('visibilitychange', follow)
-    return () => {
-      controller?.abort()
-      document.removeEventListener('visibilitychange', follow)
-    }
+    const controller = new AbortController()
+    const { signal } = controller
+    followBatch({
+      open: async (lastEvent, closed) => {
+        const headers = lastEvent === '' ? {} : { 'Last-Event-ID': lastEvent }
+        return (await requestEvents(path, { headers, signal: closed })).events
+      },
+      peek: () => requestJson<BatchRecord>(path, { signal }),
+      signal,
+      onBatch: resource.setData,
+      onReconnecting: setIsReconnecting,
+    }).catch((error: unknown) => {
+      if (!signal.aborted && asApiError(error).status === 404) setIsDeleted(true)
+    })
+    return () => controller.abort()
   }, [isOpen, path])
   return { ...resource, isReconnecting, isDeleted }
 }

@@ -43,7 +43,8 @@ export function OpenRuns({ children }: { children: ComponentChildren }) {
       const loaded = await loadOpenRuns(controller.current.signal)
       setRuns(loaded)
       setError(null)
-      return loaded
+      // What else a run tells is not shown here.
+      return loaded.map(({ id, startedAt, steps }) => [id, startedAt, steps])
     } catch (cause) {
       if (!controller.current.signal.aborted) setError(asApiError(cause))
       throw cause

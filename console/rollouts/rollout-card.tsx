@@ -13,6 +13,7 @@ import { Elapsed, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useMayManage, useMe } from '../state/session.ts'
 import { PromoteDialog } from '../versions/promote-dialog.tsx'
+import { RolloutBar } from './rollout-bar.tsx'
 import { RolloutDialog } from './rollout-dialog.tsx'
 import { RolloutFigures } from './rollout-figures.tsx'
 import { describeRules } from './rollout-form.ts'
@@ -107,10 +108,7 @@ type Running = { agent: AgentRecord; rollout: NonNullable<AgentRecord['rollout']
 function Progress({ agent, rollout: { versionId, percent, key, startedAt, updatedAt } }: Running) {
   return (
     <>
-      <svg class="rollout-bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-        <rect class="rollout-rest" width={100} height={1} />
-        <rect class="rollout-part" width={percent} height={1} />
-      </svg>
+      <RolloutBar percent={percent} />
       <Facts
         facts={{
           Share: `${percent}% of the ${key === 'tenant' ? 'tenants' : 'runs'}`,

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import { ApiError } from '../api/api-error.ts'
 import { type Page, parseJsonText, requestEvents, requestJson } from '../api/request.ts'
-import { MAX_VALUE_BYTES, pathOfRun, requestRun, requestSteps, takeBegun } from '../api/runs.ts'
+import { MAX_VALUE_BYTES, pathOfRun, peekRun, requestRun, requestSteps, takeBegun } from '../api/runs.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { followRun, mergeStep } from './follow-run.ts'
 
@@ -84,7 +84,8 @@ async function load(executionId: string, signal: AbortSignal, update: Update): P
   update({ run })
   if (run.status === 'IN_PROGRESS') {
     await followRun({
-      open: (lastStep) => openEvents(path, lastStep, signal),
+      open: (lastStep, closed) => openEvents(path, lastStep, closed),
+      peek: () => peekRun(executionId, signal),
       signal,
       onSteps: (change) => update(({ steps }) => ({ steps: change(steps) })),
       onWaiting: (waitingFor) => update(({ run }) => ({ run: run && withWaits(run, waitingFor) })),

@@ -3,6 +3,7 @@ import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/executio
 import { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestEvents, requestJson } from '../api/request.ts'
+import { pathOfRun, peekRun } from '../api/runs.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { followRun } from '../run/follow-run.ts'
 import { openEvents } from '../run/use-run.ts'
@@ -78,12 +79,15 @@ async function runAgent(request: TryRequest, signal: AbortSignal, update: Update
   const { executionId, cacheStatus, events } = await send(request, signal)
   update(() => ({ executionId, cacheStatus }))
   let first: typeof events | null = events
+  const path = pathOfRun(executionId)
   return followRun({
-    open: async (lastStep) => {
-      const opened = first ?? (await openEvents(`/v1/agent_executions/${executionId}`, lastStep, signal))
+    open: async (lastStep, closed) => {
+      // The first one is the run itself: it is never closed.
+      const opened = first ?? (await openEvents(path, lastStep, closed))
       first = null
       return opened
     },
+    peek: () => peekRun(executionId, signal),
     signal,
     onSteps: (change) => update(({ steps }) => ({ steps: change(steps) })),
     onReconnecting: (isReconnecting) => update(() => ({ isReconnecting })),

@@ -21,7 +21,13 @@ export function toAgentRecord(agent: Agent): AgentRecord {
     outputSchema: agent.outputSchema,
     archivedAt: agent.archivedAt,
     rollout: agent.rollout && toAgentRollout(agent.rollout),
+    ...toAbortedRollout(agent),
   }
+}
+
+function toAbortedRollout({ abortedRollouts }: Agent): Pick<AgentRecord, 'abortedRollout'> {
+  const [last] = Object.values(abortedRollouts).toSorted((a, b) => (a.at < b.at ? 1 : -1))
+  return last ? { abortedRollout: { versionId: last.versionId, at: last.at } } : {}
 }
 
 type States = Pick<Agent, 'retired' | 'rollout' | 'abortedRollouts'>

@@ -8,6 +8,7 @@ import { type Demo, startDemo } from './demo/start-demo.ts'
 import { startWork } from './demo/start-work.ts'
 import { findViolations } from './support/axe.ts'
 import { useBrowser } from './support/browser.ts'
+import { findCutOff } from './support/cut-off.ts'
 import { getLayoutShift, observeLayoutShift } from './support/metrics.ts'
 
 const MAX_LAYOUT_SHIFT = 0.05
@@ -236,6 +237,7 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
     () => '#/tokens',
     (page) => page.getByRole('button', { name: 'Rotate…' }).first().click(),
   ],
+  ['rollouts', () => '#/rollouts'],
   ['tenants', () => '#/tenants'],
   ['tenants without results', () => '#/tenants?search=nobody'],
   ['tenant', () => '#/tenants/acme'],
@@ -285,9 +287,13 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
   ['missing page', () => '#/nowhere'],
 ]
 
+/** Pages are loaded in a wide window, which then becomes as narrow as a tablet. */
+const WIDE = { width: 1400, height: 900 }
+const TABLET = { width: 820, height: 1180 }
+
 const VIEWS = [
-  ['light', { theme: 'light' }],
-  ['dark', { theme: 'dark' }],
+  ['light', { theme: 'light', size: WIDE }],
+  ['dark', { theme: 'dark', size: WIDE }],
   ['light, on a phone', { theme: 'light', isPhone: true }],
   ['dark, on a phone', { theme: 'dark', isPhone: true }],
 ] as const
@@ -298,7 +304,13 @@ async function settle(page: Page): Promise<void> {
   await page.locator('.spinner').first().waitFor({ state: 'detached' })
 }
 
-describe.each(VIEWS)('%s', (_, options) => {
+async function checkWidth(page: Page): Promise<void> {
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+  expect(overflow, 'scrolls sideways').toBeLessThanOrEqual(0)
+  expect(await findCutOff(page), 'is cut off').toEqual([])
+}
+
+describe.each(VIEWS)('%s', (name, options) => {
   it('the sign-in page has no violations', async () => {
     const page = await open(`${demo.url}/console`, options)
     await page.getByLabel('API token').waitFor()
@@ -314,7 +326,11 @@ describe.each(VIEWS)('%s', (_, options) => {
     expect(await getLayoutShift(page)).toBeLessThanOrEqual(MAX_LAYOUT_SHIFT)
     await act?.(page)
     expect(await findViolations(page)).toEqual([])
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
-    expect(overflow, 'scrolls sideways').toBeLessThanOrEqual(0)
+    await checkWidth(page)
+    if ('isPhone' in options) return
+    await page.setViewportSize(TABLET)
+    await checkWidth(page)
+    // The theme changes colors only.
+    if (name === 'light') expect(await findViolations(page)).toEqual([])
   })
 })

@@ -83,6 +83,7 @@ describe.each([
     ['trial', '#/trials/x?verdict=CHANGED'],
     ['start of a trial', '#/trials/new?agent=x&version=1'],
     ['tokens', '#/tokens?show=all'],
+    ['rollouts', '#/rollouts'],
     ['tenants', '#/tenants'],
     ['tenant', '#/tenants/x'],
     ['audit log', `#/audit?entry=${idOf(2_000_000)}`],

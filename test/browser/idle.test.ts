@@ -1,120 +1,248 @@
-import type { Page } from 'playwright-core'
+import { Readable } from 'node:stream'
+import type { Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toBill, totalOf } from '../../bench/costs/prices.ts'
 import { ownMilliseconds } from '../../bench/costs/usage.ts'
 import { getFunctionSettings } from '../../infra/functions/function-settings.ts'
-import { aMe, anAgentRecord, anExecutionRecord } from './stub/records.ts'
+import { functionOf } from '../../lib/api/routes.ts'
+import { TRIAL_ID } from '../support/a-trial.ts'
+import { findOperation } from '../support/service/documented-headers.ts'
+import { plainAnswers } from './stub/plain-answers.ts'
+import { AGENT_ID, aMe, anAgentRecord, anExecutionRecord, idOf, VERSION_ID } from './stub/records.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
+import { aUsageRow } from './stub/usage.ts'
+import { aBatch, anApproval } from './stub/work.ts'
 import { useBrowser } from './support/browser.ts'
 import { measureTransfer } from './support/metrics.ts'
 
 const MAX_DOLLARS = 1
-const MINUTE = 60_000
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
 const MINUTES_PER_MONTH = 30 * 24 * 60
 
-/** Read units of a page of 50, and of a list to which nothing was added: see test/dynamodb/executions/list-costs. */
-const [PAGE_UNITS, NOTHING_UNITS, OPEN_UNITS] = [58, 5, 25]
+/** The time in which polls become fewer, and the time that is measured. */
+const BEFORE_MINUTES = 20
+const MEASURED_MINUTES = 20
+const STEP_MS = 10 * SECOND
+const ROUND_TRIPS = 2
 const STATUS_AND_HEADER_BYTES = 600
+
+/** Of a page of 50, of a list to which nothing was added, and of runs in progress: list-costs of test/dynamodb. */
+const [PAGE_UNITS, NOTHING_UNITS, OPEN_UNITS] = [58, 5, 25]
+/** Of other requests, as the service has read them in a table with 100 runs. */
+const OTHER_UNITS = 15
 
 const { open } = useBrowser()
 let stub: Stub
-let hasOpenRun = false
-const openRun = anExecutionRecord(5_000, { status: 'IN_PROGRESS', finishedAt: null, output: null })
+
+const [ENDED, RUNNING, WAITING] = [idOf(1_000_000), idOf(990_000), idOf(980_000)]
+const open1 = { finishedAt: null, output: null, status: 'IN_PROGRESS' } as const
+const running = { ...anExecutionRecord(10_000, open1), id: RUNNING }
+const waiting = {
+  ...anExecutionRecord(20_000, open1),
+  ...{ id: WAITING, waitingFor: [{ kind: 'time', name: 'pause', since: running.createdAt, until: null }] },
+}
+const OPEN_BATCH = aBatch(7, { status: 'IN_PROGRESS', endedAt: null })
+const STREAM = { 'Content-Type': 'text/event-stream' }
+const silent = () => ({ status: 200, stream: new Readable({ read: () => undefined }), headers: STREAM })
 
 beforeAll(async () => {
+  const runs = Array.from({ length: 100 }, (_, number) => anExecutionRecord(number))
+  const list = ({ queryStringParameters }: { queryStringParameters: Record<string, unknown> | null }) => {
+    const { from, status, limit } = queryStringParameters ?? {}
+    const isRecent = from !== undefined && Date.parse(String(from)) > Date.now() - 2 * MINUTE
+    if (status === 'IN_PROGRESS') return { status: 200, body: [running, waiting] }
+    return { status: 200, body: isRecent ? [] : [running, waiting, ...runs].slice(0, Number(limit)) }
+  }
+  const [approval, usage] = [anApproval(1), aUsageRow({ start: new Date().toISOString(), agentId: AGENT_ID })]
   stub = await startStub({
-    'get-me': () => ({ status: 200, body: aMe() }),
-    'list-agents': () => ({ status: 200, body: [anAgentRecord()] }),
-    'list-executions': ({ queryStringParameters }) => {
-      const { from, status, limit } = queryStringParameters ?? {}
-      const isRecent = from !== undefined && Date.parse(from) > Date.now() - 2 * MINUTE
-      const all = Array.from({ length: Number(limit) }, (_, number) => anExecutionRecord(number))
-      if (status === 'IN_PROGRESS') return { status: 200, body: [openRun] }
-      if (isRecent) return { status: 200, body: [] }
-      return { status: 200, body: hasOpenRun && limit === '100' ? [...all, openRun] : all }
+    ...plainAnswers,
+    // The same each time.
+    'list-approvals': () => ({ status: 200, body: [approval] }),
+    'get-usage': () => ({ status: 200, body: [usage] }),
+    'get-me': () => ({
+      status: 200,
+      body: { ...aMe(), scopes: ['run', 'read', 'manage', 'review', 'approve'] },
+    }),
+    'list-executions': list as never,
+    'list-agent-executions': list as never,
+    'get-agent': () => ({
+      status: 200,
+      body: anAgentRecord({
+        rollout: {
+          ...{ versionId: idOf(4), percent: 5, key: 'tenant' },
+          ...{ startedAt: new Date().toISOString(), updatedAt: new Date().toISOString() },
+        },
+      }),
+    }),
+    'get-execution': ({ pathParameters }) => {
+      const id = pathParameters?.executionId
+      return { status: 200, body: id === RUNNING ? running : id === WAITING ? waiting : anExecutionRecord(0) }
     },
+    'stream-events': ({ pathParameters }) =>
+      pathParameters?.executionId === WAITING
+        ? {
+            ...{ status: 200, headers: STREAM },
+            stream: `event: waiting\ndata: ${JSON.stringify({ id: WAITING, waitingFor: waiting.waitingFor })}\n\n`,
+          }
+        : silent(),
+    'get-batch': ({ headers, pathParameters }) =>
+      headers.Accept === 'text/event-stream' || headers.accept === 'text/event-stream'
+        ? silent()
+        : { status: 200, body: pathParameters?.batchId === OPEN_BATCH.id ? OPEN_BATCH : aBatch(1) },
+    'list-batches': () => ({ status: 200, body: [OPEN_BATCH, aBatch(1)] }),
   })
 })
 afterAll(() => stub?.stop())
 
-type Asked = { units: number }
+/** What pages have asked for. `gigabyteSeconds`: of streams, which take a function as long as they are open. */
+type Asked = { requests: Request[]; gigabyteSeconds: number }
 
-/** What the page asks for in some minutes of a clock of its own, in which nobody does anything. */
-async function idle(page: Page, minutes: number, asked: Asked[]): Promise<void> {
-  let pending = 0
-  page.on('request', (request) => {
-    pending += 1
-    const { searchParams } = new URL(request.url())
-    const isOpen = searchParams.get('status') === 'IN_PROGRESS'
-    asked.push({ units: isOpen ? OPEN_UNITS : searchParams.has('from') ? NOTHING_UNITS : PAGE_UNITS })
-  })
-  const finish = () => {
-    pending -= 1
-  }
-  page.on('requestfinished', finish)
-  page.on('requestfailed', finish)
-  for (let passed = 0; passed < minutes * MINUTE; passed += 3_000) {
-    await page.clock.runFor(3_000)
-    await expect.poll(() => pending, { interval: 5 }).toBe(0)
+const memoryOf = (request: Request): number => {
+  const operation = findOperation(request.method(), request.url())
+  return operation ? getFunctionSettings(functionOf(operation)).memoryMb / 1_024 : 0
+}
+
+function unitsOf(request: Request): number {
+  const { pathname, searchParams } = new URL(request.url())
+  if (!pathname.endsWith('executions')) return OTHER_UNITS
+  if (searchParams.get('status') === 'IN_PROGRESS') return OPEN_UNITS
+  return searchParams.has('from') ? NOTHING_UNITS : PAGE_UNITS
+}
+
+const isStream = (request: Request) => request.headers().accept === 'text/event-stream'
+
+/** Some minutes of a clock of its own, in which nobody does anything. */
+async function idle(page: Page, minutes: number, watched: ReturnType<typeof watch>): Promise<void> {
+  for (let passed = 0; passed < minutes * MINUTE; passed += STEP_MS) {
+    await page.clock.runFor(STEP_MS)
+    await expect.poll(() => watched.countPending(), { interval: 5 }).toBe(0)
+    watched.addStreams(STEP_MS / SECOND)
   }
 }
 
-async function openRuns(): Promise<Page> {
+/** Follows the requests of a page to the API. */
+function watch(page: Page) {
+  const pending = new Set<Request>()
+  const asked: Asked = { requests: [], gigabyteSeconds: 0 }
+  page.on('request', (request) => {
+    if (!request.url().includes('/v1/')) return
+    pending.add(request)
+    asked.requests.push(request)
+  })
+  page.on('requestfinished', (request) => pending.delete(request))
+  page.on('requestfailed', (request) => pending.delete(request))
+  return {
+    countPending: () => [...pending].filter((request) => !isStream(request)).length,
+    addStreams(seconds: number) {
+      for (const request of pending)
+        if (isStream(request)) asked.gigabyteSeconds += seconds * memoryOf(request)
+    },
+    take(): Asked {
+      const { requests, gigabyteSeconds } = asked
+      asked.requests = []
+      asked.gigabyteSeconds = 0
+      return { requests, gigabyteSeconds }
+    },
+  }
+}
+
+/** Dollars of a month of minutes like these. */
+function priceOf({ requests, gigabyteSeconds }: Asked, bodyBytes: number): number {
+  const seconds = ownMilliseconds(ROUND_TRIPS) / SECOND
+  const bill = toBill({
+    ...{ apiRequests: requests.length, invocations: requests.length },
+    readUnits: requests.reduce((sum, request) => sum + unitsOf(request), 0),
+    ...{ writeUnits: 0, queueRequests: 0, messages: 0 },
+    gigabyteSeconds: requests.reduce((sum, request) => sum + memoryOf(request) * seconds, gigabyteSeconds),
+    logBytes: requests.length * 900,
+    traces: requests.length * 0.05,
+    sentBytes: bodyBytes + requests.length * STATUS_AND_HEADER_BYTES,
+  })
+  return (totalOf(bill) * MINUTES_PER_MONTH) / MEASURED_MINUTES
+}
+
+async function openPage(hash: string): Promise<Page> {
   const page = await open(`${stub.url}/console#token=x`)
   await page.clock.install()
-  await page.goto(`${stub.url}/console#/runs`)
-  await page.getByText(/^10[01] runs/).waitFor()
+  await page.goto('about:blank')
+  await page.goto(`${stub.url}/console${hash}`)
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await page.locator('.spinner').first().waitFor({ state: 'detached' })
   return page
 }
 
-/** Dollars of a month, of so many minutes like these. */
-function priceOf(asked: Asked[], bodyBytes: number, minutes: number): number {
-  const requests = asked.length
-  const seconds = ownMilliseconds(2) / 1_000
-  const bill = toBill({
-    ...{ apiRequests: requests, invocations: requests, writeUnits: 0, queueRequests: 0, messages: 0 },
-    gigabyteSeconds: (requests * seconds * getFunctionSettings('list-executions').memoryMb) / 1_024,
-    readUnits: asked.reduce((sum, { units }) => sum + units, 0),
-    logBytes: requests * 900,
-    traces: requests * 0.05,
-    sentBytes: bodyBytes + requests * STATUS_AND_HEADER_BYTES,
-  })
-  return (totalOf(bill) * MINUTES_PER_MONTH) / minutes
-}
+/** Every page, with the number of open approvals in the sidebar. */
+const PAGES: [string, string][] = [
+  ['overview', '#/'],
+  ['overview of an hour', '#/?period=1h'],
+  ['agents', '#/agents'],
+  ['agent with a rollout', `#/agents/${AGENT_ID}`],
+  ['comparison of versions', `#/agents/${AGENT_ID}/compare?before=1&after=2`],
+  ['version', `#/agents/${AGENT_ID}/versions/${VERSION_ID}`],
+  ['version beside the current one', `#/agents/${AGENT_ID}/versions/${VERSION_ID}/try`],
+  ['runs', '#/runs'],
+  ['runs of a search', '#/runs?errorText=e'],
+  ['run that has ended', `#/runs/${ENDED}`],
+  ['run that never ends', `#/runs/${RUNNING}`],
+  ['run that waits', `#/runs/${WAITING}`],
+  ['comparison of runs', `#/compare?a=${idOf(1)}&b=${idOf(2)}`],
+  ['try it', `#/agents/${AGENT_ID}/try`],
+  ['approvals', '#/approvals'],
+  ['batches', '#/batches'],
+  ['batch that has ended', `#/batches/${aBatch(1).id}`],
+  ['batch that never ends', `#/batches/${OPEN_BATCH.id}`],
+  ['schedules', '#/schedules'],
+  ['schedule', `#/agents/${AGENT_ID}/schedules/nightly`],
+  ['trials', '#/trials'],
+  ['start of a trial', '#/trials/new?agent=triage-ticket'],
+  ['trial', `#/trials/${TRIAL_ID}`],
+  ['webhooks', '#/webhooks'],
+  ['webhook', '#/webhooks/x'],
+  ['tokens', '#/tokens?show=all'],
+  ['rollouts', '#/rollouts'],
+  ['tenants', '#/tenants'],
+  ['tenant', '#/tenants/acme'],
+]
 
 describe('a tab that nobody looks at costs at most $1 a month', () => {
-  it.each([
-    ['in which nothing happens', false],
-    ['with a run that never ends', true],
-  ])('the list of runs, %s', { timeout: 180_000 }, async (name, isOpen) => {
-    hasOpenRun = isOpen
-    const page = await openRuns()
-    await idle(page, 3, [])
-    const asked: Asked[] = []
-    const minutes = 20
-    const bytes = await measureTransfer(page, () => idle(page, minutes, asked))
-    const dollars = priceOf(asked, bytes, minutes)
-    const perHour = (amount: number) => Math.round((amount * 60) / minutes)
+  it.each(PAGES)('%s', { timeout: 240_000 }, async (name, hash) => {
+    const page = await openPage(hash)
+    const watched = watch(page)
+    await idle(page, BEFORE_MINUTES, watched)
+    watched.take()
+    const bytes = await measureTransfer(page, () => idle(page, MEASURED_MINUTES, watched))
+    const asked = watched.take()
+    const dollars = priceOf(asked, bytes)
+    const perHour = (amount: number) => Math.round((amount * 60) / MEASURED_MINUTES)
     console.log(
-      `${name}: ${perHour(asked.length)} requests and ${perHour(bytes)} bytes an hour, $${dollars.toFixed(2)} a month`,
+      `${name}: ${perHour(asked.requests.length)} requests and ${perHour(bytes)} bytes an hour, $${dollars.toFixed(2)} a month`,
     )
-    expect(asked.length).toBeGreaterThanOrEqual(minutes)
     expect(dollars).toBeLessThanOrEqual(MAX_DOLLARS)
   })
+})
 
-  it('a hidden one asks nothing, and asks at once when it is shown', async () => {
-    hasOpenRun = false
-    const page = await openRuns()
-    const show = (isHidden: boolean) =>
-      page.evaluate(`
-        Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
-        document.dispatchEvent(new Event('visibilitychange'))`)
-    await show(true)
-    const asked: Asked[] = []
-    await idle(page, 10, asked)
-    expect(asked).toEqual([])
-    const request = page.waitForRequest(/agent_executions/)
-    await show(false)
+describe('a hidden tab', () => {
+  const show = (page: Page, isHidden: boolean) =>
+    page.evaluate(`
+      Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+
+  it.each<[string, string, RegExp]>([
+    ['runs', '#/runs', /agent_executions/],
+    ['run that never ends', `#/runs/${RUNNING}`, /\/events/],
+    ['batch that never ends', `#/batches/${OPEN_BATCH.id}`, /batches/],
+  ])('asks nothing, has no stream, and asks at once when it is shown: %s', async (_, hash, asks) => {
+    const page = await openPage(hash)
+    const watched = watch(page)
+    await show(page, true)
+    // What was asked before has arrived.
+    await idle(page, 1, watched)
+    watched.take()
+    await idle(page, 10, watched)
+    expect(watched.take()).toEqual({ requests: [], gigabyteSeconds: 0 })
+    const request = page.waitForRequest(asks)
+    await show(page, false)
     await page.clock.runFor(10)
     await request
   })

@@ -2,65 +2,15 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
 import { toProblemResult } from '../../lib/http/problem-details.ts'
-import { aTrial, TRIAL_ID } from '../support/a-trial.ts'
-import { anAuditEntry } from './stub/audit.ts'
-import {
-  AGENT_ID,
-  aComparisonRecord,
-  aMe,
-  anAgentRecord,
-  anExecutionRecord,
-  aStepRecord,
-  aVersionRecord,
-  aVersionWithDocument,
-  idOf,
-  VERSION_ID,
-} from './stub/records.ts'
-import { type Answers, type Stub, startStub } from './stub/start-stub.ts'
-import { aToken } from './stub/tokens.ts'
-import { aLimitsRecord, aUsageRow } from './stub/usage.ts'
-import { aDelivery, aWebhook } from './stub/webhooks.ts'
-import { aBatch, anApproval, aSchedule } from './stub/work.ts'
+import { TRIAL_ID } from '../support/a-trial.ts'
+import { plainAnswers } from './stub/plain-answers.ts'
+import { AGENT_ID, idOf, VERSION_ID } from './stub/records.ts'
+import { type Stub, startStub } from './stub/start-stub.ts'
+import { aBatch } from './stub/work.ts'
 import { useBrowser } from './support/browser.ts'
 
 /** Polls that fail are repeated less and less often: after 6 s, 12 s, 24 s, 30 s. */
 const POLL_TIMEOUT_MS = 50_000
-
-const someLimits = { ...aLimitsRecord('acme'), spentUsd: { day: 1, month: 2 }, openExecutions: 3 }
-
-const answers: Answers = {
-  'check-health': () => ({ status: 200, body: { status: 'ok' } }),
-  'get-me': () => ({ status: 200, body: aMe() }),
-  'list-agents': () => ({ status: 200, body: [anAgentRecord()] }),
-  'get-agent': () => ({ status: 200, body: anAgentRecord() }),
-  'list-versions': () => ({ status: 200, body: [aVersionRecord()] }),
-  'get-version': () => ({ status: 200, body: aVersionWithDocument() }),
-  'list-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
-  'list-agent-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
-  'get-execution': () => ({ status: 200, body: anExecutionRecord(0) }),
-  'compare-executions': () => ({ status: 200, body: aComparisonRecord() }),
-  'list-steps': () => ({ status: 200, body: [aStepRecord(1)] }),
-  'get-usage': () => ({
-    status: 200,
-    body: [aUsageRow({ start: new Date().toISOString(), agentId: AGENT_ID, tenantId: 'acme' })],
-  }),
-  'list-approvals': () => ({ status: 200, body: [anApproval(1)] }),
-  'list-batches': () => ({ status: 200, body: [aBatch(1)] }),
-  'get-batch': () => ({ status: 200, body: aBatch(1) }),
-  'list-batch-executions': () => ({ status: 200, body: [] }),
-  'list-schedules': () => ({ status: 200, body: [aSchedule()] }),
-  'get-schedule': () => ({ status: 200, body: aSchedule() }),
-  'list-limits': () => ({ status: 200, body: [] }),
-  'get-tenant-limits': () => ({ status: 200, body: someLimits }),
-  'list-tokens': () => ({ status: 200, body: [aToken(1)] }),
-  'list-webhooks': () => ({ status: 200, body: [aWebhook()] }),
-  'get-webhook': () => ({ status: 200, body: aWebhook() }),
-  'list-deliveries': () => ({ status: 200, body: [aDelivery(1)] }),
-  'list-audit-entries': () => ({ status: 200, body: [anAuditEntry(1)] }),
-  'list-trials': () => ({ status: 200, body: [aTrial({ SAME: 1 })] }),
-  'get-trial': () => ({ status: 200, body: aTrial({ SAME: 1 }) }),
-  'list-trial-items': () => ({ status: 200, body: [] }),
-}
 
 type Content = (page: Page) => Locator
 
@@ -111,6 +61,7 @@ const PAGES: [string, string, Content][] = [
     (page) => page.getByRole('button', { name: 'Start trial' }),
   ],
   ['tokens', '#/tokens', (page) => page.getByRole('rowheader', { name: 'token 1' })],
+  ['rollouts', '#/rollouts', (page) => page.getByText('No agent has a rollout.')],
   ['tenants', '#/tenants', (page) => page.getByRole('link', { name: 'acme' })],
   ['tenant', '#/tenants/acme', (page) => page.getByRole('heading', { name: 'Runs over time' })],
   ['audit log', '#/audit', (page) => page.getByRole('link', { name: 'Set limits' })],
@@ -120,7 +71,7 @@ const { open } = useBrowser()
 let stub: Stub
 let isUnavailable = false
 const failing = Object.fromEntries(
-  Object.entries(answers).map(([name, answer]) => [
+  Object.entries(plainAnswers).map(([name, answer]) => [
     name,
     (event: Parameters<typeof answer>[0]) => {
       if (!isUnavailable) return answer(event)

@@ -8,7 +8,7 @@ const patterns = [...read('console/app/routes.tsx').matchAll(/ route\('([^']+)'/
 )
 
 describe('every page', () => {
-  it.each(['accessibility', 'hostile-values', 'outages'])('is opened by test/browser/%s.test.ts', (name) => {
+  it.each(['accessibility', 'hostile-values', 'idle', 'outages'])('is opened by test/browser/%s.test.ts', (name) => {
     const addresses = [...read(`test/browser/${name}.test.ts`).matchAll(/['"`]#(\/[^'"`?]*)/g)].map(
       ([, path = '']) => path,
     )

@@ -31,6 +31,11 @@ export type Agent = {
     startedAt: string
     updatedAt: string
   } | null
+  /** The last rollout that the service has ended; its version says why. Absent without any. */
+  abortedRollout?: {
+    versionId: string
+    at: string
+  }
 }
 
 export type AgentFilters = {

@@ -26,6 +26,10 @@ export const agentRecord = z
     rollout: agentRollout
       .nullable()
       .describe('The version that gets a part of the runs beside the current one. Null without any.'),
+    abortedRollout: z
+      .object({ versionId: z.uuid(), at: z.iso.datetime() })
+      .optional()
+      .describe('The last rollout that the service has ended; its version says why. Absent without any.'),
   })
   .meta({ id: 'Agent' })
 

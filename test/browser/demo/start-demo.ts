@@ -13,6 +13,7 @@ import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
 import { system } from '../../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../../local/development.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { type Behavior, startProxy } from '../../support/proxy/start-proxy.ts'
 import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import { type ApiClient, createLocalClient, readDevToken } from '../../support/service/client.ts'
 import { startDynamoDB } from '../../support/service/port-emulators.ts'
@@ -37,8 +38,11 @@ export type Demo = {
 
 const PRICES = JSON.stringify({ 'openai-compatible/*': { input: 0.4, output: 1.6 } })
 
-/** A service of its own with agents that use a scripted model, tools over HTTP, and each other. */
-export async function startDemo(): Promise<Demo> {
+/**
+ * A service of its own with agents that use a scripted model, tools over HTTP, and each other.
+ * @param behaviors of a proxy before its database
+ */
+export async function startDemo(...behaviors: Behavior[]): Promise<Demo> {
   const folder = mkdtempSync(join(tmpdir(), 'aes-demo-'))
   const [dynamodb, model, tools] = await Promise.all([
     startDynamoDB(null),
@@ -46,10 +50,11 @@ export async function startDemo(): Promise<Demo> {
     startTools(),
   ])
   model.script('qwen3-32b', supportModel)
+  const proxy = behaviors.length > 0 ? await startProxy(dynamodb.endpoint, ...behaviors) : null
   const service = await startService({
     dataDir: folder,
     environment: {
-      DYNAMODB_ENDPOINT: dynamodb.endpoint,
+      DYNAMODB_ENDPOINT: proxy?.url ?? dynamodb.endpoint,
       MODEL_PRICES: PRICES,
       DEFAULT_MODEL: 'openai-compatible/qwen3-32b',
       ...(model.environmentFor('openai-compatible') as Record<string, string>),
@@ -81,6 +86,7 @@ export async function startDemo(): Promise<Demo> {
     },
     async stop() {
       await service.stop()
+      await proxy?.stop()
       await Promise.all([dynamodb.stop(), model.stop(), tools.stop()])
       rmSync(folder, { recursive: true })
     },

@@ -19,6 +19,7 @@ import { aDelivery, aWebhook } from './webhooks.ts'
 import { aBatch, anApproval, aSchedule } from './work.ts'
 
 const PER_PAGE = 50
+const AT = '2026-11-20T09:00:00.000Z'
 
 /** The strings of a part of an answer: parts that are shown on one page have different ones. */
 const stringsFrom = (start: number, count: number): string[] =>
@@ -62,7 +63,7 @@ const execution = anExecutionRecord(0, {
     rating: -1,
     note: message,
     correctedOutput: { [code]: title },
-    updatedAt: '2026-11-20T09:00:00.000Z',
+    updatedAt: AT,
   },
 })
 
@@ -191,7 +192,11 @@ export const hostileAnswers: Answers = {
     const next = start + PER_PAGE
     const isLast = next >= HOSTILE_STRINGS.length
     const body = stringsFrom(start, Math.min(PER_PAGE, HOSTILE_STRINGS.length - start)).map((text, index) =>
-      anAgentRecord({ id: idOf(100_000 + start + index), slug: text, title: text, description: text }),
+      anAgentRecord({
+        ...{ id: idOf(100_000 + start + index), slug: text, title: text, description: text },
+        rollout: { versionId: idOf(1), percent: 10, key: 'tenant', startedAt: AT, updatedAt: AT },
+        abortedRollout: { versionId: idOf(1), at: AT },
+      }),
     )
     const link = `</v1/agents?cursor=${next}&limit=${PER_PAGE}>; rel="next"`
     return { status: 200, body, ...(!isLast && { headers: { Link: link } }) }
@@ -206,7 +211,7 @@ export const hostileAnswers: Answers = {
     body: [
       aVersionRecord({
         ...{ title, description, model, inputSchema: schema, outputSchema: schema, message },
-        abortedRollout: { at: '2026-11-20T09:00:00.000Z', reason: logs },
+        abortedRollout: { at: AT, reason: logs },
       }),
     ],
   }),
@@ -217,7 +222,7 @@ export const hostileAnswers: Answers = {
         ? {
             ...{ title, description, model, inputSchema: schema, outputSchema: schema, instructions: title },
             ...{ message, fallbacks: [tenantId], env: [code] },
-            abortedRollout: { at: '2026-11-20T09:00:00.000Z', reason: logs },
+            abortedRollout: { at: AT, reason: logs },
             tools: stringsFrom(60, 12).map((text) => ({ name: text, description: text, [text]: text })),
           }
         : { instructions: description, sourceCode: stringsFrom(0, 90).join('\n') },

@@ -5,6 +5,8 @@ export type PageOptions = {
   theme?: 'light' | 'dark'
   /** The width of a phone. */
   isPhone?: boolean
+  /** Of the window, unless it is that of a phone. */
+  size?: { width: number; height: number }
   /** A script that was inserted into the page would run. */
   bypassCSP?: boolean
   /** The page runs no script. */
@@ -21,11 +23,12 @@ export const launch = (): Promise<Browser> =>
 export function toContextOptions({
   theme,
   isPhone,
+  size = DESKTOP,
   bypassCSP,
   hasNoScript,
 }: PageOptions): BrowserContextOptions {
   return {
-    viewport: isPhone ? PHONE : DESKTOP,
+    viewport: isPhone ? PHONE : size,
     colorScheme: theme ?? 'light',
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',

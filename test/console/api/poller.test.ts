@@ -37,6 +37,26 @@ describe('a poller', () => {
     poller.pause()
   })
 
+  it('asks every 2 minutes when there was nothing new for 10 minutes, until something changes', async () => {
+    await pass(15 * MINUTE)
+    const before = polls.length
+    await pass(60 * MINUTE)
+    expect(polls.length - before).toBe(30)
+    let changes = 0
+    read = () => ++changes
+    await pass(3 * MINUTE)
+    expect(polls.length - before).toBeGreaterThan(45)
+  })
+
+  it('asks every 30 s again when somebody has used the page', async () => {
+    await pass(60 * MINUTE)
+    poller.wake()
+    await pass(2 * MINUTE)
+    const before = polls.length
+    await pass(6 * MINUTE)
+    expect(polls.length - before).toBe(12)
+  })
+
   it('asks every 3 s while something changes', async () => {
     let changes = 0
     read = () => ++changes

@@ -147,6 +147,7 @@ it('tells tenants that a rollout was aborted, but not the figures of all tenants
   const at = new Date(system.now()).toISOString()
   const figures = {} as never
   const aborted = { ...rollout, id: system.newId(), at, reason, figures }
+  expect(await org.agent('aborted')).not.toHaveProperty('abortedRollout')
   await agents.endRollout({ organizationId: org.id, agentId, rollout, aborted })
   const bound = await org.withLimits({ tenantId: 'acme' })
   for (const [send, expected] of [
@@ -155,6 +156,8 @@ it('tells tenants that a rollout was aborted, but not the figures of all tenants
   ] as const) {
     const [version] = (await send('GET', '/v1/agents/aborted/versions')).json
     expect(version.abortedRollout).toEqual(expected)
+    const [agent] = (await send('GET', '/v1/agents')).json.filter(({ id }: { id: string }) => id === agentId)
+    expect(agent.abortedRollout).toEqual({ versionId: draft.id, at })
   }
 })
 

@@ -1,5 +1,5 @@
 import { HEADERS, responseHeaders } from '../../../lib/api/response-headers.ts'
-import { apiRoutes } from '../../../lib/api/routes.ts'
+import { apiRoutes, type OperationName } from '../../../lib/api/routes.ts'
 
 const routes = apiRoutes.map(({ method, path, operation }) => ({
   method,
@@ -7,15 +7,18 @@ const routes = apiRoutes.map(({ method, path, operation }) => ({
   pattern: new RegExp(`^${path.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
 }))
 
+/** The operation of the API that a URL belongs to. */
+export function findOperation(method: string, url: string): OperationName | undefined {
+  const path = url.replace(/^https?:\/\/[^/]+/, '').split('?', 1)[0] ?? ''
+  return routes.find((each) => each.method === method && each.pattern.test(path))?.operation
+}
+
 /** @throws an Error if OpenAPI does not say that the operation can respond with one of these headers */
 export function assertDocumented(method: string, url: string, { status, headers }: Response): void {
-  const path = url.split('?', 1)[0] ?? ''
-  const route = routes.find((each) => each.method === method && each.pattern.test(path))
-  if (!route) return
-  const documented: string[] = responseHeaders(route.operation, status)
+  const operation = findOperation(method, url)
+  if (!operation) return
+  const documented: string[] = responseHeaders(operation, status)
   const others = Object.keys(HEADERS).filter((name) => headers.has(name) && !documented.includes(name))
   if (others.length > 0)
-    throw new Error(
-      `OpenAPI does not say that ${route.operation} responds ${status} with ${others.join(', ')}.`,
-    )
+    throw new Error(`OpenAPI does not say that ${operation} responds ${status} with ${others.join(', ')}.`)
 }

@@ -1,0 +1,54 @@
+import { aTrial } from '../../support/a-trial.ts'
+import { anAuditEntry } from './audit.ts'
+import {
+  AGENT_ID,
+  aComparisonRecord,
+  aMe,
+  anAgentRecord,
+  anExecutionRecord,
+  aStepRecord,
+  aVersionRecord,
+  aVersionWithDocument,
+} from './records.ts'
+import type { Answers } from './start-stub.ts'
+import { aToken } from './tokens.ts'
+import { aLimitsRecord, aUsageRow } from './usage.ts'
+import { aDelivery, aWebhook } from './webhooks.ts'
+import { aBatch, anApproval, aSchedule } from './work.ts'
+
+const someLimits = { ...aLimitsRecord('acme'), spentUsd: { day: 1, month: 2 }, openExecutions: 3 }
+
+/** One of everything, for every page. */
+export const plainAnswers: Answers = {
+  'check-health': () => ({ status: 200, body: { status: 'ok' } }),
+  'get-me': () => ({ status: 200, body: aMe() }),
+  'list-agents': () => ({ status: 200, body: [anAgentRecord()] }),
+  'get-agent': () => ({ status: 200, body: anAgentRecord() }),
+  'list-versions': () => ({ status: 200, body: [aVersionRecord()] }),
+  'get-version': () => ({ status: 200, body: aVersionWithDocument() }),
+  'list-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
+  'list-agent-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
+  'get-execution': () => ({ status: 200, body: anExecutionRecord(0) }),
+  'compare-executions': () => ({ status: 200, body: aComparisonRecord() }),
+  'list-steps': () => ({ status: 200, body: [aStepRecord(1)] }),
+  'get-usage': () => ({
+    status: 200,
+    body: [aUsageRow({ start: new Date().toISOString(), agentId: AGENT_ID, tenantId: 'acme' })],
+  }),
+  'list-approvals': () => ({ status: 200, body: [anApproval(1)] }),
+  'list-batches': () => ({ status: 200, body: [aBatch(1)] }),
+  'get-batch': () => ({ status: 200, body: aBatch(1) }),
+  'list-batch-executions': () => ({ status: 200, body: [] }),
+  'list-schedules': () => ({ status: 200, body: [aSchedule()] }),
+  'get-schedule': () => ({ status: 200, body: aSchedule() }),
+  'list-limits': () => ({ status: 200, body: [] }),
+  'get-tenant-limits': () => ({ status: 200, body: someLimits }),
+  'list-tokens': () => ({ status: 200, body: [aToken(1)] }),
+  'list-audit-entries': () => ({ status: 200, body: [anAuditEntry(1)] }),
+  'list-webhooks': () => ({ status: 200, body: [aWebhook()] }),
+  'get-webhook': () => ({ status: 200, body: aWebhook() }),
+  'list-deliveries': () => ({ status: 200, body: [aDelivery(1)] }),
+  'list-trials': () => ({ status: 200, body: [aTrial({ SAME: 1 })] }),
+  'get-trial': () => ({ status: 200, body: aTrial({ SAME: 1 }) }),
+  'list-trial-items': () => ({ status: 200, body: [] }),
+}
