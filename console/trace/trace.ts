@@ -48,14 +48,12 @@ export function toTrace(run: TracedRun, steps: StepRecord[]): Trace {
   const last = Math.max(start, run.startedAt === null ? start : Date.parse(run.startedAt), ...ends)
   items.push(...toRest(run, { items, last, finished }))
   const whole = itemOf({
-    ...{
-      id: RUN_ID,
-      parentId: null,
-      kind: 'run',
-      label: 'Run',
-      start,
-      end: isOpen ? null : (finished ?? last),
-    },
+    id: RUN_ID,
+    parentId: null,
+    kind: 'run',
+    label: 'Run',
+    start,
+    end: isOpen ? null : (finished ?? last),
     state: stateOf(run),
     children: items.filter(({ parentId }) => parentId === RUN_ID).length,
   })
@@ -93,17 +91,7 @@ function toStepItems(run: TracedRun, steps: StepRecord[]): TraceItem[] {
   const resume = (item: TraceItem) => {
     if (item.attempt <= attempt) return
     attempt = item.attempt
-    const { start } = item
-    items.push(
-      itemOf({
-        id: `attempt-${attempt}`,
-        kind: 'attempt',
-        label: `Attempt ${attempt}`,
-        start,
-        end: start,
-        attempt,
-      }),
-    )
+    items.push(toAttempt(attempt, item.start))
   }
   for (const [index, step] of steps.entries()) {
     const calls = (step.toolCalls ?? []).map((call, position) => toCall(step, call, position, isRunOpen))
@@ -114,21 +102,17 @@ function toStepItems(run: TracedRun, steps: StepRecord[]): TraceItem[] {
     for (const call of calls) resume(call)
   }
   if ((run.attempts ?? 1) > attempt && isRunOpen) {
-    attempt = run.attempts ?? 1
     const start = Math.max(Date.parse(run.createdAt), ...items.map((item) => item.end ?? item.start))
-    items.push(
-      itemOf({
-        id: `attempt-${attempt}`,
-        kind: 'attempt',
-        label: `Attempt ${attempt}`,
-        start,
-        end: start,
-        attempt,
-      }),
-    )
+    items.push(toAttempt(run.attempts ?? 1, start))
   }
   return items
 }
+
+const toAttempt = (attempt: number, start: number): TraceItem =>
+  itemOf({
+    ...{ id: `attempt-${attempt}`, kind: 'attempt', label: `Attempt ${attempt}` },
+    ...{ start, end: start, attempt },
+  })
 
 type StepContext = { calls: TraceItem[]; next: StepRecord | undefined; run: TracedRun }
 
