@@ -45,7 +45,8 @@ function readRowHeight(): number {
 const BLOCK = 10
 
 /**
- * The rows to render, from `start` up to and without `end`: those in the window and some before and after it.
+ * The rows to render, from `start` up to and without `end`: those in the window, or in a box that scrolls, and some
+ * before and after it.
  * @param top pixels from the top of the window to the first row; negative if it is above
  */
 export function visibleRange(params: {

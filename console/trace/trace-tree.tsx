@@ -4,8 +4,8 @@ import { formatCountOf, formatDuration } from '../components/format.ts'
 import { memo } from '../components/json-view.tsx'
 import { useNow } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
+import { visibleRange } from '../runs/use-visible-range.ts'
 import { RUN_ID, scaleMarks, type Trace, type TraceItem } from './trace.ts'
-import { scrollTopFor, visibleRows } from './visible-rows.ts'
 
 type Props = {
   trace: Trace
@@ -40,7 +40,10 @@ function Tree(props: Props & { end: number }) {
   const { trace, rows, isLive, isFollowing, selectedId, openIds, foundIds, end } = props
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState({ scrollTop: 0, height: 600 })
-  const { start: first, end: last } = visibleRows({ ...view, rowHeight: ROW_HEIGHT, count: rows.length })
+  const { start: first, end: last } = visibleRange({
+    ...{ top: -view.scrollTop, windowHeight: view.height },
+    ...{ rowHeight: ROW_HEIGHT, count: rows.length },
+  })
   const selected = Math.max(
     rows.findIndex(({ id }) => id === selectedId),
     0,
@@ -145,6 +148,14 @@ function Tree(props: Props & { end: number }) {
       </div>
     </div>
   )
+}
+
+/** Where to scroll so that a row is in view: not at all if it is. Lengths in pixels. */
+export function scrollTopFor(row: number, params: { scrollTop: number; height: number; rowHeight: number }) {
+  const { scrollTop, height, rowHeight } = params
+  const top = row * rowHeight
+  if (top < scrollTop) return top
+  return top + rowHeight > scrollTop + height ? top + rowHeight - height : scrollTop
 }
 
 const rowId = (id: string) => `trace-${id === RUN_ID ? 'run' : id}`

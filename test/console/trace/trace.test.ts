@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mergeCall, mergeStep } from '../../../console/run/follow-run.ts'
+import { visibleRange } from '../../../console/runs/use-visible-range.ts'
 import { searchTrace } from '../../../console/trace/search.ts'
 import {
   firstFailure,
@@ -9,7 +10,7 @@ import {
   visibleItems,
   withProgress,
 } from '../../../console/trace/trace.ts'
-import { scrollTopFor, visibleRows } from '../../../console/trace/visible-rows.ts'
+import { scrollTopFor } from '../../../console/trace/trace-tree.tsx'
 import type { StepRecord } from '../../../lib/api/schemas/execution-record.ts'
 import { anExecutionRecord, aStepRecord } from '../../browser/stub/records.ts'
 
@@ -197,10 +198,10 @@ describe('withProgress', () => {
 
 describe('the rows of the tree', () => {
   it('are those in view, and some around them', () => {
-    const view = { height: 600, rowHeight: 30, count: 500 }
-    expect(visibleRows({ ...view, scrollTop: 0 })).toEqual({ start: 0, end: 30 })
-    expect(visibleRows({ ...view, scrollTop: 9_000 })).toEqual({ start: 290, end: 330 })
-    expect(visibleRows({ ...view, scrollTop: 14_400 })).toEqual({ start: 470, end: 500 })
+    const view = { windowHeight: 600, rowHeight: 30, count: 500 }
+    expect(visibleRange({ ...view, top: 0 })).toEqual({ start: 0, end: 30 })
+    expect(visibleRange({ ...view, top: -9_000 })).toEqual({ start: 290, end: 330 })
+    expect(visibleRange({ ...view, top: -14_400 })).toEqual({ start: 470, end: 500 })
   })
 
   it('scroll only if the chosen one is not in view', () => {
