@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
+import { timeOfId } from '../../lib/core/ids.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { type Page, requestPage } from '../api/request.ts'
 import { asApiError, usePolling } from '../api/use-resource.ts'
@@ -214,9 +215,6 @@ async function refreshOpen(
   const isGone = ({ id }: Run) => !found.has(id) && pages[endedTimes.indexOf(timeOfId(id))]?.next === null
   return { runs, gone: new Set(ended.filter(isGone).map(({ id }) => id)) }
 }
-
-/** The milliseconds since the epoch in a UUIDv7, by which lists are in order. */
-const timeOfId = (id: string): number => Number.parseInt(id.replace('-', '').slice(0, 12), 16)
 
 export type Run = ExecutionSummaryRecord
 

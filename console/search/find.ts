@@ -1,3 +1,5 @@
+import { timeOfId as timeOfUuidV7 } from '../../lib/core/ids.ts'
+
 /** What a search leads to. */
 export type Item = {
   /** What it is, such as "Run". */
@@ -27,9 +29,7 @@ export function findId(text: string): PastedId | null {
 }
 
 /** The milliseconds since the epoch in a UUIDv7; null for other IDs. */
-export function timeOfId(uuid: string): number | null {
-  return uuid[14] === '7' ? Number.parseInt(uuid.replace('-', '').slice(0, 12), 16) : null
-}
+export const timeOfId = (uuid: string): number | null => (uuid[14] === '7' ? timeOfUuidV7(uuid) : null)
 
 /** What contains every word of a query, in any order and case, with or without accents; what begins with it first. */
 export function matchTexts<T>(items: readonly T[], textOf: (item: T) => string, query: string): T[] {
