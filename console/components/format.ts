@@ -44,6 +44,10 @@ export const formatNumber = (value: number): string => exact.format(value)
 export const formatCountOf = (count: number, noun: string, plural = `${noun}s`): string =>
   `${formatCount(count)} ${count === 1 ? noun : plural}`
 
+/** `12,345`, `12,345 (1,000 cached)`. @param part how many of them are of a kind, and `name` which */
+export const formatTokens = (total: number, part: number | null, name: string): string =>
+  part ? `${formatCount(total)} (${formatCount(part)} ${name})` : formatCount(total)
+
 /** `12.3K`, `1.5M` */
 export const formatCompact = (count: number): string => compact.format(count)
 

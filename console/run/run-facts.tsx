@@ -2,7 +2,7 @@ import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Facts } from '../components/data.tsx'
-import { formatCost, formatCount, shortId } from '../components/format.ts'
+import { formatCost, formatCount, formatTokens, shortId } from '../components/format.ts'
 import { Duration, Elapsed, RunLink, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
@@ -35,8 +35,8 @@ export function RunFacts({ run }: { run: ExecutionRecord }) {
             ),
           Attempts: run.attempts > 1 && `${run.attempts}: the run was resumed`,
           Steps: run.steps > 0 && formatCount(run.steps),
-          'Input tokens': hasModel && tokens(usage.inputTokens, usage.cachedInputTokens, 'cached'),
-          'Output tokens': hasModel && tokens(usage.outputTokens, usage.reasoningTokens, 'reasoning'),
+          'Input tokens': hasModel && formatTokens(usage.inputTokens, usage.cachedInputTokens, 'cached'),
+          'Output tokens': hasModel && formatTokens(usage.outputTokens, usage.reasoningTokens, 'reasoning'),
           Cost:
             hasModel && (run.costUsd === null ? 'unknown: the model has no price' : formatCost(run.costUsd)),
           Model: run.model && <VisibleText text={run.model} class="mono" />,
@@ -93,6 +93,3 @@ const PageLink = ({ section, id }: { section: 'batches' | 'trials'; id: string }
     {shortId(id)}
   </a>
 )
-
-const tokens = (total: number, part: number | null, name: string) =>
-  part ? `${formatCount(total)} (${formatCount(part)} ${name})` : formatCount(total)

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import { Facts } from '../components/data.tsx'
-import { formatCost, formatCount, formatDuration } from '../components/format.ts'
+import { formatCost, formatCount, formatDuration, formatTokens } from '../components/format.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'
 import { ValueView } from '../components/value-view.tsx'
 import { Duration, Elapsed, RunLink, Time } from '../components/values.tsx'
@@ -118,8 +118,8 @@ function StepDetail({ item, onLoadStep, onSelect }: Props) {
       <ItemFacts
         item={item}
         more={{
-          'Input tokens': usage && tokens(usage.inputTokens, usage.cachedInputTokens, 'cached'),
-          'Output tokens': usage && tokens(usage.outputTokens, usage.reasoningTokens, 'reasoning'),
+          'Input tokens': usage && formatTokens(usage.inputTokens, usage.cachedInputTokens, 'cached'),
+          'Output tokens': usage && formatTokens(usage.outputTokens, usage.reasoningTokens, 'reasoning'),
           Cost: step.costUsd ? formatCost(step.costUsd) : null,
           Model: step.model && <VisibleText text={step.model} class="mono" />,
           Stopped: stopReason && !['stop', 'tool-calls'].includes(stopReason) && (
@@ -324,9 +324,6 @@ function WaitDetail({ item, onLoadStep }: Props) {
     </>
   )
 }
-
-const tokens = (total: number, part: number | null, name: string) =>
-  part ? `${formatCount(total)} (${formatCount(part)} ${name})` : formatCount(total)
 
 /** Why a run failed, with everything that is known about it. Somebody's decision to cancel it is no error. */
 export function RunError({ error, level = 2 }: { error: NonNullable<TracedRun['error']>; level?: 2 | 3 }) {
