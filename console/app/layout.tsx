@@ -3,7 +3,7 @@ import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import { toUrl } from '../api/request.ts'
 import { ApprovalCount } from '../approvals/approval-count.tsx'
 import { Announcer } from '../components/copy-button.tsx'
-import { signOut, useMe } from '../state/session.ts'
+import { readsAllTenants, signOut, useMe } from '../state/session.ts'
 import type { Section } from './routes.tsx'
 import { Search } from './search.tsx'
 
@@ -16,10 +16,6 @@ type Link = {
   /** Beside the label, such as how much there is to do. */
   Detail?: ComponentType<{ me: MeRecord }>
 }
-
-/** What belongs to all tenants is refused to tokens of one. */
-const readsAllTenants = ({ scopes, tenantId }: MeRecord): boolean =>
-  scopes.includes('read') && tenantId === null
 
 /** The pages of the sidebar. */
 const LINKS: Link[] = [
@@ -39,12 +35,7 @@ const LINKS: Link[] = [
     label: 'Batches',
     shows: ({ scopes }) => scopes.includes('read'),
   },
-  {
-    section: 'schedules',
-    href: '#/schedules',
-    label: 'Schedules',
-    shows: ({ scopes, tenantId }) => scopes.includes('read') && tenantId === null,
-  },
+  { section: 'schedules', href: '#/schedules', label: 'Schedules', shows: readsAllTenants },
   { section: 'trials', href: '#/trials', label: 'Trials', shows: readsAllTenants },
   { section: 'rollouts', href: '#/rollouts', label: 'Rollouts', shows: readsAllTenants },
   { section: 'webhooks', href: '#/webhooks', label: 'Webhooks', shows: readsAllTenants },

@@ -9,6 +9,7 @@ import { requestJson, requestPage } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { formatCountOf, formatTime, shortId } from '../components/format.ts'
 import { toHref, toPath } from '../state/location.ts'
+import { readsAllTenants } from '../state/session.ts'
 import { type Item, type PastedId, timeOfId } from './find.ts'
 
 type Agents = ReadonlyMap<string, AgentRecord>
@@ -23,7 +24,6 @@ type Lookup = {
 }
 
 const reads = ({ scopes }: MeRecord) => scopes.includes('read')
-const readsAllTenants = (me: MeRecord) => reads(me) && me.tenantId === null
 
 const agentName = (agents: Agents, id: string) => agents.get(id)?.title ?? shortId(id)
 

@@ -7,7 +7,7 @@ import { useResource } from '../api/use-resource.ts'
 import { formatCountOf } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
-import { useMe } from '../state/session.ts'
+import { readsAllTenants, useMe } from '../state/session.ts'
 import { listLimits } from '../tenants/limits.ts'
 import { toUsageQuery } from '../usage/periods.ts'
 import { findId, formatList, type Item, matchTexts, type PastedId } from './find.ts'
@@ -205,7 +205,7 @@ function useTenants(me: MeRecord | null, isNeeded: boolean): string[] {
   useEffect(() => {
     if (isNeeded) setHasBeenNeeded(true)
   }, [isNeeded])
-  const isAllowed = me?.scopes.includes('read') && me.tenantId === null
+  const isAllowed = me !== null && readsAllTenants(me)
   const { data } = useResource(`tenants ${isAllowed && hasBeenNeeded}`, async (signal) => {
     if (!isAllowed || !hasBeenNeeded) return []
     const query = { ...toUsageQuery('7d', Date.now(), { groupBy: 'tenant' }), limit: 1_000 }

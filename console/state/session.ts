@@ -200,6 +200,10 @@ export function personOf({ tokenId }: MeRecord): string | null {
 
 export type Scope = MeRecord['scopes'][number]
 
+/** Whether a token may read what belongs to all tenants, which is refused to tokens of one. */
+export const readsAllTenants = ({ scopes, tenantId }: MeRecord): boolean =>
+  scopes.includes('read') && tenantId === null
+
 /** Whether the token may change what belongs to all tenants, such as agents. False until it is known. */
 export function useMayManage(): boolean {
   const me = useMe()
