@@ -5,10 +5,10 @@ import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
 import type { WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
 import { ApiError } from '../api/api-error.ts'
-import { requestJson, requestPage } from '../api/request.ts'
+import { type Page, requestJson, requestPage } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { formatCountOf, formatTime, shortId } from '../components/format.ts'
-import { toHref, toPath } from '../state/location.ts'
+import { type Query, toHref, toPath } from '../state/location.ts'
 import { readsAllTenants } from '../state/session.ts'
 import { type Item, type PastedId, timeOfId } from './find.ts'
 
@@ -90,17 +90,9 @@ async function findRun({ id, agents, signal }: Context): Promise<Item | null> {
   const time = timeOfId(id.uuid)
   if (time === null) return null
   const [from, to] = [time, time + 1].map((each) => new Date(each).toISOString())
-  let query: URLSearchParams | null = new URLSearchParams({
-    from,
-    to,
-    fields: 'summary',
-    limit: '100',
-  } as Record<string, string>)
+  let query: Query | URLSearchParams | null = { from, to, fields: 'summary', limit: 100 }
   while (query) {
-    const page: Awaited<ReturnType<typeof requestPage<ExecutionSummaryRecord>>> = await requestPage(
-      '/v1/agent_executions',
-      { query, signal },
-    )
+    const page: Page<ExecutionSummaryRecord> = await requestPage('/v1/agent_executions', { query, signal })
     const run = page.items.find((each) => each.id === id.uuid)
     if (run) {
       const status = run.status === 'ERROR' ? (run.error?.code ?? STATUSES.ERROR) : STATUSES[run.status]
