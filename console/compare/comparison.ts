@@ -1,4 +1,4 @@
-import type { ComparisonRecord, ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ComparisonRecord } from '../../lib/api/schemas/execution-record.ts'
 
 export type Differences = Pick<ComparisonRecord, 'differences' | 'isCut'>
 export type ComparedStep = ComparisonRecord['steps'][number]
@@ -38,12 +38,6 @@ export function titleOfStep({ number, otherNumber, name }: ComparedStep): string
         ? `Step ${number} of A`
         : `Step ${otherNumber} of B`
   return name === undefined ? position : `${position}: ${name}`
-}
-
-/** Milliseconds from the first worker to the end; null for a run that is not final, or that no worker has run. */
-export function runTimeOf({ startedAt, finishedAt, cached }: ExecutionSummaryRecord): number | null {
-  if (startedAt === null || finishedAt === null || cached) return null
-  return Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)
 }
 
 /** How much more or less B is than A: `+12%`, `−3%`, `6.0 times as much`. Empty if it is less than 0.5%, or unknown. */

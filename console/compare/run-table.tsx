@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
+import { durationOf } from '../agents/durations.ts'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'
 import { AgentLink, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
-import { formatChange, runTimeOf } from './comparison.ts'
+import { formatChange } from './comparison.ts'
 
 type Run = ExecutionSummaryRecord
 
@@ -70,7 +71,7 @@ const ROWS: Row[] = [
   text('Model', ({ model }) => model),
   text('Tenant', ({ tenantId }) => tenantId),
   text('Started by', ({ source }) => SOURCES[source]),
-  figure('Duration', runTimeOf, formatDuration),
+  figure('Duration', durationOf, formatDuration),
   figure('Attempts', ({ attempts }) => attempts, formatCount),
   figure('Input tokens', ({ totalUsage }) => totalUsage.inputTokens, formatCount),
   figure('Output tokens', ({ totalUsage }) => totalUsage.outputTokens, formatCount),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { durationsOf, percentile } from '../../../console/agents/durations.ts'
-import { anExecutionRecord } from '../../browser/stub/records.ts'
+import { durationOf, durationsOf, percentile } from '../../../console/agents/durations.ts'
+import { anExecutionRecord, aRunSummary } from '../../browser/stub/records.ts'
 
 describe('percentile', () => {
   it('is a value of the list', () => {
@@ -14,4 +14,11 @@ it('durationsOf leaves out runs that no worker has ended', () => {
   const cached = anExecutionRecord(2, { cached: true })
   const open = anExecutionRecord(3, { status: 'IN_PROGRESS', finishedAt: null })
   expect(durationsOf([anExecutionRecord(1), cached, open])).toEqual([500])
+})
+
+it('durationOf is unknown for a run that is not final, or whose result was reused', () => {
+  const run = aRunSummary(1)
+  expect(durationOf(run)).toBe(500)
+  expect(durationOf({ ...run, finishedAt: null })).toBe(null)
+  expect(durationOf({ ...run, cached: true })).toBe(null)
 })

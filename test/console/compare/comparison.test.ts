@@ -4,10 +4,8 @@ import {
   formatChange,
   groupSteps,
   parseRunId,
-  runTimeOf,
   titleOfStep,
 } from '../../../console/compare/comparison.ts'
-import { aRunSummary } from '../../browser/stub/records.ts'
 
 const step = (number: number | null, isSame: boolean, others: Partial<ComparedStep> = {}): ComparedStep => ({
   number,
@@ -74,11 +72,4 @@ describe('parseRunId', () => {
   ])('%s', (text, expected) => {
     expect(parseRunId(text)).toBe(expected)
   })
-})
-
-it('runTimeOf is unknown for a run that is not final, or whose result was reused', () => {
-  const run = aRunSummary(1)
-  expect(runTimeOf(run)).toBe(500)
-  expect(runTimeOf({ ...run, finishedAt: null })).toBe(null)
-  expect(runTimeOf({ ...run, cached: true })).toBe(null)
 })
