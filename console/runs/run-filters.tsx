@@ -41,7 +41,7 @@ type Props = {
 
 /** Texts filter when the field is left or on Enter: each change is a request. */
 export function RunFilters({ filters, isCustom, runs, onChange }: Props) {
-  const id = useId()
+  const moreId = useId()
   const agents = useAgents()
   const boundTenant = useMe()?.tenantId ?? null
   const [showsMore, setShowsMore] = useState(isSearch(filters))
@@ -82,27 +82,18 @@ export function RunFilters({ filters, isCustom, runs, onChange }: Props) {
             onChange={(tenantId) => set({ tenantId })}
           />
         )}
-        <div>
-          <label for={`${id}-period`}>Time</label>
-          <select
-            id={`${id}-period`}
-            value={isCustom ? CUSTOM : filters.period}
-            onChange={({ currentTarget }) => choosePeriod(currentTarget.value)}
-          >
-            <option value="">Any time</option>
-            {Object.entries(PERIOD_LABELS).map(([period, label]) => (
-              <option key={period} value={period}>
-                {label}
-              </option>
-            ))}
-            <option value={CUSTOM}>From – to</option>
-          </select>
-        </div>
+        <Choice
+          label="Time"
+          any="Any time"
+          value={isCustom ? CUSTOM : filters.period}
+          choices={[...Object.entries(PERIOD_LABELS), [CUSTOM, 'From – to']]}
+          onChange={choosePeriod}
+        />
         <div>
           <button
             type="button"
             aria-expanded={showsMore}
-            aria-controls={`${id}-more`}
+            aria-controls={moreId}
             onClick={() => setShowsMore(!showsMore)}
           >
             {showsMore ? 'Fewer filters' : 'More filters'}
@@ -118,29 +109,31 @@ export function RunFilters({ filters, isCustom, runs, onChange }: Props) {
       </div>
       {isCustom && (
         <div class="run-filters-fields run-filters-range">
-          <div>
-            <label for={`${id}-from`}>From</label>
-            <input
-              id={`${id}-from`}
-              type="datetime-local"
-              value={filters.from}
-              max={filters.to}
-              onChange={({ currentTarget }) => set({ from: currentTarget.value })}
-            />
-          </div>
-          <div>
-            <label for={`${id}-to`}>To</label>
-            <input
-              id={`${id}-to`}
-              type="datetime-local"
-              value={filters.to}
-              min={filters.from}
-              onChange={({ currentTarget }) => set({ to: currentTarget.value })}
-            />
-          </div>
+          <Field label="From">
+            {(id) => (
+              <input
+                id={id}
+                type="datetime-local"
+                value={filters.from}
+                max={filters.to}
+                onChange={({ currentTarget }) => set({ from: currentTarget.value })}
+              />
+            )}
+          </Field>
+          <Field label="To">
+            {(id) => (
+              <input
+                id={id}
+                type="datetime-local"
+                value={filters.to}
+                min={filters.from}
+                onChange={({ currentTarget }) => set({ to: currentTarget.value })}
+              />
+            )}
+          </Field>
         </div>
       )}
-      <div id={`${id}-more`} class="run-filters-fields" hidden={!showsMore}>
+      <div id={moreId} class="run-filters-fields" hidden={!showsMore}>
         {showsMore && <MoreFilters filters={filters} runs={runs} set={set} />}
       </div>
     </search>
@@ -202,16 +195,18 @@ function suggestionsOf(runs: Run[], read: (run: Run) => string | null | undefine
 
 type ChoiceProps = {
   label: string
+  /** What it says if nothing is chosen. */
+  any?: string
   value: string
   choices: [value: string, label: string][]
   onChange: (value: string) => void
 }
 
-const Choice = ({ label, value, choices, onChange }: ChoiceProps) => (
+const Choice = ({ label, any = 'All', value, choices, onChange }: ChoiceProps) => (
   <Field label={label}>
     {(id) => (
       <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <option value="">All</option>
+        <option value="">{any}</option>
         {choices.map(([choice, name]) => (
           <option key={choice} value={choice}>
             {name}
