@@ -67,7 +67,7 @@ export function Elapsed({ since }: { since: string }) {
   )
 }
 
-const LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }
+export const STATUS_LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }
 
 type StatusProps = {
   status: ExecutionRecord['status']
@@ -93,7 +93,7 @@ export function StatusBadge({ status, code, isWaiting = false }: StatusProps) {
       ) : isWaiting ? (
         'Waiting'
       ) : (
-        LABELS[status]
+        STATUS_LABELS[status]
       )}
     </span>
   )

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useAgents } from '../api/agents.ts'
+import { STATUS_LABELS } from '../components/values.tsx'
 import { useMe } from '../state/session.ts'
 import {
   changeFilters,
@@ -14,7 +15,6 @@ import {
 } from './filters.ts'
 import type { Run } from './use-runs.ts'
 
-const STATUS_LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }
 const SOURCE_LABELS = {
   API: 'API request',
   AGENT: 'Another agent',
