@@ -225,23 +225,22 @@ export function appendRuns(runs: Run[], page: Run[]): Run[] {
 }
 
 /**
- * Compares a list with its newest page. `fresh`: runs that are not listed yet. `patched`: the list with the page's
- * state of those that are. `hasGap`: there may be more runs between the page and the list, which has to be loaded
- * again.
+ * Compares a list with its newest page. `fresh`: runs that are not listed yet. `hasGap`: there may be more runs between
+ * the page and the list, which has to be loaded again.
  */
 export function mergeNewest(
   runs: Run[],
   page: Run[],
   isLastPage: boolean,
-): { patched: Run[]; fresh: Run[]; hasGap: boolean } {
+): { fresh: Run[]; hasGap: boolean } {
   const known = new Set(runs.map(({ id }) => id))
   const fresh = page.filter(({ id }) => !known.has(id))
   const hasGap = runs.length > 0 && page.length > 0 && fresh.length === page.length && !isLastPage
-  return { patched: patchRuns(runs, page), fresh, hasGap }
+  return { fresh, hasGap }
 }
 
 /** The list with the latest state of some of its runs; the list itself if nothing changes. */
-function patchRuns(runs: Run[], latest: Run[]): Run[] {
+export function patchRuns(runs: Run[], latest: Run[]): Run[] {
   const byId = new Map(latest.map((run) => [run.id, run]))
   let hasChanged = false
   const patched = runs.map((run) => {

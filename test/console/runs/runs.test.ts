@@ -10,7 +10,7 @@ import {
   toPageQuery,
 } from '../../../console/runs/filters.ts'
 import { firstLineOf } from '../../../console/runs/run-rows.tsx'
-import { appendRuns, findUnknown, mergeNewest, type Run } from '../../../console/runs/use-runs.ts'
+import { appendRuns, findUnknown, mergeNewest, patchRuns, type Run } from '../../../console/runs/use-runs.ts'
 import { visibleRange } from '../../../console/runs/use-visible-range.ts'
 import { anExecutionRecord } from '../../browser/stub/records.ts'
 
@@ -81,10 +81,12 @@ describe('the filters of the list of runs', () => {
   })
 })
 
-describe('mergeNewest', () => {
+describe('mergeNewest and patchRuns', () => {
   it('separates new runs from the state of known ones', () => {
     const runs = [aRun(2, { status: 'IN_PROGRESS', finishedAt: null }), aRun(3)]
-    const { patched, fresh, hasGap } = mergeNewest(runs, [aRun(1), aRun(2), aRun(3)], true)
+    const page = [aRun(1), aRun(2), aRun(3)]
+    const { fresh, hasGap } = mergeNewest(runs, page, true)
+    const patched = patchRuns(runs, page)
     expect([idsOf(fresh), idsOf(patched), patched[0]?.status]).toEqual([
       idsOf([aRun(1)]),
       idsOf(runs),
@@ -96,7 +98,7 @@ describe('mergeNewest', () => {
 
   it('keeps the list itself when nothing has changed', () => {
     const runs = [aRun(1), aRun(2)]
-    expect(mergeNewest(runs, [aRun(1)], true).patched).toBe(runs)
+    expect(patchRuns(runs, [aRun(1)])).toBe(runs)
   })
 
   it('reports a gap when the page does not reach the list', () => {
