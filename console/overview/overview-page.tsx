@@ -1,13 +1,14 @@
 import './overview.css'
 import { useState } from 'preact/hooks'
-import { useResource } from '../api/use-resource.ts'
+import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
+import { requestPage } from '../api/request.ts'
+import { usePolling, useResource } from '../api/use-resource.ts'
 import { loadScript } from '../app/lazy-page.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { PeriodChoice } from '../usage/period-choice.tsx'
 import { parsePeriod } from '../usage/periods.ts'
 import { UsageFigures } from '../usage/usage-figures.tsx'
 import { OpenRuns } from './open-runs.tsx'
-import { useFirstVisit } from './use-first-visit.ts'
 
 /** What happens now, and what ran in a period that ends now. The period is in the URL. */
 export function OverviewPage({ query }: { query: URLSearchParams }) {
@@ -35,6 +36,31 @@ function Overview({ period }: { period: ReturnType<typeof parsePeriod> }) {
       </OpenRuns>
     </div>
   )
+}
+
+/**
+ * Whether the organization has no run at all: usage is counted some time after a run, and forgets those of other
+ * periods. Null until it is known. It becomes false with the first run.
+ * @param isEmpty whether there is a reason to ask
+ */
+function useFirstVisit(isEmpty: boolean): boolean | null {
+  const [hasRun, setHasRun] = useState(false)
+  const isAsked = isEmpty && !hasRun
+  const check = async (signal?: AbortSignal) => {
+    if (!isAsked) return false
+    const query = { limit: 1, fields: 'summary' }
+    const { items, next } = await requestPage<ExecutionSummaryRecord>('/v1/agent_executions', {
+      query,
+      signal,
+    })
+    // A page can be empty although others follow.
+    const isFirst = items.length === 0 && next === null
+    setHasRun(!isFirst)
+    return isFirst
+  }
+  const { data, error } = useResource(`first visit ${isAsked}`, check)
+  usePolling(check, `first visit ${isAsked}`)
+  return !isAsked || error ? false : data
 }
 
 const loadFirstVisit = () => import('./first-visit.tsx')

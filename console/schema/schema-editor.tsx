@@ -3,11 +3,12 @@ import { useId, useMemo, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { mayHaveFiles } from '../../lib/schema/files/file-schema.ts'
 import { Segments } from '../components/data.tsx'
+import { formatCountOf } from '../components/format.ts'
+import { VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
 import { controlId } from './form/field-frame.tsx'
 import { withoutFiles } from './form/file-field.tsx'
 import { hasForm, SchemaForm } from './form/schema-form.tsx'
-import { IssueSummary } from './issue-summary.tsx'
 import { explainIssue, labelOf } from './issue-text.ts'
 import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json-edit.ts'
 import { JsonEditor, LargeText } from './json-editor.tsx'
@@ -131,6 +132,36 @@ export function SchemaEditor(props: SchemaEditorProps) {
         />
       )}
     </div>
+  )
+}
+
+/** A mistake to go to. */
+type SummaryItem = { key: string; label: string; text: string; onSelect: () => void }
+
+/** Mistakes of the summary. */
+const MAX_SHOWN = 20
+
+/** How many mistakes there are, and links to their fields. */
+function IssueSummary({ items }: { items: SummaryItem[] }) {
+  const id = useId()
+  if (items.length === 0) return null
+  return (
+    <section class="issue-summary" aria-labelledby={id}>
+      <h3 id={id}>{formatCountOf(items.length, 'error')}</h3>
+      <ul>
+        {items.slice(0, MAX_SHOWN).map(({ key, label, text, onSelect }) => (
+          <li key={key}>
+            <button type="button" class="link" onClick={onSelect}>
+              <VisibleText text={label === '' ? 'The input' : label} />
+            </button>{' '}
+            <VisibleText text={text} />
+          </li>
+        ))}
+        {items.length > MAX_SHOWN && (
+          <li class="muted">and {formatCountOf(items.length - MAX_SHOWN, 'other error')}</li>
+        )}
+      </ul>
+    </section>
   )
 }
 
