@@ -4,7 +4,7 @@ export type Differences = Pick<ComparisonRecord, 'differences' | 'isCut'>
 export type ComparedStep = ComparisonRecord['steps'][number]
 
 /** Adjacent steps that are all the same, or one that differs. */
-export type StepGroup =
+type StepGroup =
   | { kind: 'same'; steps: ComparedStep[] }
   | { kind: 'different'; step: ComparedStep; isFirst: boolean }
 

@@ -102,7 +102,7 @@ export function StatusBadge({ status, code, isWaiting = false }: StatusProps) {
 type Marked = Pick<ExecutionRecord, 'source' | 'draft' | 'cached' | 'trialId' | 'originalExecutionId'>
 
 /** What sets a run apart from one that a client started on a published version. */
-export function marksOf(run: Marked): string[] {
+function marksOf(run: Marked): string[] {
   const isRerun = run.originalExecutionId !== undefined && run.source !== 'TRIAL'
   const marks = [run.draft && 'Draft', markOfSource(run), isRerun && 'Rerun', run.cached && 'Cached']
   return marks.filter((mark) => typeof mark === 'string')

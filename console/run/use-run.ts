@@ -6,7 +6,7 @@ import { MAX_VALUE_BYTES, pathOfRun, peekRun, requestRun, requestSteps, takeBegu
 import { asApiError } from '../api/use-resource.ts'
 import { followRun, mergeStep } from './follow-run.ts'
 
-export type RunState = {
+type RunState = {
   run: ExecutionRecord | null
   steps: StepRecord[]
   /** Whether all steps are here: a run that is final has them page by page. */

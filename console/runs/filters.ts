@@ -39,7 +39,7 @@ export type Search = {
 /** The most that the API accepts. */
 export const MAX_LENGTHS = { errorCode: 100, errorText: 200, version: 36, model: 300 } as const
 
-export const NO_SEARCH: Search = { errorCode: '', errorText: '', version: '', source: '', model: '' }
+const NO_SEARCH: Search = { errorCode: '', errorText: '', version: '', source: '', model: '' }
 
 export const NO_FILTERS: Filters = {
   ...{ status: '', agent: '', tenantId: '', period: '', from: '', to: '' },

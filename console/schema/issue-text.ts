@@ -5,7 +5,7 @@ import { describeField, type Field } from './form/field.ts'
 import type { SchemaView } from './schema-view.ts'
 
 /** A mistake in the words of the form. `label`: the labels on the way to its field; empty for the whole value. */
-export type ExplainedIssue = { label: string; text: string }
+type ExplainedIssue = { label: string; text: string }
 
 type Located = Pick<Issue, 'path' | 'message' | 'kind'>
 

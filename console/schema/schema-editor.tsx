@@ -16,7 +16,7 @@ import { type JsonNode, JsonSyntaxError, parseJsonTree } from './json-node.ts'
 import { openSchema } from './schema-view.ts'
 import { isEditable } from './use-large-input.ts'
 
-export type SchemaEditorProps = {
+type SchemaEditorProps = {
   /** JSON text: the one value that form and JSON are two views of. Numbers in it stay as they were typed. */
   text: string
   /** As the API returns it: a field map or a JSON Schema. */

@@ -12,7 +12,7 @@ export const MAX_NAME = 80
 const MAX_TEXT = 100_000
 const MAX_TOTAL = 500_000
 
-export const SAVED_PREFIX = 'agent-execution-service.inputs/'
+const SAVED_PREFIX = 'agent-execution-service.inputs/'
 
 /** Why an input is not saved: a sentence for people. Null if it is. */
 type Refusal = string | null

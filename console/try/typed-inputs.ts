@@ -15,7 +15,7 @@ export type InputOwner = {
 }
 
 /** What was typed and not run from, until it is reset. */
-export type TypedInput = { text: string; options: RunOptions; hadFiles: boolean }
+type TypedInput = { text: string; options: RunOptions; hadFiles: boolean }
 
 /** Characters of all typed inputs that a tab keeps. Beyond that, the oldest are forgotten. */
 export const MAX_TYPED_CHARACTERS = 200_000

@@ -26,7 +26,7 @@ export type Try = {
   isCancelling: boolean
 }
 
-export type TryRequest = { agent: string; parameters: Parameters; body: string }
+type TryRequest = { agent: string; parameters: Parameters; body: string }
 
 /** Starts one run after the other, and follows the last one. */
 export function useTry() {

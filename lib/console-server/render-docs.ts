@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const START = 'docs.html'
 
 /** A file of the documentation: a page, a picture, or what the search reads. */
-export type DocsFile = { name: string; content: string }
+type DocsFile = { name: string; content: string }
 
 /** Names of files of the console that pages refer to. */
 type References = { stylesheet: string; script: string }

@@ -3,7 +3,7 @@ export const TIME_FORMATS = ['date', 'date-time', 'time'] as const
 export type TimeFormat = (typeof TIME_FORMATS)[number]
 
 /** `local`: as it is on the clock. `zone`: `Z` or an offset such as `+01:00`; empty for a date. */
-export type TimeParts = { local: string; zone: string }
+type TimeParts = { local: string; zone: string }
 
 const DATE = /^\d{4}-\d\d-\d\d$/
 /** Controls have milliseconds, and neither leap seconds nor other letters. */
