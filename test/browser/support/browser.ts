@@ -35,8 +35,6 @@ export function useBrowser(others: () => string[] = () => []) {
       const origins = [new URL(url).origin, ...others()]
       watch(page, origins, (kind, text) => void misconduct.push({ kind, text }))
       await page.goto(url)
-      // The console first asks other tabs for their token: a page that is left before that has not kept its own.
-      if (url.includes('#token=')) await page.locator('.layout, .sign-in').first().waitFor()
       return page
     },
   }
