@@ -5,6 +5,7 @@ import type { VersionDetails } from '../../lib/api/schemas/agent-record.ts'
 import { InputSchemaMismatch } from '../../lib/core/errors.ts'
 import type { HttpResponse } from '../../lib/http/event.ts'
 import { aMe, anAgentRecord, anExecutionRecord, aVersionRecord, idOf } from './stub/records.ts'
+import { pageOf } from './stub/responses.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { useBrowser } from './support/browser.ts'
 
@@ -39,6 +40,7 @@ let answer: (event: APIGatewayProxyEvent) => HttpResponse
 
 const anAgent = (number: number) =>
   anAgentRecord({ id: idOf(number), slug: `agent-${number}`, title: `Agent ${number}`, inputSchema })
+const agents = Array.from({ length: AGENTS }, (_, number) => anAgent(number))
 
 function details(id: string, changes: Partial<VersionDetails>): VersionDetails {
   const record = aVersionRecord({ id, inputSchema })
@@ -63,15 +65,7 @@ const succeed = (): HttpResponse => ({
 beforeAll(async () => {
   stub = await startStub({
     'get-me': () => ({ status: 200, body: aMe() }),
-    'list-agents': ({ queryStringParameters }) => {
-      const start = Number(queryStringParameters?.cursor ?? 0)
-      const limit = Number(queryStringParameters?.limit ?? 50)
-      const body = Array.from({ length: Math.min(limit, AGENTS - start) }, (_, index) =>
-        anAgent(start + index),
-      )
-      const next = `</v1/agents?limit=${limit}&cursor=${start + limit}>; rel="next"`
-      return { status: 200, body, ...(start + limit < AGENTS && { headers: { Link: next } }) }
-    },
+    'list-agents': (event) => pageOf(agents, event),
     'get-agent': () => ({ status: 200, body: { ...anAgent(7), currentVersionId: idOf(11) } }),
     'list-versions': () => ({ status: 200, body: versions }),
     'get-version': ({ pathParameters }) => ({

@@ -1,10 +1,10 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
-import { toProblemResult } from '../../lib/http/problem-details.ts'
 import { TRIAL_ID } from '../support/a-trial.ts'
 import { plainAnswers } from './stub/plain-answers.ts'
 import { AGENT_ID, idOf, VERSION_ID } from './stub/records.ts'
+import { failure } from './stub/responses.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { aBatch } from './stub/work.ts'
 import { useBrowser } from './support/browser.ts'
@@ -74,9 +74,7 @@ const failing = Object.fromEntries(
   Object.entries(plainAnswers).map(([name, answer]) => [
     name,
     (event: Parameters<typeof answer>[0]) => {
-      if (!isUnavailable) return answer(event)
-      const { statusCode, headers, body } = toProblemResult(new Unavailable(null), 'request-1')
-      return { status: statusCode, headers: headers as Record<string, string>, body: JSON.parse(body) }
+      return isUnavailable ? failure(new Unavailable(null)) : answer(event)
     },
   ]),
 )

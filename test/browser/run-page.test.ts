@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import { aMe, anAgentRecord, anExecutionRecord, aStepRecord, idOf } from './stub/records.ts'
+import { pageOf } from './stub/responses.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { useBrowser } from './support/browser.ts'
 
@@ -83,16 +84,9 @@ beforeAll(async () => {
         body: { ...run, id, ...(others[id] && { ...anExecutionRecord(1), id, ...others[id] }) },
       }
     },
-    'list-steps': ({ pathParameters, queryStringParameters }) => {
-      const id = pathParameters?.executionId ?? ''
-      const start = Number(queryStringParameters?.cursor ?? 0)
-      const all = id === CODE ? codeSteps : others[id] ? [] : steps
-      const next = `</v1/x?limit=100&cursor=${start + 100}>; rel="next"`
-      return {
-        status: 200,
-        body: all.slice(start, start + 100),
-        ...(start + 100 < all.length && { headers: { Link: next } }),
-      }
+    'list-steps': (event) => {
+      const id = event.pathParameters?.executionId ?? ''
+      return pageOf(id === CODE ? codeSteps : others[id] ? [] : steps, event)
     },
     'stream-events': () => ({
       status: 200,

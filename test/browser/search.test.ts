@@ -11,6 +11,7 @@ import {
   idOf,
   VERSION_ID,
 } from './stub/records.ts'
+import { problem } from './stub/responses.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { aLimitsRecord, aUsageRow } from './stub/usage.ts'
 import { findViolations } from './support/axe.ts'
@@ -34,19 +35,6 @@ let stub: Stub
 let me: object
 let requested: string[]
 let isInterrupted: boolean
-
-const problem = (status: number): HttpResponse => ({
-  status,
-  headers: { 'Content-Type': 'application/problem+json' },
-  body: {
-    type: 'about:blank',
-    title: 'Refused',
-    status,
-    detail: 'It is not there.',
-    instance: 'r',
-    code: 'X',
-  },
-})
 
 const found = (id: string | undefined, wanted: string, body: object): HttpResponse => {
   requested.push(String(id))

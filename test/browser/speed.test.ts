@@ -12,6 +12,7 @@ import {
   aVersionRecord,
   idOf,
 } from './stub/records.ts'
+import { pageOf } from './stub/responses.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { aUsageRow } from './stub/usage.ts'
 import { useBrowser } from './support/browser.ts'
@@ -41,6 +42,8 @@ const large = {
   })),
   text: 'All work and no play makes Jack a dull boy.\n'.repeat(35_000),
 }
+
+const runs = Array.from({ length: RUNS }, (_, number) => anExecutionRecord(number))
 
 const MANY_STEPS = idOf(999_999)
 const manySteps = Array.from({ length: 500 }, (_, index) =>
@@ -88,15 +91,7 @@ beforeAll(async () => {
     'list-agents': () => ({ status: 200, body: [anAgentRecord()] }),
     'get-agent': () => ({ status: 200, body: anAgentRecord() }),
     'list-versions': () => ({ status: 200, body: [aVersionRecord()] }),
-    'list-executions': ({ queryStringParameters }) => {
-      const limit = Number(queryStringParameters?.limit ?? 50)
-      const start = Number(queryStringParameters?.cursor ?? 0)
-      const body = Array.from({ length: Math.min(limit, RUNS - start) }, (_, index) =>
-        anExecutionRecord(start + index),
-      )
-      const next = `</v1/agent_executions?limit=${limit}&cursor=${start + limit}>; rel="next"`
-      return { status: 200, body, ...(start + limit < RUNS && { headers: { Link: next } }) }
-    },
+    'list-executions': (event) => pageOf(runs, event),
     'get-usage': ({ queryStringParameters }) => ({ status: 200, body: usageOf(queryStringParameters ?? {}) }),
     'get-execution': ({ pathParameters, queryStringParameters }) => ({
       status: 200,
@@ -107,17 +102,11 @@ beforeAll(async () => {
             ? { ...anExecutionRecord(1), steps: 500 }
             : run,
     }),
-    'list-steps': ({ pathParameters, queryStringParameters }) => {
+    'list-steps': (event) => {
+      const { pathParameters, queryStringParameters } = event
       if (pathParameters?.executionId === LARGE_VALUES)
         return { status: 200, body: [omitLargeStepValues(valueStep, maxBytesOf(queryStringParameters))] }
-      if (pathParameters?.executionId !== MANY_STEPS) return largeStep()
-      const start = Number(queryStringParameters?.cursor ?? 0)
-      const next = `</v1/agent_executions/x/steps?limit=100&cursor=${start + 100}>; rel="next"`
-      return {
-        status: 200,
-        body: manySteps.slice(start, start + 100),
-        ...(start + 100 < manySteps.length && { headers: { Link: next } }),
-      }
+      return pathParameters?.executionId === MANY_STEPS ? pageOf(manySteps, event) : largeStep()
     },
     'stream-events': () => ({
       status: 200,

@@ -5,7 +5,6 @@ import type { TrialItemRecord, TrialRecord } from '../../lib/api/schemas/trial-r
 import { TrialNotFound } from '../../lib/core/errors.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import type { HttpResponse } from '../../lib/http/event.ts'
-import { toProblemResult } from '../../lib/http/problem-details.ts'
 import { anItem, aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
 import {
   AGENT_ID,
@@ -16,6 +15,7 @@ import {
   aVersionWithDocument,
   idOf,
 } from './stub/records.ts'
+import { failure, ok, pageOf, problem } from './stub/responses.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { useBrowser } from './support/browser.ts'
 
@@ -30,17 +30,6 @@ let sent: { name: string; id: string | undefined; body?: unknown; key?: string |
 /** Instead of the usual answers to changes. */
 let answer: HttpResponse | null
 let reads: number
-
-const ok = (body: object): HttpResponse => ({ status: 200, body })
-const problem = (status: number, detail: string): HttpResponse => ({
-  status,
-  headers: { 'Content-Type': 'application/problem+json' },
-  body: { type: 'about:blank', title: 'Refused', status, detail, instance: 'request-1', code: 'X' },
-})
-const notFound = (): HttpResponse => {
-  const { statusCode, headers, body } = toProblemResult(new TrialNotFound(), 'request-1')
-  return { status: statusCode, headers: headers as Record<string, string>, body: JSON.parse(body) }
-}
 
 const findTrial = ({ pathParameters }: APIGatewayProxyEvent) =>
   trials.find(({ id }) => id === pathParameters?.trialId)
@@ -90,17 +79,14 @@ beforeAll(async () => {
     'get-trial': (event) => {
       reads += 1
       const found = findTrial(event)
-      return found ? ok(found) : notFound()
+      return found ? ok(found) : failure(new TrialNotFound())
     },
-    'list-trial-items': ({ queryStringParameters }) => {
-      const { verdict, limit = '50', cursor = '0' } = queryStringParameters ?? {}
-      const found = items.filter((item) => verdict === undefined || item.verdict === verdict)
-      const end = Number(cursor) + Number(limit)
-      const next = `</v1/trials/x/items?limit=${limit}&cursor=${end}${verdict ? `&verdict=${verdict}` : ''}>; rel="next"`
-      return {
-        ...ok(found.slice(Number(cursor), end)),
-        ...(end < found.length && { headers: { Link: next } }),
-      }
+    'list-trial-items': (event) => {
+      const { verdict } = event.queryStringParameters ?? {}
+      return pageOf(
+        items.filter((item) => verdict === undefined || item.verdict === verdict),
+        event,
+      )
     },
     'start-trial': change('start', () => {
       trials = [running()]
@@ -454,7 +440,7 @@ describe('starting a trial', () => {
 
   it('shows why the service refuses it, and can be sent again', async () => {
     const page = await openPage(`${FORM}&maxCost=1`)
-    answer = problem(422, '/maxTrialCostUsd must be higher.')
+    answer = problem(422, { detail: '/maxTrialCostUsd must be higher.' })
     await button(page, 'Start trial').click()
     await page.getByText('“Cost limit” must be higher.').waitFor()
     answer = null

@@ -5,6 +5,7 @@ import { INTERVAL_MS, type UsageInterval } from '../../lib/core/usage.ts'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import type { HttpResponse } from '../../lib/http/event.ts'
 import { AGENT_ID, aMe, anAgentRecord, anExecutionRecord } from './stub/records.ts'
+import { problem } from './stub/responses.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { aLimitsRecord, aUsageRow } from './stub/usage.ts'
 import { findViolations } from './support/axe.ts'
@@ -44,25 +45,12 @@ function usageOf({ from = '', interval = 'hour', groupBy, tenantId }: Parameters
   )
 }
 
-const problem = (status: number, code: string): HttpResponse => ({
-  status,
-  headers: { 'Content-Type': 'application/problem+json' },
-  body: {
-    type: 'about:blank',
-    title: 'Refused',
-    status,
-    detail: 'It cannot be.',
-    instance: 'request-1',
-    code,
-  },
-})
-
 const tenantOf = ({ pathParameters }: APIGatewayProxyEvent) =>
   decodeURIComponent(pathParameters?.tenantId ?? '')
 
 function findLimits(event: APIGatewayProxyEvent): HttpResponse {
   const found = limits.get(tenantOf(event))
-  if (!found) return problem(404, 'LimitsNotFound')
+  if (!found) return problem(404, { code: 'LimitsNotFound' })
   return { status: 200, body: { ...found, spentUsd: { day: 5.5, month: 31.4 }, openExecutions: 3 } }
 }
 
@@ -312,7 +300,7 @@ describe('the page of a tenant', () => {
   })
 
   it('keeps what was entered when the service refuses it', async () => {
-    answerToPut = problem(422, 'InputSchemaMismatch')
+    answerToPut = problem(422, { code: 'InputSchemaMismatch' })
     const page = await openPage('#/tenants/acme')
     await page.getByRole('button', { name: 'Change limits…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Limits' })

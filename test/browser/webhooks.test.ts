@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { DeliveryRecord, WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
 import { WebhookNotFound } from '../../lib/core/errors.ts'
 import type { HttpResponse } from '../../lib/http/event.ts'
-import { toProblemResult } from '../../lib/http/problem-details.ts'
 import { AGENT_ID, aMe, anAgentRecord, anExecutionRecord } from './stub/records.ts'
+import { failure, ok, pageOf, problem } from './stub/responses.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { aDelivery, aWebhook, WEBHOOK_ID } from './stub/webhooks.ts'
 import { useBrowser } from './support/browser.ts'
@@ -20,17 +20,6 @@ let sent: { name: string; id?: string | undefined; body?: unknown }[]
 /** Instead of the usual answers to changes. */
 let answer: HttpResponse | null
 let testResult: object
-
-const ok = (body: object): HttpResponse => ({ status: 200, body })
-const problem = (status: number, detail: string, errors?: object[]): HttpResponse => ({
-  status,
-  headers: { 'Content-Type': 'application/problem+json' },
-  body: { type: 'about:blank', title: 'Refused', status, detail, instance: 'request-1', code: 'X', errors },
-})
-const notFound = (): HttpResponse => {
-  const { statusCode, headers, body } = toProblemResult(new WebhookNotFound(), 'request-1')
-  return { status: statusCode, headers: headers as Record<string, string>, body: JSON.parse(body) }
-}
 
 const findWebhook = ({ pathParameters }: APIGatewayProxyEvent) =>
   webhooks.find(({ id }) => id === pathParameters?.webhookId)
@@ -59,18 +48,9 @@ beforeAll(async () => {
     'list-webhooks': () => ok(webhooks),
     'get-webhook': (event) => {
       const found = findWebhook(event)
-      return found ? ok(found) : notFound()
+      return found ? ok(found) : failure(new WebhookNotFound())
     },
-    'list-deliveries': ({ queryStringParameters }) => {
-      const start = Number(queryStringParameters?.cursor ?? 0)
-      const limit = Number(queryStringParameters?.limit ?? 50)
-      const next = `</v1/webhooks/x/deliveries?limit=${limit}&cursor=${start + limit}>; rel="next"`
-      const hasMore = start + limit < deliveries.length
-      return {
-        ...ok(deliveries.slice(start, start + limit)),
-        ...(hasMore && { headers: { Link: next } }),
-      }
-    },
+    'list-deliveries': (event) => pageOf(deliveries, event),
     'create-webhook': change('create', ({ body }) => {
       const created = aWebhook({ ...JSON.parse(body ?? ''), id: WEBHOOK_ID })
       webhooks = [created, ...webhooks]
@@ -91,7 +71,7 @@ beforeAll(async () => {
     'test-webhook': change('test', () => ok(testResult)),
     redeliver: change('redeliver', ({ pathParameters }) => {
       const found = deliveries.find(({ id }) => id === pathParameters?.deliveryId)
-      if (!found) return notFound()
+      if (!found) return failure(new WebhookNotFound())
       const changed: DeliveryRecord = {
         ...found,
         ...{ status: 'DELIVERED', attempts: found.attempts + 1, responseStatus: 204, error: null },
@@ -277,7 +257,7 @@ describe('creating a webhook', () => {
     expect(sent).toEqual([])
     await form.getByLabel('Run failed').check()
     const message = '/url must not have a private address unless allowedHosts contains "localhost".'
-    answer = problem(422, message, [{ path: '/url', message }])
+    answer = problem(422, { detail: message, errors: [{ path: '/url', message }] })
     await button(page, 'Create webhook').click()
     await form
       .getByText('“URL” must not have a private address unless “Allowed hosts” contains "localhost".')
@@ -401,7 +381,7 @@ describe('a webhook', () => {
   it('that somebody else has deleted says so', async () => {
     const page = await openPage(PAGE)
     webhooks = []
-    answer = notFound()
+    answer = failure(new WebhookNotFound())
     await button(page, 'Disable…').click()
     await button(page, 'Disable webhook').click()
     await page.getByText('It may have been deleted').waitFor()
