@@ -1,29 +1,20 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isJwt, isToken, openTokenStorage } from '../../../console/state/token-storage.ts'
+import { aStorage } from './a-storage.ts'
 
 const DAY = 86_400_000
 const KEY = 'key'
 const TOKEN = 'aes_1'
 const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
 
-const places = () => {
-  const values = new Map<string, string>()
-  return {
-    values,
-    getItem: (key: string) => values.get(key) ?? null,
-    setItem: (key: string, value: string) => void values.set(key, value),
-    removeItem: (key: string) => void values.delete(key),
-  }
-}
-
-let tab: ReturnType<typeof places>
-let device: ReturnType<typeof places>
+let tab: ReturnType<typeof aStorage>
+let device: ReturnType<typeof aStorage>
 let now: number
 const open = () => openTokenStorage(KEY, { tab: () => tab, device: () => device, now: () => now })
 
 beforeEach(() => {
-  tab = places()
-  device = places()
+  tab = aStorage()
+  device = aStorage()
   now = Date.parse('2026-11-26T09:00:00Z')
 })
 
@@ -32,8 +23,8 @@ describe('the token of a tab', () => {
     open().save(TOKEN)
     expect(open().load()).toBe(TOKEN)
     open().save(null)
-    expect(tab.values.size).toBe(0)
-    expect(device.values.size).toBe(0)
+    expect(tab.length).toBe(0)
+    expect(device.length).toBe(0)
   })
 
   it.each(['', ' ', 'aes 1', 'aés', '\u202eaes_1', `a${'x'.repeat(8_000)}`])('cannot be %j', (text) => {
@@ -49,7 +40,7 @@ describe('a token that the device keeps', () => {
     expect(open().loadKept()).toBe(TOKEN)
     now += 1
     expect(open().loadKept()).toBeNull()
-    expect(device.values.size).toBe(0)
+    expect(device.length).toBe(0)
   })
 
   it.each([
@@ -68,7 +59,7 @@ describe('a token that the device keeps', () => {
   ])('is not read from %s, which is removed', (text) => {
     device.setItem(KEY, text)
     expect(open().loadKept()).toBeNull()
-    expect(device.values.size).toBe(0)
+    expect(device.length).toBe(0)
   })
 
   it('is forgotten; another one is not when a token is rejected', () => {
@@ -89,11 +80,11 @@ describe('a token that is signed out', () => {
     open().mark(TOKEN, true)
     open().mark('aes_2', true)
     expect(open().load()).toBeNull()
-    expect([...device.values.values()].join()).not.toContain('aes_')
+    expect(device.all()).not.toContain('aes_')
     open().mark(TOKEN, false)
     expect(open().load()).toBe(TOKEN)
     open().mark('aes_2', false)
-    expect(device.values.size).toBe(0)
+    expect(device.length).toBe(0)
   })
 
   it.each(['{', 'null', '{"a":1}', '[1,{}]'])('marks that are %s mean nothing', (text) => {
@@ -116,7 +107,7 @@ describe('a token of an identity provider', () => {
     open().save(TOKEN)
     open().save(JWT)
     open().keep(JWT)
-    expect(tab.values.size + device.values.size).toBe(0)
+    expect(tab.length + device.length).toBe(0)
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_NAME, MAX_SAVED, SavedInputs, toInputName } from '../../../console/try/saved-inputs.ts'
-import { aStorage } from './storage.ts'
+import { aStorage } from '../state/a-storage.ts'
 
 const OWNER = { organizationId: 'o1', tenantId: null, agentId: 'a1' }
 

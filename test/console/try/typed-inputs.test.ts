@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { NO_OPTIONS } from '../../../console/try/run-options.ts'
 import { stripFiles } from '../../../console/try/strip-files.ts'
 import { type InputOwner, MAX_TYPED_CHARACTERS, TypedInputs } from '../../../console/try/typed-inputs.ts'
-import { aStorage } from './storage.ts'
+import { aStorage } from '../state/a-storage.ts'
 
 const anOwner = (overrides: Partial<InputOwner> = {}): InputOwner => ({
   organizationId: 'o1',
