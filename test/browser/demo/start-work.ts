@@ -1,3 +1,4 @@
+import { waitUntil } from '../../support/processes/wait-until.ts'
 import type { Demo } from './start-demo.ts'
 
 /** Approvals that are open, batches and schedules. @returns the ID of a batch that has ended */
@@ -28,10 +29,7 @@ export async function startWork({ call, run }: Demo): Promise<{ batchId: string 
     ...{ cron: '30 2 * * *', timezone: 'America/New_York', input: { count: 400 } },
   })
   await schedule('import-contacts', 'weekly', { cron: '@weekly', input: { count: 1 }, enabled: false })
-  for (let polls = 0; polls < 100; polls++) {
-    const { status } = (await call('GET', `/v1/batches/${batchId}`)).json
-    if (status === 'ENDED') break
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
+  const hasEnded = async () => (await call('GET', `/v1/batches/${batchId}`)).json.status === 'ENDED'
+  await waitUntil(hasEnded, { what: 'the end of the batch', limitMs: 60_000, intervalMs: 200 })
   return { batchId }
 }
