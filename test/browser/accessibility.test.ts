@@ -9,7 +9,9 @@ import { startWork } from './demo/start-work.ts'
 import { findViolations } from './support/axe.ts'
 import { useBrowser } from './support/browser.ts'
 import { findCutOff } from './support/cut-off.ts'
+import { VIEWS } from './support/launch.ts'
 import { getLayoutShift, observeLayoutShift } from './support/metrics.ts'
+import { getOverflow, settle } from './support/page.ts'
 
 const MAX_LAYOUT_SHIFT = 0.05
 
@@ -288,25 +290,10 @@ const PAGES: [string, (find: typeof ids) => string, ((page: Page) => Promise<unk
 ]
 
 /** Pages are loaded in a wide window, which then becomes as narrow as a tablet. */
-const WIDE = { width: 1400, height: 900 }
 const TABLET = { width: 820, height: 1180 }
 
-const VIEWS = [
-  ['light', { theme: 'light', size: WIDE }],
-  ['dark', { theme: 'dark', size: WIDE }],
-  ['light, on a phone', { theme: 'light', isPhone: true }],
-  ['dark, on a phone', { theme: 'dark', isPhone: true }],
-] as const
-
-/** Has finished loading. A run in progress always has a request open. */
-async function settle(page: Page): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).first().waitFor()
-  await page.locator('.spinner').first().waitFor({ state: 'detached' })
-}
-
 async function checkWidth(page: Page): Promise<void> {
-  const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
-  expect(overflow, 'scrolls sideways').toBeLessThanOrEqual(0)
+  expect(await getOverflow(page), 'scrolls sideways').toBeLessThanOrEqual(0)
   expect(await findCutOff(page), 'is cut off').toEqual([])
 }
 

@@ -8,6 +8,7 @@ import { aMe, anAgentRecord, anExecutionRecord, aVersionRecord, idOf } from './s
 import { pageOf } from './stub/responses.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { useBrowser } from './support/browser.ts'
+import { focusedName } from './support/page.ts'
 
 const AGENTS = 230
 
@@ -112,12 +113,6 @@ const openTry = async () => {
 const editor = (page: Page) => page.getByRole('textbox', { name: 'Input as JSON' })
 const showJson = (page: Page) => page.getByRole('button', { name: 'JSON', exact: true }).click()
 const run = (page: Page) => page.getByRole('button', { name: /^Run/ }).click()
-/** The name of the control that has the focus. */
-const focused = (page: Page) =>
-  page.evaluate(`(() => {
-    const { labels, textContent } = document.activeElement
-    return document.activeElement.getAttribute('aria-label') ?? labels?.[0]?.textContent ?? textContent
-  })()`)
 
 describe('the list of agents', () => {
   it('finds an agent of the last page', async () => {
@@ -169,13 +164,13 @@ describe('the form of an input', () => {
   it('adds and removes items, and the focus follows', async () => {
     const page = await openTry()
     await page.getByRole('button', { name: 'Add item to items' }).click()
-    expect(await focused(page)).toContain('article')
+    expect(await focusedName(page)).toContain('article')
     await page.keyboard.type('second')
     await page.getByRole('button', { name: 'Remove items 1' }).click()
-    expect(await focused(page)).toBe('Remove items 1')
+    expect(await focusedName(page)).toBe('Remove items 1')
     expect(await page.getByLabel('article').inputValue()).toBe('second')
     await page.keyboard.press('Enter')
-    expect(await focused(page)).toBe('Add item to items')
+    expect(await focusedName(page)).toBe('Add item to items')
   })
 
   it('leaves out a field that is emptied, and keeps what the schema does not know', async () => {

@@ -7,24 +7,11 @@ import { aMe, anAgentRecord, anExecutionRecord, aStepRecord } from './stub/recor
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { anApproval } from './stub/work.ts'
 import { useBrowser } from './support/browser.ts'
+import { button, focusedText, tabTo } from './support/page.ts'
 
 const { open } = useBrowser()
 
 const title = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 2, name })
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-const focused = (page: Page) => page.evaluate('document.activeElement.textContent')
-
-/** Tab until something has the focus. */
-async function tabTo(page: Page, name: string, key = 'Tab'): Promise<void> {
-  for (let presses = 0; presses < 60; presses++) {
-    await page.keyboard.press(key)
-    const text = await page.evaluate(
-      'document.activeElement.getAttribute("aria-label") ?? (document.activeElement.labels?.[0] ?? document.activeElement).textContent',
-    )
-    if (String(text).trim() === name) return
-  }
-  throw new Error(`The key ${key} does not lead to ${name}.`)
-}
 
 /** The first run of an agent takes long on a busy machine. */
 const RUN_TIMEOUT_MS = 150_000
@@ -75,7 +62,7 @@ describe('approvals of runs', { timeout: RUN_TIMEOUT_MS }, () => {
     await button(page, 'Approve with changes').click()
     // The other one is next, and has the focus.
     await title(page, titleOf(202)).waitFor()
-    await expect.poll(() => focused(page)).toBe(titleOf(202))
+    await expect.poll(() => focusedText(page)).toBe(titleOf(202))
     expect((await ended(first)).output).toMatchObject({
       ...{ refunded: true, usd: 150, reason: expect.stringContaining('Half of it.') },
     })
@@ -83,7 +70,7 @@ describe('approvals of runs', { timeout: RUN_TIMEOUT_MS }, () => {
     await button(page, 'Reject').click()
     await page.getByText('No open approval matches these filters.').waitFor()
     expect((await ended(second)).output).toMatchObject({ refunded: false })
-    await expect.poll(() => focused(page)).toMatch(/^No open approval/)
+    await expect.poll(() => focusedText(page)).toMatch(/^No open approval/)
 
     // What became of the first one is at its address.
     await page.goto(`${demo.url}/console#/runs`)
@@ -121,7 +108,7 @@ describe('approvals of runs', { timeout: RUN_TIMEOUT_MS }, () => {
     await button(page, 'Approve').click()
     await page.getByText('Rejected by').waitFor()
     await page.getByText('Too late.').waitFor()
-    await expect.poll(() => focused(page)).toBe(titleOf(401))
+    await expect.poll(() => focusedText(page)).toBe(titleOf(401))
   })
 })
 

@@ -7,10 +7,9 @@ import { aMe, anAgentRecord, anExecutionRecord } from './stub/records.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { aBatch } from './stub/work.ts'
 import { useBrowser } from './support/browser.ts'
+import { button } from './support/page.ts'
 
 const { open } = useBrowser()
-
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 
 const fileOf = (lines: object[]) => ({
   name: 'lines.ndjson',

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Demo, startDemo } from './demo/start-demo.ts'
 import { useBrowser } from './support/browser.ts'
+import { region } from './support/page.ts'
 
 const { open } = useBrowser()
 let demo: Demo
@@ -29,7 +30,6 @@ const idIn = (page: Page) => /#\/runs\/([\da-f-]{36})$/.exec(page.url())?.[1] ??
 /** The page of another run than this one. */
 const waitForOther = (page: Page, id: string) =>
   page.waitForURL(({ hash }) => hash.startsWith('#/runs/') && !hash.includes(id))
-const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 
 describe('comparing two runs', () => {
   it('shows what they were asked, what they did and returned, and the first difference', async () => {

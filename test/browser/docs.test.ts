@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { findViolations } from './support/axe.ts'
 import { useBrowser } from './support/browser.ts'
+import { VIEWS } from './support/launch.ts'
 import { getLayoutShift, observeLayoutShift } from './support/metrics.ts'
+import { getOverflow } from './support/page.ts'
 
 const MAX_LAYOUT_SHIFT = 0.05
 
@@ -17,13 +19,6 @@ afterAll(() => stub?.stop())
 const urlOf = (page: string) => `${stub.url}/console/${page}`
 const searchField = (page: Page) => page.getByLabel('Search the documentation')
 
-const VIEWS = [
-  ['light', { theme: 'light' }],
-  ['dark', { theme: 'dark' }],
-  ['light, on a phone', { theme: 'light', isPhone: true }],
-  ['dark, on a phone', { theme: 'dark', isPhone: true }],
-] as const
-
 describe.each(VIEWS)('the documentation, %s', (_, options) => {
   it.each(['docs.html', 'docs-console.html', 'docs-executions.html', 'docs-costs.html'])(
     'has no violations, nothing moves, and it fits: %s',
@@ -34,7 +29,7 @@ describe.each(VIEWS)('the documentation, %s', (_, options) => {
       await searchField(page).waitFor()
       expect(await getLayoutShift(page)).toBeLessThanOrEqual(MAX_LAYOUT_SHIFT)
       expect(await findViolations(page)).toEqual([])
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+      const overflow = await getOverflow(page)
       expect(overflow, 'scrolls sideways').toBeLessThanOrEqual(0)
     },
   )
@@ -44,7 +39,7 @@ describe.each(VIEWS)('the documentation, %s', (_, options) => {
     await searchField(page).fill('compare')
     await page.getByRole('link', { name: 'Executions › Compare' }).waitFor()
     expect(await findViolations(page)).toEqual([])
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+    const overflow = await getOverflow(page)
     expect(overflow, 'scrolls sideways').toBeLessThanOrEqual(0)
   })
 })

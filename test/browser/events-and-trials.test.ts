@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseWebhook } from '../../clients/typescript/src/index.ts'
 import { type Demo, startDemo } from './demo/start-demo.ts'
 import { useBrowser } from './support/browser.ts'
+import { button } from './support/page.ts'
 
 const { open } = useBrowser()
 let demo: Demo
@@ -39,8 +40,6 @@ async function openPage(hash: string): Promise<Page> {
   await page.goto(`${demo.url}/console${hash}`)
   return page
 }
-
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 describe('with the real service', () => {
   it('a webhook is created, tested and told of a run; what failed is redelivered, and its signature is valid', async () => {

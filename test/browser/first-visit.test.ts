@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, inject, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { findViolations } from './support/axe.ts'
 import { useBrowser } from './support/browser.ts'
+import { getOverflow } from './support/page.ts'
 
 const { open } = useBrowser()
 const service = inject('service')
@@ -103,7 +104,7 @@ describe('in an organization without runs, the overview', () => {
       const page = await open(`${service}/console#token=${org.token}`, options)
       await runCard(page).waitFor()
       expect(await findViolations(page)).toEqual([])
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+      const overflow = await getOverflow(page)
       expect(overflow).toBeLessThanOrEqual(0)
     },
   )

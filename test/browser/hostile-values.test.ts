@@ -6,6 +6,7 @@ import { HIDDEN_STRINGS, HOSTILE_STRINGS } from './stub/hostile-strings.ts'
 import { idOf } from './stub/records.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { useBrowser } from './support/browser.ts'
+import { settle } from './support/page.ts'
 
 /** Reports dialogs, scripts that fail, requests to other hosts and violations of the policy. */
 const { open } = useBrowser()
@@ -91,8 +92,7 @@ describe.each([
     const page = await open(`${stub.url}/console#token=x`, { bypassCSP })
     await page.goto('about:blank')
     await page.goto(`${stub.url}/console${hash}`)
-    await page.getByRole('heading', { level: 1 }).first().waitFor()
-    await page.locator('.spinner').first().waitFor({ state: 'detached' })
+    await settle(page)
     await openAll(page)
     expect(await page.evaluate(FIND_INJECTED)).toEqual([])
     const text = await textOf(page)
@@ -161,8 +161,7 @@ describe('characters that are not seen, or that change the order of others', () 
     const page = await open(`${hidden.url}/console#token=x`)
     await page.goto('about:blank')
     await page.goto(`${hidden.url}/console${hash}`)
-    await page.getByRole('heading', { level: 1 }).first().waitFor()
-    await page.locator('.spinner').first().waitFor({ state: 'detached' })
+    await settle(page)
     await openAll(page)
     const text: string = await page.evaluate('document.title + document.body.textContent')
     const obeyed = splitHidden(text).filter((part) => typeof part !== 'string')

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Demo, startDemo } from './demo/start-demo.ts'
 import { useBrowser } from './support/browser.ts'
+import { getOverflow } from './support/page.ts'
 
 const { open } = useBrowser()
 let demo: Demo
@@ -144,9 +145,7 @@ describe('rows of the list of runs', () => {
     await row.waitFor()
     for (const name of ['status', 'agent', 'created', 'duration', 'steps', 'tokens', 'tenant', 'run'])
       expect(await row.locator(`.run-${name}`).isVisible(), name).toBe(true)
-    expect(
-      await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'),
-    ).toBeLessThanOrEqual(0)
+    expect(await getOverflow(page)).toBeLessThanOrEqual(0)
     const cut = await page.evaluate(`[...document.querySelectorAll('.run-filters input, .run-filters select')]
       .filter((field) => {
         const [box, around] = [field, field.parentElement].map((each) => each.getBoundingClientRect())

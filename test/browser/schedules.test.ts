@@ -6,10 +6,9 @@ import { AGENT_ID, aMe, anAgentRecord, idOf } from './stub/records.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { aSchedule } from './stub/work.ts'
 import { useBrowser } from './support/browser.ts'
+import { button } from './support/page.ts'
 
 const { open } = useBrowser()
-
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 
 describe('a schedule', () => {
   let demo: Demo

@@ -16,6 +16,7 @@ import { type Stub, startStub } from './stub/start-stub.ts'
 import { aLimitsRecord, aUsageRow } from './stub/usage.ts'
 import { findViolations } from './support/axe.ts'
 import { useBrowser } from './support/browser.ts'
+import { getOverflow } from './support/page.ts'
 
 const { open } = useBrowser()
 
@@ -317,7 +318,7 @@ it.each([{ theme: 'light' }, { theme: 'dark', isPhone: true }] as const)(
     await field(page).fill(RUN)
     await page.getByRole('option', { name: /^Run/ }).waitFor()
     expect(await findViolations(page)).toEqual([])
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+    const overflow = await getOverflow(page)
     expect(overflow).toBeLessThanOrEqual(0)
   },
 )

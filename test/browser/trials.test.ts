@@ -18,6 +18,7 @@ import {
 import { failure, ok, pageOf, problem } from './stub/responses.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { useBrowser } from './support/browser.ts'
+import { button, focusedText, region, settle } from './support/page.ts'
 
 const { open } = useBrowser()
 let stub: Stub
@@ -160,15 +161,11 @@ async function openPage(hash: string): Promise<Page> {
   const page = await open(`${stub.url}/console#token=x`)
   await page.goto('about:blank')
   await page.goto(`${stub.url}/console${hash}`)
-  await page.getByRole('heading', { level: 1 }).first().waitFor()
-  await page.locator('.spinner').first().waitFor({ state: 'detached' })
+  await settle(page)
   return page
 }
 
 const PAGE = `#/trials/${TRIAL_ID}`
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
-const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
-const focused = (page: Page) => page.evaluate('document.activeElement.textContent')
 
 describe('the list of trials', () => {
   it('has verdicts, progress and cost; its agent and version are in the URL', async () => {
@@ -321,7 +318,7 @@ describe('a trial', () => {
     await page.getByText('There are no trials of this agent or version yet.').waitFor()
     expect(page.url()).toMatch(/#\/trials\?agent=triage-ticket$/)
     expect(sent).toEqual([{ name: 'delete', id: TRIAL_ID }])
-    await expect.poll(() => focused(page)).toBe('Trials')
+    await expect.poll(() => focusedText(page)).toBe('Trials')
   })
 
   it('has a report like the one of the command line', async () => {
@@ -402,7 +399,7 @@ describe('starting a trial', () => {
       { name: 'start', id: TRIED_VERSION, body: { limit: 100, models: 'live', maxTrialCostUsd: 1.5 } },
     ])
     expect(sent[0]?.key).toMatch(/^[0-9a-f]{32}$/)
-    await expect.poll(() => focused(page)).toMatch(/^Trial /)
+    await expect.poll(() => focusedText(page)).toMatch(/^Trial /)
   })
 
   it('keeps what was entered when the page is loaded again', async () => {

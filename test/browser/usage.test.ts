@@ -10,6 +10,7 @@ import { type Stub, startStub } from './stub/start-stub.ts'
 import { aLimitsRecord, aUsageRow } from './stub/usage.ts'
 import { findViolations } from './support/axe.ts'
 import { useBrowser } from './support/browser.ts'
+import { settle } from './support/page.ts'
 
 type Parameters = Partial<Record<string, string>>
 
@@ -99,14 +100,12 @@ beforeEach(() => {
 
 async function openPage(hash: string): Promise<Page> {
   const page = await open(`${stub.url}/console#token=x`)
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.locator('.spinner').first().waitFor({ state: 'detached' })
+  await settle(page)
   await page.goto('about:blank')
   usage = []
   listed = []
   await page.goto(`${stub.url}/console${hash}`)
-  await page.getByRole('heading', { level: 1 }).first().waitFor()
-  await page.locator('.spinner').first().waitFor({ state: 'detached' })
+  await settle(page)
   return page
 }
 

@@ -6,26 +6,22 @@ import { type Demo, startDemo } from './demo/start-demo.ts'
 import { AGENT_ID, aMe, anAgentRecord, aVersionWithDocument, idOf } from './stub/records.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { useBrowser } from './support/browser.ts'
+import { button, focusedName, getOverflow } from './support/page.ts'
 
 const { open } = useBrowser()
 const SLUG = 'order-support'
-
-/** The name of the control that has the focus, or its text. */
-const focused = (page: Page) =>
-  page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent')
 
 /** Moves the focus forward to a control with this name, as Tab does, and presses Enter. */
 async function press(page: Page, name: RegExp): Promise<void> {
   // Some buttons can be used once something is loaded.
   await page.locator('dialog button:disabled').first().waitFor({ state: 'detached' })
   for (let tabs = 0; tabs < 80; tabs++) {
-    if (name.test(String(await focused(page)))) return page.keyboard.press('Enter')
+    if (name.test(await focusedName(page))) return page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
   }
   throw new Error(`No control ${name} can be reached with Tab.`)
 }
 
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 const state = (page: Page, name: string) =>
   page.locator('.page-title').getByText(name, { exact: true }).waitFor()
 
@@ -109,7 +105,7 @@ describe('with the service', () => {
       await state(page, 'Current')
       expect(await currentId()).toBe(draft)
       // Its button is gone.
-      await expect.poll(() => focused(page)).toMatch(/^Version /)
+      await expect.poll(() => focusedName(page)).toMatch(/^Version /)
       await page.goto(`${demo.url}/console#/agents/${SLUG}/versions/${before}`)
       await state(page, 'Superseded')
       await press(page, /^Roll back to it/)
@@ -125,7 +121,7 @@ describe('with the service', () => {
       await button(page, 'Promote…').click()
       await button(page, 'Promote').waitFor()
       await page.keyboard.press('Escape')
-      await expect.poll(() => focused(page)).toBe('Promote…')
+      await expect.poll(() => focusedName(page)).toBe('Promote…')
       expect(await currentId()).toBe(before)
     })
 
@@ -209,7 +205,7 @@ describe('with the service', () => {
       await press(page, /^Retire…/)
       await press(page, /^Retire$/)
       await state(page, 'Retired')
-      await expect.poll(() => focused(page)).toMatch(/^Version /)
+      await expect.poll(() => focusedName(page)).toMatch(/^Version /)
       expect(await button(page, 'Promote…').count()).toBe(0)
       await press(page, /^Make usable again/)
       await press(page, /^Make usable$/)
@@ -379,9 +375,7 @@ describe('with a stub', () => {
       )
       expect(widths.length).toBeGreaterThan(3)
       expect(Math.min(...widths)).toBeGreaterThan(240)
-      expect(
-        await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'),
-      ).toBeLessThanOrEqual(0)
+      expect(await getOverflow(page)).toBeLessThanOrEqual(0)
     },
   )
 

@@ -9,6 +9,7 @@ import { failure, ok, pageOf, problem } from './stub/responses.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { aDelivery, aWebhook, WEBHOOK_ID } from './stub/webhooks.ts'
 import { useBrowser } from './support/browser.ts'
+import { button, focusedText, settle, tabTo } from './support/page.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const { open } = useBrowser()
@@ -103,27 +104,12 @@ async function openPage(hash: string): Promise<Page> {
   const page = await open(`${stub.url}/console#token=x`)
   await page.goto('about:blank')
   await page.goto(`${stub.url}/console${hash}`)
-  await page.getByRole('heading', { level: 1 }).first().waitFor()
-  await page.locator('.spinner').first().waitFor({ state: 'detached' })
+  await settle(page)
   return page
 }
 
 const PAGE = `#/webhooks/${WEBHOOK_ID}`
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name })
-const focused = (page: Page) => page.evaluate('document.activeElement.textContent')
-
-/** Moves the focus with Tab until an element has it. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let count = 0; count < 60; count++) {
-    await page.keyboard.press('Tab')
-    const names: (string | null)[] = await page.evaluate(
-      '[document.activeElement.ariaLabel, document.activeElement.labels?.[0]?.textContent, document.activeElement.textContent]',
-    )
-    if (names.some((text) => text?.trim() === name)) return
-  }
-  throw new Error(`Tab does not lead to ${name}.`)
-}
 
 describe('the list of webhooks', () => {
   it('has the state of each, and its last success and failure', async () => {
@@ -290,7 +276,7 @@ describe('creating a webhook', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await shown.waitFor({ state: 'detached' })
-    await expect.poll(() => focused(page)).toBe('Create webhook…')
+    await expect.poll(() => focusedText(page)).toBe('Create webhook…')
   })
 })
 
@@ -323,7 +309,7 @@ describe('a webhook', () => {
       { name: 'update', id: WEBHOOK_ID, body: { types: [...aWebhook().types, 'limit.warning'] } },
     ])
     await page.getByText(/Cost limit almost used up/).waitFor()
-    await expect.poll(() => focused(page)).toBe('Edit…')
+    await expect.poll(() => focusedText(page)).toBe('Edit…')
   })
 
   it('is disabled, and enabled again', async () => {
@@ -375,7 +361,7 @@ describe('a webhook', () => {
     await dialog(page, 'Delete this webhook?').getByText('This cannot be undone').waitFor()
     await button(page, 'Delete webhook').click()
     await page.getByText('There are no webhooks.').waitFor()
-    await expect.poll(() => focused(page)).toBe('Webhooks')
+    await expect.poll(() => focusedText(page)).toBe('Webhooks')
   })
 
   it('that somebody else has deleted says so', async () => {
@@ -441,7 +427,7 @@ describe('deliveries', () => {
     await page.keyboard.press('Escape')
     await shown.waitFor({ state: 'detached' })
     await page.getByRole('row').filter({ hasText: 'Run failed' }).getByText('Delivered').waitFor()
-    await expect.poll(() => focused(page)).toBe('Run failed')
+    await expect.poll(() => focusedText(page)).toBe('Run failed')
   })
 
   it('those that have failed are redelivered one after the other, with progress', async () => {
@@ -455,7 +441,7 @@ describe('deliveries', () => {
     await shown.getByText('30 of 30 sent: 30 accepted, 0 not. Done.').waitFor()
     expect(new Set(sent.map(({ id }) => id)).size).toBe(30)
     await button(page, 'Close').click()
-    await expect.poll(() => focused(page)).toBe('Redeliver failed…')
+    await expect.poll(() => focusedText(page)).toBe('Redeliver failed…')
   })
 
   it('redelivery stops when its dialog is closed', async () => {

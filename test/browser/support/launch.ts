@@ -13,6 +13,16 @@ export type PageOptions = {
   hasNoScript?: boolean
 }
 
+const WIDE = { width: 1400, height: 900 }
+
+/** In which every page is checked: the name and the options of each. */
+export const VIEWS = [
+  ['light', { theme: 'light', size: WIDE }],
+  ['dark', { theme: 'dark', size: WIDE }],
+  ['light, on a phone', { theme: 'light', isPhone: true }],
+  ['dark, on a phone', { theme: 'dark', isPhone: true }],
+] as const
+
 const DESKTOP = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
 

@@ -1,0 +1,37 @@
+import type { Page } from 'playwright-core'
+
+const MAX_TABS = 60
+
+export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+
+export const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+
+/** Has finished loading. A run in progress always has a request open. */
+export async function settle(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await page.locator('.spinner').first().waitFor({ state: 'detached' })
+}
+
+/** By how many pixels the page is wider than its window; it is not wider if at most 0. */
+export const getOverflow = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+
+/** The text of what has the focus. */
+export const focusedText = (page: Page): Promise<string> =>
+  page.evaluate('document.activeElement.textContent')
+
+/** The name of what has the focus: its label, or its text. */
+export const focusedName = (page: Page): Promise<string> =>
+  page.evaluate(`(() => {
+    const element = document.activeElement
+    return element.getAttribute('aria-label') ?? (element.labels?.[0] ?? element).textContent
+  })()`)
+
+/** Moves the focus forward with Tab, at least once, until something with this name has it. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  for (let tabs = 0; tabs < MAX_TABS; tabs++) {
+    await page.keyboard.press('Tab')
+    if ((await focusedName(page)).trim() === name) return
+  }
+  throw new Error(`Tab does not lead to ${name}.`)
+}
