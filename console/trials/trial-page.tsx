@@ -20,7 +20,7 @@ import { TrialItems } from './trial-items.tsx'
 import { TrialMeasures } from './trial-measures.tsx'
 import { FollowTrials, TrialBadge } from './trial-values.tsx'
 import { VerdictBar, VerdictCounts } from './verdict-bar.tsx'
-import { endedOf, parseVerdict, withoutName } from './verdicts.ts'
+import { endedOf, parseVerdict, withoutNames } from './verdicts.ts'
 
 const trialPath = (id: string, rest = ''): string => `/v1/trials/${encodeURIComponent(id)}${rest}`
 
@@ -139,7 +139,7 @@ function GateCard({ trial, release }: GateProps) {
       {reasons.length > 0 && (
         <ul class="gate-reasons">
           {reasons.map((reason) => (
-            <li key={reason}>{withoutName(reason)}</li>
+            <li key={reason}>{withoutNames(reason)}</li>
           ))}
         </ul>
       )}

@@ -1,6 +1,6 @@
 import { VERDICTS, type Verdict } from '../../lib/core/trial.ts'
 import { formatCount } from '../components/format.ts'
-import { VERDICT_LABELS, VERDICT_MEANINGS } from './verdicts.ts'
+import { countVerdicts, VERDICT_LABELS, VERDICT_MEANINGS } from './verdicts.ts'
 
 type Props = {
   verdicts: Record<Verdict, number>
@@ -59,9 +59,7 @@ export function VerdictCounts({ verdicts, lines, chosen, hrefOf }: CountsProps) 
 
 /** The verdicts that occur, in words. */
 export const describeVerdicts = (verdicts: Record<Verdict, number>): string =>
-  VERDICTS.filter((verdict) => verdicts[verdict] > 0)
-    .map((verdict) => `${formatCount(verdicts[verdict])} ${VERDICT_LABELS[verdict].toLowerCase()}`)
-    .join(', ') || 'no verdict yet'
+  countVerdicts(verdicts).join(', ') || 'no verdict yet'
 
 export const VerdictBadge = ({ verdict }: { verdict: Verdict }) => (
   <span class="badge" title={VERDICT_MEANINGS[verdict]}>

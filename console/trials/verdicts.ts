@@ -1,5 +1,6 @@
 import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
 import { VERDICTS, type Verdict } from '../../lib/core/trial.ts'
+import { formatCount } from '../components/format.ts'
 
 export const VERDICT_LABELS: Record<Verdict, string> = {
   SAME: 'Same',
@@ -39,8 +40,17 @@ export function stateOf({ status, error }: Pick<TrialRecord, 'status' | 'error'>
   return { kind: 'warning', label: labels[error.code] ?? 'Stopped' }
 }
 
-/** A sentence about the gate, without the name that the limit has in the document. */
-export const withoutName = (sentence: string): string => sentence.replace(/ \(\w+\)(?=\.$)/, '')
+/** Lines by verdict. */
+export type Verdicts = Partial<Record<Verdict, number>>
+
+/** The verdicts that occur, in words: `2 changed`. */
+export const countVerdicts = (verdicts: Verdicts): string[] =>
+  VERDICTS.filter((verdict) => (verdicts[verdict] ?? 0) > 0).map(
+    (verdict) => `${formatCount(verdicts[verdict] ?? 0)} ${VERDICT_LABELS[verdict].toLowerCase()}`,
+  )
+
+/** Sentences of the service about a gate, without the names that the document has for its limits. */
+export const withoutNames = (detail: string): string => detail.replace(/ \(\w+\)(?=\.)/g, '')
 
 /** How much a value differs from another one: `12% more`, `the same`. */
 export function formatChange(original: number, trial: number): string {

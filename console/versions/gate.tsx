@@ -5,6 +5,7 @@ import { Facts } from '../components/data.tsx'
 import { formatCount, formatCountOf, formatPercent, formatTime } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { toHref, toPath } from '../state/location.ts'
+import { countVerdicts, type Verdicts, withoutNames } from '../trials/verdicts.ts'
 
 export type Gate = NonNullable<VersionDetails['execution']['promotion']>
 
@@ -20,31 +21,12 @@ export function describeGate(gate: Gate): string[] {
   ]
 }
 
-const VERDICTS = {
-  SAME: 'same',
-  CHANGED: 'changed',
-  CORRECTED: 'corrected',
-  REGRESSED: 'regressed',
-  DIVERGED: 'diverged',
-  ERROR: 'failed',
-} as const
-
-type Verdicts = Partial<Record<keyof typeof VERDICTS, number>>
-
-const countVerdicts = (verdicts: Verdicts): string[] =>
-  (Object.keys(VERDICTS) as (keyof typeof VERDICTS)[])
-    .filter((verdict) => (verdicts[verdict] ?? 0) > 0)
-    .map((verdict) => `${formatCount(verdicts[verdict] ?? 0)} ${VERDICTS[verdict]}`)
-
 /** A trial in a list of choices. */
 export function describeTrial({ createdAt, status, cancelled, lines, verdicts }: TrialRecord): string {
   const state = cancelled ? 'cancelled' : status === 'ENDED' ? null : 'in progress'
   const parts = [formatCountOf(lines, 'run'), ...countVerdicts(verdicts), ...(state ? [state] : [])]
   return `${formatTime(createdAt)}: ${parts.join(', ')}`
 }
-
-/** The sentences of the service without the names that the document has for its limits. */
-export const withoutNames = (detail: string): string => detail.replace(/ \(\w+\)(?=\.)/g, '')
 
 type Failure = { trialId?: string; runs?: number; verdicts?: Verdicts; costIncrease?: number | null }
 

@@ -4,7 +4,7 @@ import {
   formatChange,
   parseVerdict,
   stateOf,
-  withoutName,
+  withoutNames,
 } from '../../../console/trials/verdicts.ts'
 
 describe('stateOf', () => {
@@ -34,8 +34,8 @@ it.each([
 })
 
 it('leaves the name of a limit out of a sentence', () => {
-  expect(withoutName('3 runs changed; at most 2 may (maxChanged).')).toBe('3 runs changed; at most 2 may.')
-  expect(withoutName('The trial was cancelled.')).toBe('The trial was cancelled.')
+  expect(withoutNames('3 runs changed; at most 2 may (maxChanged).')).toBe('3 runs changed; at most 2 may.')
+  expect(withoutNames('The trial was cancelled.')).toBe('The trial was cancelled.')
 })
 
 it('counts lines with a result', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { describeGate, withoutNames } from '../../../console/versions/gate.tsx'
+import { withoutNames } from '../../../console/trials/verdicts.ts'
+import { describeGate } from '../../../console/versions/gate.tsx'
 
 describe('describeGate', () => {
   it('names each limit', () => {
