@@ -155,7 +155,7 @@ function fields() {
   )
 }
 
-const SEARCH = `A page looks at ${MAX_SEARCHED.toLocaleString('en-US')} executions at most: see \`X-Searched-Until\`.`
+const SEARCH = `A page looks at ${MAX_SEARCHED.toLocaleString('en-US')} executions at most: see \`X-Searched-Until\` (in MCP, \`searchedUntil\`).`
 
 function searchText(max: number) {
   const error = `must have 1 to ${max} characters`

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { suggestSlug } from '../agents/visible-agents.ts'
-import { runParameters } from '../api/parameters.ts'
+import { executionPageParameters } from '../api/parameters.ts'
 import {
   changedExecutionRecord,
   executionRecord,
@@ -68,8 +68,10 @@ const CANCEL_EXECUTION = serviceTool({
   },
 })
 
-/** With the rules of the HTTP parameter, of which JSON Schema can express only the length. */
-const TENANT_ID = runParameters.shape.tenantId
+const { tenantId, errorCode, errorText, version, source, model } = executionPageParameters.shape
+const SEARCH = { errorCode, errorText, version, source, model }
+/** The rules of the HTTP parameters, of which JSON Schema cannot express all. */
+const FILTERS = z.object({ tenantId, ...SEARCH })
 
 const LIST_EXECUTIONS = serviceTool({
   name: 'list_executions',
@@ -79,22 +81,31 @@ const LIST_EXECUTIONS = serviceTool({
     agent: z.string().optional().describe('Only runs of this agent: the name of its tool.'),
     status: executionRecord.shape.status.optional().describe('Only runs with this status.'),
     tenantId: z.string().min(1).max(128).optional().describe('Only runs of this tenant.'),
+    ...SEARCH,
     limit: z.int().min(PAGE_SIZE.min).max(PAGE_SIZE.max).optional().meta({ default: PAGE_SIZE.default }),
     cursor: z.string().optional().describe('The nextCursor of the previous page.'),
   }),
-  output: z.object({ executions: z.array(executionSummaryRecord), nextCursor: z.string().optional() }),
+  output: z.object({
+    executions: z.array(executionSummaryRecord),
+    nextCursor: z.string().optional(),
+    searchedUntil: z
+      .string()
+      .optional()
+      .describe('With a filter that looks at a limited number of runs: when the last of them was created.'),
+  }),
   annotations: { readOnlyHint: true, openWorldHint: false },
   scope: 'read',
   async run(engine, { access }, input) {
-    const { error } = TENANT_ID.safeParse(input.tenantId)
-    if (error) return toToolError(`tenantId ${error.issues[0]?.message}.`)
-    const query = { ...input, fields: 'summary' } as const
+    const { data: filters, error } = FILTERS.safeParse(input)
+    if (error) return toToolError(error.issues.map(({ path, message }) => `${path.join('/')} ${message}.`).join(' '))
+    const query = { ...input, ...filters, fields: 'summary' } as const
     const page = await listExecutions(engine, access, query).catch(async (error: unknown) => {
       throw await suggestSlug(engine.agents)(error, access, input.agent ?? '')
     })
     return toResult({
       executions: page.items.map(toExecutionSummary),
       ...(page.next && { nextCursor: encodeCursor(page.next) }),
+      ...(page.searched?.until && { searchedUntil: page.searched.until }),
     })
   },
 })

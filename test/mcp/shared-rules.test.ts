@@ -60,6 +60,45 @@ describe('list_executions', () => {
     })
   })
 
+  it('has the search of GET /v1/agent_executions', async () => {
+    const { json: run } = await org.call('POST', '/v1/agents/echo/executions?execMode=async', {
+      body: { text: 'x' },
+    })
+    const listed = async (input: object) => {
+      const { result } = await callTool('list_executions', { agent: 'echo', ...input })
+      return result.structuredContent ?? result.content[0].text
+    }
+    const version = run.versionId.toUpperCase()
+    const found = await listed({ version, source: 'API' })
+    expect(found.executions.length).toBeGreaterThan(0)
+    expect(found.searchedUntil).toBe(found.executions.at(-1).createdAt)
+    for (const other of [
+      { version: crypto.randomUUID() },
+      { source: 'BATCH' },
+      { model: 'none' },
+      { errorCode: 'ModelError' },
+      { errorText: 'nowhere' },
+    ])
+      expect(await listed(other)).toMatchObject({ executions: [] })
+    expect(await listed({ errorText: 'x', status: 'SUCCESS' })).toBe(
+      'errorText can only be combined with status=ERROR: only these executions have an error.',
+    )
+  })
+
+  it.each([
+    ['a version that is no ID', 'version', 'x'],
+    ['an unknown source', 'source', 'api'],
+    ['an empty code', 'errorCode', ''],
+    ['a code that is too long', 'errorCode', 'x'.repeat(101)],
+    ['a text that is too long', 'errorText', 'x'.repeat(201)],
+    ['a model that is too long', 'model', 'x'.repeat(301)],
+  ])('rejects, like GET /v1/agent_executions, %s', async (_, name, value) => {
+    const { result } = await callTool('list_executions', { [name]: value })
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining(name) }] })
+    const query = new URLSearchParams({ [name]: value })
+    expect((await org.call('GET', `/v1/agent_executions?${query}`)).status).toBe(400)
+  })
+
   it('names the place of its cursors in the error for an invalid one', async () => {
     const { result } = await callTool('list_executions', { cursor: 'bogus' })
     expect(result).toMatchObject({

@@ -550,15 +550,15 @@ export type ExecutionFilters = {
   from?: string
   /** Return only executions created before this time (RFC 3339). */
   to?: string
-  /** Return only executions that failed with this code. A page looks at 2,000 executions at most: see `X-Searched-Until`. */
+  /** Return only executions that failed with this code. A page looks at 2,000 executions at most: see `X-Searched-Until` (in MCP, `searchedUntil`). */
   errorCode?: string
-  /** Return only executions that failed with an error whose code or message contains this text; upper and lower case are the same. A page looks at 2,000 executions at most: see `X-Searched-Until`. */
+  /** Return only executions that failed with an error whose code or message contains this text; upper and lower case are the same. A page looks at 2,000 executions at most: see `X-Searched-Until` (in MCP, `searchedUntil`). */
   errorText?: string
-  /** Return only executions of this version (ID). A page looks at 2,000 executions at most: see `X-Searched-Until`. */
+  /** Return only executions of this version (ID). A page looks at 2,000 executions at most: see `X-Searched-Until` (in MCP, `searchedUntil`). */
   version?: string
-  /** Return only executions with this source. Executions of a trial are in no list but that of the trial: with TRIAL, reruns are listed that take something from a recording. A page looks at 2,000 executions at most: see `X-Searched-Until`. */
+  /** Return only executions with this source. Executions of a trial are in no list but that of the trial: with TRIAL, reruns are listed that take something from a recording. A page looks at 2,000 executions at most: see `X-Searched-Until` (in MCP, `searchedUntil`). */
   source?: 'API' | 'AGENT' | 'BATCH' | 'SCHEDULE' | 'TRIAL'
-  /** Return only executions whose record has this model. A page looks at 2,000 executions at most: see `X-Searched-Until`. */
+  /** Return only executions whose record has this model. A page looks at 2,000 executions at most: see `X-Searched-Until` (in MCP, `searchedUntil`). */
   model?: string
 }
 
