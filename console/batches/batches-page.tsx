@@ -9,6 +9,7 @@ import { Table } from '../components/data.tsx'
 import { formatCount, formatCountOf, shortId } from '../components/format.ts'
 import { ListEnd } from '../components/list-end.tsx'
 import { NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { useReopen } from '../components/typed-form.tsx'
 import { AgentLink, Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
@@ -16,7 +17,7 @@ import { useScope } from '../state/session.ts'
 import { BatchPage } from './batch-page.tsx'
 import { formatBatchCost } from './batches.ts'
 import { BatchStatus, ProgressBar } from './progress.tsx'
-import { StartBatchDialog } from './start-batch-dialog.tsx'
+import { batchForm, StartBatchDialog } from './start-batch-dialog.tsx'
 
 export { BatchPage }
 
@@ -31,6 +32,7 @@ export function BatchesPage({ query }: { query: URLSearchParams }) {
   const [agent, tenantId] = [query.get('agent') ?? '', query.get('tenantId') ?? '']
   const mayRun = useScope('run')
   const [isStarting, setIsStarting] = useState(false)
+  useReopen(batchForm(agent), mayRun, () => setIsStarting(true))
   return (
     <Page
       title="Batches"

@@ -10,6 +10,7 @@ import { announce } from '../components/copy-button.tsx'
 import { Dialog, useAction } from '../components/dialog.tsx'
 import { formatBytes, formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
+import { Restored, useTypedForm } from '../components/typed-form.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
@@ -21,13 +22,16 @@ const EXAMPLE = '{"customId": "line-1", "input": {"text": "…"}}'
 
 type Props = { agent: string; onClose: () => void }
 
+/** What is typed is kept by this name. */
+export const batchForm = (agent: string): string => `batch ${agent}`
+
 /** Starts a batch with the lines of a file, after the service has checked them. */
 export function StartBatchDialog({ agent: given, onClose }: Props) {
   const id = useId()
   const boundTenant = useMe()?.tenantId ?? null
-  const [agent, setAgent] = useState(given)
+  const typed = useTypedForm(batchForm(given), () => ({ agent: given, ...NO_BATCH_OPTIONS }))
+  const { agent, ...options } = typed.form
   const [file, setFile] = useState<{ name: string; text: string; bytes: number } | null>(null)
-  const [options, setOptions] = useState<BatchOptions>(NO_BATCH_OPTIONS)
   /** The number of lines, once the service has found them valid. */
   const [checked, setChecked] = useState<number | null>(null)
   const key = useRef(newIdempotencyKey())
@@ -36,9 +40,13 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
     setChecked(null)
     key.current = newIdempotencyKey()
   }
-  const set = (change: Partial<BatchOptions>) => {
-    setOptions({ ...options, ...change })
+  const set = (change: Partial<BatchOptions & { agent: string }>) => {
+    typed.set(change)
     reset()
+  }
+  function close() {
+    typed.forget()
+    onClose()
   }
 
   const send = <T,>(query: object) =>
@@ -56,7 +64,7 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
   const start = useAction(async () => {
     const batch = await send<BatchRecord>({})
     announce('The batch has started.')
-    onClose()
+    close()
     navigate(toHref(toPath('batches', batch.id)))
   })
   const isRunning = check.isRunning || start.isRunning
@@ -75,18 +83,16 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
   const isTooLarge = file !== null && file.bytes > MAX_FILE_BYTES
   const error = checked === null ? check.error : start.error
   return (
-    <Dialog title="Start a batch" onClose={onClose}>
+    <Dialog title="Start a batch" onClose={close}>
       <form class="form" onSubmit={submit}>
+        <Restored typed={typed}>The file is not kept: choose it again.</Restored>
         <div class="batch-field">
           <label for={`${id}-agent`}>Agent</label>
           <AgentInput
             id={`${id}-agent`}
             value={agent}
             required
-            onCommit={(text) => {
-              setAgent(text.trim())
-              reset()
-            }}
+            onCommit={(text) => set({ agent: text.trim() })}
           />
         </div>
         <div class="batch-field">
@@ -165,7 +171,7 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
           </p>
         )}
         <div class="actions">
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={close}>
             Close
           </button>
           <button type="submit" class="primary" disabled={isRunning || isTooLarge}>

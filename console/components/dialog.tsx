@@ -3,6 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from '../api/api-error.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { ErrorBox } from './page.tsx'
+import { VisibleText } from './visible-text.tsx'
 
 type DialogProps = {
   title: string
@@ -31,16 +32,23 @@ export function Dialog({ title, onClose, isKept = false, children }: DialogProps
       setTimeout(focusTitleIfLost)
     }
   }, [])
-  // Browsers close a dialog on the second Escape, whatever became of the first one.
-  const reopen = () => dialog.current?.isConnected && dialog.current.showModal()
+  function finish() {
+    // Nobody has closed it: the page was left.
+    if (!dialog.current?.isConnected) return
+    // Browsers close a dialog on the second Escape, whatever became of the first one.
+    if (isKept) dialog.current.showModal()
+    else onClose()
+  }
   return (
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      onClose={isKept ? reopen : onClose}
+      onClose={finish}
       onCancel={isKept ? (event) => event.preventDefault() : undefined}
     >
-      <h2 id={titleId}>{title}</h2>
+      <h2 id={titleId}>
+        <VisibleText text={title} />
+      </h2>
       {children}
     </dialog>
   )

@@ -9,12 +9,13 @@ import { announce } from '../components/copy-button.tsx'
 import { Card, Facts, Table } from '../components/data.tsx'
 import { ConfirmDialog } from '../components/dialog.tsx'
 import { shortId } from '../components/format.ts'
+import { useReopen } from '../components/typed-form.tsx'
 import { Elapsed, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useMayManage, useMe } from '../state/session.ts'
 import { PromoteDialog } from '../versions/promote-dialog.tsx'
 import { RolloutBar } from './rollout-bar.tsx'
-import { RolloutDialog } from './rollout-dialog.tsx'
+import { RolloutDialog, rolloutForm } from './rollout-dialog.tsx'
 import { RolloutFigures } from './rollout-figures.tsx'
 import { describeRules } from './rollout-form.ts'
 
@@ -44,6 +45,8 @@ export function RolloutCard({ agent, versions, onChange }: Props) {
   const aborted = (versions ?? []).filter(({ abortedRollout }) => abortedRollout)
   const mayStart =
     mayManage && agent.archivedAt === null && agent.currentVersionId !== null && candidates.length > 0
+  const formName = rolloutForm(agent, null)
+  useReopen(formName, rollout ? mayManage : mayStart, () => setOpened('form'))
   if (!rollout && aborted.length === 0 && !mayStart) return null
   return (
     <Card title="Rollout" class="stack">
@@ -83,6 +86,7 @@ export function RolloutCard({ agent, versions, onChange }: Props) {
       {aborted.length > 0 && <Aborted agent={agent} versions={aborted} />}
       {opened === 'form' && (
         <RolloutDialog
+          name={formName}
           agent={agent}
           versions={
             offered.length > 0

@@ -10,12 +10,15 @@ import { announce } from '../components/copy-button.tsx'
 import { Dialog, useAction } from '../components/dialog.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
+import { Restored, useForgetForm, useTypedForm } from '../components/typed-form.tsx'
 import { ReleaseError } from '../versions/gate.tsx'
 import { TrialChoice } from '../versions/trial-choice.tsx'
 import { newestEnded, useRelease } from '../versions/use-release.ts'
 import { newRollout, type RolloutForm, toBody, toForm } from './rollout-form.ts'
 
 type Props = {
+  /** Of `rolloutForm`, as the dialog is opened. */
+  name: string
   agent: AgentRecord
   /** Those that may be rolled out, the suggested one first. With one, there is nothing to choose. */
   versions: Pick<VersionRecord, 'id' | 'status' | 'createdAt'>[]
@@ -24,11 +27,19 @@ type Props = {
   onClose: () => void
 }
 
+/**
+ * What is typed is kept by this name.
+ * @param versionId on whose page it is; null: it can be chosen
+ */
+export const rolloutForm = ({ id, rollout }: AgentRecord, versionId: string | null): string =>
+  `rollout ${id} ${rollout ? `of ${rollout.versionId}` : ''} ${versionId ?? ''}`
+
 /** Starts a rollout or changes the one that is in progress. */
-export function RolloutDialog({ agent, versions, onChange, onClose }: Props) {
+export function RolloutDialog({ name: openedName, agent, versions, onChange, onClose }: Props) {
   const { id: agentId, rollout } = agent
   const first = versions[0]?.id ?? ''
   // As the dialog was opened: the agent follows what others do.
+  const [name] = useState(openedName)
   const [isRunning] = useState(() => versions.some(({ id }) => id === rollout?.versionId))
   const { data, error, reload } = useResource(agentId, async (signal) => ({
     // The agent does not tell the rules.
@@ -36,23 +47,38 @@ export function RolloutDialog({ agent, versions, onChange, onClose }: Props) {
       ? toForm(await requestJson<RolloutRecord>(`/v1/agents/${agentId}/rollout`, { signal }))
       : newRollout(first),
   }))
+  const forget = useForgetForm(name)
+  function close() {
+    forget()
+    onClose()
+  }
   return (
-    <Dialog title={isRunning ? 'Change the rollout' : 'Start a rollout'} onClose={onClose}>
+    <Dialog title={isRunning ? 'Change the rollout' : 'Start a rollout'} onClose={close}>
       {error && <ErrorBox error={error} onRetry={reload} />}
       {!data && !error && <Spinner label="Loading the rollout…" />}
-      {data && <Form {...{ agent, versions, onChange, onClose }} initial={data.form} isChange={isRunning} />}
+      {data && (
+        <Form
+          {...{ name, agent, versions, onChange }}
+          initial={data.form}
+          isChange={isRunning}
+          onClose={close}
+        />
+      )}
     </Dialog>
   )
 }
 
 type FormProps = Props & { initial: RolloutForm; isChange: boolean }
 
-function Form({ agent, versions, initial, isChange, onChange, onClose }: FormProps) {
+function Form({ name, agent, versions, initial, isChange, onChange, onClose }: FormProps) {
   const id = useId()
-  const [form, setForm] = useState(initial)
+  const typed = useTypedForm(name, () => ({ ...initial, chosen: null as string | null }))
+  const { set } = typed
+  const isOffered = versions.some((version) => version.id === typed.form.versionId)
+  const { chosen, ...form } = isOffered
+    ? typed.form
+    : { ...typed.form, versionId: initial.versionId, chosen: null }
   const release = useRelease(agent, form.versionId)
-  const set = (change: Partial<RolloutForm>) => setForm((last) => ({ ...last, ...change }))
-  const [chosen, setChosen] = useState<string | null>(null)
   const needsTrial = !isChange && release.data?.gate?.require === 'trial'
   const trial = chosen ?? (needsTrial ? (newestEnded(release.data?.trials ?? [])?.id ?? '') : '')
   const { isRunning, error, start } = useAction(async () => {
@@ -74,6 +100,7 @@ function Form({ agent, versions, initial, isChange, onChange, onClose }: FormPro
   const isPercent = percent >= 1 && percent <= 100
   return (
     <form class="form" onSubmit={save}>
+      <Restored typed={typed} />
       {versions.length > 1 && !isChange ? (
         <div>
           <label for={`${id}-version`}>Version</label>
@@ -82,8 +109,7 @@ function Form({ agent, versions, initial, isChange, onChange, onClose }: FormPro
             class="rollout-version"
             value={form.versionId}
             onChange={({ currentTarget }) => {
-              set({ versionId: currentTarget.value })
-              setChosen(null)
+              set({ versionId: currentTarget.value, chosen: null })
             }}
           >
             {versions.map((version) => (
@@ -158,7 +184,7 @@ function Form({ agent, versions, initial, isChange, onChange, onClose }: FormPro
         <TrialChoice
           {...release.data}
           chosen={trial}
-          onChoose={setChosen}
+          onChoose={(id) => set({ chosen: id })}
           agent={agent.slug}
           versionId={form.versionId}
         />

@@ -1,6 +1,6 @@
 import '../schema/schema.css'
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { ScheduleRecord } from '../../lib/api/schemas/schedule-record.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
@@ -13,7 +13,9 @@ import { Dialog, useAction } from '../components/dialog.tsx'
 import { formatInZone } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
 import { ErrorBox } from '../components/page.tsx'
+import { Restored, useTypedForm } from '../components/typed-form.tsx'
 import { useNow } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import { JsonEditor, LargeText } from '../schema/json-editor.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
@@ -38,14 +40,21 @@ type Props = {
   onClose: () => void
 }
 
+/** What is typed is kept by this name. @param agent that a new one is for; empty: to be chosen */
+export const scheduleForm = (schedule: ScheduleRecord | null, agent: string): string =>
+  schedule ? `schedule ${schedule.documentId} ${schedule.name}` : `schedule ${agent}`
+
 const ANY_OBJECT: JsonObject = { type: 'object' }
 
 /** A form that creates a schedule, or changes one. */
 export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Props) {
   const id = useId()
-  const [agent, setAgent] = useState(given)
-  const [form, setForm] = useState(() => toForm(schedule, localZone(), printJson(schedule?.input ?? {})))
-  const set = (change: Partial<ScheduleForm>) => setForm({ ...form, ...change })
+  const typed = useTypedForm(scheduleForm(schedule, given), () => ({
+    agent: given,
+    ...toForm(schedule, localZone(), printJson(schedule?.input ?? {})),
+  }))
+  const { agent, ...form } = typed.form
+  const set: (change: Partial<ScheduleForm>) => void = typed.set
   const { data: schema } = useResource(agent, async (signal) => {
     if (agent === '') return null
     const { inputSchema } = await requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(agent)}`, {
@@ -62,7 +71,9 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
     const path = schedulePath(agent, form.name)
     const body = toBody(form, schedule)
     if (schedule === null && (await exists(path))) throw new NameTaken()
-    onSave(await requestJson<ScheduleRecord>(path, { method: 'PUT', body }))
+    const saved = await requestJson<ScheduleRecord>(path, { method: 'PUT', body })
+    typed.forget()
+    onSave(saved)
   })
   const errors = save.error?.code === 'InputSchemaMismatch' ? (save.error.problem?.errors ?? []) : []
   const problems = problemsByField(errors)
@@ -73,6 +84,11 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
     if (isJson) void save.start()
   }
 
+  function close() {
+    typed.forget()
+    onClose()
+  }
+
   const text = (name: 'name' | 'cron' | 'timezone' | 'tenantId') => ({
     value: form[name],
     autocomplete: 'off',
@@ -80,8 +96,9 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => set({ [name]: currentTarget.value }),
   })
   return (
-    <Dialog title={schedule ? `Edit ${schedule.name}` : 'Create a schedule'} onClose={onClose}>
+    <Dialog title={schedule ? `Edit ${schedule.name}` : 'Create a schedule'} onClose={close}>
       <form class="form" onSubmit={submit}>
+        <Restored typed={typed} />
         {schedule === null && (
           <div class="schedule-fields">
             <div class="schedule-field">
@@ -90,7 +107,7 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
                 id={`${id}-agent`}
                 value={agent}
                 required
-                onCommit={(typed) => setAgent(typed.trim())}
+                onCommit={(text) => typed.set({ agent: text.trim() })}
               />
             </div>
             <Field
@@ -187,7 +204,7 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
           <ErrorBox error={save.error} />
         )}
         <div class="actions">
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={close}>
             Close
           </button>
           <button type="submit" class="primary" disabled={save.isRunning || !isJson}>
@@ -270,7 +287,7 @@ function Field({ label, problems = [], help, children }: FieldProps) {
       <div id={`${id}-error`} aria-live="polite">
         {problems.map((problem) => (
           <p key={problem} class="field-error">
-            {problem}
+            <VisibleText text={problem} />
           </p>
         ))}
       </div>

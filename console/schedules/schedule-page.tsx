@@ -11,12 +11,13 @@ import { ConfirmDialog } from '../components/dialog.tsx'
 import { formatInZone } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { useReopen } from '../components/typed-form.tsx'
 import { AgentLink, RunLink, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { schedulePath } from './list-schedules.ts'
-import { ScheduleDialog } from './schedule-dialog.tsx'
+import { ScheduleDialog, scheduleForm } from './schedule-dialog.tsx'
 import { describeCatchUp, FIRING_TEXTS, OVERLAP_TEXTS, toEnabledBody } from './schedules.ts'
 
 const INTERVAL_MS = 30_000
@@ -155,6 +156,7 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
   const { name, enabled, declared } = schedule
   const path = schedulePath(agent, name)
   const close = () => setOpened(null)
+  useReopen(scheduleForm(schedule, agent), true, () => setOpened('edit'))
 
   async function run() {
     const headers = { 'Idempotency-Key': key }

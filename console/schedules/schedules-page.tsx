@@ -9,12 +9,13 @@ import { announce } from '../components/copy-button.tsx'
 import { Table } from '../components/data.tsx'
 import { formatCount, formatCountOf, formatInZone } from '../components/format.ts'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { useReopen } from '../components/typed-form.tsx'
 import { AgentLink, RunLink, Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { ASKED, listSchedulesOf, PARALLEL } from './list-schedules.ts'
-import { ScheduleDialog } from './schedule-dialog.tsx'
+import { ScheduleDialog, scheduleForm } from './schedule-dialog.tsx'
 import { SchedulePage } from './schedule-page.tsx'
 import { FIRING_TEXTS, sortSchedules } from './schedules.ts'
 
@@ -25,6 +26,7 @@ export function SchedulesPage({ query }: { query: URLSearchParams }) {
   const agent = query.get('agent') ?? ''
   const mayManage = useScope('manage')
   const [isCreating, setIsCreating] = useState(false)
+  useReopen(scheduleForm(null, agent), mayManage, () => setIsCreating(true))
   return (
     <Page
       title="Schedules"

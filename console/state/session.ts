@@ -5,6 +5,7 @@ import { arrivingSignIn, keepResume, keepSignedOut } from './provider-sign-in.ts
 import { createStore, type Store } from './store.ts'
 import { linkTabs, type TabLink } from './token-channel.ts'
 import { isJwt, isToken, openTokenStorage, type TokenStorage } from './token-storage.ts'
+import { TypedValues } from './typed-values.ts'
 
 /** The API token in use. `rejection`: why the last one was rejected or removed, for the sign-in page. */
 type Credentials = { token: string | null; rejection: string | null }
@@ -115,8 +116,9 @@ function openTabs(key: string): TabLink | null {
         const { token: current } = credentials.get()
         // Two tabs that signed in at the identity provider have different tokens of the same person.
         const isSamePerson = current !== null && !isRejected && isJwt(current) && isJwt(token)
-        if (current === token || isSamePerson)
-          credentials.set({ token: null, rejection: isRejected ? rejectionOf(token) : null })
+        if (current !== token && !isSamePerson) return
+        if (!isRejected) new TypedValues().forgetForms()
+        credentials.set({ token: null, rejection: isRejected ? rejectionOf(token) : null })
       },
     })
   } catch {
@@ -172,7 +174,10 @@ export function signIn(token: string, { isKept = false } = {}): void {
   credentials.set({ token, rejection: null })
 }
 
-/** Forgets the token, in all tabs that use it. @param rejection why the service rejects it, if it does */
+/**
+ * Forgets the token, in all tabs that use it, and what was typed into forms.
+ * @param rejection why the service rejects the token, if it does: then what was typed stays
+ */
 export function signOut(rejection: string | null = null): void {
   const { token } = credentials.get()
   tabs?.cancel()
@@ -184,6 +189,7 @@ export function signOut(rejection: string | null = null): void {
   // Another one that this device keeps is not rejected.
   if (rejection === null || token === null) storage?.forget()
   else storage?.forget(token)
+  if (rejection === null) new TypedValues().forgetForms()
   credentials.set({ token: null, rejection })
 }
 

@@ -8,9 +8,10 @@ import { Card, Table } from '../components/data.tsx'
 import { ConfirmDialog } from '../components/dialog.tsx'
 import { formatCost, formatCount, formatPercent } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
+import { useReopen } from '../components/typed-form.tsx'
 import { useMe, useScope } from '../state/session.ts'
 import { type LimitsState, limitsPath, readLimits } from './limits.ts'
-import { LimitsDialog } from './limits-dialog.tsx'
+import { LimitsDialog, limitsForm } from './limits-dialog.tsx'
 
 type Props = { tenantId: string; children: ComponentChildren }
 
@@ -41,6 +42,8 @@ export function LimitsCard({ tenantId, children }: Props) {
 
   const isHidden = data?.seen === 'hidden'
   const state = data && data.seen !== 'hidden' ? data.seen : null
+  const isOffered = data !== null && !isHidden && mayChange
+  useReopen(limitsForm(tenantId), isOffered, () => setOpened('form'))
   return (
     <>
       <Card title="Limits" class="limits-card">
@@ -49,7 +52,7 @@ export function LimitsCard({ tenantId, children }: Props) {
         {isHidden && <p class="muted">This token may not read the limits of this tenant.</p>}
         {state && <Limits {...state} />}
         {data && !isHidden && !state && <p>This tenant has no limits.</p>}
-        {data && !isHidden && mayChange && (
+        {isOffered && (
           <div class="actions">
             <button type="button" onClick={() => setOpened('form')}>
               {state ? 'Change limits…' : 'Set limits…'}

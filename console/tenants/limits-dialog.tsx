@@ -1,10 +1,11 @@
 import type { TargetedSubmitEvent } from 'preact'
-import { useId, useRef } from 'preact/hooks'
+import { useId, useMemo, useRef } from 'preact/hooks'
 import { MAX_COST_USD, RUNS_PER_MINUTE, TENANT_OPEN_EXECUTIONS } from '../../lib/core/limits.ts'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { send } from '../api/request.ts'
 import { Dialog, useAction } from '../components/dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
+import { noEntries, Restored, readEntries, toFormData, useTypedForm } from '../components/typed-form.tsx'
 import { limitsPath } from './limits.ts'
 import { toLimits } from './limits-form.ts'
 
@@ -18,13 +19,19 @@ type Props = {
   onClose: () => void
 }
 
+/** What is typed is kept by this name. */
+export const limitsForm = (tenantId: string): string => `limits ${tenantId}`
+
 /** A form that replaces the limits of a tenant. */
 export function LimitsDialog({ tenantId, limits, onSave, onClose }: Props) {
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
+  const typed = useTypedForm(limitsForm(tenantId), noEntries)
+  const begin = useMemo(() => (typed.isRestored ? toLimits(toFormData(typed.form.entries)) : limits), [])
   const { isRunning, error, start } = useAction(async () => {
     const body = JSON.stringify(toLimits(new FormData(form.current ?? undefined)))
     await send(limitsPath(tenantId), { method: 'PUT', body })
+    typed.forget()
     onSave()
   })
 
@@ -33,11 +40,22 @@ export function LimitsDialog({ tenantId, limits, onSave, onClose }: Props) {
     void start()
   }
 
-  const { maxCostUsd, maxOpenExecutions, maxRunsPerMinute, warnAt, queueWhenFull = false } = limits ?? {}
+  function close() {
+    typed.forget()
+    onClose()
+  }
+
+  const { maxCostUsd, maxOpenExecutions, maxRunsPerMinute, warnAt, queueWhenFull = false } = begin ?? {}
   const percent = warnAt == null ? null : Math.round(warnAt * 1e4) / 100
   return (
-    <Dialog title="Limits" onClose={onClose}>
-      <form ref={form} class="form" onSubmit={save}>
+    <Dialog title="Limits" onClose={close}>
+      <form
+        ref={form}
+        class="form"
+        onSubmit={save}
+        onInput={({ currentTarget }) => typed.set({ entries: readEntries(currentTarget) })}
+      >
+        <Restored typed={typed} />
         <p class="muted">An empty field sets no limit. Days and months are those of UTC.</p>
         <div class="limits-fields">
           <NumberField
@@ -76,7 +94,7 @@ export function LimitsDialog({ tenantId, limits, onSave, onClose }: Props) {
         </div>
         {error && <ErrorBox error={error} />}
         <div class="actions">
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={close}>
             Close
           </button>
           <button type="submit" class="primary" disabled={isRunning}>

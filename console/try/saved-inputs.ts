@@ -1,7 +1,8 @@
 import { isJsonObject, type Json } from '../../lib/core/json/json.ts'
 import { truncate } from '../../lib/schema/message-text.ts'
 import { openStorage, readText, type TextStorage, writeText } from '../state/browser-storage.ts'
-import { type InputOwner, ownerKey } from './typed-inputs.ts'
+import { ownerKey } from '../state/typed-values.ts'
+import type { InputOwner } from './typed-inputs.ts'
 
 /** An input that was given a name. */
 export type SavedInput = { name: string; text: string }
@@ -23,7 +24,7 @@ export class SavedInputs {
   private readonly storage: TextStorage | null
 
   constructor(owner: InputOwner, storage: TextStorage | null = openStorage('localStorage')) {
-    this.key = SAVED_PREFIX + ownerKey(owner)
+    this.key = SAVED_PREFIX + ownerKey(owner, owner.agentId)
     this.storage = storage
   }
 

@@ -1,51 +1,33 @@
-import { isJsonObject, type Json } from '../../lib/core/json/json.ts'
-import { keysOf, openStorage, readText, type TextStorage, writeText } from '../state/browser-storage.ts'
+import { isJsonObject } from '../../lib/core/json/json.ts'
+import type { TextStorage } from '../state/browser-storage.ts'
+import { ownerKey, type TypedOwner, TypedValues } from '../state/typed-values.ts'
 import { NO_OPTIONS, type RunOptions } from './run-options.ts'
 import type { StorableText } from './strip-files.ts'
 
-/**
- * Whose input it is: nobody else sees it. `tenantId`: of the token, not of the run. `personId`: of whom the identity
- * provider has identified; API tokens of a tenant share their inputs.
- */
-export type InputOwner = {
-  organizationId: string
-  tenantId: string | null
-  personId?: string | null
-  agentId: string
-}
+/** Whose input it is. `tenantId`: of the token, not of the run. */
+export type InputOwner = TypedOwner & { agentId: string }
 
 /** What was typed and not run from, until it is reset. */
 type TypedInput = { text: string; options: RunOptions; hadFiles: boolean }
 
-/** Characters of all typed inputs that a tab keeps. Beyond that, the oldest are forgotten. */
-export const MAX_TYPED_CHARACTERS = 200_000
 const MAX_IN_MEMORY = 20
-
-export const ownerKey = ({ organizationId, tenantId, personId, agentId }: InputOwner): string =>
-  [organizationId, tenantId === null ? '' : `t${tenantId}`, ...(personId ? [personId] : []), agentId]
-    .map(encodeURIComponent)
-    .join('/')
-
-const PREFIX = 'agent-execution-service.typed/'
 
 /**
  * The inputs that were typed in this tab: in the memory of the page, with their files, and in `sessionStorage`, without
  * them, for when it is loaded again.
  */
 export class TypedInputs {
-  private readonly storage: TextStorage | null
-  private readonly now: () => number
+  private readonly stored: TypedValues
   private readonly memory = new Map<string, TypedInput>()
 
-  constructor(storage: TextStorage | null = openStorage('sessionStorage'), now: () => number = Date.now) {
-    this.storage = storage
-    this.now = now
+  constructor(storage?: TextStorage | null, now?: () => number) {
+    this.stored = new TypedValues(storage, now)
   }
 
   /** @param from the execution that it began with: each has an input of its own */
   read(owner: InputOwner, from: string | null): TypedInput | null {
     const key = toKey(owner, from)
-    return this.memory.get(key) ?? parse(readText(this.storage, key))
+    return this.memory.get(key) ?? parse(this.stored.read(key))
   }
 
   /** @param storable null if nothing of it may be stored */
@@ -55,48 +37,19 @@ export class TypedInputs {
     this.memory.set(key, typed)
     const [oldest] = this.memory.keys()
     if (this.memory.size > MAX_IN_MEMORY && oldest !== undefined) this.memory.delete(oldest)
-    const stored = storable && JSON.stringify({ ...typed, ...storable, at: this.now() })
-    writeText(this.storage, key, null)
-    if (stored === null || stored.length > MAX_TYPED_CHARACTERS) return
-    this.makeRoom(stored.length)
-    writeText(this.storage, key, stored)
+    this.stored.write(key, storable && { ...typed, ...storable })
   }
 
   remove(owner: InputOwner, from: string | null): void {
-    this.memory.delete(toKey(owner, from))
-    writeText(this.storage, toKey(owner, from), null)
-  }
-
-  private makeRoom(needed: number): void {
-    const kept = keysOf(this.storage, PREFIX)
-      .map((key) => ({ key, text: readText(this.storage, key) ?? '' }))
-      .map(({ key, text }) => ({ key, length: text.length, at: timeOf(text) }))
-      .sort((a, b) => a.at - b.at)
-    let total = kept.reduce((sum, { length }) => sum + length, needed)
-    for (const { key, length } of kept) {
-      if (total <= MAX_TYPED_CHARACTERS) return
-      writeText(this.storage, key, null)
-      total -= length
-    }
+    const key = toKey(owner, from)
+    this.memory.delete(key)
+    this.stored.write(key, null)
   }
 }
 
-const toKey = (owner: InputOwner, from: string | null) =>
-  `${PREFIX}${ownerKey(owner)}/${encodeURIComponent(from ?? '')}`
+const toKey = (owner: InputOwner, from: string | null) => ownerKey(owner, owner.agentId, from ?? '')
 
-function parseObject(text: string | null): Record<string, Json> | null {
-  try {
-    const value: Json = JSON.parse(text ?? 'null')
-    return isJsonObject(value) ? value : null
-  } catch {
-    return null
-  }
-}
-
-const timeOf = (text: string): number => Number(parseObject(text)?.at) || 0
-
-function parse(text: string | null): TypedInput | null {
-  const value = parseObject(text)
+function parse(value: ReturnType<TypedValues['read']>): TypedInput | null {
   if (typeof value?.text !== 'string' || !isJsonObject(value.options)) return null
   const given = Object.entries(value.options).filter(
     ([name, option]) => typeof option === typeof NO_OPTIONS[name as keyof RunOptions],

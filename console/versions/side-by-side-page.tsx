@@ -13,6 +13,7 @@ import { Card, Facts } from '../components/data.tsx'
 import { formatCost, shortId } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+import { Restored, useTypedForm } from '../components/typed-form.tsx'
 import { Elapsed, RunLink, StatusBadge, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { initialValue } from '../schema/form/field.ts'
@@ -22,6 +23,7 @@ import { SchemaEditor } from '../schema/schema-editor.tsx'
 import { openSchema } from '../schema/schema-view.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
+import { stripFiles } from '../try/strip-files.ts'
 import { type Try, useTry } from '../try/use-try.ts'
 
 type Loaded = { agent: AgentRecord; version: VersionDetails; current: VersionDetails | null }
@@ -75,13 +77,20 @@ type Props = { agent: AgentRecord; version: VersionDetails; current: VersionDeta
 
 function SideBySide({ agent, version, current }: Props) {
   const schema = version.inputSchema as JsonObject
-  const [text, setText] = useState(() => initialText(schema))
+  const typed = useTypedForm(
+    `side by side ${agent.id} ${version.id}`,
+    () => ({ text: initialText(schema), isAlone: false, hadFiles: false }),
+    (form) => {
+      const storable = stripFiles(form.text, schema)
+      return storable && { ...form, ...storable }
+    },
+  )
+  const { text, isAlone } = typed.form
   const [problems, setProblems] = useState<string[]>([])
   /** The text that was to be sent although it has mistakes. */
   const [warned, setWarned] = useState<string | null>(null)
   const form = useRef<HTMLFormElement>(null)
   const check = useCheck({ text, schema, mode: 'adapting' })
-  const [isAlone, setIsAlone] = useState(false)
   const [left, right] = [useTry(), useTry()]
   const mayRun = useScope('run')
   /** How the last runs were started. */
@@ -107,6 +116,7 @@ function SideBySide({ agent, version, current }: Props) {
     // From the cache, one side would show what it did another time.
     const parametersOf = ({ id }: VersionDetails) => ({ version: id, useCache: false })
     setSentAlone(isAlone)
+    typed.forget()
     if (!isAlone) left.start({ agent: agent.slug, parameters: parametersOf(current), body: text })
     right.start({ agent: agent.slug, parameters: parametersOf(version), body: text })
   }
@@ -118,12 +128,15 @@ function SideBySide({ agent, version, current }: Props) {
       <form class="stack" ref={form} onSubmit={run} noValidate>
         <section class="card" aria-labelledby="input-title">
           <h2 id="input-title">Input</h2>
+          <Restored typed={typed} onReset={typed.reset}>
+            {typed.form.hadFiles && 'Files are not kept: choose them again.'}
+          </Restored>
           <SchemaEditor
             text={text}
             schema={schema}
             label="Input"
             issues={isWarned ? check.issues : check.issues.filter(({ isMissing }) => !isMissing)}
-            onChange={setText}
+            onChange={(changed) => typed.set({ text: changed })}
             onProblems={setProblems}
           />
         </section>
@@ -138,7 +151,7 @@ function SideBySide({ agent, version, current }: Props) {
           <input
             type="checkbox"
             checked={!isAlone}
-            onChange={({ currentTarget }) => setIsAlone(!currentTarget.checked)}
+            onChange={({ currentTarget }) => typed.set({ isAlone: !currentTarget.checked })}
           />
           Run the current version too, and compare
         </label>

@@ -4,7 +4,8 @@ import { assertUnchanged } from '../api/agent-changes.ts'
 import { requestJson, send } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
 import { ConfirmDialog } from '../components/dialog.tsx'
-import { RolloutDialog } from '../rollouts/rollout-dialog.tsx'
+import { useReopen } from '../components/typed-form.tsx'
+import { RolloutDialog, rolloutForm } from '../rollouts/rollout-dialog.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMayManage, useMe } from '../state/session.ts'
 import { PromoteDialog } from './promote-dialog.tsx'
@@ -30,6 +31,9 @@ export function VersionActions({ agent, version, onChange }: Props) {
   const isReleasable = mayManage && !isArchived && state !== 'current' && state !== 'retired'
   const close = () => setOpened(null)
   const changeAgent = (changed: AgentRecord) => onChange({ agent: changed })
+  const formName = rolloutForm(agent, version.id)
+  const mayRollOut = isReleasable && agent.currentVersionId !== null
+  useReopen(formName, mayRollOut, () => setOpened('rollout'))
   return (
     <>
       <TryLink agent={agent} version={version} />
@@ -38,7 +42,7 @@ export function VersionActions({ agent, version, onChange }: Props) {
           {isOlder(version, agent.currentVersionId) ? 'Roll back to it…' : 'Promote…'}
         </button>
       )}
-      {isReleasable && agent.currentVersionId !== null && (
+      {mayRollOut && (
         <button type="button" onClick={() => setOpened('rollout')}>
           {state === 'rollout' ? 'Change rollout…' : 'Roll out…'}
         </button>
@@ -62,7 +66,13 @@ export function VersionActions({ agent, version, onChange }: Props) {
         <PromoteDialog agent={agent} version={version} onChange={changeAgent} onClose={close} />
       )}
       {opened === 'rollout' && (
-        <RolloutDialog agent={agent} versions={[version]} onChange={changeAgent} onClose={close} />
+        <RolloutDialog
+          name={formName}
+          agent={agent}
+          versions={[version]}
+          onChange={changeAgent}
+          onClose={close}
+        />
       )}
       {opened === 'retire' && <RetireDialog {...{ agent, version, onChange }} onClose={close} />}
       {opened === 'unretire' && <UnretireDialog {...{ agent, version, onChange }} onClose={close} />}

@@ -4,12 +4,13 @@ import { requestJson, send } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
 import { ConfirmDialog, Dialog } from '../components/dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
+import { useReopen } from '../components/typed-form.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate } from '../state/location.ts'
 import { DEFAULT_WEBHOOK, webhookPath } from './events.ts'
 import { shownSecret } from './shown-secret.ts'
 import { useAttempts } from './use-attempts.ts'
-import { WebhookDialog } from './webhook-dialog.tsx'
+import { WebhookDialog, webhookForm } from './webhook-dialog.tsx'
 import { findChanges, type WebhookFields } from './webhook-form.ts'
 
 type Props = { webhook: WebhookRecord; onChange: (webhook: WebhookRecord) => void }
@@ -18,6 +19,7 @@ type Props = { webhook: WebhookRecord; onChange: (webhook: WebhookRecord) => voi
 export function WebhookActions({ webhook, onChange }: Props) {
   const [opened, setOpened] = useState<'test' | 'form' | 'switch' | 'deletion' | null>(null)
   const close = () => setOpened(null)
+  useReopen(webhookForm(webhook), true, () => setOpened('form'))
   const { id, enabled } = webhook
 
   async function change(changes: Partial<WebhookFields> & { enabled?: boolean }, text: string) {

@@ -1,10 +1,11 @@
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact'
-import { useId, useRef, useState } from 'preact/hooks'
+import { useId, useMemo, useRef, useState } from 'preact/hooks'
 import type { WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { withLabels } from '../api/api-error.ts'
 import { Dialog, useAction } from '../components/dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
+import { noEntries, Restored, readEntries, toFormData, useTypedForm } from '../components/typed-form.tsx'
 import { useMe } from '../state/session.ts'
 import { EVENT_LABELS, EVENT_SOURCES, EVENT_TYPES, isRunEvent, SOURCE_LABELS } from './events.ts'
 import { LABELS, toFields, type WebhookFields } from './webhook-form.ts'
@@ -23,17 +24,23 @@ type Props = {
   onClose: () => void
 }
 
+/** What is typed is kept by this name. */
+export const webhookForm = (webhook: WebhookRecord | null): string => `webhook ${webhook?.id ?? ''}`
+
 /** The form of a webhook. */
 export function WebhookDialog({ title, label, webhook, children, save, onClose }: Props) {
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
   const agents = useAgents()
   const limitedTo = useMe()?.agents ?? null
+  const typed = useTypedForm(webhookForm(webhook), noEntries)
+  const begin = useMemo(() => (typed.isRestored ? toFields(toFormData(typed.form.entries)) : webhook), [])
   const [isWithoutEvents, setIsWithoutEvents] = useState(false)
   const { isRunning, error, start } = useAction(async () => {
     const fields = toFields(new FormData(form.current ?? undefined))
     const idOf = (name: string) => [...(agents?.values() ?? [])].find(({ slug }) => slug === name)?.id ?? name
     await save({ ...fields, agents: fields.agents?.map(idOf) ?? null })
+    typed.forget()
   })
 
   function submit(event: TargetedSubmitEvent<HTMLFormElement>) {
@@ -44,14 +51,25 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
     else void start()
   }
 
-  const selected = webhook?.agents ?? (webhook ? [] : (limitedTo ?? []))
+  function close() {
+    typed.forget()
+    onClose()
+  }
+
+  const selected = begin ? (begin.agents ?? []) : (limitedTo ?? [])
   const hasSelection = Boolean(
-    selected.length > 0 || webhook?.tenants || webhook?.sources || webhook?.allowedHosts.length,
+    selected.length > 0 || begin?.tenants || begin?.sources || begin?.allowedHosts.length,
   )
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form ref={form} class="form webhook-form" onSubmit={submit}>
+    <Dialog title={title} onClose={close}>
+      <form
+        ref={form}
+        class="form webhook-form"
+        onSubmit={submit}
+        onInput={({ currentTarget }) => typed.set({ entries: readEntries(currentTarget) })}
+      >
         {children}
+        <Restored typed={typed} />
         <div>
           <label for={`${id}-url`}>{LABELS.url}</label>
           <input
@@ -63,7 +81,7 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
             placeholder="https://shop.example/events"
             autocomplete="off"
             spellcheck={false}
-            defaultValue={webhook?.url ?? ''}
+            defaultValue={begin?.url ?? ''}
           />
         </div>
         <fieldset class="choices" aria-describedby={isWithoutEvents ? `${id}-events` : undefined}>
@@ -74,7 +92,7 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
                 type="checkbox"
                 name="types"
                 value={type}
-                defaultChecked={webhook ? webhook.types.includes(type) : isRunEvent(type)}
+                defaultChecked={begin ? begin.types.includes(type) : isRunEvent(type)}
                 onChange={() => setIsWithoutEvents(false)}
               />
               <span>
@@ -103,7 +121,7 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
             <Lines
               name="tenants"
               help="One a line. Empty: all of them, and runs without a tenant."
-              items={webhook?.tenants ?? []}
+              items={begin?.tenants ?? []}
             />
             <fieldset class="choices">
               <legend>{LABELS.sources}</legend>
@@ -113,7 +131,7 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
                     type="checkbox"
                     name="sources"
                     value={source}
-                    defaultChecked={webhook?.sources?.includes(source) ?? true}
+                    defaultChecked={begin?.sources?.includes(source) ?? true}
                   />
                   {SOURCE_LABELS[source]}
                 </label>
@@ -122,13 +140,13 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
             <Lines
               name="allowedHosts"
               help="Hosts that may have a private address or use plain HTTP, one a line, such as localhost:8080."
-              items={webhook?.allowedHosts ?? []}
+              items={begin?.allowedHosts ?? []}
             />
           </div>
         </details>
         {error && <ErrorBox error={withLabels(error, LABELS)} />}
         <div class="actions">
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={close}>
             Close
           </button>
           <button type="submit" class="primary" disabled={isRunning}>

@@ -6,6 +6,7 @@ import { useResource } from '../api/use-resource.ts'
 import { Table } from '../components/data.tsx'
 import { formatCountOf } from '../components/format.ts'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { useReopen } from '../components/typed-form.tsx'
 import { Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
@@ -13,7 +14,7 @@ import { useScope } from '../state/session.ts'
 import { DEFAULT_WEBHOOK, EVENT_TYPES, labelOfEvent, lastOutcomes, stateOf, webhookPath } from './events.ts'
 import { SecretDialog } from './secret-dialog.tsx'
 import { shownSecret } from './shown-secret.ts'
-import { WebhookDialog } from './webhook-dialog.tsx'
+import { WebhookDialog, webhookForm } from './webhook-dialog.tsx'
 import type { WebhookFields } from './webhook-form.ts'
 import { StateBadge, WebhookPage } from './webhook-page.tsx'
 
@@ -23,6 +24,7 @@ export { WebhookPage }
 export function WebhooksPage() {
   const [isCreating, setIsCreating] = useState(false)
   const mayManage = useScope('manage')
+  useReopen(webhookForm(null), mayManage, () => setIsCreating(true))
   const create = (
     <button type="button" class="primary" onClick={() => setIsCreating(true)}>
       Create webhook…

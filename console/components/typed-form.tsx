@@ -1,0 +1,136 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import type { Json, JsonObject } from '../../lib/core/json/json.ts'
+import { personOf, useMe } from '../state/session.ts'
+import { formKey, TypedValues } from '../state/typed-values.ts'
+
+const typedValues = new TypedValues()
+
+const keyOf = (me: MeRecord, name: string): string => formKey({ ...me, personId: personOf(me) }, name)
+
+export type TypedForm<T> = {
+  /** As it is typed. */
+  form: T
+  set: (change: Partial<T>) => void
+  /** Whether it began with what was typed before the page was left. */
+  isRestored: boolean
+  /** It was sent, or its user does not want it: next time, it begins afresh. */
+  forget: () => void
+  /** Forgets it, and begins afresh now. */
+  reset: () => void
+}
+
+/**
+ * What is typed into a form. It is there again when the page is loaded again in this tab, for tokens of the same
+ * organization and tenant.
+ * @param name of the form and of what it changes, such as `webhook 0190…`
+ * @param begin how it begins; what was typed has the same members
+ * @param toStored what may be stored of it; null: nothing
+ */
+export function useTypedForm<T extends object>(
+  name: string,
+  begin: () => T,
+  toStored: (form: T) => object | null = (form) => form,
+): TypedForm<T> {
+  const me = useMe()
+  const forget = useForgetForm(name)
+  const initial = useMemo(begin, [])
+  const key = useMemo(() => me && keyOf(me, name), [me === null])
+  const read = () => (key === null ? null : restore(typedValues.read(key), initial))
+  const [{ form, isRestored }, setState] = useState(() => toState(read(), initial))
+  const latest = useRef(form)
+  // Pages do not wait until it is known whose form it is.
+  useEffect(() => {
+    const restored = latest.current === initial ? read() : null
+    if (restored === null) return
+    latest.current = restored
+    setState(toState(restored, initial))
+  }, [key])
+  return {
+    form,
+    isRestored,
+    set(change) {
+      latest.current = { ...latest.current, ...change }
+      setState({ form: latest.current, isRestored })
+      const isChanged = JSON.stringify(latest.current) !== JSON.stringify(initial)
+      if (key !== null) typedValues.write(key, isChanged ? toStored(latest.current) : null)
+    },
+    forget,
+    reset() {
+      forget()
+      latest.current = initial
+      setState(toState(null, initial))
+    },
+  }
+}
+
+const toState = <T,>(restored: T | null, initial: T) => ({
+  form: restored ?? initial,
+  isRestored: restored !== null,
+})
+
+export function useForgetForm(name: string): () => void {
+  const me = useMe()
+  return () => me && typedValues.write(keyOf(me, name), null)
+}
+
+/**
+ * Opens a form if something was typed into it before the page was left.
+ * @param isOffered whether the token may use it, as far as that is known
+ */
+export function useReopen(name: string, isOffered: boolean, open: () => void): void {
+  const me = useMe()
+  useEffect(() => {
+    if (me && isOffered && typedValues.read(keyOf(me, name))) open()
+  }, [me === null, isOffered, name])
+}
+
+type RestoredProps = {
+  typed: Pick<TypedForm<object>, 'isRestored'>
+  /** Absent for a dialog, which forgets what was typed when it is closed. */
+  onReset?: () => void
+  children?: ComponentChildren
+}
+
+export const Restored = ({ typed, onReset, children }: RestoredProps) =>
+  typed.isRestored ? (
+    <p class="muted">
+      What you typed here before is restored. {children}{' '}
+      {onReset ? (
+        <button type="button" class="small" onClick={onReset}>
+          Start over
+        </button>
+      ) : (
+        'Closing the form discards it.'
+      )}
+    </p>
+  ) : null
+
+/** What was typed, in the members that the form has. Null if there is nothing. */
+function restore<T extends object>(stored: JsonObject | null, initial: T): T | null {
+  if (!stored) return null
+  const members = Object.entries(initial).map(([name, value]) => {
+    const typed = stored[name]
+    return [name, typed !== undefined && kindOf(typed) === kindOf(value) ? typed : value]
+  })
+  return Object.fromEntries(members)
+}
+
+/** Null stands for a text that nobody has entered. */
+const kindOf = (value: Json): string =>
+  Array.isArray(value) ? 'list' : value === null ? 'string' : typeof value
+
+/** The fields of a form whose elements keep what is typed, as pairs of names and values. */
+type Entries = [name: string, value: string][]
+
+export const noEntries = (): { entries: Entries } => ({ entries: [] })
+
+export const readEntries = (form: HTMLFormElement): Entries =>
+  [...new FormData(form)].map(([name, value]) => [name, String(value)])
+
+export function toFormData(entries: Entries): FormData {
+  const data = new FormData()
+  for (const entry of entries) if (Array.isArray(entry)) data.append(String(entry[0]), String(entry[1]))
+  return data
+}
