@@ -82,7 +82,7 @@ const AgentFacts = ({ agent }: { agent: AgentRecord }) => (
     )}
     <Facts
       facts={{
-        Slug: <code>{agent.slug}</code>,
+        Slug: <VisibleText text={agent.slug} class="mono" />,
         'Current version': agent.currentVersionId !== null && (
           <VersionLink agent={agent.slug} versionId={agent.currentVersionId} />
         ),

@@ -23,7 +23,10 @@ export function ComparePage({ agent, before, after }: Props) {
       title="Compare versions"
       parent={
         <>
-          <a href="#/agents">Agents</a> › <a href={toHref(toPath('agents', agent))}>{agent}</a>
+          <a href="#/agents">Agents</a> ›{' '}
+          <a href={toHref(toPath('agents', agent))}>
+            <VisibleText text={agent} />
+          </a>
         </>
       }
       actions={

@@ -3,6 +3,7 @@ import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import { toUrl } from '../api/request.ts'
 import { ApprovalCount } from '../approvals/approval-count.tsx'
 import { Announcer } from '../components/copy-button.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import { readsAllTenants, signOut, useMe } from '../state/session.ts'
 import type { Section } from './routes.tsx'
 import { Search } from './search.tsx'
@@ -124,7 +125,9 @@ function Identity() {
       {me?.tenantId != null && (
         <>
           <dt>Tenant</dt>
-          <dd>{me.tenantId}</dd>
+          <dd>
+            <VisibleText text={me.tenantId} />
+          </dd>
         </>
       )}
       <dd>

@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { AgentsPage } from '../agents/agents-page.tsx'
 import { beginRun } from '../api/runs.ts'
 import { Page } from '../components/page.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import { OverviewPage } from '../overview/overview-page.tsx'
 import { RunsPage } from '../runs/runs-page.tsx'
 import { type Location, matchPath } from '../state/location.ts'
@@ -151,7 +152,7 @@ function NotFoundPage({ path }: { path: string }) {
   return (
     <Page title="Page not found">
       <p>
-        The console has no page <code>{path}</code>. Go to the <a href="#/">overview</a>.
+        The console has no page <VisibleText text={path} class="mono" />. Go to the <a href="#/">overview</a>.
       </p>
     </Page>
   )

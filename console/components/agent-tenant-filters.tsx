@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useAgents } from '../api/agents.ts'
 import { useMe } from '../state/session.ts'
+import { toVisible } from './visible-text.tsx'
 
 type Props = {
   /** Slug or ID. */
@@ -76,7 +77,7 @@ export function AgentInput({ id, ...input }: Pick<InputProps, 'id' | 'value' | '
       <datalist id={`${id}-agents`}>
         {[...(agents?.values() ?? [])].map(({ slug, title }) => (
           <option key={slug} value={slug}>
-            {title}
+            {toVisible(title)}
           </option>
         ))}
       </datalist>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { createStore, useStore } from '../state/store.ts'
+import { VisibleText } from './visible-text.tsx'
 
 const message = createStore('')
 
@@ -13,7 +14,7 @@ export function announce(text: string): void {
 export function Announcer() {
   return (
     <div class="visually-hidden" role="status">
-      {useStore(message)}
+      <VisibleText text={useStore(message)} />
     </div>
   )
 }
@@ -43,7 +44,7 @@ export function CopyButton({ text, label = 'Copy', subject }: Props) {
   const shown = outcome === 'copied' ? 'Copied' : outcome === 'failed' ? 'Not allowed' : label
   return (
     <button type="button" class="small" onClick={copy} aria-label={subject && `${shown} ${subject}`}>
-      {shown}
+      <VisibleText text={shown} />
     </button>
   )
 }

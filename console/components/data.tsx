@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { VisibleText } from './visible-text.tsx'
 
 type Column =
   | string
@@ -19,7 +20,9 @@ export function Table({ caption, columns, children }: TableProps) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus.
     <section class="table-scroll" aria-label={caption} tabIndex={0}>
       <table>
-        <caption class="visually-hidden">{caption}</caption>
+        <caption class="visually-hidden">
+          <VisibleText text={caption} />
+        </caption>
         <thead>
           <tr>
             {columns.map((column) => {
@@ -27,7 +30,7 @@ export function Table({ caption, columns, children }: TableProps) {
                 typeof column === 'string' ? { label: column, isNumeric: false, isHidden: false } : column
               return (
                 <th key={label} scope="col" class={isNumeric ? 'numeric' : undefined}>
-                  {isHidden ? <span class="visually-hidden">{label}</span> : label}
+                  <VisibleText text={label} class={isHidden ? 'visually-hidden' : undefined} />
                 </th>
               )
             })}
@@ -44,7 +47,9 @@ export function Card(props: { title: string; class?: string; children: Component
   const id = useId()
   return (
     <section class={`card ${props.class ?? ''}`} aria-labelledby={id}>
-      <h2 id={id}>{props.title}</h2>
+      <h2 id={id}>
+        <VisibleText text={props.title} />
+      </h2>
       {props.children}
     </section>
   )

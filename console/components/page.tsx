@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { type ApiError, adviceFor } from '../api/api-error.ts'
 import { type Scope, signOut, useMe, useScope } from '../state/session.ts'
 import { CopyButton } from './copy-button.tsx'
+import { toVisible, VisibleText } from './visible-text.tsx'
 
 /** False until the first page has appeared: then the browser announces the document itself. */
 let hasShownPage = false
@@ -23,7 +24,7 @@ type Props = {
 export function Page({ title, parent, detail, actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    document.title = `${title} · Agent Execution Service`
+    document.title = `${toVisible(title)} · Agent Execution Service`
   }, [title])
   useEffect(() => {
     if (hasShownPage) heading.current?.focus({ preventScroll: true })
@@ -35,7 +36,7 @@ export function Page({ title, parent, detail, actions, children }: Props) {
         <div class="page-title">
           {parent && <div class="page-parent">{parent}</div>}
           <h1 ref={heading} tabIndex={-1}>
-            {title}
+            <VisibleText text={title} />
           </h1>
           {detail}
         </div>
@@ -61,12 +62,18 @@ export function ErrorBox({ error, onRetry }: { error: ApiError; onRetry?: () => 
   const { problem, status } = error
   return (
     <section class="error-box" role="alert">
-      <h2>{problem?.title ?? (status === 0 ? 'No connection' : 'Something went wrong')}</h2>
-      <p>{error.message}</p>
+      <h2>
+        <VisibleText text={problem?.title ?? (status === 0 ? 'No connection' : 'Something went wrong')} />
+      </h2>
+      <p>
+        <VisibleText text={error.message} />
+      </p>
       {(problem?.errors?.length ?? 0) > 1 && (
         <ul>
           {problem?.errors?.map(({ path, message }) => (
-            <li key={`${path} ${message}`}>{message}</li>
+            <li key={`${path} ${message}`}>
+              <VisibleText text={message} />
+            </li>
           ))}
         </ul>
       )}

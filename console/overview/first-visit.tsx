@@ -9,7 +9,7 @@ import { CopyButton } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
-import { toVisible } from '../components/visible-text.tsx'
+import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { TOKEN_VARIABLE, toCurl } from '../try/sample-request.ts'
@@ -158,7 +158,9 @@ function CreateCard() {
 
 const Command = ({ text }: { text: string }) => (
   <div class="stack command">
-    <pre>{text}</pre>
+    <pre>
+      <VisibleText text={text} />
+    </pre>
     <div>
       <CopyButton text={text} subject="the command" />
     </div>

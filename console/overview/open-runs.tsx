@@ -8,6 +8,7 @@ import { Table } from '../components/data.tsx'
 import { formatCount } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { AgentLink, Elapsed, RunLink } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import type { Query } from '../state/location.ts'
 
 type Run = ExecutionSummaryRecord
@@ -87,7 +88,9 @@ export function OpenRuns({ children }: { children: ComponentChildren }) {
                   {run.startedAt === null && <span class="muted"> (waiting)</span>}
                 </td>
                 <td class="numeric">{formatCount(run.steps)}</td>
-                <td>{run.tenantId ?? '–'}</td>
+                <td>
+                  <VisibleText text={run.tenantId ?? '–'} />
+                </td>
               </tr>
             ))}
           </Table>

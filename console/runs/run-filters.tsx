@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useAgents } from '../api/agents.ts'
 import { STATUS_LABELS } from '../components/values.tsx'
+import { toVisible } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import {
   changeFilters,
@@ -255,7 +256,7 @@ function Text({ label, value, placeholder, maxLength, isExact, suggestions, onCh
             <datalist id={listId}>
               {suggestions.map(([suggestion, name]) => (
                 <option key={suggestion} value={suggestion}>
-                  {name}
+                  {toVisible(name)}
                 </option>
               ))}
             </datalist>

@@ -1,5 +1,6 @@
 import { useId, useMemo, useState } from 'preact/hooks'
 import { formatCount } from '../components/format.ts'
+import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
 import { LineIndex } from './json-node.ts'
 import { useLargeInput } from './use-large-input.ts'
@@ -76,7 +77,7 @@ function Gutter({ lineCount, issues, top }: { lineCount: number; issues: Issue[]
           typeof part === 'string' ? (
             part
           ) : (
-            <span key={part.line} class="json-editor-issue" title={part.messages}>
+            <span key={part.line} class="json-editor-issue" title={toVisible(part.messages)}>
               {part.line}
             </span>
           ),
@@ -104,7 +105,7 @@ function IssueList({ id, issues, onSelect }: ListProps) {
               <button type="button" class="link" onClick={() => onSelect(issue)}>
                 Line {issue.line}, column {issue.column}
               </button>{' '}
-              {issue.message}
+              <VisibleText text={issue.message} />
             </li>
           ))}
           {issues.length > MAX_SHOWN && <li class="muted">and {issues.length - MAX_SHOWN} more</li>}
@@ -144,12 +145,16 @@ export function LargeText({ text, label, issues, onClear }: LargeTextProps) {
           </button>
         )}
       </p>
-      <pre class="code">{beginning}…</pre>
+      <pre class="code">
+        <VisibleText text={beginning} />…
+      </pre>
       <IssueList id={id} issues={issues} onSelect={() => undefined} />
       {issues.slice(0, 1).map(({ offset }) => (
         <pre key={offset} class="code">
-          {text.slice(Math.max(offset - AROUND, 0), offset)}
-          <mark>{text.slice(offset, offset + AROUND)}</mark>
+          <VisibleText text={text.slice(Math.max(offset - AROUND, 0), offset)} />
+          <mark>
+            <VisibleText text={text.slice(offset, offset + AROUND)} />
+          </mark>
         </pre>
       ))}
     </section>

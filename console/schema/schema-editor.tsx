@@ -90,7 +90,11 @@ export function SchemaEditor(props: SchemaEditorProps) {
           </div>
         )}
       </div>
-      {obstacle !== null && wanted === 'form' && <p class="muted">{obstacle}</p>}
+      {obstacle !== null && wanted === 'form' && (
+        <p class="muted">
+          <VisibleText text={obstacle} />
+        </p>
+      )}
       {isSummarized && shown === 'form' && (
         <IssueSummary
           items={[

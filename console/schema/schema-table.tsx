@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks'
 import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
 import { readFileLimits } from '../../lib/schema/files/file-schema.ts'
 import { Table } from '../components/data.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import { describeBounds } from './form/field.ts'
 import { fieldsOf, openSchema, readPart, type SchemaView } from './schema-view.ts'
 
@@ -23,19 +24,21 @@ function Row({ row }: { row: SchemaRow }) {
   return (
     <tr>
       <th scope="row" class={`schema-name schema-depth-${Math.min(row.depth, 6)}`}>
-        {row.parent && <span class="visually-hidden">{row.parent} › </span>}
-        {row.isField ? <code>{row.name}</code> : <span class="muted">{row.name}</span>}
+        {row.parent && <VisibleText text={`${row.parent} › `} class="visually-hidden" />}
+        <VisibleText text={row.name} class={row.isField ? 'mono' : 'muted'} />
       </th>
       <td class="schema-type">
-        {row.type}
+        <VisibleText text={row.type} />
         {row.isRequired && <span class="schema-required"> required</span>}
       </td>
       <td class="schema-description">
-        {row.description}
+        <VisibleText text={row.description} />
         {row.rules.length > 0 && (
           <ul class="schema-rules">
             {row.rules.map((rule) => (
-              <li key={rule}>{rule}</li>
+              <li key={rule}>
+                <VisibleText text={rule} />
+              </li>
             ))}
           </ul>
         )}

@@ -96,7 +96,7 @@ export function SearchPalette({ pages, onChoose }: Props) {
       </div>
       <div class="toolbar">
         <p id={`${id}-note`} class="muted" role="status">
-          {note}
+          <VisibleText text={note} />
         </p>
         {retry && (
           <button type="button" class="small" onClick={retry}>

@@ -4,6 +4,7 @@ import { useResource } from '../api/use-resource.ts'
 import { Table } from '../components/data.tsx'
 import { formatCost, formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import type { Period } from '../runs/filters.ts'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe, useScope } from '../state/session.ts'
@@ -114,7 +115,9 @@ function Row({ row, period, hasLimits }: RowProps) {
         {tenantId === null ? (
           <span class="muted">No tenant</span>
         ) : (
-          <a href={toHref(toPath('tenants', tenantId), { period })}>{tenantId}</a>
+          <a href={toHref(toPath('tenants', tenantId), { period })}>
+            <VisibleText text={tenantId} />
+          </a>
         )}
       </th>
       <td class="numeric">
@@ -169,7 +172,11 @@ const NoTenants = ({ search, mayManage }: { search: string; mayManage: boolean }
     ) : (
       <>
         No tenant with usage or limits matches this search.{' '}
-        {mayManage && <a href={toHref(toPath('tenants', search))}>Set limits of “{search}”</a>}
+        {mayManage && (
+          <a href={toHref(toPath('tenants', search))}>
+            Set limits of “<VisibleText text={search} />”
+          </a>
+        )}
       </>
     )}
   </p>

@@ -123,7 +123,7 @@ function StepDetail({ item, onLoadStep, onSelect }: Props) {
           Cost: step.costUsd ? formatCost(step.costUsd) : null,
           Model: step.model && <VisibleText text={step.model} class="mono" />,
           Stopped: stopReason && !['stop', 'tool-calls'].includes(stopReason) && (
-            <span class="badge badge-warning">{stopReason}</span>
+            <VisibleText text={stopReason} class="badge badge-warning" />
           ),
           'Cleared tool results': step.clearedResults !== undefined && formatCount(step.clearedResults),
           Replayed: step.replayed && 'from the original run: nothing was used',

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { StepRecord } from '../../lib/api/schemas/execution-record.ts'
 import { announce } from '../components/copy-button.tsx'
 import { formatCount } from '../components/format.ts'
+import { VisibleText } from '../components/visible-text.tsx'
 import { searchTrace } from './search.ts'
 import { firstFailure, RUN_ID, type TracedRun, type TraceItem, toTrace, visibleItems } from './trace.ts'
 import { ItemDetail } from './trace-detail.tsx'
@@ -169,11 +170,13 @@ export function TracePanel({ run, steps, hasAllSteps, children, onLoadStep, ...c
           <ItemDetail key={selected.id} item={selected} run={run} onLoadStep={onLoadStep} onSelect={select} />
         ) : hasAllSteps || isLive ? (
           <p class="muted">
-            The run has no step {selectedId}
+            The run has no step <VisibleText text={selectedId} />
             {isLive ? ' yet' : ''}.
           </p>
         ) : (
-          <p class="muted">Loading step {selectedId}…</p>
+          <p class="muted">
+            Loading step <VisibleText text={selectedId} />…
+          </p>
         )}
       </section>
     </div>

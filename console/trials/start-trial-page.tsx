@@ -14,7 +14,7 @@ import { Card } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import {
   LABELS,
@@ -65,10 +65,10 @@ function Form({ form, set }: FormProps) {
           onChange={({ currentTarget }) => set({ agent: currentTarget.value, version: '', live: [] })}
         >
           <option value="">{agents ? 'Choose an agent' : 'Loading agents…'}</option>
-          {!isKnown && form.agent !== '' && <option value={form.agent}>{form.agent}</option>}
+          {!isKnown && form.agent !== '' && <option value={form.agent}>{toVisible(form.agent)}</option>}
           {all.map(({ slug, title }) => (
             <option key={slug} value={slug}>
-              {title}
+              {toVisible(title)}
             </option>
           ))}
         </select>

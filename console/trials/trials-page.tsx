@@ -9,6 +9,7 @@ import { formatCost, formatCount, shortId } from '../components/format.ts'
 import { ListEnd } from '../components/list-end.tsx'
 import { NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { AgentLink, Time, VersionLink } from '../components/values.tsx'
+import { toVisible } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { StartTrialPage } from './start-trial-page.tsx'
@@ -62,10 +63,10 @@ function Filters({ agent, version }: Filter) {
         }
       >
         <option value="">All</option>
-        {!isKnown && agent !== '' && <option value={agent}>{agent}</option>}
+        {!isKnown && agent !== '' && <option value={agent}>{toVisible(agent)}</option>}
         {agents.map(({ slug, title }) => (
           <option key={slug} value={slug}>
-            {title}
+            {toVisible(title)}
           </option>
         ))}
       </select>

@@ -2,6 +2,7 @@ import { useId, useMemo, useState } from 'preact/hooks'
 import { toUrl } from '../api/request.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Segments } from '../components/data.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import type { Parameters } from './run-options.ts'
 import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE, toCurl } from './sample-request.ts'
 import { toPython } from './to-python.ts'
@@ -52,7 +53,9 @@ export function CodeSamples({ agent, parameters, text }: Props) {
           </p>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus. */}
           <section class="sample" tabIndex={0} aria-label={`Request in ${LANGUAGES[language]}`}>
-            <pre>{sample}</pre>
+            <pre>
+              <VisibleText text={sample} />
+            </pre>
           </section>
           <CopyButton text={sample} subject="the sample" />
         </>

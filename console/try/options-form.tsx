@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
 import { formatTime, shortId } from '../components/format.ts'
+import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import { isCodeVersion, REASONING_LEVELS, type RunOptions } from './run-options.ts'
 
@@ -188,7 +189,11 @@ function Option({ label, name, problems, children }: OptionProps) {
       <label for={id}>{label}</label>
       {children({ id, 'aria-describedby': `${id}-error`, 'aria-invalid': problem !== undefined })}
       <div id={`${id}-error`} aria-live="polite">
-        {problem !== undefined && <p class="field-error">{problem}</p>}
+        {problem !== undefined && (
+          <p class="field-error">
+            <VisibleText text={problem} />
+          </p>
+        )}
       </div>
     </div>
   )

@@ -10,6 +10,7 @@ import { requestJson, requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
 import { RunLink } from '../components/values.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import { initialValue } from '../schema/form/field.ts'
 import { printJson } from '../schema/json-edit.ts'
 import { openSchema } from '../schema/schema-view.ts'
@@ -52,7 +53,10 @@ export function TryPage({ agent: idOrSlug, from, input }: Props) {
       title={data ? `Try ${data.agent.title}` : 'Try it'}
       parent={
         <>
-          <a href="#/agents">Agents</a> › <a href={agentHref}>{data?.agent.slug ?? idOrSlug}</a>
+          <a href="#/agents">Agents</a> ›{' '}
+          <a href={agentHref}>
+            <VisibleText text={data?.agent.slug ?? idOrSlug} />
+          </a>
         </>
       }
     >

@@ -133,7 +133,7 @@ function factsOf(run: ExecutionRecord, cacheStatus: string | null) {
       </>
     ),
     Cache: cacheStatus && describeCache(cacheStatus),
-    Model: run.model && <code>{run.model}</code>,
+    Model: run.model && <VisibleText text={run.model} class="mono" />,
     Tokens:
       run.steps > 0 && `${formatCount(run.usage.inputTokens)} in, ${formatCount(run.usage.outputTokens)} out`,
     Cost: run.steps > 0 && run.costUsd !== null && formatCost(run.costUsd),
@@ -149,7 +149,7 @@ function RunError({
   return (
     <section class="error-box" aria-label="Error">
       <h3>
-        Error <code>{code}</code>
+        Error <VisibleText text={code} class="mono" />
       </h3>
       <pre class="long-text">
         <TextPortions text={message} />

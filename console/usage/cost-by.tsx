@@ -3,6 +3,7 @@ import { useAgents } from '../api/agents.ts'
 import { Card } from '../components/data.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import type { Period } from '../runs/filters.ts'
 import { toHref } from '../state/location.ts'
 import { Ranking } from './ranking.tsx'
@@ -17,7 +18,11 @@ export function CostByAgent({ period, tenantId }: Props) {
   const nameOf = (id: string | null) => {
     const agent = agents?.get(id ?? '')
     const query = { agent: agent?.slug ?? id, tenantId, period }
-    return <a href={toHref('/runs', query)}>{agent?.title ?? shortId(id ?? '')}</a>
+    return (
+      <a href={toHref('/runs', query)}>
+        <VisibleText text={agent?.title ?? shortId(id ?? '')} />
+      </a>
+    )
   }
   return <CostBy groupBy="agent" title="Cost by agent" {...{ period, tenantId, nameOf }} />
 }
@@ -25,7 +30,13 @@ export function CostByAgent({ period, tenantId }: Props) {
 /** Which tenants the money is spent for. Each is a link to its runs. */
 export function CostByTenant({ period }: Props) {
   const nameOf = (tenantId: string | null) =>
-    tenantId === null ? 'No tenant' : <a href={toHref('/runs', { tenantId, period })}>{tenantId}</a>
+    tenantId === null ? (
+      'No tenant'
+    ) : (
+      <a href={toHref('/runs', { tenantId, period })}>
+        <VisibleText text={tenantId} />
+      </a>
+    )
   return (
     <CostBy groupBy="tenant" title="Cost by tenant" {...{ period, nameOf }}>
       <p>

@@ -11,6 +11,7 @@ import {
   formatPercent,
 } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import { type Period, toLocalText } from '../runs/filters.ts'
 import { toHref } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
@@ -187,7 +188,7 @@ function ErrorCodes({ usage: { items }, period, tenantId }: PartProps) {
           key: code,
           name: (
             <a href={href}>
-              <code>{code}</code>
+              <VisibleText text={code} class="mono" />
             </a>
           ),
           value: count,

@@ -74,7 +74,7 @@ export function FieldFrame(props: FieldProps & { children: ComponentChildren }) 
     <div class="field">
       <div class="field-label">
         <label for={ids.control}>
-          {field.title ?? label} <RequiredMark isRequired={isRequired} />
+          <VisibleText text={field.title ?? label} /> <RequiredMark isRequired={isRequired} />
         </label>
         {actions}
       </div>
@@ -98,7 +98,7 @@ export function GroupFrame(props: FieldProps & { children: ComponentChildren }) 
       tabIndex={-1}
     >
       <legend>
-        {field.title ?? label} <RequiredMark isRequired={isRequired} />
+        <VisibleText text={field.title ?? label} /> <RequiredMark isRequired={isRequired} />
       </legend>
       {actions && <div class="field-group-corner">{actions}</div>}
       <Help field={field} id={ids.help} />
@@ -130,8 +130,8 @@ function Help({ field, id }: { field: Field; id: string }) {
   ].filter((hint) => hint !== '')
   return (
     <p id={id} class="field-help">
-      {field.description && <span>{field.description}</span>}
-      {hints.length > 0 && <span class="field-hint">{hints.join(' · ')}</span>}
+      {field.description && <VisibleText text={field.description} />}
+      {hints.length > 0 && <VisibleText text={hints.join(' · ')} class="field-hint" />}
     </p>
   )
 }

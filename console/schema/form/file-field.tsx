@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { findMediaType, type Media } from '../../../lib/core/media.ts'
 import type { FileLimits } from '../../../lib/schema/files/file-schema.ts'
 import { describeFile } from '../../components/json-tree.ts'
+import { VisibleText } from '../../components/visible-text.tsx'
 import { emptyObject, getMember, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
@@ -28,7 +29,7 @@ export function FileField({ limits, ...props }: FieldProps & { limits: FileLimit
     <FieldFrame {...props}>
       {file && (
         <p>
-          {describeFile(file)}{' '}
+          <VisibleText text={describeFile(file) ?? ''} />{' '}
           {!isReadOnly && (
             <button
               type="button"
@@ -54,7 +55,11 @@ export function FileField({ limits, ...props }: FieldProps & { limits: FileLimit
           if (chosen) choose(chosen).catch((error: Error) => setProblem(error.message))
         }}
       />
-      {problem !== null && <p class="field-error">{problem}</p>}
+      {problem !== null && (
+        <p class="field-error">
+          <VisibleText text={problem} />
+        </p>
+      )}
     </FieldFrame>
   )
 }

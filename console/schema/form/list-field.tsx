@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
+import { VisibleText } from '../../components/visible-text.tsx'
 import { emptyList } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import { newItem } from './field.ts'
@@ -81,11 +82,13 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
       {!isReadOnly && (
         <div class="field-group-actions">
           <button type="button" class="small" ref={addButton} onClick={add}>
-            Add item<span class="visually-hidden"> to {label}</span>
+            Add item
+            <VisibleText text={` to ${label}`} class="visually-hidden" />
           </button>
           {!node && isRequired && (
             <button type="button" class="small" onClick={() => setList(emptyList())}>
-              Empty list<span class="visually-hidden"> for {label}</span>
+              Empty list
+              <VisibleText text={` for ${label}`} class="visually-hidden" />
             </button>
           )}
         </div>

@@ -1,5 +1,6 @@
 import { Fragment } from 'preact'
 import { useRef } from 'preact/hooks'
+import { VisibleText } from '../../components/visible-text.tsx'
 import { emptyObject, getMember, printJson } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import type { fieldsOf } from '../schema-view.ts'
@@ -78,10 +79,10 @@ export function ObjectMembers({ node, fields, path }: MembersProps) {
           {others.map(({ name, value }) => (
             <div key={name}>
               <dt>
-                <code>{name}</code> <span class="muted">is not in the schema</span>
+                <VisibleText text={name} class="mono" /> <span class="muted">is not in the schema</span>
               </dt>
               <dd>
-                <code>{shorten(printJson(value, null))}</code>
+                <VisibleText text={shorten(printJson(value, null))} class="mono" />
                 {!form.isReadOnly && (
                   <button
                     type="button"

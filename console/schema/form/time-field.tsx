@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { toVisible } from '../../components/visible-text.tsx'
 import { textNode } from '../json-edit.ts'
 import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
 import { browserZone, joinTime, splitTime, type TimeFormat, toControlValue } from './time-value.ts'
@@ -115,7 +116,7 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
             >
               <option value={LOCAL}>Local time (UTC{browserZone(parts?.local ?? '')})</option>
               <option value="Z">UTC</option>
-              {zone !== LOCAL && zone !== 'Z' && <option value={zone}>UTC{zone}</option>}
+              {zone !== LOCAL && zone !== 'Z' && <option value={zone}>UTC{toVisible(zone)}</option>}
             </select>
           )}
         </div>

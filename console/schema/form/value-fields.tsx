@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { formatCount } from '../../components/format.ts'
+import { toVisible, VisibleText } from '../../components/visible-text.tsx'
 import { numberNode, printJson, textNode, valueNode } from '../json-edit.ts'
 import { type JsonNode, JsonSyntaxError, parseJsonTree } from '../json-node.ts'
 import { useLargeInput } from '../use-large-input.ts'
@@ -141,11 +142,11 @@ function ListedChoice({ choices: all, ...props }: ChoiceProps) {
         )}
         {all.map((choice, position) => (
           <option key={texts[position]} value={String(position)}>
-            {labelOf(choice)}
+            {toVisible(labelOf(choice))}
           </option>
         ))}
         {current !== undefined && index < 0 && (
-          <option value={OTHER}>{shorten(current)} (not allowed)</option>
+          <option value={OTHER}>{toVisible(shorten(current))} (not allowed)</option>
         )}
       </select>
     </FieldFrame>
@@ -191,7 +192,11 @@ export function JsonField(props: FieldProps) {
         aria-invalid={control['aria-invalid'] || typed.problem !== null}
         onInput={({ currentTarget }) => change(currentTarget.value)}
       />
-      {typed.problem !== null && <p class="field-error">{typed.problem}</p>}
+      {typed.problem !== null && (
+        <p class="field-error">
+          <VisibleText text={typed.problem} />
+        </p>
+      )}
     </FieldFrame>
   )
 }

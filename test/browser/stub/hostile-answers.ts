@@ -203,7 +203,7 @@ export const hostileAnswers: Answers = {
   },
   'get-agent': () => ({
     status: 200,
-    body: anAgentRecord({ title, description, inputSchema: schema, outputSchema: schema }),
+    body: anAgentRecord({ slug: code, title, description, inputSchema: schema, outputSchema: schema }),
   }),
   'promote-version': () => problem(409),
   'list-versions': () => ({
