@@ -11,6 +11,7 @@ import { VisibleText } from '../components/visible-text.tsx'
 import { RolloutCard } from '../rollouts/rollout-card.tsx'
 import { SchemaCard } from '../schema/schema-card.tsx'
 import { toHref, toPath } from '../state/location.ts'
+import { readsAllTenants, useMe } from '../state/session.ts'
 import { ArchiveButton } from './archive-button.tsx'
 import { RecentRuns } from './recent-runs.tsx'
 import { useVersions } from './use-versions.ts'
@@ -73,31 +74,38 @@ function AgentState({ agent }: { agent: AgentRecord }) {
   )
 }
 
-const AgentFacts = ({ agent }: { agent: AgentRecord }) => (
-  <section class="card" aria-label="Facts">
-    {agent.description !== null && (
-      <p class="agent-description">
-        <VisibleText text={agent.description} />
-      </p>
-    )}
-    <Facts
-      facts={{
-        Slug: <VisibleText text={agent.slug} class="mono" />,
-        'Current version': agent.currentVersionId !== null && (
-          <VersionLink agent={agent.slug} versionId={agent.currentVersionId} />
-        ),
-        Draft: agent.draftVersionId !== null && (
-          <VersionLink agent={agent.slug} versionId={agent.draftVersionId} />
-        ),
-        ID: (
-          <>
-            <code>{agent.id}</code> <CopyButton text={agent.id} subject="the ID" />
-          </>
-        ),
-        Created: <Time value={agent.createdAt} />,
-        Updated: <Time value={agent.updatedAt} />,
-        Archived: agent.archivedAt !== null && <Time value={agent.archivedAt} />,
-      }}
-    />
-  </section>
-)
+const AgentFacts = ({ agent }: { agent: AgentRecord }) => {
+  const me = useMe()
+  return (
+    <section class="card" aria-label="Facts">
+      {agent.description !== null && (
+        <p class="agent-description">
+          <VisibleText text={agent.description} />
+        </p>
+      )}
+      <Facts
+        facts={{
+          Slug: <VisibleText text={agent.slug} class="mono" />,
+          'Current version': agent.currentVersionId !== null && (
+            <VersionLink agent={agent.slug} versionId={agent.currentVersionId} />
+          ),
+          Draft: agent.draftVersionId !== null && (
+            <VersionLink agent={agent.slug} versionId={agent.draftVersionId} />
+          ),
+          // Its place is kept until it is known whether the token may see them.
+          Schedules: (me === null || readsAllTenants(me)) && (
+            <a href={toHref('/schedules', { agent: agent.slug })}>Schedules of this agent</a>
+          ),
+          ID: (
+            <>
+              <code>{agent.id}</code> <CopyButton text={agent.id} subject="the ID" />
+            </>
+          ),
+          Created: <Time value={agent.createdAt} />,
+          Updated: <Time value={agent.updatedAt} />,
+          Archived: agent.archivedAt !== null && <Time value={agent.archivedAt} />,
+        }}
+      />
+    </section>
+  )
+}

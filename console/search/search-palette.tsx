@@ -1,6 +1,7 @@
 import './search.css'
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import type { UsageRowRecord } from '../../lib/api/schemas/usage-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
@@ -56,8 +57,8 @@ export function SearchPalette({ pages, onChoose }: Props) {
         ref={input}
         type="text"
         role="combobox"
-        aria-label="Search for an ID, an agent, a tenant or a page"
-        placeholder="ID, agent, tenant or page"
+        aria-label="Search for an ID, an agent, a tenant, an error code or a page"
+        placeholder="ID, agent, tenant, error code or page"
         aria-expanded={items.length > 0}
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
@@ -110,6 +111,10 @@ export function SearchPalette({ pages, onChoose }: Props) {
 
 const MAX_AGENTS = 8
 const MAX_TENANTS = 5
+const MAX_CODES = 5
+
+/** What codes of errors look like, in case none of the last days is meant. */
+const ERROR_CODE = /^[A-Z][a-z]+(?:[A-Z][a-z]+)+$/
 
 type Results = { items: Item[]; note: string; retry?: (() => void) | undefined }
 
@@ -119,7 +124,7 @@ function useResults(text: string, pages: Props['pages']): Results {
   const mayRead = me?.scopes.includes('read') ?? false
   const query = text.trim()
   const pasted = useMemo(() => findId(text), [text])
-  const tenants = useTenants(me, query !== '' && pasted === null)
+  const { tenants, codes } = useNames(me, query !== '' && pasted === null)
   const lookedUp = useLookup(pasted, me)
 
   if (pasted) return toLookupResults(lookedUp, mayRead)
@@ -133,6 +138,7 @@ function useResults(text: string, pages: Props['pages']): Results {
     }
   const named = matchTexts([...(agents?.values() ?? [])], ({ title, slug }) => `${title} ${slug}`, query)
   const ofTenants = matchTexts(tenants, (tenant) => tenant, query)
+  const ofCodes = matchTexts(codes, (code) => code, query).slice(0, MAX_CODES)
   const items: Item[] = [
     ...named.slice(0, MAX_AGENTS).map(({ title, slug }) => ({
       ...{ kind: 'Agent', title, detail: slug, href: toHref(toPath('agents', slug)) },
@@ -141,14 +147,28 @@ function useResults(text: string, pages: Props['pages']): Results {
     ...ofTenants.slice(0, MAX_TENANTS).map((tenant) => ({
       ...{ kind: 'Tenant', title: tenant, href: toHref(toPath('tenants', tenant)) },
     })),
+    ...ofCodes.map((code) => toRunsItem(code, '7d')),
+    ...(mayRead && ERROR_CODE.test(query) && !codes.includes(query) ? [toRunsItem(query)] : []),
     ...(mayRead && named.length > MAX_AGENTS
       ? [{ kind: 'Page', title: `All ${named.length} agents`, href: toHref('/agents', { search: query }) }]
       : []),
   ]
   if (items.length > 0) return { items, note: formatCountOf(items.length, 'result') }
-  const places = ['pages', ...(agents ? ['agents'] : []), ...(mayRead ? ['tenants of the last 7 days'] : [])]
+  const places = [
+    'pages',
+    ...(agents ? ['agents'] : []),
+    ...(mayRead ? ['tenants', 'error codes of the last 7 days'] : []),
+  ]
   return { items, note: `Nothing found among ${formatList(places)}.` }
 }
+
+/** The runs that failed with a code. */
+const toRunsItem = (errorCode: string, period?: '7d'): Item => ({
+  kind: 'Runs',
+  title: errorCode,
+  detail: `Runs with this error code${period ? ' in the last 7 days' : ''}`,
+  href: toHref('/runs', { status: 'ERROR', errorCode, period }),
+})
 
 function toLookupResults(
   { result, isLooking, retry }: ReturnType<typeof useLookup>,
@@ -199,22 +219,37 @@ function useLookup(pasted: PastedId | null, me: MeRecord | null) {
   }
 }
 
-/** Tenants with limits, and those that ran something in the last days. Loaded once they are searched. */
-function useTenants(me: MeRecord | null, isNeeded: boolean): string[] {
+type Names = { tenants: string[]; codes: string[] }
+
+/**
+ * Tenants with limits, those that ran something in the last days, and the codes of the errors in these. Loaded once
+ * they are searched.
+ */
+function useNames(me: MeRecord | null, isNeeded: boolean): Names {
   const [hasBeenNeeded, setHasBeenNeeded] = useState(false)
   useEffect(() => {
     if (isNeeded) setHasBeenNeeded(true)
   }, [isNeeded])
-  const isAllowed = me !== null && readsAllTenants(me)
-  const { data } = useResource(`tenants ${isAllowed && hasBeenNeeded}`, async (signal) => {
-    if (!isAllowed || !hasBeenNeeded) return []
-    const query = { ...toUsageQuery('7d', Date.now(), { groupBy: 'tenant' }), limit: 1_000 }
+  const isAllowed = me?.scopes.includes('read') ?? false
+  const { data } = useResource(`names ${isAllowed && hasBeenNeeded}`, async (signal): Promise<Names> => {
+    if (!isAllowed || !hasBeenNeeded) return { tenants: [], codes: [] }
+    const seesAll = me !== null && readsAllTenants(me)
+    const query = toUsageQuery('7d', Date.now(), seesAll ? { groupBy: 'tenant' } : {})
     const [usage, limits] = await Promise.all([
-      requestPage<{ tenantId?: string | null }>('/v1/usage', { query, signal }),
-      listLimits(signal),
+      requestPage<Pick<UsageRowRecord, 'tenantId' | 'errors'>>('/v1/usage', {
+        query: { ...query, limit: 1_000 },
+        signal,
+      }),
+      seesAll ? listLimits(signal) : null,
     ])
     const names = [...usage.items, ...(limits ?? [])].map(({ tenantId }) => tenantId)
-    return [...new Set(names.filter((name) => typeof name === 'string'))]
+    return {
+      tenants: [...new Set(names.filter((name) => typeof name === 'string'))],
+      codes: [...new Set(usage.items.flatMap(({ errors }) => Object.keys(errors)))],
+    }
   })
-  return me?.tenantId != null ? [me.tenantId] : (data ?? [])
+  return {
+    tenants: me?.tenantId != null ? [me.tenantId] : (data?.tenants ?? []),
+    codes: data?.codes ?? [],
+  }
 }

@@ -5,6 +5,7 @@ import { memo } from '../components/json-view.tsx'
 import { useNow } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { visibleRange } from '../runs/use-visible-range.ts'
+import { findTyped } from './search.ts'
 import { RUN_ID, scaleMarks, type Trace, type TraceItem } from './trace.ts'
 
 type Props = {
@@ -27,6 +28,9 @@ type Props = {
 /** Pixels; the style sheet has the same. */
 const ROW_HEIGHT = 30
 
+/** Characters that follow each other within this time are one name. */
+const TYPING_MS = 500
+
 /** The trace as a tree, of which only the visible rows exist. It has the focus as a whole, as the ARIA pattern says. */
 export function TraceTree(props: Props) {
   const { trace } = props
@@ -40,6 +44,7 @@ function Tree(props: Props & { end: number }) {
   const { trace, rows, isLive, isFollowing, selectedId, openIds, foundIds, end } = props
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState({ scrollTop: 0, height: 600 })
+  const typed = useRef({ text: '', at: 0 })
   const { start: first, end: last } = visibleRange({
     ...{ top: -view.scrollTop, windowHeight: view.height },
     ...{ rowHeight: ROW_HEIGHT, count: rows.length },
@@ -81,9 +86,20 @@ function Tree(props: Props & { end: number }) {
     if (item) props.onSelect(item.id, false)
   }
 
+  /** Goes to the row whose name is typed. @returns whether the key is a part of one: `/` opens the search */
+  function type({ key, timeStamp, isComposing }: KeyboardEvent): boolean {
+    if (isComposing || [...key].length !== 1 || key === '/') return false
+    const begun = timeStamp - typed.current.at < TYPING_MS ? typed.current.text : ''
+    if (begun === '' && key === ' ') return false
+    typed.current = { text: begun + key, at: timeStamp }
+    move(findTyped(rows, begun + key, selected))
+    return true
+  }
+
   function onKeyDown(event: TargetedKeyboardEvent<HTMLDivElement>) {
     const item = rows[selected]
     if (!item || event.altKey || event.ctrlKey || event.metaKey) return
+    if (type(event)) return event.preventDefault()
     const page = Math.max(Math.floor(view.height / ROW_HEIGHT) - 1, 1)
     const isOpen = openIds.has(item.id)
     const actions: Record<string, () => void> = {

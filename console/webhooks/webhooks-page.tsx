@@ -1,10 +1,10 @@
 import './webhooks.css'
 import { useState } from 'preact/hooks'
 import type { DeliveryRecord, WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
-import { requestJson, requestPage } from '../api/request.ts'
+import { type Page as ListPage, requestJson, requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Table } from '../components/data.tsx'
-import { formatCountOf } from '../components/format.ts'
+import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { useReopen } from '../components/typed-form.tsx'
 import { Time } from '../components/values.tsx'
@@ -101,17 +101,26 @@ function Webhooks({ isCreating, onClose }: { isCreating: boolean; onClose: () =>
   )
 }
 
-/** Of these, the times of the last success and failure are shown. */
+/** Among these, the last success and failure are looked for, without and with a click. */
 const LOOKED_AT = 50
+const FURTHER = 1_000
 
 function Row({ webhook }: { webhook: WebhookRecord }) {
   const { id, url, types } = webhook
-  const { data, error } = useResource('outcomes', async (signal) => {
-    const query = { limit: LOOKED_AT }
-    const page = await requestPage<DeliveryRecord>(webhookPath(id, '/deliveries'), { query, signal })
-    return lastOutcomes(page.items)
-  })
-  const wait = <span class="muted">{error ? '?' : '…'}</span>
+  const [max, setMax] = useState(LOOKED_AT)
+  const { data, error } = useResource(`${max}`, (signal) => findOutcomes(id, max, signal))
+  const toCell = (outcome: 'success' | 'failure') => {
+    if (!data) return <span class="muted">{error ? '?' : '…'}</span>
+    if (data[outcome] !== null || !data.hasMore) return <Time value={data[outcome]} />
+    return (
+      <>
+        <span class="muted">None of the newest {formatCount(data.looked)}</span>{' '}
+        <button type="button" class="small" onClick={() => setMax(data.looked + FURTHER)}>
+          Look further<span class="visually-hidden"> for the last {outcome}</span>
+        </button>
+      </>
+    )
+  }
   return (
     <tr class="webhook-row">
       <th scope="row">
@@ -131,8 +140,28 @@ function Row({ webhook }: { webhook: WebhookRecord }) {
           </span>
         )}
       </td>
-      <td>{data ? <Time value={data.success} /> : wait}</td>
-      <td>{data ? <Time value={data.failure} /> : wait}</td>
+      <td>{toCell('success')}</td>
+      <td>{toCell('failure')}</td>
     </tr>
   )
+}
+
+/** `looked`: among how many deliveries; `hasMore`: whether there are older ones. */
+type Outcomes = ReturnType<typeof lastOutcomes> & { looked: number; hasMore: boolean }
+
+/** The last success and failure, among the newest deliveries until both are found. */
+async function findOutcomes(id: string, max: number, signal: AbortSignal): Promise<Outcomes> {
+  const looked: DeliveryRecord[] = []
+  let query: { limit: number } | URLSearchParams | null = { limit: Math.min(max, 100) }
+  while (query && looked.length < max) {
+    const page: ListPage<DeliveryRecord> = await requestPage(webhookPath(id, '/deliveries'), {
+      query,
+      signal,
+    })
+    looked.push(...page.items)
+    query = page.next
+    const { success, failure } = lastOutcomes(looked)
+    if (success !== null && failure !== null) break
+  }
+  return { ...lastOutcomes(looked), looked: looked.length, hasMore: query !== null }
 }

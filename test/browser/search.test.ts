@@ -78,7 +78,14 @@ beforeAll(async () => {
     'list-steps': () => ({ status: 200, body: [] }),
     'get-usage': () => ({
       status: 200,
-      body: [aUsageRow({ start: new Date().toISOString(), agentId: AGENT_ID, tenantId: 'acme' })],
+      body: [
+        aUsageRow({
+          start: new Date().toISOString(),
+          agentId: AGENT_ID,
+          tenantId: 'acme',
+          errors: { ModelTimeout: 2 },
+        }),
+      ],
     }),
     'list-limits': () => ({ status: 200, body: [aLimitsRecord('globex')] }),
     'get-batch': ({ pathParameters }) =>
@@ -263,10 +270,36 @@ describe('names', () => {
     await page.getByRole('heading', { level: 1, name: 'acme' }).waitFor()
   })
 
+  it('of errors lead to the runs that failed with them', async () => {
+    const page = await openConsole()
+    await search(page, 'timeout')
+    await page
+      .getByRole('option', { name: /^Runs\s*ModelTimeout\s*Runs with this error code in the last/ })
+      .click()
+    await page.waitForURL(/#\/runs\?status=ERROR&errorCode=ModelTimeout&period=7d$/)
+    expect(await page.getByLabel('Error code').inputValue()).toBe('ModelTimeout')
+    // Of another time, too.
+    await search(page, 'AgentFailed')
+    await page.getByRole('option', { name: /^Runs\s*AgentFailed\s*Runs with this error code$/ }).click()
+    await page.waitForURL(/#\/runs\?status=ERROR&errorCode=AgentFailed$/)
+    await search(page, 'Triage')
+    await page.getByRole('option', { name: /^Agent/ }).waitFor()
+    expect(await page.getByRole('option', { name: /^Runs/ }).count()).toBe(0)
+  })
+
+  it('of errors are found by a token of a tenant, too', async () => {
+    me = { ...aMe(), scopes: ['read', 'manage'], tenantId: 'acme' }
+    const page = await openConsole()
+    await search(page, 'model')
+    await page.getByRole('option', { name: /^Runs\s*ModelTimeout/ }).waitFor()
+  })
+
   it('that nothing has say where it looked', async () => {
     const page = await openConsole()
     await search(page, 'nowhere')
-    await page.getByText('Nothing found among pages, agents and tenants of the last 7 days.').waitFor()
+    await page
+      .getByText('Nothing found among pages, agents, tenants and error codes of the last 7 days.')
+      .waitFor()
   })
 
   it('a slug leads to its agent by a click', async () => {

@@ -155,6 +155,35 @@ describe('the list of webhooks', () => {
 const KEPT = `[document.title, location.href, JSON.stringify(history.state), ...Object.values({ ...localStorage }),
   ...Object.values({ ...sessionStorage }), document.cookie].join('\\n')`
 
+describe('the last success of a webhook', () => {
+  const failed = (count: number) => Array.from({ length: count }, (_, number) => aDelivery(number, FAILED))
+  const OLD = '2026-10-01T09:00:00.000Z'
+  const row = (page: Page) => page.getByRole('row').filter({ hasText: 'shop.example' })
+  const look = (page: Page) => row(page).getByRole('button', { name: /^Look further for the last success/ })
+
+  it('is found however old it is, and the page says how far it has looked', async () => {
+    deliveries = [...failed(1_200), aDelivery(2_000, { attemptedAt: OLD })]
+    const page = await openPage('#/webhooks')
+    await row(page).getByText('None of the newest 50').waitFor()
+    await look(page).click()
+    await row(page)
+      .getByText('None of the newest 1,050')
+      .or(row(page).getByText('None of the newest 1,100'))
+      .waitFor()
+    await look(page).click()
+    await row(page).locator(`time[datetime="${OLD}"]`).waitFor()
+    expect(await look(page).count()).toBe(0)
+  })
+
+  it('does not exist if none of its deliveries has succeeded', async () => {
+    deliveries = failed(60)
+    const page = await openPage('#/webhooks')
+    await look(page).click()
+    await look(page).waitFor({ state: 'detached' })
+    await row(page).getByRole('cell', { name: '–', exact: true }).waitFor()
+  })
+})
+
 describe('creating a webhook', () => {
   async function create(page: Page) {
     await button(page, 'Create webhook…').click()

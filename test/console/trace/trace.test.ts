@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mergeCall, mergeStep } from '../../../console/run/follow-run.ts'
 import { visibleRange } from '../../../console/runs/use-visible-range.ts'
-import { searchTrace } from '../../../console/trace/search.ts'
+import { findTyped, searchTrace } from '../../../console/trace/search.ts'
 import {
   firstFailure,
   scaleMarks,
@@ -167,6 +167,31 @@ describe('searchTrace', () => {
     expect(find('locked')).toEqual(['error'])
     expect(find(' ')).toEqual([])
   })
+})
+
+describe('findTyped', () => {
+  const names = ['load', 'look up', 'Answer', 'load', ...Array.from({ length: 8 }, (_, index) => `n${index}`)]
+  const rows = toTrace(
+    aRun({ startedAt: at(0) }),
+    names.map((name, index) => aCodeStep(index + 1, [index * 10, index * 10 + 5], { name })),
+  ).items.filter(({ kind }) => kind === 'code-step')
+
+  it.each([
+    ['l', 0, 1],
+    ['L', 1, 3],
+    ['l', 3, 0],
+    ['lo', 0, 0],
+    ['look', 0, 1],
+    ['ll', 1, 3],
+    ['a', 0, 2],
+    ['1', 0, 9],
+    ['11', 9, 10],
+    ['3. a', 0, 2],
+    ['x', 4, 4],
+    ['.', 4, 4],
+  ])('%j leads from row %i to row %i', (typed, from, to) => expect(findTyped(rows, typed, from)).toBe(to))
+
+  it('stays where there is nothing', () => expect(findTyped([], 'a', 0)).toBe(0))
 })
 
 describe('withProgress', () => {
