@@ -2,6 +2,7 @@ import './agents.css'
 import { useMemo, useState } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import { Segments } from '../components/data.tsx'
+import { SearchField } from '../components/field.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
@@ -47,16 +48,11 @@ function Agents({ shown, search }: { shown: Shown; search: string }) {
   return (
     <>
       <search class="agents-search">
-        <label for="agents-search">Search</label>
-        <input
-          id="agents-search"
-          type="search"
+        <SearchField
           value={search}
           placeholder="Title, slug or description"
-          autocomplete="off"
-          spellcheck={false}
-          aria-describedby="agents-count"
-          onInput={({ currentTarget }) => navigate(hrefOf(shown, currentTarget.value), { replace: true })}
+          describedBy="agents-count"
+          onInput={(text) => navigate(hrefOf(shown, text), { replace: true })}
         />
         <p id="agents-count" class="muted" role="status">
           {countOf(list, found.length, search)}

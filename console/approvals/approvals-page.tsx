@@ -5,6 +5,7 @@ import { requestPage } from '../api/request.ts'
 import { usePages } from '../api/use-pages.ts'
 import { usePolling } from '../api/use-resource.ts'
 import { AgentTenantFilters } from '../components/agent-tenant-filters.tsx'
+import { SearchField } from '../components/field.tsx'
 import { formatCountOf, formatSeconds } from '../components/format.ts'
 import { ListEnd } from '../components/list-end.tsx'
 import { Page, Spinner } from '../components/page.tsx'
@@ -74,15 +75,11 @@ export function ApprovalsPage({ query }: { query: URLSearchParams }) {
     <Page title="Approvals">
       <AgentTenantFilters agent={agent} tenantId={tenantId} onChange={change}>
         <div>
-          <label for="approvals-search">Title</label>
-          <input
-            id="approvals-search"
-            type="search"
+          <SearchField
+            label="Title"
             value={search}
             placeholder="Contains"
-            autocomplete="off"
-            spellcheck={false}
-            onInput={({ currentTarget }) => change({ search: currentTarget.value })}
+            onInput={(text) => change({ search: text })}
           />
         </div>
       </AgentTenantFilters>

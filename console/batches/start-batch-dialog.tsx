@@ -8,6 +8,7 @@ import { requestJson } from '../api/request.ts'
 import { AgentInput } from '../components/agent-tenant-filters.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { Dialog, useAction } from '../components/dialog.tsx'
+import { Field, NumberField } from '../components/field.tsx'
 import { formatBytes, formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { Restored, useTypedForm } from '../components/typed-form.tsx'
@@ -117,43 +118,35 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
         </div>
         <div class="batch-options">
           {boundTenant === null && (
-            <div class="batch-field">
-              <label for={`${id}-tenant`}>Tenant</label>
-              <input
-                id={`${id}-tenant`}
-                maxLength={128}
-                placeholder="none"
-                autocomplete="off"
-                value={options.tenantId}
-                onInput={({ currentTarget }) => set({ tenantId: currentTarget.value })}
-              />
-            </div>
+            <Field class="batch-field" label="Tenant">
+              {(attributes) => (
+                <input
+                  {...attributes}
+                  maxLength={128}
+                  placeholder="none"
+                  autocomplete="off"
+                  value={options.tenantId}
+                  onInput={({ currentTarget }) => set({ tenantId: currentTarget.value })}
+                />
+              )}
+            </Field>
           )}
-          <div class="batch-field">
-            <label for={`${id}-concurrency`}>Lines at the same time</label>
-            <input
-              id={`${id}-concurrency`}
-              type="number"
-              min={1}
-              max={500}
-              placeholder="50"
-              value={options.maxConcurrency}
-              onInput={({ currentTarget }) => set({ maxConcurrency: currentTarget.value })}
-            />
-          </div>
-          <div class="batch-field">
-            <label for={`${id}-cost`}>Cost at most (US dollars)</label>
-            <input
-              id={`${id}-cost`}
-              type="number"
-              min={MAX_COST_USD.min}
-              max={MAX_COST_USD.max}
-              step="any"
-              placeholder="no limit"
-              value={options.maxBatchCostUsd}
-              onInput={({ currentTarget }) => set({ maxBatchCostUsd: currentTarget.value })}
-            />
-          </div>
+          <NumberField
+            class="batch-field"
+            label="Lines at the same time"
+            value={options.maxConcurrency}
+            range={{ min: 1, max: 500, step: 1 }}
+            placeholder="50"
+            onInput={(maxConcurrency) => set({ maxConcurrency })}
+          />
+          <NumberField
+            class="batch-field"
+            label="Cost at most (US dollars)"
+            value={options.maxBatchCostUsd}
+            range={MAX_COST_USD}
+            placeholder="no limit"
+            onInput={(maxBatchCostUsd) => set({ maxBatchCostUsd })}
+          />
         </div>
         <label class="choice">
           <input

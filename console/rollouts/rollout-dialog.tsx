@@ -8,6 +8,7 @@ import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Dialog, useAction } from '../components/dialog.tsx'
+import { Choices, NumberField } from '../components/field.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Restored, useForgetForm, useTypedForm } from '../components/typed-form.tsx'
@@ -126,52 +127,37 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
         </p>
       )}
       <NumberField
-        id={`${id}-percent`}
+        class="rollout-field"
         label="Share of the runs (%)"
         value={form.percent}
         range={{ min: 1, max: 100, step: 0.01 }}
         isRequired
         onInput={(value) => set({ percent: value })}
       />
-      <fieldset class="choices">
-        <legend>What gets the version</legend>
-        <label>
-          <input
-            type="radio"
-            name={`${id}-key`}
-            checked={form.key === 'tenant'}
-            onChange={() => set({ key: 'tenant' })}
-          />
-          all runs of a tenant, or none
-        </label>
-        <label>
-          <input
-            type="radio"
-            name={`${id}-key`}
-            checked={form.key === 'execution'}
-            onChange={() => set({ key: 'execution' })}
-          />
-          each run on its own
-        </label>
-      </fieldset>
+      <Choices
+        label="What gets the version"
+        choices={{ tenant: 'all runs of a tenant, or none', execution: 'each run on its own' }}
+        chosen={form.key}
+        onChoose={(key) => set({ key })}
+      />
       <fieldset class="rollout-rules">
         <legend>The service ends it by itself when</legend>
         <NumberField
-          id={`${id}-errors`}
+          class="rollout-field"
           label="more than this share of its runs failed (%)"
           value={form.maxErrorRate}
           range={{ min: 0, max: 100, step: 0.01 }}
           onInput={(value) => set({ maxErrorRate: value })}
         />
         <NumberField
-          id={`${id}-cost`}
+          class="rollout-field"
           label="a run costs more than now by over (%)"
           value={form.maxCostIncrease}
           range={{ min: 0, max: 100_000, step: 0.01 }}
           onInput={(value) => set({ maxCostIncrease: value })}
         />
         <NumberField
-          id={`${id}-runs`}
+          class="rollout-field"
           label="and it has at least this many runs"
           value={form.minRuns}
           range={{ min: 1, max: 1_000_000, step: 1 }}
@@ -216,27 +202,3 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
 
 const replaces = ({ rollout }: AgentRecord, versionId: string): boolean =>
   rollout !== null && rollout.versionId !== versionId
-
-type NumberProps = {
-  id: string
-  label: string
-  value: string
-  range: { min: number; max: number; step: number }
-  isRequired?: boolean
-  onInput: (value: string) => void
-}
-
-const NumberField = ({ id, label, value, range, isRequired = false, onInput }: NumberProps) => (
-  <div class="rollout-field">
-    <label for={id}>{label}</label>
-    <input
-      id={id}
-      type="number"
-      inputMode={range.step === 1 ? 'numeric' : 'decimal'}
-      {...range}
-      required={isRequired}
-      value={value}
-      onInput={({ currentTarget }) => onInput(currentTarget.value)}
-    />
-  </div>
-)

@@ -1,5 +1,5 @@
 import '../schema/schema.css'
-import type { ComponentChildren, TargetedSubmitEvent } from 'preact'
+import type { TargetedSubmitEvent } from 'preact'
 import { useId } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { ScheduleRecord } from '../../lib/api/schemas/schedule-record.ts'
@@ -10,12 +10,12 @@ import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { AgentInput } from '../components/agent-tenant-filters.tsx'
 import { Dialog, useAction } from '../components/dialog.tsx'
+import { Field } from '../components/field.tsx'
 import { formatInZone } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { Restored, useTypedForm } from '../components/typed-form.tsx'
 import { useNow } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
 import { JsonEditor, LargeText } from '../schema/json-editor.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
@@ -111,6 +111,7 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
               />
             </div>
             <Field
+              class="schedule-field"
               label="Name"
               problems={form.name === '' || SCHEDULE_NAME.test(form.name) ? [] : [NAME_RULE]}
             >
@@ -126,6 +127,7 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
         )}
         <div class="schedule-fields">
           <Field
+            class="schedule-field"
             label="Times (cron)"
             problems={problems.cron}
             help="Minute, hour, day of the month, month, day of the week; or @hourly, @daily, @weekly, @monthly."
@@ -134,7 +136,7 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
               <input {...attributes} {...text('cron')} class="mono" required maxLength={500} />
             )}
           </Field>
-          <Field label="Time zone" problems={problems.timezone}>
+          <Field class="schedule-field" label="Time zone" problems={problems.timezone}>
             {(attributes) => (
               <>
                 <input {...attributes} {...text('timezone')} required list={`${id}-zones`} />
@@ -149,7 +151,11 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
         </div>
         <Preview cron={form.cron} timezone={form.timezone} />
         <div class="schedule-fields">
-          <Field label="If the last run is still in progress" problems={problems.overlap}>
+          <Field
+            class="schedule-field"
+            label="If the last run is still in progress"
+            problems={problems.overlap}
+          >
             {(attributes) => (
               <select
                 {...attributes}
@@ -166,7 +172,11 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
               </select>
             )}
           </Field>
-          <Field label="After an outage, run the last missed time" problems={problems.catchUpSeconds}>
+          <Field
+            class="schedule-field"
+            label="After an outage, run the last missed time"
+            problems={problems.catchUpSeconds}
+          >
             {(attributes) => (
               <select
                 {...attributes}
@@ -181,7 +191,7 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
               </select>
             )}
           </Field>
-          <Field label="Tenant" problems={problems.tenantId}>
+          <Field class="schedule-field" label="Tenant" problems={problems.tenantId}>
             {(attributes) => (
               <input {...attributes} {...text('tenantId')} placeholder="none" maxLength={128} />
             )}
@@ -263,34 +273,6 @@ function Preview({ cron, timezone }: { cron: string; timezone: string }) {
           </ol>
         </>
       )}
-    </div>
-  )
-}
-
-type Attributes = { id: string; 'aria-describedby': string; 'aria-invalid': boolean }
-type FieldProps = {
-  label: string
-  problems: string[] | undefined
-  help?: string
-  children: (attributes: Attributes) => ComponentChildren
-}
-
-function Field({ label, problems = [], help, children }: FieldProps) {
-  const id = useId()
-  return (
-    <div class="schedule-field">
-      <label for={id}>{label}</label>
-      {children({ id, 'aria-describedby': `${id}-help ${id}-error`, 'aria-invalid': problems.length > 0 })}
-      <p id={`${id}-help`} class="muted" hidden={help === undefined}>
-        {help}
-      </p>
-      <div id={`${id}-error`} aria-live="polite">
-        {problems.map((problem) => (
-          <p key={problem} class="field-error">
-            <VisibleText text={problem} />
-          </p>
-        ))}
-      </div>
     </div>
   )
 }

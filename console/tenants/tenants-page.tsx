@@ -2,6 +2,7 @@ import './tenants.css'
 import { useMemo, useState } from 'preact/hooks'
 import { useResource } from '../api/use-resource.ts'
 import { Table } from '../components/data.tsx'
+import { SearchField } from '../components/field.tsx'
 import { formatCost, formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -29,18 +30,11 @@ export function TenantsPage({ query }: { query: URLSearchParams }) {
     <Page title="Tenants" actions={<PeriodChoice period={period} path="/tenants" query={{ search }} />}>
       <NeedsScope scope="read">
         <search class="tenants-search">
-          <label for="tenants-search">Search</label>
-          <input
-            id="tenants-search"
-            type="search"
+          <SearchField
             value={search}
             placeholder="Tenant ID"
             maxLength={128}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={({ currentTarget }) =>
-              navigate(toHref('/tenants', { period, search: currentTarget.value }), { replace: true })
-            }
+            onInput={(text) => navigate(toHref('/tenants', { period, search: text }), { replace: true })}
           />
         </search>
         <Tenants key={period} period={period} search={search} />

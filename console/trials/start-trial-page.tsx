@@ -12,6 +12,7 @@ import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
+import { Choices, Field, NumberField } from '../components/field.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
@@ -82,7 +83,6 @@ type Loaded = { agent: AgentRecord; versions: VersionRecord[] }
 
 /** The rest of the form, which depends on the versions of the agent. */
 function OfAgent({ form, set }: FormProps) {
-  const id = useId()
   const path = `/v1/agents/${encodeURIComponent(form.agent)}`
   const { data, error, reload } = useResource<Loaded>('agent', async (signal) => {
     const [agent, versions] = await Promise.all([
@@ -101,21 +101,22 @@ function OfAgent({ form, set }: FormProps) {
   const isListed = usable.some((each) => each.id === version)
   return (
     <>
-      <div class="trial-field">
-        <label for={`${id}-version`}>Version that is tried</label>
-        <select
-          id={`${id}-version`}
-          value={version}
-          onChange={({ currentTarget }) => set({ version: currentTarget.value, live: [] })}
-        >
-          {!isListed && <option value={version}>{shortId(version)}</option>}
-          {usable.map((each) => (
-            <option key={each.id} value={each.id}>
-              {describeVersion(each, agent)}
-            </option>
-          ))}
-        </select>
-      </div>
+      <Field class="trial-field" label="Version that is tried">
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={version}
+            onChange={({ currentTarget }) => set({ version: currentTarget.value, live: [] })}
+          >
+            {!isListed && <option value={version}>{shortId(version)}</option>}
+            {usable.map((each) => (
+              <option key={each.id} value={each.id}>
+                {toVisible(describeVersion(each, agent))}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
       <OfVersion key={version} agent={agent} versionId={version} form={form} set={set} />
     </>
   )
@@ -173,71 +174,67 @@ function OfVersion({ agent, versionId, form, set }: OfVersionProps) {
 }
 
 function Originals({ form, set }: FormProps) {
-  const id = useId()
   return (
     <Card title="Runs that are repeated" class="stack">
       <div class="trial-fields">
-        <div>
-          <label for={`${id}-limit`}>{LABELS.limit}</label>
-          <input
-            id={`${id}-limit`}
-            type="number"
-            inputMode="numeric"
-            required
-            min={TRIAL_RUNS.min}
-            max={TRIAL_RUNS.max}
-            aria-describedby={`${id}-limit-help`}
-            value={form.limit}
-            onInput={({ currentTarget }) => set({ limit: currentTarget.value })}
-          />
-          <p id={`${id}-limit-help`} class="muted">
-            The newest ones.
-          </p>
-        </div>
-        <div>
-          <label for={`${id}-from`}>{LABELS.from}</label>
-          <input
-            id={`${id}-from`}
-            type="datetime-local"
-            max={form.to}
-            value={form.from}
-            onChange={({ currentTarget }) => set({ from: currentTarget.value })}
-          />
-        </div>
-        <div>
-          <label for={`${id}-to`}>{LABELS.to}</label>
-          <input
-            id={`${id}-to`}
-            type="datetime-local"
-            min={form.from}
-            value={form.to}
-            onChange={({ currentTarget }) => set({ to: currentTarget.value })}
-          />
-        </div>
-        <div>
-          <label for={`${id}-tenant`}>{LABELS.tenantId}</label>
-          <input
-            id={`${id}-tenant`}
-            maxLength={128}
-            autocomplete="off"
-            spellcheck={false}
-            placeholder="All"
-            value={form.tenantId}
-            onInput={({ currentTarget }) => set({ tenantId: currentTarget.value })}
-          />
-        </div>
-        <div>
-          <label for={`${id}-feedback`}>{LABELS.feedback}</label>
-          <select
-            id={`${id}-feedback`}
-            value={form.feedback}
-            onChange={({ currentTarget }) => set({ feedback: currentTarget.value as TrialForm['feedback'] })}
-          >
-            <option value="">With and without</option>
-            <option value="corrected">Only corrected runs</option>
-            <option value="rated">Only rated runs</option>
-          </select>
-        </div>
+        <NumberField
+          label={LABELS.limit}
+          help="The newest ones."
+          value={form.limit}
+          range={{ ...TRIAL_RUNS, step: 1 }}
+          isRequired
+          onInput={(limit) => set({ limit })}
+        />
+        <Field label={LABELS.from}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="datetime-local"
+              max={form.to}
+              value={form.from}
+              onChange={({ currentTarget }) => set({ from: currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Field label={LABELS.to}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="datetime-local"
+              min={form.from}
+              value={form.to}
+              onChange={({ currentTarget }) => set({ to: currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Field label={LABELS.tenantId}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              maxLength={128}
+              autocomplete="off"
+              spellcheck={false}
+              placeholder="All"
+              value={form.tenantId}
+              onInput={({ currentTarget }) => set({ tenantId: currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Field label={LABELS.feedback}>
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={form.feedback}
+              onChange={({ currentTarget }) =>
+                set({ feedback: currentTarget.value as TrialForm['feedback'] })
+              }
+            >
+              <option value="">With and without</option>
+              <option value="corrected">Only corrected runs</option>
+              <option value="rated">Only rated runs</option>
+            </select>
+          )}
+        </Field>
       </div>
       <p class="muted">
         Cancelled runs, copies of cached results, and runs of drafts, agents and trials are left out.
@@ -247,34 +244,21 @@ function Originals({ form, set }: FormProps) {
 }
 
 function Sources({ version, form, set }: FormProps & { version: VersionDetails }) {
-  const id = useId()
   const tools = liveTools(version)
   const others = version.toolNames.filter((name) => !tools.includes(name))
   const isLimited = needsCostLimit(form, version)
   return (
     <Card title="What is recorded, and what it may cost" class="stack">
       {!version.code && (
-        <fieldset class="choices">
-          <legend>{LABELS.models}</legend>
-          <label>
-            <input
-              type="radio"
-              name={`${id}-models`}
-              checked={form.models === 'live'}
-              onChange={() => set({ models: 'live' })}
-            />
-            Live: the model of the version answers
-          </label>
-          <label>
-            <input
-              type="radio"
-              name={`${id}-models`}
-              checked={form.models === 'recorded'}
-              onChange={() => set({ models: 'recorded' })}
-            />
-            Recorded, until a request differs from that of the original
-          </label>
-        </fieldset>
+        <Choices
+          label={LABELS.models}
+          choices={{
+            live: 'Live: the model of the version answers',
+            recorded: 'Recorded, until a request differs from that of the original',
+          }}
+          chosen={form.models}
+          onChoose={(models) => set({ models })}
+        />
       )}
       {tools.length > 0 && (
         <fieldset class="choices">
@@ -310,45 +294,37 @@ function Sources({ version, form, set }: FormProps & { version: VersionDetails }
         )}
         {tools.length > 0 && '. Only tools that the document marks as read-only can be called.'}
       </p>
-      <div class="trial-field">
-        <label for={`${id}-cost`}>
-          {LABELS.maxTrialCostUsd} (US dollars){isLimited ? '' : ', optional'}
-        </label>
-        <input
-          id={`${id}-cost`}
-          type="number"
-          inputMode="decimal"
-          step="any"
-          min={MAX_COST_USD.min}
-          max={MAX_COST_USD.max}
-          required={isLimited}
-          aria-describedby={`${id}-cost-help`}
-          value={form.maxCost}
-          onInput={({ currentTarget }) => set({ maxCost: currentTarget.value })}
-        />
-        <p id={`${id}-cost-help`} class="muted">
-          {isLimited
+      <NumberField
+        class="trial-field"
+        label={`${LABELS.maxTrialCostUsd} (US dollars)${isLimited ? '' : ', optional'}`}
+        help={
+          isLimited
             ? 'Required, because models are called: what all responses of the trial may cost together. It is checked before each request, so that each run in progress can exceed it by one response. Then no further run is started.'
             : version.code
               ? 'What the agents that it calls may cost together.'
-              : 'What responses may cost where a request differs. Without it, such runs end there, and no model is called.'}
-        </p>
-      </div>
-      <div class="trial-field">
-        <label for={`${id}-ignore`}>{LABELS.ignore}, optional</label>
-        <textarea
-          id={`${id}-ignore`}
-          rows={2}
-          spellcheck={false}
-          placeholder="/createdAt"
-          aria-describedby={`${id}-ignore-help`}
-          value={form.ignore}
-          onInput={({ currentTarget }) => set({ ignore: currentTarget.value })}
-        />
-        <p id={`${id}-ignore-help`} class="muted">
-          Parts of outputs and of what tools are asked, as JSON Pointers, one a line: times, for example.
-        </p>
-      </div>
+              : 'What responses may cost where a request differs. Without it, such runs end there, and no model is called.'
+        }
+        value={form.maxCost}
+        range={MAX_COST_USD}
+        isRequired={isLimited}
+        onInput={(maxCost) => set({ maxCost })}
+      />
+      <Field
+        class="trial-field"
+        label={`${LABELS.ignore}, optional`}
+        help="Parts of outputs and of what tools are asked, as JSON Pointers, one a line: times, for example."
+      >
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            rows={2}
+            spellcheck={false}
+            placeholder="/createdAt"
+            value={form.ignore}
+            onInput={({ currentTarget }) => set({ ignore: currentTarget.value })}
+          />
+        )}
+      </Field>
     </Card>
   )
 }

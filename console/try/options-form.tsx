@@ -1,8 +1,6 @@
-import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
+import { Field } from '../components/field.tsx'
 import { formatTime, shortId } from '../components/format.ts'
-import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import { isCodeVersion, REASONING_LEVELS, type RunOptions } from './run-options.ts'
 
@@ -173,28 +171,12 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
   )
 }
 
-type Attributes = { id: string; 'aria-describedby': string; 'aria-invalid': boolean }
-type OptionProps = {
-  label: string
+type OptionProps = Pick<Parameters<typeof Field>[0], 'label' | 'children'> & {
   name: string
   problems: Problems
-  children: (attributes: Attributes) => ComponentChildren
 }
 
-function Option({ label, name, problems, children }: OptionProps) {
-  const id = useId()
+function Option({ name, problems, ...field }: OptionProps) {
   const problem = problems[name]
-  return (
-    <div class="option">
-      <label for={id}>{label}</label>
-      {children({ id, 'aria-describedby': `${id}-error`, 'aria-invalid': problem !== undefined })}
-      <div id={`${id}-error`} aria-live="polite">
-        {problem !== undefined && (
-          <p class="field-error">
-            <VisibleText text={problem} />
-          </p>
-        )}
-      </div>
-    </div>
-  )
+  return <Field {...field} class="option" problems={problem === undefined ? [] : [problem]} />
 }
