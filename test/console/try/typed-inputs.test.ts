@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { MAX_TYPED_CHARACTERS } from '../../../console/state/typed-values.ts'
 import { NO_OPTIONS } from '../../../console/try/run-options.ts'
 import { stripFiles } from '../../../console/try/strip-files.ts'
-import { type InputOwner, MAX_TYPED_CHARACTERS, TypedInputs } from '../../../console/try/typed-inputs.ts'
+import { type InputOwner, TypedInputs } from '../../../console/try/typed-inputs.ts'
 import { aStorage } from '../state/a-storage.ts'
 
 const anOwner = (overrides: Partial<InputOwner> = {}): InputOwner => ({
