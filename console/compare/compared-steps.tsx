@@ -84,12 +84,14 @@ function DifferingStep({ step, isFirst, hrefs }: StepProps) {
         <span class="compared-links">
           {hrefs.a && (
             <a href={hrefs.a}>
-              Open in A<span class="visually-hidden">: {title}</span>
+              Open in A
+              <VisibleText text={`: ${title}`} class="visually-hidden" />
             </a>
           )}
           {hrefs.b && (
             <a href={hrefs.b}>
-              Open in B<span class="visually-hidden">: {title}</span>
+              Open in B
+              <VisibleText text={`: ${title}`} class="visually-hidden" />
             </a>
           )}
         </span>

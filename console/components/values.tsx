@@ -12,14 +12,14 @@ import {
   isCancelled,
   shortId,
 } from './format.ts'
-import { VisibleText } from './visible-text.tsx'
+import { toVisible, VisibleText } from './visible-text.tsx'
 
 /** A time in the zone of the browser; the exact one on hover, also in UTC. @param value ISO 8601 */
 export function Time({ value }: { value: string | null }) {
   if (value === null) return <span class="muted">–</span>
   return (
     <time dateTime={value} title={formatExactTime(value)}>
-      {formatTime(value)}
+      {toVisible(formatTime(value))}
     </time>
   )
 }
