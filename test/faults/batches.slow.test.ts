@@ -113,7 +113,7 @@ async function killUntilEnded({ services, runners, countKills }: Processes, call
   const killer = startKiller(services, runners, {
     ...{ seed: 1, everyMs: KILL_EVERY_MS, leaseMs: LEASE_MS },
     progress: () => ended,
-    // Whatever is killed five times in a row ends in ERROR, as it should.
+    // A line that is killed five times in a row ends in ERROR, as it should.
     patience: Number.POSITIVE_INFINITY,
   })
   for (let printed = 0, isKilling = true; ; await sleep(POLL_MS)) {
@@ -164,10 +164,14 @@ it(
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
-    expect(results.filter(({ status }) => status !== 'SUCCESS')).toEqual([])
-    expect(batch.counts).toEqual({ IN_PROGRESS: 0, SUCCESS: LINES, ERROR: 0 })
-    expect(results.map(({ customId, output }) => [customId, output?.double])).toEqual(
-      lines.map(({ customId, input }) => [customId, 2 * input.number]),
+    const failed = results.filter(({ status }) => status !== 'SUCCESS')
+    expect(failed.filter(({ error }) => error?.code !== 'AttemptsExhausted')).toEqual([])
+    expect(failed.length, 'lines with five attempts that were killed').toBeLessThanOrEqual(kills / 2)
+    console.log(`${failed.length} lines had five attempts that were killed`)
+    const ERROR = failed.length
+    expect(batch.counts).toEqual({ IN_PROGRESS: 0, SUCCESS: LINES - ERROR, ERROR })
+    expect(results.map(({ customId, output, error }) => [customId, error ? null : output.double])).toEqual(
+      lines.map(({ customId, input }, line) => [customId, results[line].error ? null : 2 * input.number]),
     )
 
     const store = executionStore(table)
@@ -182,7 +186,10 @@ it(
     expect(executions.map(({ batch: line }) => line?.line).sort((a, b) => (a ?? 0) - (b ?? 0))).toEqual([
       ...lines.keys(),
     ])
-    expect(executions.filter(({ status }) => status !== 'SUCCESS')).toEqual([])
+    const ended = executions.filter(({ status }) => status !== 'SUCCESS')
+    expect(ended.map(({ batch: line }) => line?.line).sort((a, b) => (a ?? 0) - (b ?? 0))).toEqual(
+      [...results.keys()].filter((line) => results[line].error),
+    )
   },
   LIMIT_MS,
 )
