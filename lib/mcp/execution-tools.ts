@@ -97,7 +97,8 @@ const LIST_EXECUTIONS = serviceTool({
   scope: 'read',
   async run(engine, { access }, input) {
     const { data: filters, error } = FILTERS.safeParse(input)
-    if (error) return toToolError(error.issues.map(({ path, message }) => `${path.join('/')} ${message}.`).join(' '))
+    if (error)
+      return toToolError(error.issues.map(({ path, message }) => `${path.join('/')} ${message}.`).join(' '))
     const query = { ...input, ...filters, fields: 'summary' } as const
     const page = await listExecutions(engine, access, query).catch(async (error: unknown) => {
       throw await suggestSlug(engine.agents)(error, access, input.agent ?? '')

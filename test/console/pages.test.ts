@@ -8,11 +8,14 @@ const patterns = [...read('console/app/routes.tsx').matchAll(/ route\('([^']+)'/
 )
 
 describe('every page', () => {
-  it.each(['accessibility', 'hostile-values', 'idle', 'outages'])('is opened by test/browser/%s.test.ts', (name) => {
-    const addresses = [...read(`test/browser/${name}.test.ts`).matchAll(/['"`]#(\/[^'"`?]*)/g)].map(
-      ([, path = '']) => path,
-    )
-    expect(patterns.length).toBeGreaterThan(0)
-    expect(patterns.filter((pattern) => !addresses.some((path) => matchPath(pattern, path)))).toEqual([])
-  })
+  it.each(['accessibility', 'hostile-values', 'idle', 'outages'])(
+    'is opened by test/browser/%s.test.ts',
+    (name) => {
+      const addresses = [...read(`test/browser/${name}.test.ts`).matchAll(/['"`]#(\/[^'"`?]*)/g)].map(
+        ([, path = '']) => path,
+      )
+      expect(patterns.length).toBeGreaterThan(0)
+      expect(patterns.filter((pattern) => !addresses.some((path) => matchPath(pattern, path)))).toEqual([])
+    },
+  )
 })
