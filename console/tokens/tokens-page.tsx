@@ -8,7 +8,7 @@ import { formatCountOf, formatExactTime, formatMinute } from '../components/form
 import { ListEnd } from '../components/list-end.tsx'
 import { NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref } from '../state/location.ts'
 import { useMe, useScope } from '../state/session.ts'
 import { ShownTokenDialog } from './shown-token.tsx'
@@ -122,7 +122,9 @@ function Row({ token, onCreate, onChange }: RowProps) {
       <th scope="row">
         <VisibleText text={token.name} />
         <div class="muted">
-          <code title={token.id}>{token.prefix}…</code>
+          <code title={token.id}>
+            <VisibleText text={token.prefix} />…
+          </code>
           {isOwn && ' this session'}
         </div>
       </th>
@@ -135,7 +137,9 @@ function Row({ token, onCreate, onChange }: RowProps) {
           <End token={token} state={state} />
         </div>
       </td>
-      <td>{token.scopes.join(', ')}</td>
+      <td>
+        <VisibleText text={token.scopes.join(', ')} />
+      </td>
       <td>
         <Limits token={token} />
       </td>
@@ -176,8 +180,14 @@ function Limits({ token: { agents, tenantId, rate } }: { token: TokenRecord }) {
   return (
     <ul class="token-limits">
       {agents !== null && (
-        <li title={agents.join(', ')}>
-          {agents.length > 2 ? formatCountOf(agents.length, 'agent') : `agents ${agents.join(', ')}`}
+        <li title={toVisible(agents.join(', '))}>
+          {agents.length > 2 ? (
+            formatCountOf(agents.length, 'agent')
+          ) : (
+            <>
+              agents <VisibleText text={agents.join(', ')} />
+            </>
+          )}
         </li>
       )}
       {tenantId !== null && (

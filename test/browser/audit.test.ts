@@ -91,7 +91,7 @@ describe('the audit log', () => {
     expect(await hrefs(2)).toEqual(['#/tenants/acme'])
     expect(await hrefs(3)).toEqual([`#/agents/${agentId()}/versions/${versions[1]}`, '#/agents/echo'])
     await rows(page).nth(3).getByRole('link').nth(1).click()
-    await page.getByRole('heading', { level: 1, name: 'New' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: /^Version/ }).waitFor()
   })
 
   it('says of one change what it was before, from where it came, and what else is like it', async () => {
