@@ -294,8 +294,10 @@ describe('eventBus and webhookUrls', () => {
 
   it('tell the functions that mark and deliver events of the bus, and those that accept URLs of them', () => {
     for (const name of FUNCTION_NAMES) {
-      const { EVENT_BUS, WEBHOOK_URLS, DELIVERY_QUEUE_URL } = variablesOf(own, name)
-      expect([name, EVENT_BUS]).toEqual([name, DELIVERY_QUEUE_URL && 'events'])
+      const { EVENT_BUS, WEBHOOK_URLS, DELIVERY_QUEUE_URL, AUDIT_RETENTION_DAYS } = variablesOf(own, name)
+      // Audit entries are marked, too.
+      const marks = DELIVERY_QUEUE_URL !== undefined || AUDIT_RETENTION_DAYS !== undefined
+      expect([name, EVENT_BUS]).toEqual([name, marks ? 'events' : undefined])
       expect([name, WEBHOOK_URLS]).toEqual([
         name,
         ['run-agent', 'manage-batches'].includes(name) ? 'on' : undefined,
