@@ -7,6 +7,7 @@ import {
   AgentNotFound,
   Forbidden,
   InputSchemaMismatch,
+  InsufficientScope,
   VersionNotFound,
   VersionRetired,
 } from '../core/errors.ts'
@@ -63,7 +64,8 @@ export async function callAgent(engine: McpEngine, call: ToolCall): Promise<Call
 /** An error of the version, in the terms of a call. Other errors stay as they are. */
 function toCallError(error: unknown, name: string, versionId: CallMeta['version']): unknown {
   if (error instanceof AgentNotFound) return new UnknownTool(name)
-  if (error instanceof Forbidden || error instanceof VersionRetired)
+  const isRefused = error instanceof Forbidden || error instanceof InsufficientScope
+  if (isRefused || error instanceof VersionRetired)
     return new InvalidParams(`_meta.version: ${error.message}`)
   if (!(error instanceof VersionNotFound)) return error
   return versionId === undefined

@@ -91,7 +91,7 @@ const button = (page: Page, name: string | RegExp) => page.getByRole('button', {
 const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name })
 const row = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) })
-const names = (page: Page) => page.locator('.token-row bdi:first-child').allTextContents()
+const names = (page: Page) => page.locator('.token-row th > bdi').allTextContents()
 const focused = (page: Page) => page.evaluate('document.activeElement.textContent')
 
 /** Moves the focus with Tab until an element has it. */

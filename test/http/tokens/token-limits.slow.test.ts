@@ -24,6 +24,7 @@ describe('GET /v1/me', () => {
     expect((await org.call('GET', '/v1/me/')).json).toEqual({
       organizationId: org.id,
       tokenId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      subject: null,
       scopes: ['run', 'read', 'manage', 'review', 'approve'],
       agents: null,
       tenantId: null,

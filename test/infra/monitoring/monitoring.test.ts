@@ -194,6 +194,7 @@ describe('the metric filters', () => {
       'list-limits',
       'get-tenant-limits',
       'get-agent-limits',
+      'list-audit-entries',
       'list-tokens',
       'list-schedules',
       'get-schedule',
