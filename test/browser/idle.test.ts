@@ -203,6 +203,7 @@ const PAGES: [string, string][] = [
   ['rollouts', '#/rollouts'],
   ['tenants', '#/tenants'],
   ['tenant', '#/tenants/acme'],
+  ['audit log', '#/audit'],
 ]
 
 describe('a tab that nobody looks at costs at most $1 a month', () => {

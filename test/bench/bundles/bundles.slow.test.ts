@@ -109,9 +109,10 @@ describe('the bundles', () => {
     expect(getReport(name).packagesAtStart.includes('zod')).toBe(isValidated)
   })
 
-  it.each(SPLIT_FUNCTIONS)('load the engine for patterns on demand: %s', (name) => {
+  it.each(SPLIT_FUNCTIONS)('load the engine for patterns, or for signatures, on demand: %s', (name) => {
     const { packagesAtStart, packagesLater } = getReport(name)
-    expect([packagesAtStart.includes('re2js'), packagesLater.includes('re2js')]).toEqual([false, true])
+    const engine = name === 'authorize-request' ? 'jose' : 're2js'
+    expect([packagesAtStart.includes(engine), packagesLater.includes(engine)]).toEqual([false, true])
   })
 
   it.each(AGENT_FUNCTIONS)('load the SDKs of models and tools on demand: %s', (name) => {
