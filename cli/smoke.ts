@@ -27,8 +27,12 @@ const input = tryParseJson(inputText) as object | undefined
 if (input === undefined)
   program.error(`--input is not valid JSON: ${inputText.slice(0, 80)}`, { exitCode: 2 })
 
-/** Where publishing over HTTP is off, as it is on AWS by default. */
-const PUBLISHING_IS_OFF = 403
+/** Statuses that depend on the settings: publishing over HTTP is off on AWS by default, and many have no provider. */
+const OTHERWISE: Partial<Record<OperationName, number>> = {
+  'publish-agent': 403,
+  'get-resource-metadata': 404,
+  'get-mcp-resource-metadata': 404,
+}
 
 /** Requests that change nothing: the service rejects them. The version that is promoted is the current one. */
 const EXPECTED: Partial<Record<OperationName, number>> = {
@@ -175,8 +179,7 @@ async function callRoute(route: Route, versionId: string, slash: string): Promis
   const executionId = route.path.includes('{executionId}') ? await runAgent(legacy) : ''
   const agentId = expected === 404 ? UNKNOWN_AGENT : agent
   const path = toPath(route, { ...PLACEHOLDERS, agentId, executionId, versionId }) + slash
-  const otherwise = name === 'publish-agent' ? PUBLISHING_IS_OFF : undefined
-  await send({ method, path, expected, otherwise, ...contentOf(name) })
+  await send({ method, path, expected, otherwise: OTHERWISE[name], ...contentOf(name) })
   if (executionId !== '') await deleteExecution(executionId, legacy, slash)
 }
 
