@@ -15,7 +15,8 @@ const FIND = `(() => {
     if (rect.width === 0 || rect.height === 0) return
     for (let parent = element; parent; parent = parent.parentElement) {
       const style = getComputedStyle(parent)
-      if (isScrollable(style)) return
+      // Only for screen readers.
+      if (isScrollable(style) || style.clipPath === 'inset(50%)') return
       if (style.overflowX === 'visible' && parent !== document.documentElement) continue
       const clip = parent === document.documentElement ? { left: 0, right: innerWidth } : parent.getBoundingClientRect()
       if (rect.right <= clip.right + MAX_PX && rect.left >= clip.left - MAX_PX) continue

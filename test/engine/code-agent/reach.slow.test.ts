@@ -78,7 +78,7 @@ describe('a code agent', () => {
     const folder = mkdtempSync(join(tmpdir(), 'aes-child-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'pid')
-    const short = { ...version, execution: { ...version.execution, timeoutSeconds: 1 } }
+    const short = { ...version, execution: { ...version.execution, timeoutSeconds: 3 } }
     expect(await runHostile(short, 'busy loop with a child', { text: file })).toMatchObject({
       error: { code: 'TimedOut' },
     })
