@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { formatCompact, formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
 import { memo } from '../components/json-view.tsx'
 import { AgentLink, Duration, Elapsed, RunLink, RunMarks, StatusBadge, Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import type { Run } from './use-runs.ts'
 import { useVisibleRange } from './use-visible-range.ts'
 
@@ -97,6 +97,7 @@ const RunRow = memo(({ run, index, isSelected, isFull, toggle }: RowProps) => {
   const tokens = inputTokens + outputTokens
   const duration = durationOf(run)
   const isOpen = run.status === 'IN_PROGRESS'
+  const message = run.error ? firstLineOf(run.error.message) : undefined
   return (
     // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above.
     <div role="row" class="run-row" aria-rowindex={index}>
@@ -146,19 +147,19 @@ const RunRow = memo(({ run, index, isSelected, isFull, toggle }: RowProps) => {
       <Cell name="run">
         <RunLink executionId={run.id} />
       </Cell>
-      <Cell name="message">
+      <Cell name="message" title={message === undefined ? undefined : toVisible(message)}>
         <RunMarks run={run} />
-        {run.error && <VisibleText text={firstLineOf(run.error.message)} />}
+        {message !== undefined && <VisibleText text={message} />}
       </Cell>
     </div>
   )
 })
 
-type CellProps = { name: string; isEmpty?: boolean; children: ComponentChildren }
+type CellProps = { name: string; isEmpty?: boolean; title?: string | undefined; children: ComponentChildren }
 
-const Cell = ({ name, isEmpty, children }: CellProps) => (
+const Cell = ({ name, isEmpty, title, children }: CellProps) => (
   // biome-ignore lint/a11y/useSemanticElements: see above.
-  <span role="cell" class={`run-${name} ${isEmpty ? 'run-no-value' : ''}`}>
+  <span role="cell" class={`run-${name} ${isEmpty ? 'run-no-value' : ''}`} title={title}>
     {children}
   </span>
 )
