@@ -113,7 +113,7 @@ const KEPT = `[document.title, location.href, JSON.stringify(history.state), ...
 describe('the list of tokens', () => {
   it('has those that are valid, with what they may do, and all on request', async () => {
     const page = await openPage()
-    expect(await names(page)).toEqual(['ci', 'token 2', 'acme', 'token 5'])
+    expect(await names(page)).toEqual(['ci', 'token 2', 'token 5'])
     expect(await row(page, 'ci').textContent()).toMatch(/aes_kMBi….*Valid.*until.*run, read.*none/)
     expect(await row(page, 'token 2').textContent()).toMatch(/Ends soon.*3 agents.*tenant.*acme.*10 requests/)
     expect(await row(page, 'token 5').textContent()).toMatch(/never expires.*never/)
