@@ -34,6 +34,7 @@ const toTemplate = (path: string) =>
     .replace('/compare/unknown', '/compare/{otherId}')
     .replace('/batches/unknown', '/batches/{batchId}')
     .replace('/trials/unknown', '/trials/{trialId}')
+    .replace('/tokens/unknown', '/tokens/{tokenId}')
     .replace('/schedules/smoke.test', '/schedules/{scheduleName}')
     .replace('/tenants/smoke%20test', '/tenants/{tenantId}')
     .replace('/smoke.test', '/{name}')

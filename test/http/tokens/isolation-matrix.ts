@@ -395,8 +395,16 @@ export function describeIsolation(open: OpenClients, differences: typeof MATRIX 
       }
       const isList = Array.isArray(response.json) && !NOT_LISTS.includes(route.operation)
       if (isList) {
-        type Item = { id?: string; executionId?: string; agentId?: string }
-        const ids = response.json.flatMap((item: Item) => [item.id, item.executionId, item.agentId])
+        type Target = { id?: string; executionId?: string; agentId?: string }
+        type Item = Target & { target?: Target; result?: string }
+        // An entry of the audit log names its target: also one that was requested in vain.
+        const ids = response.json.flatMap(({ target, result, ...item }: Item) =>
+          [item, result === 'SUCCEEDED' ? target : null].flatMap((each) => [
+            each?.id,
+            each?.executionId,
+            each?.agentId,
+          ]),
+        )
         const listed =
           [executionId, agentId, webhookId, batchId, trialId, tokenId].some((id) => ids.includes(id)) ||
           route.operation === 'list-versions'
