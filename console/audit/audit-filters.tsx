@@ -1,8 +1,6 @@
-import type { ComponentChildren } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { useAgents } from '../api/agents.ts'
-import { CommittedInput } from '../components/agent-tenant-filters.tsx'
-import { toVisible } from '../components/visible-text.tsx'
+import { ChoiceFilter, TextFilter, TimeRangeFilter } from '../components/filters.tsx'
 import { PERIODS } from '../runs/filters.ts'
 import { useMe, useScope } from '../state/session.ts'
 import { PERIOD_LABELS } from '../usage/periods.ts'
@@ -44,22 +42,12 @@ export function AuditFilters({ filters, entries, onChange }: Props) {
   return (
     <search class="run-filters">
       <div class="run-filters-fields">
-        <Field label="Action">
-          {(id) => (
-            <select
-              id={id}
-              value={action}
-              onChange={({ currentTarget }) => set({ action: currentTarget.value as Filters['action'] })}
-            >
-              <option value="">All</option>
-              {ACTIONS.map((each) => (
-                <option key={each} value={each}>
-                  {ACTION_LABELS[each]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <ChoiceFilter
+          label="Action"
+          value={action}
+          choices={ACTIONS.map((each) => [each, ACTION_LABELS[each]])}
+          onChange={(value) => set({ action: value as Filters['action'] })}
+        />
         <TextFilter
           label="By"
           value={actor}
@@ -76,23 +64,19 @@ export function AuditFilters({ filters, entries, onChange }: Props) {
           suggestions={useTargets(entries)}
           onCommit={(text) => set({ target: text })}
         />
-        <Field label="Time">
-          {(id) => (
-            <select
-              id={id}
-              value={hasRange ? CUSTOM : period}
-              onChange={({ currentTarget }) => choosePeriod(currentTarget.value)}
-            >
-              <option value="">Any time</option>
-              {Object.entries(PERIOD_LABELS).map(([each, label]) => (
-                <option key={each} value={each}>
-                  Last {label}
-                </option>
-              ))}
-              <option value={CUSTOM}>From – to</option>
-            </select>
-          )}
-        </Field>
+        <ChoiceFilter
+          label="Time"
+          any="Any time"
+          value={hasRange ? CUSTOM : period}
+          choices={[
+            ...Object.entries(PERIOD_LABELS).map(([each, label]): [string, string] => [
+              each,
+              `Last ${label}`,
+            ]),
+            [CUSTOM, 'From – to'],
+          ]}
+          onChange={choosePeriod}
+        />
         {isFiltered(filters) && (
           <div>
             <button
@@ -108,15 +92,7 @@ export function AuditFilters({ filters, entries, onChange }: Props) {
         )}
       </div>
       {hasRange && (
-        <div class="run-filters-fields run-filters-range">
-          <TimeFilter
-            label="From"
-            value={from}
-            max={to}
-            onChange={(text) => set({ from: text, period: '' })}
-          />
-          <TimeFilter label="To" value={to} min={from} onChange={(text) => set({ to: text, period: '' })} />
-        </div>
+        <TimeRangeFilter from={from} to={to} onChange={(change) => set({ ...change, period: '' })} />
       )}
     </search>
   )
@@ -145,62 +121,4 @@ function useTargets(entries: Entry[]): Suggestions {
     target.id === null ? [] : [[target.id, target.kind]],
   )
   return first([...listed, ...named.map(({ id, title }): [string, string] => [id, title])])
-}
-
-type TextProps = {
-  label: string
-  value: string
-  placeholder: string
-  maxLength: number
-  /** Values, each with what it is. */
-  suggestions: Suggestions
-  onCommit: (value: string) => void
-}
-
-const TextFilter = ({ label, suggestions, onCommit, ...input }: TextProps) => (
-  <Field label={label}>
-    {(id) => (
-      <>
-        <CommittedInput {...input} id={id} list={`${id}-list`} onCommit={(text) => onCommit(text.trim())} />
-        <datalist id={`${id}-list`}>
-          {[...suggestions].map(([value, name]) => (
-            <option key={value} value={value}>
-              {toVisible(name)}
-            </option>
-          ))}
-        </datalist>
-      </>
-    )}
-  </Field>
-)
-
-type TimeProps = {
-  label: string
-  value: string
-  min?: string
-  max?: string
-  onChange: (value: string) => void
-}
-
-const TimeFilter = ({ label, onChange, ...input }: TimeProps) => (
-  <Field label={label}>
-    {(id) => (
-      <input
-        {...input}
-        id={id}
-        type="datetime-local"
-        onChange={({ currentTarget }) => onChange(currentTarget.value)}
-      />
-    )}
-  </Field>
-)
-
-function Field({ label, children }: { label: string; children: (id: string) => ComponentChildren }) {
-  const id = useId()
-  return (
-    <div>
-      <label for={id}>{label}</label>
-      {children(id)}
-    </div>
-  )
 }

@@ -1,9 +1,9 @@
 import './list.css'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import { useAgents } from '../api/agents.ts'
 import { useMe } from '../state/session.ts'
-import { toVisible } from './visible-text.tsx'
+import { CommittedInput, Suggestions } from './filters.tsx'
 
 type Props = {
   /** Slug or ID. */
@@ -23,7 +23,7 @@ export function AgentTenantFilters({ agent, tenantId, onChange, children }: Prop
     <search class="list-filters">
       <div>
         <label for={`${id}-agent`}>Agent</label>
-        <AgentInput id={`${id}-agent`} value={agent} onCommit={(text) => onChange({ agent: text.trim() })} />
+        <AgentInput id={`${id}-agent`} value={agent} onCommit={(text) => onChange({ agent: text })} />
       </div>
       {tenantId !== undefined && boundTenant === null && (
         <div>
@@ -32,6 +32,7 @@ export function AgentTenantFilters({ agent, tenantId, onChange, children }: Prop
             id={`${id}-tenant`}
             value={tenantId}
             maxLength={128}
+            isExact
             onCommit={(text) => onChange({ tenantId: text })}
           />
         </div>
@@ -41,46 +42,18 @@ export function AgentTenantFilters({ agent, tenantId, onChange, children }: Prop
   )
 }
 
-type InputProps = {
-  id: string
-  value: string
-  onCommit: (value: string) => void
-  list?: string
-  placeholder?: string
-  maxLength?: number
-  required?: boolean
-}
-
-/** A text that counts when it is complete. What is typed survives when the page is rendered again. */
-export function CommittedInput({ value, onCommit, ...attributes }: InputProps) {
-  const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
-  return (
-    <input
-      {...attributes}
-      type="text"
-      value={typed}
-      autocomplete="off"
-      spellcheck={false}
-      onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-      onChange={({ currentTarget }) => onCommit(currentTarget.value)}
-    />
-  )
-}
+type AgentInputProps = Pick<Parameters<typeof CommittedInput>[0], 'id' | 'value' | 'onCommit' | 'required'>
 
 /** A field for the slug or the ID of an agent, which suggests those that exist. */
-export function AgentInput({ id, ...input }: Pick<InputProps, 'id' | 'value' | 'onCommit' | 'required'>) {
+export function AgentInput({ id, ...input }: AgentInputProps) {
   const agents = useAgents()
   return (
     <>
       <CommittedInput {...input} id={id} list={`${id}-agents`} placeholder="Slug or ID" />
-      <datalist id={`${id}-agents`}>
-        {[...(agents?.values() ?? [])].map(({ slug, title }) => (
-          <option key={slug} value={slug}>
-            {toVisible(title)}
-          </option>
-        ))}
-      </datalist>
+      <Suggestions
+        id={`${id}-agents`}
+        values={[...(agents?.values() ?? [])].map(({ slug, title }) => [slug, title])}
+      />
     </>
   )
 }

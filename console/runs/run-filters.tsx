@@ -1,8 +1,7 @@
-import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useAgents } from '../api/agents.ts'
+import { ChoiceFilter, TextFilter, TimeRangeFilter } from '../components/filters.tsx'
 import { STATUS_LABELS } from '../components/values.tsx'
-import { toVisible } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import {
   changeFilters,
@@ -60,30 +59,30 @@ export function RunFilters({ filters, isCustom, runs, onChange }: Props) {
   return (
     <search class="run-filters">
       <div class="run-filters-fields">
-        <Choice
+        <ChoiceFilter
           label="Status"
           value={filters.status}
           choices={STATUSES.map((status) => [status, STATUS_LABELS[status]])}
           onChange={(status) => set({ status: status as Filters['status'] })}
         />
-        <Text
+        <TextFilter
           label="Agent"
           value={filters.agent}
           placeholder="Slug or ID"
           suggestions={[...(agents?.values() ?? [])].map(({ slug, title }) => [slug, title])}
-          onChange={(agent) => set({ agent })}
+          onCommit={(agent) => set({ agent })}
         />
         {boundTenant === null && (
-          <Text
+          <TextFilter
             label="Tenant"
             value={filters.tenantId}
             maxLength={128}
             isExact
             suggestions={suggestionsOf(runs, ({ tenantId }) => tenantId)}
-            onChange={(tenantId) => set({ tenantId })}
+            onCommit={(tenantId) => set({ tenantId })}
           />
         )}
-        <Choice
+        <ChoiceFilter
           label="Time"
           any="Any time"
           value={isCustom ? CUSTOM : filters.period}
@@ -108,32 +107,7 @@ export function RunFilters({ filters, isCustom, runs, onChange }: Props) {
           </div>
         )}
       </div>
-      {isCustom && (
-        <div class="run-filters-fields run-filters-range">
-          <Field label="From">
-            {(id) => (
-              <input
-                id={id}
-                type="datetime-local"
-                value={filters.from}
-                max={filters.to}
-                onChange={({ currentTarget }) => set({ from: currentTarget.value })}
-              />
-            )}
-          </Field>
-          <Field label="To">
-            {(id) => (
-              <input
-                id={id}
-                type="datetime-local"
-                value={filters.to}
-                min={filters.from}
-                onChange={({ currentTarget }) => set({ to: currentTarget.value })}
-              />
-            )}
-          </Field>
-        </div>
-      )}
+      {isCustom && <TimeRangeFilter from={filters.from} to={filters.to} onChange={set} />}
       <div id={moreId} class="run-filters-fields" hidden={!showsMore}>
         {showsMore && <MoreFilters filters={filters} runs={runs} set={set} />}
       </div>
@@ -146,39 +120,39 @@ type MoreProps = { filters: Filters; runs: Run[]; set: (change: Partial<Filters>
 /** What no index of the service has. */
 const MoreFilters = ({ filters, runs, set }: MoreProps) => (
   <>
-    <Text
+    <TextFilter
       label="Error code"
       value={filters.errorCode}
       maxLength={MAX_LENGTHS.errorCode}
       suggestions={suggestionsOf(runs, ({ error }) => error?.code)}
-      onChange={(errorCode) => set({ errorCode })}
+      onCommit={(errorCode) => set({ errorCode })}
     />
-    <Text
+    <TextFilter
       label="Text in the error"
       value={filters.errorText}
       maxLength={MAX_LENGTHS.errorText}
-      onChange={(errorText) => set({ errorText })}
+      onCommit={(errorText) => set({ errorText })}
     />
-    <Text
+    <TextFilter
       label="Version"
       value={filters.version}
       placeholder="ID"
       maxLength={MAX_LENGTHS.version}
       suggestions={suggestionsOf(runs, ({ versionId }) => versionId)}
-      onChange={(version) => set({ version })}
+      onCommit={(version) => set({ version })}
     />
-    <Choice
+    <ChoiceFilter
       label="Source"
       value={filters.source}
       choices={SOURCES.map((source) => [source, SOURCE_LABELS[source]])}
       onChange={(source) => set({ source: source as Filters['source'] })}
     />
-    <Text
+    <TextFilter
       label="Model"
       value={filters.model}
       maxLength={MAX_LENGTHS.model}
       suggestions={suggestionsOf(runs, ({ model }) => model)}
-      onChange={(model) => set({ model })}
+      onCommit={(model) => set({ model })}
     />
   </>
 )
@@ -192,87 +166,4 @@ function suggestionsOf(runs: Run[], read: (run: Run) => string | null | undefine
     .filter((value) => value != null)
     .slice(0, MAX_SUGGESTIONS)
     .map((value) => [value, ''])
-}
-
-type ChoiceProps = {
-  label: string
-  /** What it says if nothing is chosen. */
-  any?: string
-  value: string
-  choices: [value: string, label: string][]
-  onChange: (value: string) => void
-}
-
-const Choice = ({ label, any = 'All', value, choices, onChange }: ChoiceProps) => (
-  <Field label={label}>
-    {(id) => (
-      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <option value="">{any}</option>
-        {choices.map(([choice, name]) => (
-          <option key={choice} value={choice}>
-            {name}
-          </option>
-        ))}
-      </select>
-    )}
-  </Field>
-)
-
-type TextProps = {
-  label: string
-  value: string
-  placeholder?: string
-  maxLength?: number
-  /** Spaces at its ends count. */
-  isExact?: boolean
-  suggestions?: [value: string, label: string][]
-  onChange: (value: string) => void
-}
-
-/** A text that counts when it is complete. What is typed survives when the page is rendered again. */
-function Text({ label, value, placeholder, maxLength, isExact, suggestions, onChange }: TextProps) {
-  const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
-  const listId = useId()
-  return (
-    <Field label={label}>
-      {(id) => (
-        <>
-          <input
-            id={id}
-            list={suggestions && listId}
-            {...{ placeholder, maxLength }}
-            autocomplete="off"
-            spellcheck={false}
-            value={typed}
-            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-            onChange={({ currentTarget }) => {
-              const text = isExact ? currentTarget.value : currentTarget.value.trim()
-              setTyped(text)
-              if (text !== value) onChange(text)
-            }}
-          />
-          {suggestions && (
-            <datalist id={listId}>
-              {suggestions.map(([suggestion, name]) => (
-                <option key={suggestion} value={suggestion}>
-                  {toVisible(name)}
-                </option>
-              ))}
-            </datalist>
-          )}
-        </>
-      )}
-    </Field>
-  )
-}
-
-function Field({ label, children }: { label: string; children: (id: string) => ComponentChildren }) {
-  const id = useId()
-  return (
-    <div>
-      <label for={id}>{label}</label>
-      {children(id)}
-    </div>
-  )
 }
