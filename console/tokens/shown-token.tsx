@@ -1,8 +1,8 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { TokenRecord } from '../../lib/api/schemas/token-record.ts'
-import { CopyButton } from '../components/copy-button.tsx'
-import { Dialog, useAction } from '../components/dialog.tsx'
+import { useAction } from '../components/dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
+import { ShownOnceDialog } from '../components/shown-once.tsx'
 import { Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useStore } from '../state/store.ts'
@@ -16,54 +16,31 @@ export function ShownTokenDialog({ onChange }: Props) {
   return shown && <Shown key={shown.made.id} {...shown} onChange={onChange} />
 }
 
-function Shown({ made, replaces, onChange }: ShownToken & Props) {
-  const id = useId()
-  const [isStored, setIsStored] = useState(false)
-  useEffect(() => {
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    window.addEventListener('beforeunload', ask)
-    return () => window.removeEventListener('beforeunload', ask)
-  }, [])
-  const close = () => shownToken.set(null)
-  return (
-    <Dialog title="The new token" isKept onClose={close}>
-      <div class="form">
-        <p>
-          <strong>It is shown only now</strong>: store it where <VisibleText text={made.name} /> reads it.
-        </p>
-        <div class="token-text">
-          <code>{made.token}</code>
-          <CopyButton text={made.token} subject="the token" />
-        </div>
-        <p>
-          {made.expiresAt === null ? (
-            'The new token never expires.'
-          ) : (
-            <>
-              The new token is valid until <Time value={made.expiresAt} />.
-            </>
-          )}
-        </p>
-        {replaces && <EndOfOld {...replaces} onChange={onChange} />}
-        <p class="muted">If it is lost, revoke it and create another one.</p>
-        <div class="choice">
-          <input
-            id={id}
-            type="checkbox"
-            checked={isStored}
-            onChange={({ currentTarget }) => setIsStored(currentTarget.checked)}
-          />
-          <label for={id}>I have stored the token</label>
-        </div>
-        <div class="actions">
-          <button type="button" class="primary" disabled={!isStored} onClick={close}>
-            Close
-          </button>
-        </div>
-      </div>
-    </Dialog>
-  )
-}
+const Shown = ({ made, replaces, onChange }: ShownToken & Props) => (
+  <ShownOnceDialog
+    title="The new token"
+    text={made.token}
+    subject="the token"
+    hint={
+      <>
+        <strong>It is shown only now</strong>: store it where <VisibleText text={made.name} /> reads it.
+      </>
+    }
+    onClose={() => shownToken.set(null)}
+  >
+    <p>
+      {made.expiresAt === null ? (
+        'The new token never expires.'
+      ) : (
+        <>
+          The new token is valid until <Time value={made.expiresAt} />.
+        </>
+      )}
+    </p>
+    {replaces && <EndOfOld {...replaces} onChange={onChange} />}
+    <p class="muted">If it is lost, revoke it and create another one.</p>
+  </ShownOnceDialog>
+)
 
 /** Ends the old token once the new one is shown: if that fails, both are valid, and it can be repeated. */
 function EndOfOld({ token, afterSeconds, onChange }: NonNullable<ShownToken['replaces']> & Props) {

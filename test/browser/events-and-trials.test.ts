@@ -52,7 +52,7 @@ describe('with the real service', () => {
     await page.getByText('Which runs, and private receivers').click()
     await page.getByLabel('Allowed hosts').fill(host)
     await button(page, 'Create webhook').click()
-    const secret = (await page.locator('.webhook-secret code').textContent()) ?? ''
+    const secret = (await page.locator('.shown-once code').textContent()) ?? ''
     await page.getByLabel('I have stored the secret').check()
     await button(page, 'Close').click()
 

@@ -1,0 +1,54 @@
+import './shown-once.css'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { CopyButton } from './copy-button.tsx'
+import { Dialog } from './dialog.tsx'
+
+type Props = {
+  title: string
+  text: string
+  /** What the text is: `the token`. */
+  subject: string
+  /** Where to store it. */
+  hint: ComponentChildren
+  /** What follows from it, and what to do if it is lost. */
+  children: ComponentChildren
+  onClose: () => void
+}
+
+/** A secret that the service shows once: the dialog stays until the user has stored it. */
+export function ShownOnceDialog({ title, text, subject, hint, children, onClose }: Props) {
+  const id = useId()
+  const [isStored, setIsStored] = useState(false)
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [])
+  return (
+    <Dialog title={title} isKept onClose={onClose}>
+      <div class="form">
+        <p>{hint}</p>
+        <div class="shown-once">
+          <code>{text}</code>
+          <CopyButton text={text} subject={subject} />
+        </div>
+        {children}
+        <div class="choice">
+          <input
+            id={id}
+            type="checkbox"
+            checked={isStored}
+            onChange={({ currentTarget }) => setIsStored(currentTarget.checked)}
+          />
+          <label for={id}>I have stored {subject}</label>
+        </div>
+        <div class="actions">
+          <button type="button" class="primary" disabled={!isStored} onClick={onClose}>
+            Close
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
