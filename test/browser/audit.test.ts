@@ -10,6 +10,7 @@ import { newOrganization, sharedTable, type TestOrganization } from '../support/
 import { HIDDEN_STRINGS, HOSTILE_STRINGS } from './stub/hostile-strings.ts'
 import { findViolations } from './support/axe.ts'
 import { useBrowser } from './support/browser.ts'
+import { focusedText } from './support/page.ts'
 
 const { open } = useBrowser()
 const service = inject('service')
@@ -134,7 +135,7 @@ describe('the audit log', () => {
 
   it('is read with the keyboard only', async () => {
     const page = await openPage(own)
-    const focused = () => page.evaluate('document.activeElement.textContent')
+    const focused = () => focusedText(page)
     await page.getByLabel('Time').focus()
     for (let tabs = 0; (await focused()) !== 'Delete run' && tabs < 9; tabs++)
       await page.keyboard.press('Tab')

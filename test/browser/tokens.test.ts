@@ -8,6 +8,7 @@ import { aMe } from './stub/records.ts'
 import { type Stub, startStub } from './stub/start-stub.ts'
 import { aToken } from './stub/tokens.ts'
 import { useBrowser } from './support/browser.ts'
+import { button, focusedText, settle, tabTo } from './support/page.ts'
 
 const TEXT = 'aes_pUXEaK2c1ny8ojA0zPmKjCkzI8Wm8v4CtGxPjXH2h5a'
 const DAY_MS = 86_400_000
@@ -82,29 +83,14 @@ async function openPage(hash = '#/tokens', options: { isPhone?: boolean } = {}):
   const page = await open(`${stub.url}/console#token=x`, options)
   await page.goto('about:blank')
   await page.goto(`${stub.url}/console${hash}`)
-  await page.getByRole('heading', { level: 1 }).first().waitFor()
-  await page.locator('.spinner').first().waitFor({ state: 'detached' })
+  await settle(page)
   return page
 }
 
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name })
 const row = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) })
 const names = (page: Page) => page.locator('.token-row th > bdi').allTextContents()
-const focused = (page: Page) => page.evaluate('document.activeElement.textContent')
-
-/** Moves the focus with Tab until an element has it. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let count = 0; count < 60; count++) {
-    await page.keyboard.press('Tab')
-    const found: (string | null)[] = await page.evaluate(
-      '[document.activeElement.ariaLabel, document.activeElement.labels?.[0]?.textContent, document.activeElement.textContent]',
-    )
-    if (found.some((text) => text?.trim() === name)) return
-  }
-  throw new Error(`Tab does not lead to ${name}.`)
-}
 
 /** Where a page could keep a token for others to find. */
 const KEPT = `[document.title, location.href, JSON.stringify(history.state), ...Object.values({ ...localStorage }),
@@ -314,7 +300,7 @@ describe('creating a token', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await shown.waitFor({ state: 'detached' })
-    await expect.poll(() => focused(page)).toBe('Create token…')
+    await expect.poll(() => focusedText(page)).toBe('Create token…')
   })
 })
 
