@@ -190,6 +190,6 @@ describe('batches', () => {
   it('isolate the names of lines', async () => {
     const page = await openPage(`#/batches/${batches[0]?.id}`)
     await page.getByText('evil').waitFor()
-    expect(await page.locator('th bdi').count()).toBe(1)
+    expect(await page.locator('th bdi', { hasText: 'evil' }).count()).toBe(1)
   })
 })
