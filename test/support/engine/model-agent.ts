@@ -7,6 +7,7 @@ import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { toolsSchema } from '../../../lib/tools/document/tools-schema.ts'
+import { closeNow } from '../../../local/emulators/private-socket.ts'
 import { sharedTable } from './organization.ts'
 
 /** Publishes an agent, by default a model agent of a new organization. `tools` have the format of `agent.md`. */
@@ -70,8 +71,7 @@ export async function startToolServer(
     url: `http://${host}`,
     calls,
     stop: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await closeNow(server)
     },
   }
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider from 'oidc-provider'
+import { closeNow } from '../../../local/emulators/private-socket.ts'
 
 /** The client of the console. */
 export const CLIENT_ID = 'console'
@@ -38,11 +39,7 @@ export async function startIdentityProvider(people: Record<string, Claims>) {
   const issuer = `http://${HOST}:${port}`
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const jwks = { keys: [{ ...(await exportJWK(privateKey)), kid: 'first', alg: 'RS256', use: 'sig' }] }
-  const stop = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
+  const stop = () => closeNow(server)
   return {
     issuer,
     knobs,

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import Provider from 'oidc-provider'
+import { closeNow } from '../../../local/emulators/private-socket.ts'
 
 const HOST = '127.0.0.1'
 
@@ -86,11 +87,7 @@ export async function startRegisteringProvider() {
         .sign(privateKey),
     /** Method and path with query, since the start. */
     requests,
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    stop: () => closeNow(server),
   }
 }
 

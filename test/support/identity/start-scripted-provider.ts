@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { closeNow } from '../../../local/emulators/private-socket.ts'
 
 /** What a provider responds with for a path, in place of its configuration and its keys. */
 export type Behaviour = RequestListener
@@ -47,11 +48,7 @@ export async function startScriptedProvider() {
   firstKey ??= newSigningKey('first')
   let current = await firstKey
   let published = [current.jwk]
-  const stop = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
+  const stop = () => closeNow(server)
   return {
     issuer,
     /** Paths, in the order of the requests. */

@@ -1,5 +1,6 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { closeNow } from '../../../local/emulators/private-socket.ts'
 import { finalAnswer } from '../engine/model-agent.ts'
 import { dataOf, type RecordedRequest } from '../scripted-model/recorded-request.ts'
 import type { ScriptedResponse } from '../scripted-model/turn.ts'
@@ -39,7 +40,7 @@ export async function startOrderServer() {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: () => [...counts.values()].reduce((sum, count) => sum + count, 0),
     callsOf: (prefix: string) => [...counts].filter(([path]) => path.startsWith(prefix)).length,
-    stop: () => stop(server),
+    stop: () => closeNow(server),
   }
 }
 
@@ -106,10 +107,5 @@ export async function startReceiver() {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { host, url: `http://${host}`, events, stop: () => stop(server) }
-}
-
-async function stop(server: Server): Promise<void> {
-  server.closeAllConnections()
-  await new Promise((resolve) => server.close(resolve))
+  return { host, url: `http://${host}`, events, stop: () => closeNow(server) }
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../../../lib/environment.ts'
 import type { Reasoning } from '../../../lib/models/providers/provider-traits.ts'
 import { type Provider, traitsOf } from '../../../lib/models/providers/providers.ts'
+import { closeNow } from '../../../local/emulators/private-socket.ts'
 import { anthropicMessages } from './anthropic-messages.ts'
 import { bedrockConverse } from './bedrock-converse.ts'
 import { chatCompletions } from './chat-completions.ts'
@@ -172,8 +173,7 @@ export async function startScriptedModel() {
     },
 
     async stop(): Promise<void> {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await closeNow(server)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { closeNow } from '../../../local/emulators/private-socket.ts'
 
 /** Says who the caller of AWS is: an ARN, or nothing at all. */
 export async function startSts(arn: string | null) {
@@ -13,10 +14,6 @@ export async function startSts(arn: string | null) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    stop: () => closeNow(server),
   }
 }

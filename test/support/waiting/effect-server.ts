@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { closeNow } from '../../../local/emulators/private-socket.ts'
 
 /** Counts the effects of steps: a request each, with a path that says whose it is. */
 export async function startEffectServer() {
@@ -14,8 +15,7 @@ export async function startEffectServer() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counts,
     async stop() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await closeNow(server)
     },
   }
 }
