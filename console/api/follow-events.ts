@@ -72,10 +72,14 @@ export async function followEvents<T>(
 /** @throws the reason of the signal if it aborts */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  signal.addEventListener('abort', () => {
+  const abort = () => {
     clearTimeout(timer)
     reject(signal.reason)
-  })
+  }
+  const timer = setTimeout(() => {
+    signal.removeEventListener('abort', abort)
+    resolve()
+  }, ms)
+  signal.addEventListener('abort', abort, { once: true })
   return promise
 }
