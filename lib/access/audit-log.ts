@@ -98,8 +98,7 @@ async function endEntry(audit: AuditStore, entry: AuditEntry): Promise<void> {
   await Promise.race([ending, sleep(MAX_RESULT_MS, undefined, { ref: false })])
 }
 
-type Query = PageQuery &
-  Omit<AuditFilter, 'from' | 'to'> & { from?: string | undefined; to?: string | undefined }
+type Query = PageQuery & AuditFilter & { from?: string | undefined; to?: string | undefined }
 
 const DAY_MS = 86_400_000
 
