@@ -1,6 +1,6 @@
 import './shown-once.css'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'
 import { Dialog } from './dialog.tsx'
 
@@ -20,7 +20,8 @@ type Props = {
 export function ShownOnceDialog({ title, text, subject, hint, children, onClose }: Props) {
   const id = useId()
   const [isStored, setIsStored] = useState(false)
-  useEffect(() => {
+  // Not a passive effect: those are cleaned up some time after the dialog is gone, and it would still ask.
+  useLayoutEffect(() => {
     const ask = (event: BeforeUnloadEvent) => event.preventDefault()
     window.addEventListener('beforeunload', ask)
     return () => window.removeEventListener('beforeunload', ask)
