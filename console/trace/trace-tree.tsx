@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { formatCountOf, formatDuration } from '../components/format.ts'
 import { memo } from '../components/json-view.tsx'
 import { useNow } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { visibleRange } from '../runs/use-visible-range.ts'
 import { findTyped } from './search.ts'
 import { RUN_ID, scaleMarks, type Trace, type TraceItem } from './trace.ts'
@@ -235,7 +235,7 @@ const Row = memo(({ item, left, width, isOpen, isSelected, isFound, onToggle, on
         >
           {isParent ? (isOpen ? '▾' : '▸') : ''}
         </span>
-        <span class="trace-label">
+        <span class="trace-label" title={toVisible(label)}>
           {item.step && !call && `${item.step.number}. `}
           <VisibleText text={label} />
         </span>
