@@ -129,8 +129,8 @@ describe('running again', () => {
     const { versionId } = await get(id)
     await demo.publish('import-contacts', { change: (text) => text.replace('in batches', 'in four batches') })
     // The service sees within a second what another process has published.
-    const currentOf = async () => (await demo.call('GET', '/v1/agents/import-contacts')).json.currentVersionId
-    await expect.poll(currentOf, { timeout: 10_000 }).not.toBe(versionId)
+    const versionOfRun = async () => (await get(await demo.run('import-contacts', { count: 1 }))).versionId
+    await expect.poll(versionOfRun, { timeout: 10_000 }).not.toBe(versionId)
     const page = await openPage(`#/runs/${id}`)
     await page.getByRole('button', { name: 'Run again on its version' }).focus()
     await page.keyboard.press('Enter')
