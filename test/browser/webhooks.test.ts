@@ -228,7 +228,8 @@ describe('creating a webhook', () => {
     // Twice: browsers close a dialog on the second one.
     for (let count = 0; count < 3; count++) await page.keyboard.press('Escape')
     await page.mouse.click(2, 2)
-    expect(await shown.getByText(SECRET).isVisible()).toBe(true)
+    // Opened again in a task after the one in which the browser has closed it.
+    await expect.poll(() => shown.getByText(SECRET).isVisible()).toBe(true)
     expect(await button(page, 'Close').isDisabled()).toBe(true)
     expect(
       await page.evaluate(`!window.dispatchEvent(new Event('beforeunload', { cancelable: true }))`),
