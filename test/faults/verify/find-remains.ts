@@ -1,4 +1,5 @@
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { AUDIT_PREFIX } from '../../../lib/dynamodb/table/keys.ts'
 import type { Item } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
@@ -32,13 +33,19 @@ export async function findRemains(
   const recorded = new Set(items.filter(({ sk }) => sk === 'RECORD').map(({ pk }) => pk))
   const unrecorded = items.filter(({ pk }) => String(pk).startsWith('EXEC#') && !recorded.has(pk))
   const deleted = observations.filter(({ isDeleted }) => isDeleted)
-  const names = new Set([
-    ...deleted.flatMap(({ run, executionId }) => [run.marker, executionId]),
-    ...batches
-      .filter(({ isDeleted }) => isDeleted)
-      .flatMap(({ id, batch }) => [id, batch.marker, ...batch.lines.map(({ customId }) => customId)]),
-  ])
-  const remaining = items.filter((item) => wordsOf(item).some((word) => names.has(word)))
+  const deletedBatches = batches.filter(({ isDeleted }) => isDeleted)
+  const ids = [...deleted.map(({ executionId }) => executionId), ...deletedBatches.map(({ id }) => id)]
+  const contents = [
+    ...deleted.map(({ run }) => run.marker),
+    ...deletedBatches.flatMap(({ batch }) => [batch.marker, ...batch.lines.map(({ customId }) => customId)]),
+  ]
+  const names = new Set<string | null>([...ids, ...contents])
+  const namesInAudit = new Set<string | null>(contents)
+  const remaining = items.filter((item) => {
+    // The audit log says what was deleted.
+    const forbidden = String(item.pk).startsWith(AUDIT_PREFIX) ? namesInAudit : names
+    return wordsOf(item).some((word) => forbidden.has(word))
+  })
   return [
     ...unrecorded.map(({ pk, sk }) => `${pk} ${sk} has no record.`),
     ...remaining.map(({ pk, sk }) => `${pk} ${sk} is left of a deleted execution or batch.`),

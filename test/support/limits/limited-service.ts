@@ -1,3 +1,4 @@
+import { v7 } from 'uuid'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { LimitExceeded } from '../../../lib/core/errors.ts'
@@ -11,7 +12,7 @@ import {
 import { hashJson } from '../../../lib/core/json/hash-json.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import type { DelayedExecution, QueueMessage } from '../../../lib/core/ports.ts'
+import type { DelayedExecution, QueueMessage, System } from '../../../lib/core/ports.ts'
 import { type LimitSubject, NO_LIMITS, type UsageLimits } from '../../../lib/core/usage-limits.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
@@ -61,7 +62,10 @@ export class LimitedService {
     this.stores = openStores(table)
   }
 
-  readonly system = { newId: system.newId, now: () => Date.now() + this.offsetMs }
+  readonly system: System = {
+    now: () => Date.now() + this.offsetMs,
+    newId: () => v7({ msecs: this.system.now() }),
+  }
 
   pass(ms: number): void {
     this.offsetMs += ms

@@ -62,6 +62,8 @@ export class LimitsModel {
       if (owner.holders.has(id)) continue
       if (!hasRoom(owner)) {
         owner.queue.push(id)
+        const accepted = [...this.runs.keys()]
+        owner.queue.sort((a, b) => accepted.indexOf(a) - accepted.indexOf(b))
         return
       }
       owner.holders.add(id)
