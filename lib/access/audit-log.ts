@@ -12,6 +12,7 @@ import {
 } from '../core/audit.ts'
 import { BY_ID, type PageQuery, parsePage } from '../core/cursor.ts'
 import { ServiceError, Unavailable } from '../core/errors.ts'
+import { timeOfId } from '../core/ids.ts'
 import { AUDIT_RETENTION_DAYS as AUDIT_DAYS } from '../core/limits.ts'
 import type { Page, System } from '../core/ports.ts'
 import { AUDIT_RETENTION_DAYS, EVENT_BUS, readInteger } from '../environment.ts'
@@ -45,10 +46,12 @@ export async function audited<T>(
   change: (note: Note) => Promise<T>,
 ): Promise<T> {
   const { action } = described
+  const id = system.newId()
   let entry: AuditEntry = {
     ...described,
-    id: system.newId(),
-    at: new Date(system.now()).toISOString(),
+    id,
+    // The time in the id: lists compare `from` and `to` with it.
+    at: new Date(timeOfId(id)).toISOString(),
     changes: toChanges(action, given),
     result: 'STARTED',
   }
