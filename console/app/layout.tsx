@@ -4,7 +4,7 @@ import { toUrl } from '../api/request.ts'
 import { ApprovalCount } from '../approvals/approval-count.tsx'
 import { Announcer } from '../components/copy-button.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
-import { readsAllTenants, signOut, useMe } from '../state/session.ts'
+import { mayAudit, readsAllTenants, signOut, useMe } from '../state/session.ts'
 import type { Section } from './routes.tsx'
 import { Search } from './search.tsx'
 
@@ -47,13 +47,7 @@ const LINKS: Link[] = [
     label: 'Tokens',
     shows: ({ scopes }) => scopes.includes('manage'),
   },
-  {
-    section: 'audit',
-    href: '#/audit',
-    label: 'Audit log',
-    shows: ({ scopes, tenantId, agents }) =>
-      scopes.includes('manage') && tenantId === null && agents === null,
-  },
+  { section: 'audit', href: '#/audit', label: 'Audit log', shows: mayAudit },
 ]
 
 /** Relative to the document, which is `/console` below any base path. */

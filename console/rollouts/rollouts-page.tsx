@@ -6,17 +6,20 @@ import { formatCountOf } from '../components/format.ts'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { AgentLink, Elapsed, Time, VersionLink } from '../components/values.tsx'
 import { toHref, toPath } from '../state/location.ts'
+import { mayAudit, useMe } from '../state/session.ts'
 import { RolloutBar } from './rollout-bar.tsx'
 
 /** The rollouts of all agents: those in progress, and the last one of each agent that the service has ended. */
 export const RolloutsPage = () => (
   <Page title="Rollouts">
     <NeedsScope scope="read">
-      <p class="muted">
-        A rollout gives a part of an agent's runs another version than the current one. The page of an agent
-        starts, changes and ends it.
-      </p>
-      <Rollouts />
+      <div class="stack">
+        <p class="muted rollouts-note">
+          A rollout gives a part of an agent's runs another version than the current one. The page of an agent
+          starts, changes and ends it.
+        </p>
+        <Rollouts />
+      </div>
     </NeedsScope>
   </Page>
 )
@@ -31,6 +34,7 @@ const hasAborted = (agent: AgentRecord): agent is WithAborted => agent.abortedRo
 const byTime = (a: string, b: string): number => (a < b ? 1 : -1)
 
 function Rollouts() {
+  const me = useMe()
   const { agents, isComplete, error, retry } = useAgentList(true)
   const running = agents
     .filter(hasRollout)
@@ -55,9 +59,10 @@ function Rollouts() {
       </Card>
       <Card title="Ended" class="stack">
         {aborted.length > 0 && <Aborted agents={aborted} />}
-        <p class="muted">
+        <p class="muted rollouts-note">
           {aborted.length === 0 && 'The service has ended none by itself. '}
-          Rollouts that people ended, promoted or replaced are in the audit log of the service.
+          Rollouts that people ended, promoted or replaced are in the{' '}
+          {me && mayAudit(me) ? <a href="#/audit">audit log</a> : 'audit log'} of the service.
         </p>
       </Card>
     </div>
@@ -71,7 +76,7 @@ const Running = ({ agents }: { agents: WithRollout[] }) => (
   >
     {agents.map(
       ({ id, slug, currentVersionId, rollout: { versionId, percent, key, startedAt, updatedAt } }) => (
-        <tr key={id}>
+        <tr key={id} class="rollout-row">
           <th scope="row">
             <AgentLink agentId={id} />
           </th>

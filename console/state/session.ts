@@ -210,6 +210,10 @@ export type Scope = MeRecord['scopes'][number]
 export const readsAllTenants = ({ scopes, tenantId }: MeRecord): boolean =>
   scopes.includes('read') && tenantId === null
 
+/** Whether a token may read the audit log, which is refused to tokens of a tenant or of some agents. */
+export const mayAudit = ({ scopes, tenantId, agents }: MeRecord): boolean =>
+  scopes.includes('manage') && tenantId === null && agents === null
+
 /** Whether the token may change what belongs to all tenants, such as agents. False until it is known. */
 export function useMayManage(): boolean {
   const me = useMe()

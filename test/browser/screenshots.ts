@@ -10,6 +10,7 @@ import { recordUsage } from './demo/record-usage.ts'
 import { runAgents } from './demo/run-agents.ts'
 import { runTrial } from './demo/run-trial.ts'
 import { startDemo } from './demo/start-demo.ts'
+import { startRollouts } from './demo/start-rollouts.ts'
 import { startWork } from './demo/start-work.ts'
 import { launch, toContextOptions } from './support/launch.ts'
 
@@ -27,12 +28,13 @@ const browser = await launch()
 const webhooks = await addWebhooks(demo)
 try {
   await recordUsage(demo)
-  const { finished, repeated } = await runAgents(demo)
+  const { finished, repeated, other } = await runAgents(demo)
   const { batchId } = await startWork(demo)
   const change = (document: string) => document.replace('Look the order', 'Always look the order')
   await demo.publish('order-support', { draft: true, change })
   const { draftVersionId } = (await demo.call('GET', '/v1/agents/order-support')).json
   const trialId = await runTrial(demo)
+  await startRollouts(demo)
   const pages: Record<string, string> = {
     overview: '#/',
     agents: '#/agents',
@@ -48,8 +50,9 @@ try {
     batch: `#/batches/${batchId}`,
     schedules: '#/schedules',
     trial: `#/trials/${trialId}`,
+    rollouts: '#/rollouts',
     webhook: `#/webhooks/${webhooks.failing}`,
-    compare: `#/compare?a=${repeated}&b=${finished}`,
+    compare: `#/compare?a=${repeated}&b=${other}`,
     audit: '#/audit',
     search: '#/',
   }

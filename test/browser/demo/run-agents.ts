@@ -8,7 +8,7 @@ const QUESTION = 'Where is my order? You can reach me at ada@example.com.'
 export async function runAgents({
   run,
   call,
-}: Demo): Promise<Record<'finished' | 'repeated' | 'failed' | 'running', string>> {
+}: Demo): Promise<Record<'finished' | 'repeated' | 'other' | 'failed' | 'running', string>> {
   for (let number = 0; number < 12; number++) {
     const tenant = TENANTS[number % TENANTS.length]
     const query = tenant ? `tenantId=${tenant}` : ''
@@ -18,7 +18,7 @@ export async function runAgents({
       run('import-contacts', { count: 400 + number, pauseMs: 10 * number, fail: number % 5 === 4 }, query),
     ])
   }
-  await run('order-support', { orderId: 'B-9', question: QUESTION }, 'tenantId=acme')
+  const other = await run('order-support', { orderId: 'B-9', question: QUESTION }, 'tenantId=acme')
   const failed = await run('import-contacts', { count: 400, pauseMs: 150, fail: true }, 'tenantId=globex')
   const repeated = await run('order-support', { orderId: 'A-1042', question: QUESTION, channel: 'chat' })
   // Adapted: another name, and a number as text.
@@ -28,5 +28,5 @@ export async function runAgents({
   await call('PUT', `/v1/agent_executions/${finished}/feedback`, { body: { rating: 1, note } })
   await run('import-contacts', { count: 90_000, pauseMs: 60_000 }, 'execMode=async&tenantId=initech')
   const running = await run('wait', { seconds: 600 }, 'execMode=async&tenantId=acme')
-  return { finished, repeated, failed, running }
+  return { finished, repeated, other, failed, running }
 }
