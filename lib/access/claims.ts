@@ -139,12 +139,23 @@ export function mapClaims(mapping: ClaimMapping, claims: Record<string, unknown>
   }
 }
 
-/** Own members only: a claim can have any name. */
-const findClaim = (claims: unknown, path: string[]): unknown =>
-  path.reduce<unknown>(
-    (value, name) => (isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
-    claims,
-  )
+/**
+ * Own members only: a claim can have any name.
+ * @returns undefined if a member is missing
+ * @throws Forbidden if what should have the member is no object
+ */
+function findClaim(claims: unknown, path: string[]): unknown {
+  let value = claims
+  for (const [index, name] of path.entries()) {
+    if (!isJsonObject(value))
+      throw new Forbidden(
+        `The claim ${show(path.slice(0, index))} is not an object, so it cannot contain ${show(path)}.`,
+      )
+    if (!Object.hasOwn(value, name)) return undefined
+    value = value[name]
+  }
+  return value
+}
 
 /** Claims whose texts are lists of words: RFC 8693, section 4.2, and that of Microsoft Entra and Okta. */
 const WORDS = ['scope', 'scp']
