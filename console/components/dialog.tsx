@@ -86,24 +86,23 @@ export function ConfirmDialog({ title, label, keepLabel, children, action, onClo
   )
 }
 
-/** A request that a button starts. It can be started again, but not while it is under way. */
-export function useAction(action: () => Promise<void>): {
-  isRunning: boolean
-  error: ApiError | null
-  start: () => Promise<void>
-} {
-  const [state, setState] = useState<{ isRunning: boolean; error: ApiError | null }>({
-    isRunning: false,
-    error: null,
-  })
+type ActionState<T> = { isRunning: boolean; result: T | null; error: ApiError | null }
+
+/**
+ * A request that a button starts. It can be started again, but not while it is under way. The result is that of the
+ * last one, null while it runs.
+ */
+export function useAction<T = void>(
+  action: () => Promise<T>,
+): ActionState<T> & { start: () => Promise<void> } {
+  const [state, setState] = useState<ActionState<T>>({ isRunning: false, result: null, error: null })
   async function start() {
     if (state.isRunning) return
-    setState({ isRunning: true, error: null })
+    setState({ isRunning: true, result: null, error: null })
     try {
-      await action()
-      setState({ isRunning: false, error: null })
+      setState({ isRunning: false, result: await action(), error: null })
     } catch (error) {
-      setState({ isRunning: false, error: asApiError(error) })
+      setState({ isRunning: false, result: null, error: asApiError(error) })
     }
   }
   return { ...state, start }

@@ -1,7 +1,7 @@
 import type { DeliveryRecord } from '../../lib/api/schemas/webhook-record.ts'
 import { requestJson } from '../api/request.ts'
 import { Facts } from '../components/data.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { Dialog, useAction } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
@@ -10,7 +10,6 @@ import { currentLocation, navigate } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { DeliveryBadge, SubjectLink } from './delivery-values.tsx'
 import { labelOfEvent, webhookPath } from './events.ts'
-import { useAttempts } from './use-attempts.ts'
 
 type Props = {
   webhookId: string
@@ -31,7 +30,7 @@ type Props = {
 export function DeliveryDialog(props: Props) {
   const { webhookId, deliveryId, delivery, lookedAt, url, onChange, path, closedHref } = props
   const mayManage = useScope('manage')
-  const { isRunning, result, error, start } = useAttempts(async () => {
+  const { isRunning, result, error, start } = useAction(async () => {
     const redeliverPath = webhookPath(webhookId, `/deliveries/${encodeURIComponent(deliveryId)}/redeliver`)
     const changed = await requestJson<DeliveryRecord>(redeliverPath, { method: 'POST' })
     onChange(changed)

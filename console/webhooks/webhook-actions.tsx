@@ -2,14 +2,13 @@ import { useState } from 'preact/hooks'
 import type { TestResultRecord, WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
 import { requestJson, send } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
-import { ConfirmDialog, Dialog } from '../components/dialog.tsx'
+import { ConfirmDialog, Dialog, useAction } from '../components/dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { useReopen } from '../components/typed-form.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate } from '../state/location.ts'
 import { DEFAULT_WEBHOOK, webhookPath } from './events.ts'
 import { shownSecret } from './shown-secret.ts'
-import { useAttempts } from './use-attempts.ts'
 import { WebhookDialog, webhookForm } from './webhook-dialog.tsx'
 import { findChanges, type WebhookFields } from './webhook-form.ts'
 
@@ -157,7 +156,7 @@ export function RotateButton({ id }: { id: string }) {
 type TestProps = { webhook: WebhookRecord; onClose: () => void }
 
 function TestDialog({ webhook, onClose }: TestProps) {
-  const { isRunning, result, error, start } = useAttempts(() =>
+  const { isRunning, result, error, start } = useAction(() =>
     requestJson<TestResultRecord>(webhookPath(webhook.id, '/test'), { method: 'POST' }),
   )
   return (
