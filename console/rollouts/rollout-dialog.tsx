@@ -1,6 +1,6 @@
 import './rollouts.css'
 import type { TargetedSubmitEvent } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { RolloutRecord } from '../../lib/api/schemas/rollout-record.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
@@ -8,7 +8,7 @@ import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Dialog, useAction } from '../components/dialog.tsx'
-import { Choices, NumberField } from '../components/field.tsx'
+import { Choices, Field, NumberField } from '../components/field.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Restored, useForgetForm, useTypedForm } from '../components/typed-form.tsx'
@@ -72,7 +72,6 @@ export function RolloutDialog({ name: openedName, agent, versions, onChange, onC
 type FormProps = Props & { initial: RolloutForm; isChange: boolean }
 
 function Form({ name, agent, versions, initial, isChange, onChange, onClose }: FormProps) {
-  const id = useId()
   const typed = useTypedForm(name, () => ({ ...initial, chosen: null as string | null }))
   const { set } = typed
   const isOffered = versions.some((version) => version.id === typed.form.versionId)
@@ -103,24 +102,23 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
     <form class="form" onSubmit={save}>
       <Restored typed={typed} />
       {versions.length > 1 && !isChange ? (
-        <div>
-          <label for={`${id}-version`}>Version</label>
-          <select
-            id={`${id}-version`}
-            class="rollout-version"
-            value={form.versionId}
-            onChange={({ currentTarget }) => {
-              set({ versionId: currentTarget.value, chosen: null })
-            }}
-          >
-            {versions.map((version) => (
-              <option key={version.id} value={version.id}>
-                {shortId(version.id)}, {formatTime(version.createdAt)}
-                {version.status === 'DRAFT' && ' (draft)'}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Field label="Version">
+          {(attributes) => (
+            <select
+              {...attributes}
+              class="rollout-version"
+              value={form.versionId}
+              onChange={({ currentTarget }) => set({ versionId: currentTarget.value, chosen: null })}
+            >
+              {versions.map((version) => (
+                <option key={version.id} value={version.id}>
+                  {shortId(version.id)}, {formatTime(version.createdAt)}
+                  {version.status === 'DRAFT' && ' (draft)'}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
       ) : (
         <p>
           Version <code>{shortId(form.versionId)}</code>

@@ -1,10 +1,11 @@
 import type { TargetedSubmitEvent } from 'preact'
-import { useId, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { TokenRecord } from '../../lib/api/schemas/token-record.ts'
 import { TOKEN_LIFETIME_DAYS } from '../../lib/core/access.ts'
 import { withLabels } from '../api/api-error.ts'
 import { announce } from '../components/copy-button.tsx'
 import { ConfirmDialog, Dialog, useAction } from '../components/dialog.tsx'
+import { Field } from '../components/field.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
@@ -83,7 +84,6 @@ function lifetimeOf({ createdAt, expiresAt }: TokenRecord): string {
 type RotationProps = Pick<Props, 'token' | 'onCreate'> & { isOwn: boolean; onClose: () => void }
 
 function RotationDialog({ token, isOwn, onCreate, onClose }: RotationProps) {
-  const id = useId()
   const form = useRef<HTMLFormElement>(null)
   const { isRunning, error, start } = useAction(async () => {
     const fields = new FormData(form.current ?? undefined)
@@ -109,21 +109,22 @@ function RotationDialog({ token, isOwn, onCreate, onClose }: RotationProps) {
           would have: programs that use it change over until then. The new one can be revoked; the end of the
           old one cannot be moved back.
         </p>
-        <div>
-          <label for={`${id}-overlap`}>Overlap</label>
-          <select id={`${id}-overlap`} name="overlap">
-            {OVERLAPS.filter(([, seconds]) => seconds > 0 || !isOwn).map(([label, seconds]) => (
-              <option key={seconds} value={seconds} selected={seconds === DEFAULT_OVERLAP}>
-                {label}
-              </option>
-            ))}
-          </select>
-          {isOwn && (
-            <p class="muted">
-              It is the token that you are signed in with: sign in with the new one before it ends.
-            </p>
+        <Field
+          label="Overlap"
+          help={
+            isOwn && 'It is the token that you are signed in with: sign in with the new one before it ends.'
+          }
+        >
+          {(attributes) => (
+            <select {...attributes} name="overlap">
+              {OVERLAPS.filter(([, seconds]) => seconds > 0 || !isOwn).map(([label, seconds]) => (
+                <option key={seconds} value={seconds} selected={seconds === DEFAULT_OVERLAP}>
+                  {label}
+                </option>
+              ))}
+            </select>
           )}
-        </div>
+        </Field>
         <DaysField days={lifetimeOf(token)} />
         {error && <ErrorBox error={withLabels(error, LABELS)} />}
         <div class="actions">

@@ -1,8 +1,10 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
+import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import { MAX_TOKEN_NAME, MAX_TOKEN_RATE, TOKEN_LIFETIME_DAYS } from '../../lib/core/access.ts'
 import { withLabels } from '../api/api-error.ts'
 import { Dialog, useAction } from '../components/dialog.tsx'
+import { Field } from '../components/field.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { useMe } from '../state/session.ts'
 import { LABELS, SCOPE_HELP, toNewToken } from './token-form.ts'
@@ -30,7 +32,6 @@ export function TokenDialog({ onCreate, onClose }: { onCreate: () => void; onClo
     else void start()
   }
 
-  const [boundTenant, limitedTo, maxRate] = [me?.tenantId ?? null, me?.agents ?? null, me?.rate ?? null]
   return (
     <Dialog title="Create a token" onClose={onClose}>
       <form ref={form} class="form token-form" onSubmit={submit}>
@@ -38,18 +39,19 @@ export function TokenDialog({ onCreate, onClose }: { onCreate: () => void; onClo
           The token is shown once, after this form. To undo it, revoke the token. It can do no more than
           yours.
         </p>
-        <div>
-          <label for={`${id}-name`}>{LABELS.name}</label>
-          <input
-            id={`${id}-name`}
-            name="name"
-            type="text"
-            required
-            maxLength={MAX_TOKEN_NAME}
-            placeholder="What uses it, such as ci"
-            autocomplete="off"
-          />
-        </div>
+        <Field label={LABELS.name}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              name="name"
+              type="text"
+              required
+              maxLength={MAX_TOKEN_NAME}
+              placeholder="What uses it, such as ci"
+              autocomplete="off"
+            />
+          )}
+        </Field>
         <fieldset class="choices" aria-describedby={isWithoutScopes ? `${id}-scopes` : undefined}>
           <legend>{LABELS.scopes}</legend>
           {grantedScopes(me).map((scope) => (
@@ -73,63 +75,7 @@ export function TokenDialog({ onCreate, onClose }: { onCreate: () => void; onClo
           </p>
         )}
         <DaysField days={String(TOKEN_LIFETIME_DAYS.default)} />
-        <details open={boundTenant !== null || limitedTo !== null || maxRate !== null}>
-          <summary>Limits</summary>
-          <div class="form">
-            <div>
-              <label for={`${id}-agents`}>{LABELS.agents}</label>
-              <textarea
-                id={`${id}-agents`}
-                name="agents"
-                rows={2}
-                spellcheck={false}
-                aria-describedby={`${id}-agents-help`}
-                defaultValue={limitedTo?.join('\n') ?? ''}
-              />
-              <p id={`${id}-agents-help`} class="muted">
-                {limitedTo === null
-                  ? 'Slugs or IDs of the only agents that it may use, one a line. Empty: all of them.'
-                  : 'Slugs or IDs, one a line: your token is limited to these. Empty: all of them.'}
-              </p>
-            </div>
-            <div>
-              <label for={`${id}-tenant`}>{LABELS.tenantId}</label>
-              <input
-                id={`${id}-tenant`}
-                name="tenantId"
-                type="text"
-                maxLength={128}
-                autocomplete="off"
-                spellcheck={false}
-                readOnly={boundTenant !== null}
-                aria-describedby={`${id}-tenant-help`}
-                defaultValue={boundTenant ?? ''}
-              />
-              <p id={`${id}-tenant-help`} class="muted">
-                {boundTenant === null
-                  ? 'The only tenant that it may use. Empty: any.'
-                  : 'Your token is bound to this tenant.'}
-              </p>
-            </div>
-            <div>
-              <label for={`${id}-rate`}>{LABELS.rate}</label>
-              <input
-                id={`${id}-rate`}
-                name="rate"
-                type="number"
-                inputMode="numeric"
-                min={1}
-                max={maxRate ?? MAX_TOKEN_RATE}
-                step={1}
-                aria-describedby={`${id}-rate-help`}
-                defaultValue={maxRate ?? ''}
-              />
-              <p id={`${id}-rate-help`} class="muted">
-                {maxRate === null ? 'Empty: no limit.' : `At most ${maxRate}, as for your token.`}
-              </p>
-            </div>
-          </div>
-        </details>
+        <Limits me={me} />
         {error && <ErrorBox error={withLabels(error, LABELS)} />}
         <div class="actions">
           <button type="button" onClick={onClose}>
@@ -144,26 +90,91 @@ export function TokenDialog({ onCreate, onClose }: { onCreate: () => void; onClo
   )
 }
 
-/** @param days empty for never */
-export function DaysField({ days }: { days: string }) {
-  const id = useId()
+/** What the token may use. It begins with the limits of the token that is signed in, which it must not exceed. */
+function Limits({ me }: { me: MeRecord | null }) {
+  const [boundTenant, limitedTo, maxRate] = [me?.tenantId ?? null, me?.agents ?? null, me?.rate ?? null]
   return (
-    <div>
-      <label for={id}>{LABELS.expiresAt}</label>
+    <details open={boundTenant !== null || limitedTo !== null || maxRate !== null}>
+      <summary>Limits</summary>
+      <div class="form">
+        <Field
+          label={LABELS.agents}
+          help={
+            limitedTo === null
+              ? 'Slugs or IDs of the only agents that it may use, one a line. Empty: all of them.'
+              : 'Slugs or IDs, one a line: your token is limited to these. Empty: all of them.'
+          }
+        >
+          {(attributes) => (
+            <textarea
+              {...attributes}
+              name="agents"
+              rows={2}
+              spellcheck={false}
+              defaultValue={limitedTo?.join('\n') ?? ''}
+            />
+          )}
+        </Field>
+        <Field
+          label={LABELS.tenantId}
+          help={
+            boundTenant === null
+              ? 'The only tenant that it may use. Empty: any.'
+              : 'Your token is bound to this tenant.'
+          }
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              name="tenantId"
+              type="text"
+              maxLength={128}
+              autocomplete="off"
+              spellcheck={false}
+              readOnly={boundTenant !== null}
+              defaultValue={boundTenant ?? ''}
+            />
+          )}
+        </Field>
+        <Field
+          label={LABELS.rate}
+          help={maxRate === null ? 'Empty: no limit.' : `At most ${maxRate}, as for your token.`}
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              name="rate"
+              type="number"
+              inputMode="numeric"
+              min={1}
+              max={maxRate ?? MAX_TOKEN_RATE}
+              step={1}
+              defaultValue={maxRate ?? ''}
+            />
+          )}
+        </Field>
+      </div>
+    </details>
+  )
+}
+
+/** @param days empty for never */
+export const DaysField = ({ days }: { days: string }) => (
+  <Field
+    label={LABELS.expiresAt}
+    help="Empty: it never expires. A token that expires cannot create such a one."
+  >
+    {(attributes) => (
       <input
-        id={id}
+        {...attributes}
         name="days"
         type="number"
         inputMode="numeric"
         min={TOKEN_LIFETIME_DAYS.min}
         max={TOKEN_LIFETIME_DAYS.max}
         step={1}
-        aria-describedby={`${id}-help`}
         defaultValue={days}
       />
-      <p id={`${id}-help`} class="muted">
-        Empty: it never expires. A token that expires cannot create such a one.
-      </p>
-    </div>
-  )
-}
+    )}
+  </Field>
+)

@@ -4,6 +4,7 @@ import type { WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { withLabels } from '../api/api-error.ts'
 import { Dialog, useAction } from '../components/dialog.tsx'
+import { Field } from '../components/field.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { noEntries, Restored, readEntries, toFormData, useTypedForm } from '../components/typed-form.tsx'
 import { useMe } from '../state/session.ts'
@@ -70,20 +71,21 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
       >
         {children}
         <Restored typed={typed} />
-        <div>
-          <label for={`${id}-url`}>{LABELS.url}</label>
-          <input
-            id={`${id}-url`}
-            name="url"
-            type="url"
-            required
-            maxLength={MAX_URL}
-            placeholder="https://shop.example/events"
-            autocomplete="off"
-            spellcheck={false}
-            defaultValue={begin?.url ?? ''}
-          />
-        </div>
+        <Field label={LABELS.url}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              name="url"
+              type="url"
+              required
+              maxLength={MAX_URL}
+              placeholder="https://shop.example/events"
+              autocomplete="off"
+              spellcheck={false}
+              defaultValue={begin?.url ?? ''}
+            />
+          )}
+        </Field>
         <fieldset class="choices" aria-describedby={isWithoutEvents ? `${id}-events` : undefined}>
           <legend>{LABELS.types}</legend>
           {EVENT_TYPES.map((type) => (
@@ -160,23 +162,11 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
 
 type LinesProps = { name: 'agents' | 'tenants' | 'allowedHosts'; help: string; items: string[] }
 
-/** A list, one item a line. */
-function Lines({ name, help, items }: LinesProps) {
-  const id = useId()
-  return (
-    <div>
-      <label for={id}>{LABELS[name]}</label>
-      <textarea
-        id={id}
-        name={name}
-        rows={2}
-        spellcheck={false}
-        aria-describedby={`${id}-help`}
-        defaultValue={items.join('\n')}
-      />
-      <p id={`${id}-help`} class="muted">
-        {help}
-      </p>
-    </div>
-  )
-}
+/** A list, one item per line. */
+const Lines = ({ name, help, items }: LinesProps) => (
+  <Field label={LABELS[name]} help={help}>
+    {(attributes) => (
+      <textarea {...attributes} name={name} rows={2} spellcheck={false} defaultValue={items.join('\n')} />
+    )}
+  </Field>
+)
