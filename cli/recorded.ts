@@ -1,8 +1,9 @@
 import { hostname } from 'node:os'
 import { audited, type Described, type Note } from '../lib/access/audit-log.ts'
 import { clientConfig } from '../lib/aws-sdk.ts'
-import { type Actor, toShown } from '../lib/core/audit.ts'
+import { type Actor, targetOf, toShown } from '../lib/core/audit.ts'
 import type { Stores } from '../lib/dynamodb/open-stores.ts'
+import { type Deciding, type DecisionStores, decideApproval } from '../lib/engine/waiting/decide-approval.ts'
 import { EVENT_BUS } from '../lib/environment.ts'
 import { system } from '../lib/system.ts'
 import { userName } from '../local/development.ts'
@@ -31,6 +32,23 @@ export async function recorded<T>(
     { audit, system, isMarked: stack !== undefined || Boolean(process.env[EVENT_BUS]) },
     { ...described, actor, source: { interface: 'CLI', host }, changes },
     change,
+  )
+}
+
+/** Decides on an approval of a run in this process, and records it. */
+export function decideRecorded(
+  stores: Pick<Stores, 'audit'>,
+  options: SharedOptions,
+  engine: DecisionStores,
+  given: Deciding,
+) {
+  const { access, executionId, approvalId, decision, input } = given
+  const { organizationId } = access
+  const action = 'approval.decide'
+  const target = targetOf(action, organizationId, { executionId, approvalId })
+  const changes = { decision, isEdited: input !== null }
+  return recorded(stores, options, { organizationId, action, target, changes }, () =>
+    decideApproval(engine, given),
   )
 }
 

@@ -53,6 +53,7 @@ export async function runCase(params: CaseParams): Promise<CaseResult> {
   const unanswered: string[] = []
   const run = await runOnce(params, {
     isShared: params.answers !== undefined,
+    ...(params.answers?.decide && { decide: params.answers.decide }),
     async answer(open, signal) {
       const taken = answers.take(open)
       if (taken.length > 0) return taken

@@ -37,6 +37,8 @@ export type Answers = {
   answer: AnswerWaits
   /** Others can reach the run: its table is not only that of this process. */
   isShared?: boolean
+  /** How a decision is stored, if it is not that of a test. */
+  decide?: typeof decideApproval
   /** The run did not accept an answer, and still waits. */
   onRefused: (wait: OpenWait, reason: ServiceError) => void
 }
@@ -51,7 +53,7 @@ const PAUSE_MS = { first: 200, factor: 1.5, max: 5_000 }
 export async function runThroughWaits(
   engine: Engine,
   request: RunRequest,
-  { answer, onRefused, isShared = false }: Answers,
+  { answer, onRefused, decide = decideApproval, isShared = false }: Answers,
 ): Promise<Execution> {
   let execution = await runInProcess(engine, request)
   for (let rounds = 0; execution.suspension; rounds++) {
@@ -63,7 +65,7 @@ export async function runThroughWaits(
         : await answer(open, new AbortController().signal)
     for (const [wait, given] of answers) {
       try {
-        await store(engine, execution, wait, given)
+        await store(engine, execution, wait, given, decide)
       } catch (error) {
         if (!(error instanceof ServiceError) || error.status >= 500) throw error
         onRefused(wait, error)
@@ -128,13 +130,14 @@ async function store(
   { organizationId }: Execution,
   wait: OpenWait,
   answer: Answer,
+  decide: typeof decideApproval,
 ): Promise<void> {
   const access = { ...UNLIMITED, organizationId, tokenId: operatorId(), tokenName: APPROVER }
   const reference = { access, executionId: wait.executionIds[0] }
   switch (answer.kind) {
     case 'decision': {
       const { decision, note = null, input = null } = answer
-      await decideApproval(engine, { ...reference, approvalId: wait.id ?? '', decision, note, input })
+      await decide(engine, { ...reference, approvalId: wait.id ?? '', decision, note, input })
       return
     }
     case 'signal':

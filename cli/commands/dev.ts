@@ -6,8 +6,6 @@ import { readCases, type TestCase } from '../../authoring/cases/case-file.ts'
 import { runCase } from '../../authoring/cases/run-case.ts'
 import { trackExecution } from '../../authoring/track-execution.ts'
 import { typeCheck } from '../../authoring/type-check.ts'
-import { deleteDraft } from '../../lib/agents/lifecycle/delete-draft.ts'
-import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import {
   type FolderProblem,
   findCodeFile,
@@ -18,10 +16,8 @@ import type { Version } from '../../lib/core/agent.ts'
 import { ServiceError } from '../../lib/core/errors.ts'
 import { CANCELLED } from '../../lib/core/execution.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
-import { system } from '../../lib/system.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { applyModelSettings, dataFolder, readState } from '../../local/data-folder.ts'
-import { operatorId } from '../../local/development.ts'
 import { loadAgent } from '../../local/load-agent.ts'
 import { askUser, tellUser } from '../ask-user.ts'
 import type { CliCommand } from '../command.ts'
@@ -30,7 +26,10 @@ import { withOrganization } from '../find.ts'
 import { formatResult, formatStep, formatToolResult } from '../format-cases.ts'
 import { LineReader } from '../lines.ts'
 import { modelOption, orgOption, type SharedOptions } from '../options.ts'
+import { decideRecorded } from '../recorded.ts'
 import { onInterrupt, write } from '../terminal.ts'
+import { publishRecorded } from './publish.ts'
+import { deleteDraftRecorded } from './versions.ts'
 
 type Options = SharedOptions & { case?: string; model?: string; types: boolean }
 
@@ -57,7 +56,8 @@ async function develop(folder: string, options: Options): Promise<never> {
     const change = watcher.next()
     const cancel = new AbortController()
     void change.then(() => cancel.abort())
-    await runCycle(folder, options, watcher, cancel.signal).catch((error) => reportError(error, false))
+    // A copy: each cycle asks who the caller is, which another role of the profile changes.
+    await runCycle(folder, { ...options }, watcher, cancel.signal).catch((error) => reportError(error, false))
     if (!cancel.signal.aborted) print('Waiting for changes…\n')
     await change
   }
@@ -93,7 +93,7 @@ async function runCycle(
   const testCase = cases.find((each) => name === undefined || each.name === name)
   if (!testCase && name !== undefined) print(`There is no case "${name}" in cases.yaml.`)
   await withOrganization(options, async (stores, { id: organizationId }) => {
-    const { version, isNew } = await replaceDraft(stores, organizationId, agent)
+    const { version, isNew } = await replaceDraft(stores, options, { organizationId, agent })
     print(`${version.slug}: draft ${version.id}${isNew ? '' : ' (unchanged)'}`)
     if (testCase && !signal.aborted) await runSelected(stores, version, testCase, options, signal)
   })
@@ -102,13 +102,11 @@ async function runCycle(
 
 /** Publishes a draft, and deletes the one that `dev` published before: drafts of other users stay. */
 async function replaceDraft(
-  { agents, executions }: Pick<Stores, 'agents' | 'executions'>,
-  organizationId: string,
-  agent: LoadedAgent,
+  stores: Stores,
+  options: Options,
+  { organizationId, agent }: { organizationId: string; agent: LoadedAgent },
 ): Promise<{ version: Version; isNew: boolean }> {
-  const createdBy = operatorId()
-  const params = { store: agents, system, organizationId, createdBy, agent, draft: true }
-  const { version, isNew } = await publishAgent(params)
+  const { version, isNew } = await publishRecorded(stores, options, { organizationId, agent, draft: true })
   const { id, agentId } = version
   // By agent. Empty if the file is missing or invalid: then the last draft stays.
   const file = join(dataFolder(), 'dev-drafts.json')
@@ -119,9 +117,9 @@ async function replaceDraft(
   await mkdir(dataFolder(), { recursive: true, mode: 0o700 })
   await writeFile(file, JSON.stringify(isNew ? { ...others, [agentId]: id } : others))
   if (previous !== undefined) {
-    const reference = { store: agents, organizationId, idOrSlug: agentId }
+    const deleting = deleteDraftRecorded(stores, options, { organizationId, agentId, versionId: previous })
     // It stays if it was promoted or has runs, and may be deleted already.
-    await deleteDraft({ ...reference, executions, versionId: previous }).catch((error: unknown) => {
+    await deleting.catch((error: unknown) => {
       if (!(error instanceof ServiceError) || error.status >= 500) throw error
     })
   }
@@ -161,7 +159,10 @@ async function runSelected(
       sources: { openTools: openPrintingTools },
       onLog: (text) => void process.stderr.write(text),
       onStep: (execution, step) => print(formatStep(execution, step)),
-      answers: askUser({ lines, print, otherwise: tellUser(options, print).answer }),
+      answers: {
+        ...askUser({ lines, print, otherwise: tellUser(options, print).answer }),
+        decide: (engine, given) => decideRecorded(stores, options, engine, given),
+      },
     })
     if (!signal.aborted) print(formatResult(result))
   } finally {

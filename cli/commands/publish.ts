@@ -6,6 +6,7 @@ import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { operatorId } from '../../local/development.ts'
@@ -85,24 +86,32 @@ async function publish(
     return { version: { ...version, agentId: version.documentId }, isNew, needsTrial: false }
   }
   return withOrganization(options, async (stores, { id: organizationId }) => {
-    const { agents: store } = stores
-    const params = { store, system, organizationId, createdBy: operatorId(), agent, draft, message }
     const { slug } = agent.document
-    const change = {
-      ...{ organizationId, action: 'agent.publish' as const, changes: { slug, draft } },
-      target: { kind: 'agent' as const, id: agentIdOf(organizationId, slug) },
-    }
-    const publishing = recorded(stores, options, change, async (note) => {
-      const published = await publishAgent(params)
-      note(toPublished(published))
-      return published
-    })
+    const publishing = publishRecorded(stores, options, { organizationId, agent, draft, message })
     const published = await publishing.catch((error: unknown) => {
       throw explainError(error, { slug, options })
     })
     const { agentId: id } = published.version
-    const current = draft ? ((await store.get({ organizationId, id }))?.current ?? null) : null
+    const current = draft ? ((await stores.agents.get({ organizationId, id }))?.current ?? null) : null
     return { ...published, needsTrial: requiresTrial(current) }
+  })
+}
+
+type Publishing = { organizationId: string; agent: LoadedAgent; draft: boolean; message?: string | undefined }
+
+/** Publishes an agent on a table, and records it. */
+export function publishRecorded(stores: Stores, options: SharedOptions, publishing: Publishing) {
+  const { organizationId, agent, draft } = publishing
+  const { slug } = agent.document
+  const change = {
+    ...{ organizationId, action: 'agent.publish' as const, changes: { slug, draft } },
+    target: { kind: 'agent' as const, id: agentIdOf(organizationId, slug) },
+  }
+  return recorded(stores, options, change, async (note) => {
+    const params = { store: stores.agents, system, createdBy: operatorId() }
+    const published = await publishAgent({ ...params, ...publishing })
+    note(toPublished(published))
+    return published
   })
 }
 

@@ -3,6 +3,7 @@ import { deleteDraft } from '../../lib/agents/lifecycle/delete-draft.ts'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import { toAgentRecord, toVersionRecord } from '../../lib/api/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
@@ -15,7 +16,7 @@ import {
   withOrganization,
 } from '../find.ts'
 import { formatCommand, relativeTime, textTable } from '../format.ts'
-import { orgOption, parseUuid } from '../options.ts'
+import { orgOption, parseUuid, type SharedOptions } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { callService, getRemote, type Remote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
 
@@ -141,18 +142,29 @@ export function addDeleteVersionCommand(program: CliCommand): void {
     .examples('delete-version redact-pii 01a2003b-879e-76ff-97ee-7005494d15b8')
     .runWithAgent(async ({ id: agentId, slug }, { reference, stores, options, args: [versionId = ''] }) => {
       const { organizationId } = reference
-      const target = { kind: 'version', id: versionId, agentId } as const
-      const change = { organizationId, action: 'version.delete', target } as const
-      const { executions } = stores
-      const deleting = recorded(stores, options, change, () =>
-        deleteDraft({ ...reference, executions, versionId }),
-      )
+      const deleting = deleteDraftRecorded(stores, options, { organizationId, agentId, versionId })
       await deleting.catch((error: unknown) => {
         throw explainError(error, { slug, versionId, options })
       })
       const text = `Deleted the draft ${versionId} of ${slug}.`
       return { json: { id: versionId, deleted: true }, text }
     })
+}
+
+type Draft = { organizationId: string; agentId: string; versionId: string }
+
+/** Deletes a draft of a table, and records it. */
+export function deleteDraftRecorded(
+  stores: Stores,
+  options: SharedOptions,
+  { organizationId, agentId, versionId }: Draft,
+): Promise<void> {
+  const { agents: store, executions } = stores
+  const target = { kind: 'version', id: versionId, agentId } as const
+  const change = { organizationId, action: 'version.delete', target } as const
+  return recorded(stores, options, change, () =>
+    deleteDraft({ store, executions, organizationId, idOrSlug: agentId, versionId }),
+  )
 }
 
 /** The commands `retire` and `unretire`. */

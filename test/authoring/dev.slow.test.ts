@@ -50,6 +50,11 @@ function develop(folder: string) {
   }
 }
 
+type Entry = { action: string; target: { id: string }; changes: { versionId?: string } }
+
+/** The changes of an agent, newest first. */
+const auditOf = (agent: string): Promise<Entry[]> => cli.json(['audit', '--agent', agent])
+
 const CODE = (greeting: string) =>
   `import { mark } from '../../shared/mark.ts'\n\nexport default ({ name }: { name: string }) => ({ said: '${greeting} ' + name + mark })\n`
 
@@ -89,6 +94,16 @@ describe('dev', () => {
     }
     const [draft, ...others] = await cli.json(['versions', 'hello'])
     expect([draft.status, others]).toEqual(['DRAFT', []])
+    const changes = await auditOf('hello')
+    const published = changes.filter(({ action }) => action === 'agent.publish')
+    const deleted = changes.filter(({ action }) => action === 'version.delete')
+    expect([changes.length, deleted.length]).toEqual([2 * published.length - 1, published.length - 1])
+    expect(published[0]).toMatchObject({
+      ...{ actor: { kind: 'cli' }, source: { interface: 'CLI' }, result: 'SUCCEEDED' },
+      changes: { slug: 'hello', draft: true, versionId: draft.id, isNew: true },
+    })
+    const versions = published.map(({ changes }) => changes.versionId)
+    expect(deleted.map(({ target }) => target.id)).toEqual(versions.slice(1))
   })
 
   it('deletes no draft of somebody else, and none that was promoted', async () => {
@@ -172,6 +187,11 @@ describe('dev', () => {
     } finally {
       expect(await dev.stop()).toBe(130)
     }
+    const decided = await cli.json(['audit', '--action', 'approval.decide'])
+    expect(decided).toMatchObject([
+      { actor: { kind: 'cli' }, changes: { decision: 'reject', isEdited: false }, result: 'SUCCEEDED' },
+      { changes: { decision: 'approve', isEdited: false }, result: 'SUCCEEDED' },
+    ])
     const open = await cli.json(['open', 'list'])
     expect(open.open).toBe(0)
   })
