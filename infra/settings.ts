@@ -16,7 +16,7 @@ import {
   parseScope,
   SCOPE_RULE,
 } from '../lib/access/identity-settings.ts'
-import { DEFAULT_SCOPE } from '../lib/console-server/sign-in-settings.ts'
+import { SHOWN_SIGN_IN_SCOPE } from '../lib/access/protected-resource.ts'
 import * as limits from '../lib/core/limits.ts'
 import { type Environment, MODEL_ENDPOINTS } from '../lib/environment.ts'
 import { parseCorsOrigins } from '../lib/http/cors.ts'
@@ -318,7 +318,7 @@ const settingsOf = (environment: Environment) => ({
   }),
   oidcScope: optional(checked(parseScope), {
     allowed: SCOPE_RULE,
-    shownDefault: `\`${DEFAULT_SCOPE}\``,
+    shownDefault: SHOWN_SIGN_IN_SCOPE,
     description:
       'The scopes that the console asks the identity provider for, such as `openid profile api://<id>/console` of Microsoft Entra ID.',
   }),

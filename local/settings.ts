@@ -13,8 +13,8 @@ import {
   parseScope,
   SCOPE_RULE,
 } from '../lib/access/identity-settings.ts'
+import { SHOWN_SIGN_IN_SCOPE } from '../lib/access/protected-resource.ts'
 import { isTokenFormat } from '../lib/access/tokens.ts'
-import { DEFAULT_SCOPE } from '../lib/console-server/sign-in-settings.ts'
 import * as limits from '../lib/core/limits.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import * as variables from '../lib/environment.ts'
@@ -114,7 +114,7 @@ export const localSettings = (environment: variables.Environment) => ({
   }),
   [variables.OIDC_SCOPE]: optional(checked(parseScope, variables.OIDC_SCOPE), {
     allowed: SCOPE_RULE,
-    shownDefault: `\`${DEFAULT_SCOPE}\``,
+    shownDefault: SHOWN_SIGN_IN_SCOPE,
     description: 'The scopes that the console asks the identity provider for.',
   }),
   [variables.OIDC_TOKEN_ORIGIN]: optional(checked(parseOrigin, variables.OIDC_TOKEN_ORIGIN), {

@@ -21,6 +21,7 @@ import {
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
+import { toSignInScope } from '../../lib/access/protected-resource.ts'
 import { functionOf, getOperation, operationsOf } from '../../lib/api/routes.ts'
 import { MCP_DEADLINE_MS, SYNC_DEADLINE_MS } from '../../lib/core/limits.ts'
 import * as variables from '../../lib/environment.ts'
@@ -275,7 +276,7 @@ function createIdentityEnvironment(
     ...issuer,
     ...audience,
     [variables.OIDC_CLIENT_ID]: oidcClientId,
-    ...(oidcScope && { [variables.OIDC_SCOPE]: oidcScope }),
+    [variables.OIDC_SCOPE]: oidcScope ?? toSignInScope(oidcIssuer, oidcMapping),
     ...(oidcTokenOrigin && { [variables.OIDC_TOKEN_ORIGIN]: oidcTokenOrigin }),
   }
 }

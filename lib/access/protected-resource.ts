@@ -89,3 +89,18 @@ export function toProvider(issuer: string, mapping: string | undefined): Provide
     grants: (scope) => find(scope) !== undefined,
   }
 }
+
+/** `openid` makes every provider accept the request; the others let tokens name the person. */
+const SIGN_IN_SCOPE = 'openid profile email'
+
+/** In the tables of settings. */
+export const SHOWN_SIGN_IN_SCOPE = `\`${SIGN_IN_SCOPE}\`, and those that [the mapping needs](identity.md#sign-in-to-the-console)`
+
+/**
+ * The scopes that the console asks for by default, separated by spaces. Tokens name none of the service in `scope` or
+ * `scp` unless the client has asked for it.
+ */
+export const toSignInScope = (issuer: string, mapping: string | undefined): string =>
+  [
+    ...new Set([...SIGN_IN_SCOPE.split(' '), ...toProvider(issuer, mapping).toProviderScopes([...SCOPES])]),
+  ].join(' ')

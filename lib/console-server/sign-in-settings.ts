@@ -1,9 +1,11 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { toSignInScope } from '../access/protected-resource.ts'
 import {
   type Environment,
   OIDC_AUDIENCE,
   OIDC_CLIENT_ID,
   OIDC_ISSUER,
+  OIDC_MAPPING,
   OIDC_SCOPE,
   OIDC_TOKEN_ORIGIN,
 } from '../environment.ts'
@@ -24,9 +26,6 @@ export type SignInSettings = {
 /** The name of the `<meta>` element that has them as JSON. */
 export const SIGN_IN_META = 'sign-in'
 
-/** `openid` makes every provider accept the request; the others let tokens name the person. */
-export const DEFAULT_SCOPE = 'openid profile email'
-
 function readSignInSettings(environment: Environment): SignInSettings | null {
   const { [OIDC_ISSUER]: issuer, [OIDC_CLIENT_ID]: clientId } = environment
   if (!issuer || !clientId) return null
@@ -35,7 +34,7 @@ function readSignInSettings(environment: Environment): SignInSettings | null {
     issuer,
     clientId,
     audience: environment[OIDC_AUDIENCE]?.split(',')[0]?.trim() ?? '',
-    scope: environment[OIDC_SCOPE] || DEFAULT_SCOPE,
+    scope: environment[OIDC_SCOPE] || toSignInScope(issuer, environment[OIDC_MAPPING]),
     origins: [...new Set(urls.map((url) => new URL(url).origin))],
   }
 }

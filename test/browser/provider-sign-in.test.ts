@@ -22,10 +22,12 @@ const services = temporaryServices()
 const folder = services.newFolder()
 let idp: IdentityProvider
 let console: string
-const { open } = useBrowser(() => [idp.issuer])
+const issuers: string[] = []
+const { open } = useBrowser(() => issuers)
 
 beforeAll(async () => {
   idp = await startIdentityProvider(PEOPLE)
+  issuers.push(idp.issuer)
   const { url } = await services.start(folder, {
     OIDC_ISSUER: idp.issuer,
     OIDC_AUDIENCE: AUDIENCE,
@@ -232,6 +234,28 @@ describe('sign-in at an identity provider', () => {
       expect(width).toBeLessThanOrEqual(0)
     }
   })
+})
+
+it('asks for the scopes that the mapping reads, so that the token has them', async () => {
+  const provider = await startIdentityProvider({})
+  issuers.push(provider.issuer)
+  try {
+    const { url } = await services.start(services.newFolder(), {
+      OIDC_ISSUER: provider.issuer,
+      OIDC_AUDIENCE: AUDIENCE,
+      OIDC_MAPPING: JSON.stringify({
+        organization: DEVELOPMENT_ORGANIZATION.id,
+        scopes: { claim: 'scope' },
+      }),
+      OIDC_CLIENT_ID: CLIENT_ID,
+    })
+    provider.register(`${url}/console`)
+    const page = await open(`${url}/console`)
+    await signInAs(page, 'eve')
+    await overview(page)
+  } finally {
+    await provider.stop()
+  }
 })
 
 describe('a response that was not asked for', () => {

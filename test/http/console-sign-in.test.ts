@@ -58,6 +58,27 @@ describe('the page of the console', () => {
     expect(gunzipSync(page.compressed.gzip).equals(page.content)).toBe(true)
   })
 
+  it.each([
+    ['nothing of `scope`', { scopes: ['run'] }, ''],
+    ['another claim', { scopes: { claim: 'permissions' } }, ''],
+    ['the scopes of the service', { scopes: { claim: 'scope' } }, ' run read manage review approve'],
+    [
+      'scopes of the provider',
+      {
+        scopes: {
+          claim: 'scp',
+          values: { all: ['run', 'read', 'manage'], use: ['run', 'read'], email: ['approve'] },
+        },
+      },
+      ' use all',
+    ],
+  ])('asks for what a mapping needs that reads %s', (_, mapping, more) => {
+    const environment = { ...PROVIDER, OIDC_MAPPING: JSON.stringify(mapping) }
+    expect(metaOf(addSignIn(PAGE, environment).content.toString()).scope).toBe(`openid profile email${more}`)
+    const own = addSignIn(PAGE, { ...environment, OIDC_SCOPE: 'openid own' })
+    expect(metaOf(own.content.toString()).scope).toBe('openid own')
+  })
+
   it('may connect to the issuer and its token endpoint, and to nothing else', () => {
     expect(policyOf(PROVIDER)).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' https://login.example.com; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -319,7 +319,8 @@ describe('the settings of the identity provider', () => {
   const settings = {
     oidcIssuer: 'https://login.example.com/',
     oidcAudience: 'https://agents.example.com, api://agents',
-    oidcMapping: '{"organization":"0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48","scopes":["run"]}',
+    oidcMapping:
+      '{"organization":"0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48","scopes":{"claim":"scp","values":{"use":["run","read"]}}}',
     oidcClientId: 'console',
   }
   const template = synthesize(settings)
@@ -339,7 +340,12 @@ describe('the settings of the identity provider', () => {
       const expected = isBackground ? {} : { ...issuer }
       if (name === 'authorize-request') Object.assign(expected, audience, mapping)
       if (name === functionOf('get-resource-metadata')) Object.assign(expected, mapping)
-      if (name === 'serve-console') Object.assign(expected, audience, { OIDC_CLIENT_ID: 'console' })
+      // Not the mapping: what it means is known here.
+      if (name === 'serve-console')
+        Object.assign(expected, audience, {
+          OIDC_CLIENT_ID: 'console',
+          OIDC_SCOPE: 'openid profile email use',
+        })
       expect([name, identityOf(template, name)]).toEqual([name, expected])
       expect(identityOf(defaults, name)).toEqual({})
     }
