@@ -1,7 +1,7 @@
 import {
-  createRemoteJWKSet,
-  customFetch,
+  createLocalJWKSet,
   errors,
+  type JSONWebKeySet,
   type JWTHeaderParameters,
   type JWTPayload,
   type JWTVerifyGetKey,
@@ -42,8 +42,11 @@ const TIMEOUT_MS = 3_000
 const MAX_RESPONSE_BYTES = 512 * 1024
 /** After a failure, for how long the provider gets no further request. */
 const HOLD_OFF_MS = 1_000
-/** The least time between two requests for keys because of an unknown one: a rotated key is found within a minute. */
-const COOLDOWN_MS = 30_000
+/**
+ * For how long keys are not asked for again because of an unknown one. A new key is found within a minute, also if the
+ * provider takes as long as it may.
+ */
+const COOLDOWN_MS = 50_000
 /** How long keys are used without asking for them again. */
 const KEYS_TTL_MS = 600_000
 
@@ -144,57 +147,61 @@ function toAccess(issuer: string, mapping: ClaimMapping, claims: VerifiedClaims)
   }
 }
 
-type KeySet = ReturnType<typeof createRemoteJWKSet>
+type KeySet = ReturnType<typeof createLocalJWKSet>
 
 /**
  * Finds the key that signed a token. The provider is asked at the first one, for unknown keys at most once in
- * `COOLDOWN_MS`, and after `KEYS_TTL_MS`. Concurrent tokens wait for the same request.
+ * `COOLDOWN_MS`, and after `KEYS_TTL_MS`. Concurrent tokens wait for the same requests.
  */
 function openKeys(issuer: string): JWTVerifyGetKey {
   const load = openLoader()
-  let found: Promise<KeySet> | undefined
+  let current: { find: KeySet; loadedAt: number } | undefined
+  let pending: Promise<KeySet> | undefined
+  const reload = () => {
+    pending ??= loadKeys(issuer, load)
+      .then((find) => {
+        current = { find, loadedAt: Date.now() }
+        return find
+      })
+      .finally(() => {
+        pending = undefined
+      })
+    return pending
+  }
+  const keysWithin = (ms: number) =>
+    current && Date.now() - current.loadedAt < ms ? current.find : undefined
   return async (header, token) => {
-    found ??= discover(issuer, load)
-    const current = found
+    const known = keysWithin(KEYS_TTL_MS) ?? (await reload())
     try {
-      return await (await current)(header, token)
+      return await known(header, token)
     } catch (error) {
-      // Its keys may have moved.
-      const isUsable = (await current.catch(() => null))?.fresh
-      if (!isUsable && found === current) found = undefined
-      throw error
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+      const latest = keysWithin(COOLDOWN_MS) ?? (await reload())
+      return latest(header, token)
     }
   }
 }
 
-/** OpenID Connect Discovery, section 4. */
-async function discover(issuer: string, load: Load): Promise<KeySet> {
+/** OpenID Connect Discovery, section 4: each time, because the keys may have moved while the old ones are served. */
+async function loadKeys(issuer: string, load: Load): Promise<KeySet> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const isConfiguration = ({ issuer: named, jwks_uri: keys }: JsonObject) =>
     named === issuer && typeof keys === 'string' && isSecureUrl(keys)
-  const { jwks_uri } = await load(url, AbortSignal.timeout(TIMEOUT_MS), isConfiguration)
+  const { jwks_uri } = await load(url, isConfiguration)
   const isKeySet = ({ keys }: JsonObject) => Array.isArray(keys) && keys.every(isJsonObject)
-  return createRemoteJWKSet(new URL(String(jwks_uri)), {
-    [customFetch]: async (keys, { signal }) => Response.json(await load(keys, signal, isKeySet)),
-    timeoutDuration: TIMEOUT_MS,
-    cooldownDuration: COOLDOWN_MS,
-    cacheMaxAge: KEYS_TTL_MS,
-  })
+  const keySet: unknown = await load(String(jwks_uri), isKeySet)
+  return createLocalJWKSet(keySet as JSONWebKeySet)
 }
 
 /** Loads a JSON object from the provider. @throws Unavailable, also at once for a while after a failure */
-type Load = (
-  url: string,
-  signal: AbortSignal,
-  isExpected: (document: JsonObject) => boolean,
-) => Promise<JsonObject>
+type Load = (url: string, isExpected: (document: JsonObject) => boolean) => Promise<JsonObject>
 
 function openLoader(): Load {
   let last: { failure: Unavailable; failedAt: number } | undefined
-  return async (url, signal, isExpected) => {
+  return async (url, isExpected) => {
     if (last && performance.now() - last.failedAt < HOLD_OFF_MS) throw last.failure
     try {
-      const document = tryParseJson(await fetchText(url, signal))
+      const document = tryParseJson(await fetchText(url))
       if (isJsonObject(document) && isExpected(document)) return document
       throw new Error('not the expected document')
     } catch (error) {
@@ -210,9 +217,10 @@ function openLoader(): Load {
 }
 
 /** A redirect is not followed. */
-async function fetchText(url: string, signal: AbortSignal): Promise<string> {
+async function fetchText(url: string): Promise<string> {
   // Lambda freezes processes between requests: an idle connection would be a dead one.
   const headers = { Accept: 'application/json', Connection: 'close' }
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const { status, body } = await fetch(url, { headers, signal, redirect: 'manual' })
   const chunks: Uint8Array[] = []
   let length = 0
