@@ -8,6 +8,7 @@ import {
   UNLIMITED,
 } from '../../lib/core/access.ts'
 import type { Token } from '../../lib/core/agent.ts'
+import { ServiceError } from '../../lib/core/errors.ts'
 import { agentIdFrom } from '../../lib/core/ids.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
@@ -234,17 +235,35 @@ function addRotateCommand(tokens: CliCommand): void {
         const given = { name, scopes, agents, tenantId, rate, expiresAt: toExpiry(expires, now) }
         const created = await create(stores, options, { access, given })
         const afterSeconds = overlap === 0 ? undefined : overlap
-        const ended = await revoke(stores, options, { access, tokenId: id, afterSeconds })
+        // Whatever becomes of the old one: nobody could read the new one later.
+        const ended = await revoke(stores, options, { access, tokenId: id, afterSeconds }).catch(
+          (error: Error) => ({ ...old, problem: explainKept(error, id, options) }),
+        )
+        const problem = 'problem' in ended ? ended.problem : null
         const replacedEndsAt = ended.revokedAt ?? ended.expiresAt
         const note = [
           `Created token "${name}", ${created.token.id}. ${describeExpiry(created.token)}`,
-          `The old one, ${id}, ${ended.revokedAt ? 'is revoked' : `stays valid until ${replacedEndsAt}`}.`,
+          problem?.message ??
+            `The old one, ${id}, ${ended.revokedAt ? 'is revoked' : `stays valid until ${replacedEndsAt}`}.`,
           ...adviceOn(created.token, options),
         ].join('\n')
-        const json = { ...toJson(created), replacedId: id, replacedEndsAt }
-        return { json, text: created.text, note }
+        const json = {
+          ...toJson(created),
+          replacedId: id,
+          replacedEndsAt,
+          ...(problem && { error: problem }),
+        }
+        return { json, text: created.text, note, hasFailed: problem !== null }
       }),
     )
+}
+
+function explainKept(error: Error, id: string, options: SharedOptions) {
+  const command = formatCommand(options, `tokens revoke ${id}`)
+  return {
+    message: `The old one, ${id}, may still be valid, because it could not be ended: ${error.message} Once nothing uses it: ${command}`,
+    ...(error instanceof ServiceError && { code: error.code }),
+  }
 }
 
 /** What it was to be, in milliseconds; infinity for never. */

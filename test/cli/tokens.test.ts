@@ -1,9 +1,23 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Unavailable } from '../../lib/core/errors.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
+
+/** Tokens that cannot be ended. */
+const { failing } = vi.hoisted(() => ({ failing: new Set<string>() }))
+vi.mock(import('../../lib/access/manage-tokens.ts'), async (importOriginal) => {
+  const original = await importOriginal()
+  return {
+    ...original,
+    async revokeToken(stores, params) {
+      if (failing.has(params.tokenId)) throw new Unavailable(new Error('throttled'))
+      return original.revokeToken(stores, params)
+    },
+  }
+})
 
 const cli = newCli()
 afterAll(cli.remove)
@@ -213,6 +227,25 @@ describe('tokens', () => {
     const { code, stderr } = await cli.run(['tokens', 'rotate', old.id])
     expect([code, stderr]).toEqual([1, expect.stringContaining('has ended: revoked just now')])
     expect(await cli.json(['tokens', 'list', '--org', org.id])).not.toHaveLength(0)
+  })
+
+  it('shows the new token also if the old one cannot be ended', async () => {
+    const old = await cli.json(['tokens', 'create', '--name', 'q', '--org', org.id])
+    failing.add(old.id)
+    const { code, stdout, stderr } = await cli.run(['tokens', 'rotate', old.id])
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^aes_[0-9A-Za-z]{43}\n$/)])
+    expect(stderr).toMatch(/^Created token "q", /)
+    expect(stderr).toContain(`The old one, ${old.id}, may still be valid, because it could not be ended: `)
+    expect(stderr).toContain(`npm run agents -- tokens revoke ${old.id}\n`)
+
+    const rotated = await cli.json(['tokens', 'rotate', old.id], { code: 1 })
+    expect(rotated).toMatchObject({
+      token: expect.stringMatching(/^aes_[0-9A-Za-z]{43}$/),
+      ...{ replacedId: old.id, replacedEndsAt: old.expiresAt },
+      error: { code: 'Unavailable', message: expect.stringContaining(`tokens revoke ${old.id}`) },
+    })
+    expect((await find(rotated.id))?.revokedAt).toBeNull()
+    failing.delete(old.id)
   })
 
   it('rotates no token of another organization', async () => {
