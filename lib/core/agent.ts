@@ -7,6 +7,8 @@ import type { Gate } from './trial.ts'
 
 /** The file that makes a folder an agent. */
 export const DOCUMENT_FILE = 'agent.md'
+/** The YAML of it. The lookbehind anchors the start of the file: with the m flag, ^ matches every line. */
+export const FRONT_MATTER = /(?<![\s\S])---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m
 
 export type VersionStatus = 'PUBLISHED' | 'DRAFT'
 

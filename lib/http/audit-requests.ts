@@ -1,5 +1,6 @@
 import { audited, type Note } from '../access/audit-log.ts'
 import type { Access } from '../core/access.ts'
+import { FRONT_MATTER } from '../core/agent.ts'
 import {
   type AuditAction,
   type AuditSource,
@@ -57,11 +58,9 @@ export function sourceOf(
   }
 }
 
-const MAX_FRONT_MATTER = 20_000
-
 /** As its front matter probably has it; the change tells which one it is. */
 function slugOf({ document, slug }: Record<string, unknown>): string | undefined {
-  const start = typeof document === 'string' ? document.slice(0, MAX_FRONT_MATTER) : ''
-  const [, named] = /^slug: *["']?([a-z0-9-]{1,64})["']?[ \r]*$/m.exec(start) ?? []
+  const [, yaml = ''] = typeof document === 'string' ? (FRONT_MATTER.exec(document) ?? []) : []
+  const [, named] = /^slug: *["']?([a-z0-9-]{1,64})["']?[ \r]*$/m.exec(yaml) ?? []
   return named ?? (typeof slug === 'string' ? slug : undefined)
 }

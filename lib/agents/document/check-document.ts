@@ -1,3 +1,4 @@
+import { FRONT_MATTER } from '../../core/agent.ts'
 import { isSlug } from '../../core/ids.ts'
 import { hasUnpairedSurrogate } from '../../core/json/json.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
@@ -21,8 +22,6 @@ type InvalidDocument = { document: null; problems: DocumentProblem[] }
 type ParsedDocument = { document: AgentDocument; problems: []; getPosition: GetPosition } | InvalidDocument
 export type CheckedDocument = { document: AgentDocument; problems: [] } | InvalidDocument
 
-/** The lookbehind anchors the start of the file: with the m flag, ^ matches every line. */
-const FRONT_MATTER = /(?<![\s\S])---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m
 const FRONT_MATTER_FIELD = 'front matter'
 
 /**

@@ -145,6 +145,29 @@ describe('entries of the audit log', () => {
   })
 })
 
+describe('the agent of a publication that fails', () => {
+  const slugFor = async (body: object) => {
+    expect(await call('publish-agent', { body })).toBe(422)
+    return (await newest())?.changes.slug
+  }
+
+  it.each([
+    ['an example in the instructions', '---\ntitle: 1\n---\nFor example:\n\nslug: other\n', 'mine'],
+    ['another front matter', '---\ntitle: 1\n---\n---\nslug: other\n---\n', 'mine'],
+    ['one that does not start the file', '\n---\nslug: other\n---\n', 'mine'],
+    ['one without an end', '---\nslug: other\n', 'mine'],
+    ['a long one', `---\ntitle: 1\nrole: ${'x'.repeat(30_000)}\nslug: own\n---\n`, 'own'],
+    ['line breaks of Windows', '---\r\ntitle: 1\r\nslug: "own"\r\n---\r\nslug: other\r\n', 'own'],
+  ])('is that of its front matter, otherwise that of the request: %s', async (_, document, slug) => {
+    expect(await slugFor({ document, slug: 'mine' })).toBe(slug)
+  })
+
+  it('is unknown without either', async () => {
+    expect(await slugFor({ document: '---\ntitle: 1\n---\nslug: other\n' })).toBe(undefined)
+    expect((await newest())?.target).toEqual({ kind: 'agent', id: null })
+  })
+})
+
 describe('the source of an entry', () => {
   const archive = (identity?: Identity, headers?: Record<string, string>) =>
     call('archive-agent', { agentId: 'missing', ...(headers && { headers }) }, identity)
