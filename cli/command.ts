@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import type { AgentReference } from '../lib/agents/resolve-agent.ts'
 import type { Agent, Organization } from '../lib/core/agent.ts'
-import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { findAgent, withOrganization } from './find.ts'
 import { formatCommand } from './format.ts'
 import { orgOption, type SharedOptions } from './options.ts'
+import type { TableStores } from './stores.ts'
 import { ResultFailed, toJsonText, write } from './terminal.ts'
 
 /**
@@ -16,7 +16,7 @@ export type Result = { json: unknown; text: string; note?: string; hasFailed?: b
 /** What a command that works on an agent is given. `reference` is for `lib/agents`. `args`: those after the agent. */
 type AgentContext<Options> = {
   reference: AgentReference
-  stores: Stores
+  stores: TableStores
   options: Options & SharedOptions
   args: string[]
 }
@@ -48,7 +48,11 @@ export class CliCommand extends Command {
 
   /** Runs with the stores and the organization of `--org`. */
   runInOrganization<Options = object>(
-    work: (stores: Stores, organization: Organization, options: Options & SharedOptions) => Promise<Result>,
+    work: (
+      stores: TableStores,
+      organization: Organization,
+      options: Options & SharedOptions,
+    ) => Promise<Result>,
   ): this {
     return this.addOption(orgOption()).run<Options>((options) =>
       withOrganization(options, (stores, organization) => work(stores, organization, options)),

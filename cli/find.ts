@@ -17,7 +17,7 @@ import { DEVELOPMENT_ORGANIZATION } from '../local/development.ts'
 import { UserError } from './errors.ts'
 import { formatCommand } from './format.ts'
 import type { SharedOptions } from './options.ts'
-import { withStores } from './stores.ts'
+import { type TableStores, withStores } from './stores.ts'
 
 const PAGE_SIZE = 100
 
@@ -26,7 +26,7 @@ type AgentParams = { stores: Stores; organization: Organization; idOrSlug: strin
 /** Opens the stores and finds the organization that a command works on. */
 export function withOrganization<T>(
   options: SharedOptions,
-  work: (stores: Stores, organization: Organization) => Promise<T>,
+  work: (stores: TableStores, organization: Organization) => Promise<T>,
 ): Promise<T> {
   return withStores(options, async (stores) => work(stores, await findOrganization(stores, options)))
 }

@@ -2,13 +2,13 @@ import { hostname } from 'node:os'
 import { audited, type Described, type Note } from '../lib/access/audit-log.ts'
 import { clientConfig } from '../lib/aws-sdk.ts'
 import { type Actor, targetOf, toShown } from '../lib/core/audit.ts'
-import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { type Deciding, type DecisionStores, decideApproval } from '../lib/engine/waiting/decide-approval.ts'
 import { EVENT_BUS } from '../lib/environment.ts'
 import { system } from '../lib/system.ts'
 import { userName } from '../local/development.ts'
 import { UserError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
+import type { TableStores } from './stores.ts'
 
 type Change = Pick<Described, 'organizationId' | 'action' | 'target'> & Partial<Pick<Described, 'changes'>>
 
@@ -17,7 +17,7 @@ type Change = Pick<Described, 'organizationId' | 'action' | 'target'> & Partial<
  * @throws UserError if AWS does not say who the caller is: nothing is changed then; what the change throws
  */
 export async function recorded<T>(
-  { audit }: Pick<Stores, 'audit'>,
+  { audit, tableSettings }: Pick<TableStores, 'audit' | 'tableSettings'>,
   options: SharedOptions,
   { changes = {}, ...described }: Change,
   change: (note: Note) => Promise<T>,
@@ -28,8 +28,7 @@ export async function recorded<T>(
   callers.set(options, caller)
   const actor = await caller
   return audited(
-    // A command does not know whether its stack has an event bus.
-    { audit, system, isMarked: stack !== undefined || Boolean(process.env[EVENT_BUS]) },
+    { audit, system, isMarked: Boolean(tableSettings[EVENT_BUS]) },
     { ...described, actor, source: { interface: 'CLI', host }, changes },
     change,
   )
@@ -37,7 +36,7 @@ export async function recorded<T>(
 
 /** Decides on an approval of a run in this process, and records it. */
 export function decideRecorded(
-  stores: Pick<Stores, 'audit'>,
+  stores: Pick<TableStores, 'audit' | 'tableSettings'>,
   options: SharedOptions,
   engine: DecisionStores,
   given: Deciding,

@@ -1,12 +1,25 @@
-import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb'
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  ListTagsOfResourceCommand,
+  paginateListTables,
+} from '@aws-sdk/client-dynamodb'
 import { InvalidCallee, openWorkbench } from '../authoring/workbench.ts'
 import type { LoadedAgent } from '../lib/agents/load-folder.ts'
 import { clientConfig } from '../lib/aws-sdk.ts'
 import type { Version } from '../lib/core/agent.ts'
 import { Unavailable } from '../lib/core/errors.ts'
+import { AUDIT_RETENTION_DAYS as AUDIT_DAYS } from '../lib/core/limits.ts'
 import { openStores, type Stores } from '../lib/dynamodb/open-stores.ts'
+import { fromSettingsTag, pickTableSettings, SETTINGS_TAG } from '../lib/dynamodb/table/settings-tag.ts'
 import { openTable } from '../lib/dynamodb/table/table.ts'
-import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
+import {
+  AUDIT_RETENTION_DAYS,
+  DYNAMODB_ENDPOINT,
+  type Environment,
+  EVENT_BUS,
+  TABLE_NAME,
+} from '../lib/environment.ts'
 import { ensureDevelopmentOrganization } from '../local/development.ts'
 import { openDatabase } from '../local/emulators/open-database.ts'
 import { LOCAL_TABLE } from '../local/emulators/provision.ts'
@@ -14,12 +27,15 @@ import { calleeError, UserError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
 import { onInterrupt, withProgress } from './terminal.ts'
 
-type Opened = { stores: Stores; close: () => Promise<void> }
+/** The stores of a table on which commands work, with the settings of its service. */
+export type TableStores = Stores & { tableSettings: Environment }
+
+type Opened<S = TableStores> = { stores: S; close: () => Promise<void> }
 
 /** Opens the stack's table or the local one for `work`. */
 export async function withStores<T>(
   { stack }: SharedOptions,
-  work: (stores: Stores) => Promise<T>,
+  work: (stores: TableStores) => Promise<T>,
 ): Promise<T> {
   const opening = stack ? openDeployed(stack) : openLocal()
   const message = stack ? `Connecting to ${stack}` : 'Opening the local table'
@@ -56,7 +72,7 @@ export async function withWorkbench<T>(
 }
 
 /** Closes what was opened after `use`, also on errors and on Ctrl-C. */
-async function useAndClose<O extends Opened, T>(
+async function useAndClose<O extends Opened<Stores>, T>(
   opening: Promise<O>,
   use: (opened: O) => Promise<T>,
 ): Promise<T> {
@@ -81,7 +97,9 @@ async function openLocal(): Promise<Opened> {
   const emulator = await openDatabase('command').catch((error: unknown) => {
     throw new UserError(`Cannot open the local table. ${describeError(error)}`)
   })
-  const stores = openStores(openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: emulator.endpoint }))
+  const tableSettings = pickTableSettings(process.env)
+  const names = { [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: emulator.endpoint }
+  const stores = { ...openStores(openTable({ ...tableSettings, ...names })), tableSettings }
   try {
     await ensureDevelopmentOrganization(stores.organizations)
     return { stores, close: emulator.stop }
@@ -93,8 +111,31 @@ async function openLocal(): Promise<Opened> {
 
 /** Without an endpoint in the environment, the AWS SDK resolves region, credentials and endpoint. */
 async function openDeployed(stack: string): Promise<Opened> {
-  const table = openTable({ [TABLE_NAME]: await findStackTable(stack) })
-  return { stores: openStores(table), close: async () => undefined }
+  const name = await findStackTable(stack)
+  const tableSettings = await readTableSettings(name)
+  const table = openTable({ ...tableSettings, [TABLE_NAME]: name })
+  return { stores: { ...openStores(table), tableSettings }, close: async () => undefined }
+}
+
+/** Of a table without the tag, such as a restored one that is not complete: nothing is lost. */
+const UNKNOWN_SETTINGS = { [AUDIT_RETENTION_DAYS]: String(AUDIT_DAYS.max), [EVENT_BUS]: 'on' }
+
+/** The settings of the stack, not those of this shell. */
+async function readTableSettings(TableName: string): Promise<Environment> {
+  const client = new DynamoDBClient(clientConfig())
+  try {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName }))
+    for (let NextToken: string | undefined; ; ) {
+      const request = { ResourceArn: Table?.TableArn, NextToken }
+      const page = await client.send(new ListTagsOfResourceCommand(request))
+      const tag = page.Tags?.find(({ Key }) => Key === SETTINGS_TAG)
+      if (tag) return fromSettingsTag(tag.Value ?? '')
+      NextToken = page.NextToken
+      if (!NextToken) return UNKNOWN_SETTINGS
+    }
+  } finally {
+    client.destroy()
+  }
 }
 
 /** The user can fix errors from AWS, and the SDK's errors about missing credentials or a missing region. */

@@ -5,6 +5,7 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
+import { SETTINGS_TAG, toSettingsTag } from '../lib/dynamodb/table/settings-tag.ts'
 import { createApi } from './api/api.ts'
 import { createDomain } from './api/domain.ts'
 import { createWebAcl } from './api/web-acl.ts'
@@ -13,6 +14,7 @@ import { describeConcurrency, divideConcurrency } from './functions/concurrency.
 import { shiftReleases } from './functions/deployment.ts'
 import {
   createFunctions,
+  createTableEnvironment,
   createTriggers,
   type Functions,
   type ServiceFunction,
@@ -89,6 +91,7 @@ export class AgentExecutionService extends Construct {
     const key = settings.kms ? createKey(this) : null
     const { tableName } = settings
     const ownTable = createTable(this, { key, settings })
+    Tags.of(ownTable).add(SETTINGS_TAG, toSettingsTag(createTableEnvironment(settings)))
     this.table = tableName ? attachTable(this, { tableName, key }) : ownTable
     this.isPaused = isPaused(settings)
     const queues = createQueues(this, key)

@@ -197,12 +197,13 @@ export const localSettings = (environment: variables.Environment) => ({
   }),
   [variables.EXECUTION_RETENTION_DAYS]: integer({
     default: null,
-    description: 'Days from the end of an execution until it expires. If unset, executions are kept.',
+    description:
+      'Days from the end of an execution until it expires. If unset, executions are kept. Commands that work on the local table read it, too.',
   }),
   [variables.AUDIT_RETENTION_DAYS]: integer({
     ...limits.AUDIT_RETENTION_DAYS,
     description:
-      'Days for which the [audit log](identity.md#audit-log) keeps changes. Commands that work on a table read it, too.',
+      'Days for which the [audit log](identity.md#audit-log) keeps changes. Commands that work on the local table read it, too.',
   }),
   [variables.EVENT_BUS]: optional(checked(parseEventBus, variables.EVENT_BUS), {
     allowed: 'the name or the ARN of an event bus',

@@ -8,7 +8,6 @@ import { AUDIT_ACTIONS } from '../../lib/core/audit.ts'
 import { encodeCursor } from '../../lib/core/cursor.ts'
 import { agentIdFrom, timeOfId } from '../../lib/core/ids.ts'
 import { LONGEST_CHANGE_MS } from '../../lib/core/limits.ts'
-import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
@@ -16,6 +15,7 @@ import { withOrganization } from '../find.ts'
 import { formatCommand, shellQuote, textTable } from '../format.ts'
 import { orgOption, parseLimit, parseTime, parseWith } from '../options.ts'
 import { callService, findSlugs, getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+import type { TableStores } from '../stores.ts'
 import { take } from '../take.ts'
 
 type Options = RemoteOptions &
@@ -77,7 +77,7 @@ async function overHttp(client: Client, options: Options): Promise<Found> {
   return { found, slugs: json ? new Map() : await findSlugs(client, agentsOf(found)) }
 }
 
-async function onTable(stores: Stores, organizationId: string, options: Options): Promise<Found> {
+async function onTable(stores: TableStores, organizationId: string, options: Options): Promise<Found> {
   const found = await take(
     readTable(stores, organizationId, toFilters(organizationId, options)),
     options.limit,
@@ -90,14 +90,17 @@ async function onTable(stores: Stores, organizationId: string, options: Options)
 }
 
 async function* readTable(
-  { audit }: Stores,
+  { audit, tableSettings }: TableStores,
   organizationId: string,
   filters: AuditFilters,
 ): AsyncGenerator<AuditRecord, void, undefined> {
   const access = { organizationId, agents: null }
   for (let cursor: string | undefined; ; ) {
     const query = { ...filters, limit: PAGE_SIZE, cursor }
-    const { items, next } = await listAuditEntries({ audit, system }, { access, query })
+    const { items, next } = await listAuditEntries(
+      { audit, system, environment: tableSettings },
+      { access, query },
+    )
     yield* items.map(toAuditRecord)
     if (!next) return
     cursor = encodeCursor(next)

@@ -15,7 +15,6 @@ import {
 import type { Version } from '../../lib/core/agent.ts'
 import { ServiceError } from '../../lib/core/errors.ts'
 import { CANCELLED } from '../../lib/core/execution.ts'
-import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { applyModelSettings, dataFolder, readState } from '../../local/data-folder.ts'
 import { loadAgent } from '../../local/load-agent.ts'
@@ -27,6 +26,7 @@ import { formatResult, formatStep, formatToolResult } from '../format-cases.ts'
 import { LineReader } from '../lines.ts'
 import { modelOption, orgOption, type SharedOptions } from '../options.ts'
 import { decideRecorded } from '../recorded.ts'
+import type { TableStores } from '../stores.ts'
 import { onInterrupt, write } from '../terminal.ts'
 import { publishRecorded } from './publish.ts'
 import { deleteDraftRecorded } from './versions.ts'
@@ -102,7 +102,7 @@ async function runCycle(
 
 /** Publishes a draft, and deletes the one that `dev` published before: drafts of other users stay. */
 async function replaceDraft(
-  stores: Stores,
+  stores: TableStores,
   options: Options,
   { organizationId, agent }: { organizationId: string; agent: LoadedAgent },
 ): Promise<{ version: Version; isNew: boolean }> {
@@ -138,7 +138,7 @@ async function checkTypes(folder: string, { document }: LoadedAgent, signal: Abo
 }
 
 async function runSelected(
-  stores: Stores,
+  stores: TableStores,
   version: Version,
   testCase: TestCase,
   options: Options,

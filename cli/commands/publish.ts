@@ -6,7 +6,6 @@ import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
-import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { operatorId } from '../../local/development.ts'
@@ -25,6 +24,7 @@ import {
   tokenOption,
   urlOption,
 } from '../remote.ts'
+import type { TableStores } from '../stores.ts'
 import { withProgress } from '../terminal.ts'
 import { testCases } from './test.ts'
 
@@ -100,7 +100,7 @@ async function publish(
 type Publishing = { organizationId: string; agent: LoadedAgent; draft: boolean; message?: string | undefined }
 
 /** Publishes an agent on a table, and records it. */
-export function publishRecorded(stores: Stores, options: SharedOptions, publishing: Publishing) {
+export function publishRecorded(stores: TableStores, options: SharedOptions, publishing: Publishing) {
   const { organizationId, agent, draft } = publishing
   const { slug } = agent.document
   const change = {

@@ -9,7 +9,6 @@ import { toAgentRecord } from '../../lib/api/to-agent-record.ts'
 import { toRolloutRecord } from '../../lib/api/to-rollout-record.ts'
 import type { Agent } from '../../lib/core/agent.ts'
 import { ROLLOUT_KEYS, ROLLOUT_MIN_RUNS } from '../../lib/core/rollout.ts'
-import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
@@ -18,6 +17,7 @@ import { formatCommand } from '../format.ts'
 import { orgOption, parseUuid, parseWith } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { callService, getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+import type { TableStores } from '../stores.ts'
 
 type Options = RemoteOptions & {
   version?: string
@@ -92,7 +92,7 @@ type Target = {
   end: () => Promise<void>
 }
 
-function onTable(stores: Stores, agent: Agent, options: Options): Target {
+function onTable(stores: TableStores, agent: Agent, options: Options): Target {
   const { agents: store, batches } = stores
   const { organizationId, id: idOrSlug } = agent
   const target = { kind: 'agent' as const, id: agent.id }

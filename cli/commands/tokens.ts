@@ -30,7 +30,7 @@ import {
   type SharedOptions,
 } from '../options.ts'
 import { recorded } from '../recorded.ts'
-import { withStores } from '../stores.ts'
+import { type TableStores, withStores } from '../stores.ts'
 
 export function addTokensCommand(program: CliCommand): void {
   const tokens = program.command('tokens').description("Manage an organization's API tokens.")
@@ -96,7 +96,7 @@ function addCreateCommand(tokens: CliCommand): void {
 
 type Creation = Parameters<typeof createToken>[1]
 
-function create(stores: Stores, options: SharedOptions, { access, given }: Creation) {
+function create(stores: TableStores, options: SharedOptions, { access, given }: Creation) {
   const { organizationId } = access
   const target = { kind: 'token' as const, id: null }
   const change = { organizationId, action: 'token.create' as const, target, changes: given }
@@ -109,7 +109,11 @@ function create(stores: Stores, options: SharedOptions, { access, given }: Creat
 
 type Revocation = Parameters<typeof revokeToken>[1]
 
-function revoke(stores: Stores, options: SharedOptions, { access, tokenId: id, afterSeconds }: Revocation) {
+function revoke(
+  stores: TableStores,
+  options: SharedOptions,
+  { access, tokenId: id, afterSeconds }: Revocation,
+) {
   const { organizationId } = access
   const target = { kind: 'token' as const, id }
   const change = { organizationId, action: 'token.revoke' as const, target, changes: { afterSeconds } }

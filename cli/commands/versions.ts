@@ -3,7 +3,6 @@ import { deleteDraft } from '../../lib/agents/lifecycle/delete-draft.ts'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import { toAgentRecord, toVersionRecord } from '../../lib/api/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
-import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
@@ -19,6 +18,7 @@ import { formatCommand, relativeTime, textTable } from '../format.ts'
 import { orgOption, parseUuid, type SharedOptions } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { callService, getRemote, type Remote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
+import type { TableStores } from '../stores.ts'
 
 export function addVersionsCommand(program: CliCommand): void {
   program
@@ -155,7 +155,7 @@ type Draft = { organizationId: string; agentId: string; versionId: string }
 
 /** Deletes a draft of a table, and records it. */
 export function deleteDraftRecorded(
-  stores: Stores,
+  stores: TableStores,
   options: SharedOptions,
   { organizationId, agentId, versionId }: Draft,
 ): Promise<void> {

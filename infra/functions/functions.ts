@@ -172,6 +172,21 @@ export const usesModels = (
   { embeddingModel }: Pick<ServiceSettings, 'embeddingModel'>,
 ): boolean => AGENT_FUNCTIONS.includes(name) || (name === 'give-feedback' && embeddingModel !== null)
 
+/** What decides how long items are kept, and whether events are marked. */
+export const createTableEnvironment = ({
+  auditRetentionDays,
+  executionRetentionDays,
+  maxWaitDays,
+  eventBus,
+}: Pick<ServiceSettings, 'auditRetentionDays' | 'executionRetentionDays' | 'maxWaitDays' | 'eventBus'>) => ({
+  [variables.AUDIT_RETENTION_DAYS]: String(auditRetentionDays),
+  ...(executionRetentionDays && {
+    [variables.EXECUTION_RETENTION_DAYS]: String(executionRetentionDays),
+    [variables.MAX_WAIT_DAYS]: String(maxWaitDays),
+  }),
+  ...(eventBus && { [variables.EVENT_BUS]: eventBus }),
+})
+
 /** The functions read these variables by the same constants of `lib/environment.ts`. */
 function createEnvironment(
   name: FunctionName,

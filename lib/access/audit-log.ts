@@ -15,7 +15,7 @@ import { ServiceError, Unavailable } from '../core/errors.ts'
 import { timeOfId } from '../core/ids.ts'
 import { AUDIT_RETENTION_DAYS as AUDIT_DAYS } from '../core/limits.ts'
 import type { Page, System } from '../core/ports.ts'
-import { AUDIT_RETENTION_DAYS, EVENT_BUS, readInteger } from '../environment.ts'
+import { AUDIT_RETENTION_DAYS, type Environment, EVENT_BUS, readInteger } from '../environment.ts'
 import { describeCause, logger } from '../logger.ts'
 import { assertAllAgents } from './permissions.ts'
 
@@ -107,16 +107,18 @@ const DAY_MS = 86_400_000
 
 /**
  * The changes of an organization, newest first. They are about all agents and tenants.
+ * @param environment has how long they are kept
  * @throws Forbidden for a token that is limited to agents, InvalidCursor
  */
 export async function listAuditEntries(
-  { audit, system }: Pick<Parts, 'audit' | 'system'>,
+  { audit, system, environment = process.env }: Omit<Parts, 'isMarked'> & { environment?: Environment },
   { access, query }: { access: Pick<Access, 'organizationId' | 'agents'>; query: Query },
 ): Promise<Page<AuditEntry>> {
   assertAllAgents(access)
   const { from, to, action, actor, target } = query
   // DynamoDB deletes what has expired within a few days.
-  const keptFrom = system.now() - readInteger(AUDIT_RETENTION_DAYS, AUDIT_DAYS.default) * DAY_MS
+  const keptDays = readInteger(AUDIT_RETENTION_DAYS, AUDIT_DAYS.default, environment)
+  const keptFrom = system.now() - keptDays * DAY_MS
   return audit.list({
     organizationId: access.organizationId,
     from: Math.max(keptFrom, from === undefined ? 0 : Date.parse(from)),

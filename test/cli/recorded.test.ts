@@ -1,12 +1,21 @@
 import { hostname } from 'node:os'
-import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  TagResourceCommand,
+} from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AuditEntry } from '../../lib/core/audit.ts'
+import { firstIdAt } from '../../lib/core/ids.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
-import { openTable } from '../../lib/dynamodb/table/table.ts'
+import { AUDIT_PARTITIONS, auditPartition } from '../../lib/dynamodb/table/keys.ts'
+import { type Item, openTable } from '../../lib/dynamodb/table/table.ts'
 import { DEVELOPMENT_ORGANIZATION, userName } from '../../local/development.ts'
-import { provisionTable } from '../../local/emulators/provision.ts'
+import { openDatabase } from '../../local/emulators/open-database.ts'
+import { LOCAL_TABLE, provisionTable } from '../../local/emulators/provision.ts'
 import { startSts } from '../support/service/fake-sts.ts'
+import { scanTable } from '../support/tables/scan-table.ts'
 import { sdkConfig } from '../support/tables/sdk.ts'
 import { withStores } from '../support/tables/with-stores.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
@@ -46,6 +55,21 @@ const json = (...args: string[]) =>
 const openStack = () => openStores(openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') }))
 const entriesOf = async (organizationId: string): Promise<AuditEntry[]> =>
   (await openStack().audit.list({ organizationId, limit: 100, after: null })).items
+
+/** The items of an audit log. */
+async function readLocalLog(organizationId: string): Promise<Item[]> {
+  const database = await openDatabase('command', { DATA_DIR: cli.dataDir })
+  const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: database.endpoint })
+  const partitions = Array.from({ length: AUDIT_PARTITIONS }, (_, number) =>
+    auditPartition(organizationId, number),
+  )
+  const pages = partitions.map((pk) =>
+    table.query({ KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': pk } }),
+  )
+  return Promise.all(pages)
+    .then((found) => found.flatMap(({ items }) => items))
+    .finally(() => database.stop())
+}
 
 describe('commands on the table of a stack', () => {
   it('are recorded with the caller of AWS', async () => {
@@ -100,7 +124,75 @@ describe('commands on the table of a stack', () => {
   })
 })
 
+describe('what commands write', () => {
+  /** The variables of this shell, which are those of another service. */
+  const ofShell = { AUDIT_RETENTION_DAYS: '5', EXECUTION_RETENTION_DAYS: '5', EVENT_BUS: 'mine' }
+  const onStack = (...args: string[]) =>
+    cli.json([...args, '--stack', stack], { environment: { ...environmentWith(sts.url), ...ofShell } })
+
+  async function tagTable(Value: string): Promise<void> {
+    const client = new DynamoDBClient(sdkConfig(inject('dynamodb')))
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: TABLE_NAME }))
+    const Tags = [{ Key: 'agent-execution-service:settings', Value }]
+    await client.send(new TagResourceCommand({ ResourceArn: Table?.TableArn, Tags }))
+    client.destroy()
+  }
+  const daysOf = ({ ttl }: Item) => Math.round((Number(ttl) - Date.now() / 1000) / 86_400)
+  const itemsOf = async (id: string) =>
+    (await scanTable(inject('dynamodb'), TABLE_NAME)).filter((item) => item.id === id)
+
+  /** The entry of a change that is made now. */
+  async function change(): Promise<Item> {
+    const { id: org } = await onStack('orgs', 'create', 'Kept')
+    const [{ id } = { id: '' }] = await entriesOf(org)
+    const [item = {}] = await itemsOf(id)
+    return item
+  }
+
+  it('has the retention of a table without the tag: nothing is lost', async () => {
+    const item = await change()
+    expect([daysOf(item), 'openShard' in item]).toEqual([3_650, true])
+  })
+
+  it('is kept as the stack says, and is only marked if the stack has an event bus', async () => {
+    await tagTable('AUDIT_RETENTION_DAYS=30 EXECUTION_RETENTION_DAYS=20 MAX_WAIT_DAYS=10')
+    const item = await change()
+    expect([daysOf(item), 'openShard' in item]).toEqual([30, false])
+    const org = String(item.organizationId)
+    await onStack('publish', 'hello', '--org', org)
+    const { code, stderr } = await cli.run(['run', 'hello', '--input', '-', '--org', org, '--stack', stack], {
+      environment: { ...environmentWith(sts.url), ...ofShell },
+      stdin: '{"name":"Ada"}',
+    })
+    expect(code).toBe(0)
+    const [, executionId = ''] = /^execution (\S+),/m.exec(stderr) ?? []
+    expect((await itemsOf(executionId)).map(daysOf)).toEqual([20])
+
+    await tagTable('AUDIT_RETENTION_DAYS=30 EVENT_BUS=on')
+    expect('openShard' in (await change())).toBe(true)
+  })
+
+  it('is listed for as long as the stack keeps it', async () => {
+    const item = await change()
+    const organizationId = String(item.organizationId)
+    const at = Date.now() - 20 * 86_400_000
+    const [entry] = await entriesOf(organizationId)
+    if (!entry) throw new Error('no entry')
+    const old = { ...entry, id: `${firstIdAt(at)}-${entry.id.slice(14)}`, at: new Date(at).toISOString() }
+    await openStack().audit.begin({ entry: old, isMarked: false })
+    expect(await onStack('audit', '--org', organizationId)).toMatchObject([{ id: entry.id }, { id: old.id }])
+  })
+})
+
 describe('commands on the local table', () => {
+  it('keep what they write as the variables of the service say', async () => {
+    const environment = { AUDIT_RETENTION_DAYS: '30', EVENT_BUS: 'mine' }
+    const { id } = await cli.json(['orgs', 'create', 'Local'], { environment })
+    const items = await readLocalLog(id)
+    const days = items.map(({ ttl }) => Math.round((Number(ttl) - Date.now() / 1000) / 86_400))
+    expect([days, items.map((item) => 'openShard' in item)]).toEqual([[30], [true]])
+  })
+
   it('are recorded with the user of this machine, also what fails', async () => {
     await cli.json(['publish', 'hello'])
     const { code } = await cli.run(['delete-version', 'hello', crypto.randomUUID()])

@@ -3,6 +3,7 @@ import { getFunctionSettings } from '../../infra/functions/function-settings.ts'
 import { SETTINGS } from '../../infra/settings.ts'
 import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
 import { INDEXES, TABLE } from '../../lib/dynamodb/table/schema.ts'
+import { SETTINGS_TAG } from '../../lib/dynamodb/table/settings-tag.ts'
 import { findResource, findResources, synthesize } from './synthesize.ts'
 
 const template = synthesize()
@@ -45,6 +46,18 @@ describe('the table', () => {
       ({ AttributeName, AttributeType }: Record<string, string>) => [AttributeName, AttributeType],
     )
     expect(new Map(defined)).toEqual(expected)
+  })
+
+  it('tells commands how long items are kept, and whether there is an event bus', () => {
+    const tagOf = (context: Record<string, unknown>) =>
+      findResource(synthesize(context), 'AWS::DynamoDB::Table').Properties.Tags.find(
+        ({ Key }: { Key: string }) => Key === SETTINGS_TAG,
+      ).Value
+    expect(tagOf({})).toBe('AUDIT_RETENTION_DAYS=400')
+    const settings = { auditRetentionDays: 30, executionRetentionDays: 20, maxWaitDays: 10 }
+    expect(tagOf({ ...settings, eventBus: 'default' })).toBe(
+      'AUDIT_RETENTION_DAYS=30 EXECUTION_RETENTION_DAYS=20 MAX_WAIT_DAYS=10 EVENT_BUS=on',
+    )
   })
 
   it('is on demand, with point-in-time recovery', () => {
