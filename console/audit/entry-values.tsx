@@ -1,6 +1,6 @@
 import { isUuid } from '../../lib/core/ids.ts'
 import { LONGEST_CHANGE_MS } from '../../lib/core/limits.ts'
-import { AgentLink, RunLink, useNow } from '../components/values.tsx'
+import { AgentLink, Badge, RunLink, useNow } from '../components/values.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { useMe, useScope } from '../state/session.ts'
 import { type Entry, KIND_LABELS, nameOf, shorten, targetHref } from './audit.ts'
@@ -69,8 +69,7 @@ export function ResultBadge({ entry }: { entry: Entry }) {
   if (result === 'STARTED') return <StartedBadge at={entry.at} />
   const isFailed = result === 'FAILED'
   return (
-    <span class={`badge ${isFailed ? 'badge-error' : 'badge-success'}`}>
-      <span class="dot" aria-hidden="true" />
+    <Badge kind={isFailed ? 'error' : 'success'}>
       {isFailed ? (
         <span class="badge-code">
           <span class="visually-hidden">Failed: </span>
@@ -79,16 +78,11 @@ export function ResultBadge({ entry }: { entry: Entry }) {
       ) : (
         'Succeeded'
       )}
-    </span>
+    </Badge>
   )
 }
 
 function StartedBadge({ at }: { at: string }) {
   const isOpen = useNow() - Date.parse(at) < LONGEST_CHANGE_MS
-  return (
-    <span class={`badge ${isOpen ? 'badge-in_progress' : 'badge-warning'}`}>
-      <span class="dot" aria-hidden="true" />
-      {isOpen ? 'In progress' : 'Outcome unknown'}
-    </span>
-  )
+  return <Badge kind={isOpen ? 'in_progress' : 'warning'}>{isOpen ? 'In progress' : 'Outcome unknown'}</Badge>
 }

@@ -1,5 +1,6 @@
 import type { BatchRecord } from '../../lib/api/schemas/batch-record.ts'
 import { formatCount, formatPercent } from '../components/format.ts'
+import { Badge } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { BATCH_STATUSES, progressOf } from './batches.ts'
 
@@ -28,8 +29,7 @@ export function ProgressBar({ batch }: { batch: BatchRecord }) {
 export function BatchStatus({ batch: { status, error, counts } }: { batch: BatchRecord }) {
   const kind = status !== 'ENDED' ? 'in_progress' : error ? 'warning' : counts.ERROR > 0 ? 'error' : 'success'
   return (
-    <span class={`badge badge-${kind}`}>
-      <span class="dot" aria-hidden="true" />
+    <Badge kind={kind}>
       <span class="badge-code">
         {BATCH_STATUSES[status]}
         {status === 'ENDED' && !error && counts.ERROR > 0 && ' with failures'}
@@ -39,6 +39,6 @@ export function BatchStatus({ batch: { status, error, counts } }: { batch: Batch
           </>
         )}
       </span>
-    </span>
+    </Badge>
   )
 }

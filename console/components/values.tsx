@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
 import { useAgent } from '../api/agents.ts'
@@ -67,7 +68,24 @@ export function Elapsed({ since }: { since: string }) {
   )
 }
 
+type BadgeProps = {
+  /** Its color. None: neutral. */
+  kind?: 'success' | 'error' | 'in_progress' | 'waiting' | 'warning' | 'cancelled' | undefined
+  title?: string
+  children: ComponentChildren
+}
+
+/** A state, in a word or two. */
+export const Badge = ({ kind, title, children }: BadgeProps) => (
+  <span class={kind ? `badge badge-${kind}` : 'badge'} title={title}>
+    <span class="dot" aria-hidden="true" />
+    {children}
+  </span>
+)
+
 export const STATUS_LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }
+
+const STATUS_KINDS = { IN_PROGRESS: 'in_progress', SUCCESS: 'success', ERROR: 'error' } as const
 
 type StatusProps = {
   status: ExecutionRecord['status']
@@ -79,10 +97,9 @@ type StatusProps = {
 
 /** The status of an execution. */
 export function StatusBadge({ status, code, isWaiting = false }: StatusProps) {
-  const kind = isCancelled(code) ? 'cancelled' : isWaiting ? 'waiting' : status.toLowerCase()
+  const kind = isCancelled(code) ? 'cancelled' : isWaiting ? 'waiting' : STATUS_KINDS[status]
   return (
-    <span class={`badge badge-${kind}`}>
-      <span class="dot" aria-hidden="true" />
+    <Badge kind={kind}>
       {isCancelled(code) ? (
         'Cancelled'
       ) : status === 'ERROR' && code ? (
@@ -95,7 +112,7 @@ export function StatusBadge({ status, code, isWaiting = false }: StatusProps) {
       ) : (
         STATUS_LABELS[status]
       )}
-    </span>
+    </Badge>
   )
 }
 

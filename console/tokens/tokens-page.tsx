@@ -7,7 +7,7 @@ import { Segments, Table } from '../components/data.tsx'
 import { formatCountOf, formatExactTime, formatMinute } from '../components/format.ts'
 import { ListEnd } from '../components/list-end.tsx'
 import { NeedsScope, Page, Spinner } from '../components/page.tsx'
-import { Time } from '../components/values.tsx'
+import { Badge, Time } from '../components/values.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref } from '../state/location.ts'
 import { useMe, useScope } from '../state/session.ts'
@@ -103,19 +103,19 @@ function Tokens({ view, isCreating, onClose }: TokensProps) {
   )
 }
 
-const STATES: Record<TokenState, { label: string; badge: string }> = {
-  valid: { label: 'Valid', badge: 'badge-success' },
-  expiring: { label: 'Ends soon', badge: 'badge-warning' },
-  expired: { label: 'Expired', badge: '' },
-  revoked: { label: 'Revoked', badge: 'badge-error' },
-}
+const STATES = {
+  valid: { label: 'Valid', kind: 'success' },
+  expiring: { label: 'Ends soon', kind: 'warning' },
+  expired: { label: 'Expired', kind: undefined },
+  revoked: { label: 'Revoked', kind: 'error' },
+} as const
 
 type RowProps = { token: TokenRecord; onCreate: () => void; onChange: (token: TokenRecord) => void }
 
 function Row({ token, onCreate, onChange }: RowProps) {
   const now = Date.now()
   const state = stateOf(token, now)
-  const { label, badge } = STATES[state]
+  const { label, kind } = STATES[state]
   const isOwn = useMe()?.tokenId === token.id
   return (
     <tr class="token-row">
@@ -129,10 +129,7 @@ function Row({ token, onCreate, onChange }: RowProps) {
         </div>
       </th>
       <td>
-        <span class={`badge ${badge}`}>
-          <span class="dot" aria-hidden="true" />
-          {label}
-        </span>
+        <Badge kind={kind}>{label}</Badge>
         <div class="muted">
           <End token={token} state={state} />
         </div>

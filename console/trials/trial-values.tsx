@@ -1,15 +1,11 @@
 import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
 import { usePolling } from '../api/use-resource.ts'
+import { Badge } from '../components/values.tsx'
 import { stateOf } from './verdicts.ts'
 
 export function TrialBadge({ trial }: { trial: Pick<TrialRecord, 'status' | 'error'> }) {
   const { kind, label } = stateOf(trial)
-  return (
-    <span class={`badge badge-${kind}`}>
-      <span class="dot" aria-hidden="true" />
-      {label}
-    </span>
-  )
+  return <Badge kind={kind}>{label}</Badge>
 }
 
 /** Reads again while a trial is in progress. */

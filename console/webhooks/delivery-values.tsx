@@ -1,21 +1,16 @@
 import type { DeliveryRecord } from '../../lib/api/schemas/webhook-record.ts'
-import { RunLink } from '../components/values.tsx'
+import { Badge, RunLink } from '../components/values.tsx'
 import { toHref, toPath } from '../state/location.ts'
 
 const BADGES = {
-  DELIVERED: ['badge-success', 'Delivered'],
-  PENDING: ['badge-in_progress', 'Tried again'],
-  FAILED: ['badge-error', 'Failed'],
+  DELIVERED: ['success', 'Delivered'],
+  PENDING: ['in_progress', 'Tried again'],
+  FAILED: ['error', 'Failed'],
 } as const
 
 export function DeliveryBadge({ status }: { status: DeliveryRecord['status'] }) {
   const [kind, label] = BADGES[status]
-  return (
-    <span class={`badge ${kind}`}>
-      <span class="dot" aria-hidden="true" />
-      {label}
-    </span>
-  )
+  return <Badge kind={kind}>{label}</Badge>
 }
 
 /** The run or the batch that an event is about. */

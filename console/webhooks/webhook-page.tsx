@@ -3,7 +3,7 @@ import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Card, Facts } from '../components/data.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
-import { AgentLink, Time } from '../components/values.tsx'
+import { AgentLink, Badge, Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useScope } from '../state/session.ts'
 import { Deliveries } from './deliveries.tsx'
@@ -19,13 +19,12 @@ import {
 import { SecretDialog } from './secret-dialog.tsx'
 import { RotateButton, WebhookActions } from './webhook-actions.tsx'
 
-const BADGES = { enabled: 'badge-success', failing: 'badge-error', disabled: 'badge-warning' }
+const BADGES = { enabled: 'success', failing: 'error', disabled: 'warning' } as const
 
 export const StateBadge = ({ state: { kind, label, text } }: { state: WebhookState }) => (
-  <span class={`badge ${BADGES[kind]}`} title={text}>
-    <span class="dot" aria-hidden="true" />
+  <Badge kind={BADGES[kind]} title={text}>
     {label}
-  </span>
+  </Badge>
 )
 
 const PARENT = <a href="#/webhooks">Webhooks</a>
