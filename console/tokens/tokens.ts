@@ -2,8 +2,8 @@ import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import type { CreatedTokenRecord, TokenRecord } from '../../lib/api/schemas/token-record.ts'
 import type { Scope } from '../../lib/core/access.ts'
 import { requestJson } from '../api/request.ts'
-import { credentials } from '../state/session.ts'
-import { createStore, type Store } from '../state/store.ts'
+import { createSecretStore } from '../state/secret-store.ts'
+import type { Store } from '../state/store.ts'
 
 /** What `POST /v1/tokens` takes. What is absent is as for the token that is signed in. */
 export type NewToken = Pick<TokenRecord, 'name' | 'scopes' | 'expiresAt'> & {
@@ -26,10 +26,7 @@ export type ShownToken = {
   replaces: { token: TokenRecord; afterSeconds: number } | null
 }
 
-/** Kept here, and nowhere else, until the user says that it is stored: also when another page is opened meanwhile. */
-export const shownToken: Store<ShownToken | null> = createStore<ShownToken | null>(null)
-
-credentials.subscribe(() => shownToken.set(null))
+export const shownToken: Store<ShownToken | null> = createSecretStore<ShownToken>()
 
 export type TokenState = 'valid' | 'expiring' | 'expired' | 'revoked'
 

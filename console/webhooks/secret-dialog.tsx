@@ -1,7 +1,17 @@
 import { ShownOnceDialog } from '../components/shown-once.tsx'
 import { Time } from '../components/values.tsx'
-import { useStore } from '../state/store.ts'
-import { type ShownSecret, shownSecret } from './shown-secret.ts'
+import { createSecretStore } from '../state/secret-store.ts'
+import { type Store, useStore } from '../state/store.ts'
+
+/** A secret that the service has just made, and tells nobody again. */
+type ShownSecret = {
+  secret: string
+  isNew: boolean
+  /** Until then, the previous one is valid, too. ISO 8601 */
+  previousSecretExpiresAt: string | null
+}
+
+export const shownSecret: Store<ShownSecret | null> = createSecretStore<ShownSecret>()
 
 /** The secret that was just made, until the user has stored it. */
 export function SecretDialog() {

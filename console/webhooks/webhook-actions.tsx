@@ -8,7 +8,7 @@ import { useReopen } from '../components/typed-form.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate } from '../state/location.ts'
 import { DEFAULT_WEBHOOK, webhookPath } from './events.ts'
-import { shownSecret } from './shown-secret.ts'
+import { shownSecret } from './secret-dialog.tsx'
 import { WebhookDialog, webhookForm } from './webhook-dialog.tsx'
 import { findChanges, type WebhookFields } from './webhook-form.ts'
 
@@ -122,7 +122,7 @@ export function RotateButton({ id }: { id: string }) {
       secret: string
       previousSecretExpiresAt: string | null
     }>(path, { method: 'POST' })
-    shownSecret.set({ id, secret, isNew: false, previousSecretExpiresAt })
+    shownSecret.set({ secret, isNew: false, previousSecretExpiresAt })
     close()
   }
 

@@ -12,8 +12,7 @@ import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { DEFAULT_WEBHOOK, EVENT_TYPES, labelOfEvent, lastOutcomes, stateOf, webhookPath } from './events.ts'
-import { SecretDialog } from './secret-dialog.tsx'
-import { shownSecret } from './shown-secret.ts'
+import { SecretDialog, shownSecret } from './secret-dialog.tsx'
 import { WebhookDialog, webhookForm } from './webhook-dialog.tsx'
 import type { WebhookFields } from './webhook-form.ts'
 import { StateBadge, WebhookPage } from './webhook-page.tsx'
@@ -51,7 +50,7 @@ function Webhooks({ isCreating, onClose }: { isCreating: boolean; onClose: () =>
       method: 'POST',
       body,
     })
-    shownSecret.set({ id: made.id, secret: made.secret, isNew: true, previousSecretExpiresAt: null })
+    shownSecret.set({ secret: made.secret, isNew: true, previousSecretExpiresAt: null })
     onClose()
     reload()
   }
