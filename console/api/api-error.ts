@@ -24,13 +24,11 @@ export class ApiError extends Error {
   }
 }
 
-export const UNREACHABLE = 'Unreachable'
-
 /** The console itself refuses a change of what is not what the page shows. */
 export const CHANGED = 'ChangedMeanwhile'
 
 export const unreachable = (): ApiError =>
-  new ApiError('The service does not respond.', { status: 0, code: UNREACHABLE })
+  new ApiError('The service does not respond.', { status: 0, code: 'Unreachable' })
 
 /** The error of a response that is not successful. */
 export async function toApiError(response: Response): Promise<ApiError> {

@@ -69,7 +69,7 @@ async function load({ executionId, id }: { executionId: string; id: string }, si
 }
 
 /** Who decided what, when, and why. */
-export function OutcomeView({ outcome }: { outcome: Outcome }) {
+function OutcomeView({ outcome }: { outcome: Outcome }) {
   return (
     <div class="approval-outcome">
       <p>

@@ -5,7 +5,7 @@ import { Table } from './data.tsx'
 export type Series = { name: string; color: 1 | 2 | 3 }
 
 /** One bar: a value for each series, from the bottom up. `href`: where it leads. */
-export type ChartBar = { label: string; values: number[]; href?: string }
+type ChartBar = { label: string; values: number[]; href?: string }
 
 type Props = {
   /** What the chart shows, in words. */

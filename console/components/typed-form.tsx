@@ -9,7 +9,7 @@ const typedValues = new TypedValues()
 
 const keyOf = (me: MeRecord, name: string): string => formKey({ ...me, personId: personOf(me) }, name)
 
-export type TypedForm<T> = {
+type TypedForm<T> = {
   /** As it is typed. */
   form: T
   set: (change: Partial<T>) => void

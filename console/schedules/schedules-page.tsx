@@ -153,7 +153,7 @@ function Row({ schedule }: { schedule: ScheduleRecord }) {
 }
 
 /** What became of a time, with the run that it started. */
-export function LastFiring({ firing }: { firing: ScheduleRecord['firings'][number] }) {
+function LastFiring({ firing }: { firing: ScheduleRecord['firings'][number] }) {
   const { status, executionId, code } = firing
   if (executionId !== null) return <RunLink executionId={executionId} />
   return (

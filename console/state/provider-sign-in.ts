@@ -3,7 +3,7 @@ import { openStorage, readText, writeText } from './browser-storage.ts'
 import { createStore, type Store } from './store.ts'
 
 /** What this tab keeps while its user is at the identity provider. `page`: the fragment to return to. */
-export type PendingSignIn = { state: string; verifier: string; page: string }
+type PendingSignIn = { state: string; verifier: string; page: string }
 
 /** What the identity provider has sent the browser back with (RFC 6749, section 4.1.2; RFC 9207). */
 export type ProviderResponse = {

@@ -8,7 +8,7 @@ import { Field } from '../components/field.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { useMe } from '../state/session.ts'
 import { LABELS, SCOPE_HELP, toNewToken } from './token-form.ts'
-import { createToken, grantedScopes, shownToken } from './tokens.ts'
+import { createToken, shownToken } from './tokens.ts'
 
 const BY_DEFAULT: readonly string[] = ['run', 'read']
 
@@ -54,7 +54,7 @@ export function TokenDialog({ onCreate, onClose }: { onCreate: () => void; onClo
         </Field>
         <fieldset class="choices" aria-describedby={isWithoutScopes ? `${id}-scopes` : undefined}>
           <legend>{LABELS.scopes}</legend>
-          {grantedScopes(me).map((scope) => (
+          {(me?.scopes ?? []).map((scope) => (
             <label key={scope}>
               <input
                 type="checkbox"

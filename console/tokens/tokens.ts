@@ -1,6 +1,5 @@
 import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import type { CreatedTokenRecord, TokenRecord } from '../../lib/api/schemas/token-record.ts'
-import type { Scope } from '../../lib/core/access.ts'
 import { requestJson } from '../api/request.ts'
 import { createSecretStore } from '../state/secret-store.ts'
 import type { Store } from '../state/store.ts'
@@ -43,9 +42,6 @@ export function stateOf({ revokedAt, expiresAt }: TokenRecord, now: number): Tok
 
 export const hasEnded = (token: TokenRecord, now: number): boolean =>
   ['expired', 'revoked'].includes(stateOf(token, now))
-
-/** The scopes that a token can give to another one. */
-export const grantedScopes = (me: MeRecord | null): Scope[] => me?.scopes ?? []
 
 /** Whether the token that is signed in may create one that may do the same. Its agents and its tenant are within it. */
 export const mayReplace = (me: MeRecord | null, { scopes, rate }: TokenRecord): boolean =>

@@ -1,13 +1,11 @@
-import type { VersionDetails } from '../../lib/api/schemas/agent-record.ts'
 import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
+import type { Gate } from '../../lib/core/trial.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { Facts } from '../components/data.tsx'
 import { formatCount, formatCountOf, formatPercent, formatTime } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { countVerdicts, type Verdicts, withoutNames } from '../trials/verdicts.ts'
-
-export type Gate = NonNullable<VersionDetails['execution']['promotion']>
 
 /** What the current version asks of a trial, as phrases. */
 export function describeGate(gate: Gate): string[] {

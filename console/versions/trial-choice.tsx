@@ -1,6 +1,7 @@
 import { useId } from 'preact/hooks'
 import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
-import { describeGate, describeTrial, type Gate, trialHref } from './gate.tsx'
+import type { Gate } from '../../lib/core/trial.ts'
+import { describeGate, describeTrial, trialHref } from './gate.tsx'
 
 type Props = {
   gate: Gate | null

@@ -1,9 +1,9 @@
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
+import type { Gate } from '../../lib/core/trial.ts'
 import { findVersion } from '../api/agents.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import type { Gate } from './gate.tsx'
 
 const TRIALS = 20
 

@@ -1,6 +1,6 @@
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
 
-export type VersionState = 'current' | 'rollout' | 'draft' | 'retired' | 'superseded'
+type VersionState = 'current' | 'rollout' | 'draft' | 'retired' | 'superseded'
 
 type Version = Pick<VersionRecord, 'id' | 'status' | 'retiredAt' | 'rollout'>
 
