@@ -3,6 +3,7 @@ import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestPage } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
+import { fold } from '../components/fold.ts'
 import { toSearchParams } from '../state/location.ts'
 
 /** The agents that have arrived so far. `isComplete`: all pages have. */
@@ -68,5 +69,3 @@ export function searchAgents<Agent extends Searched>(agents: readonly Agent[], q
 }
 
 const nameOf = ({ title, slug, id }: Searched) => fold(`${title} ${slug} ${id}`)
-
-const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()

@@ -1,4 +1,5 @@
 import { timeOfId as timeOfUuidV7 } from '../../lib/core/ids.ts'
+import { fold } from '../components/fold.ts'
 
 /** What a search leads to. */
 export type Item = {
@@ -39,8 +40,6 @@ export function matchTexts<T>(items: readonly T[], textOf: (item: T) => string, 
   const begins = (item: T) => Number(fold(textOf(item)).startsWith(folded))
   return found.sort((a, b) => begins(b) - begins(a))
 }
-
-const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
 
 /** `a, b and c` */
 export const formatList = (texts: string[]): string =>

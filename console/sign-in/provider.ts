@@ -1,4 +1,5 @@
 import type { SignInSettings } from '../../lib/console-server/sign-in-settings.ts'
+import { isJsonObject, tryParseJson } from '../../lib/core/json/json.ts'
 
 /** Why a sign-in failed. `quote`: what the identity provider says about it; null if it says nothing. */
 export class SignInError extends Error {
@@ -82,8 +83,8 @@ export async function fetchJson(
       redirect: 'error',
       cache: 'no-store',
     })
-    const text = await response.text()
-    return { response, body: parseObject(text) }
+    const body = tryParseJson(await response.text())
+    return { response, body: isJsonObject(body) ? body : null }
   } catch {
     signal.throwIfAborted()
     const host = hostOf(settings)
@@ -93,14 +94,5 @@ export async function fetchJson(
     throw new SignInError(
       `${host} cannot be reached from this page. Check that this device is online, then try again. If it is, the provider may be down, or not allow requests from ${window.location.origin} (CORS).`,
     )
-  }
-}
-
-function parseObject(text: string): Answer['body'] {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : null
-  } catch {
-    return null
   }
 }

@@ -1,4 +1,5 @@
 import type { SignInSettings } from '../../lib/console-server/sign-in-settings.ts'
+import { isJsonObject, tryParseJson } from '../../lib/core/json/json.ts'
 import { openStorage, readText, writeText } from './browser-storage.ts'
 import { createStore, type Store } from './store.ts'
 
@@ -69,13 +70,11 @@ function takePending(state: string | null): PendingSignIn | null {
 }
 
 function readPending(text: string | null): PendingSignIn | null {
-  try {
-    const { state, verifier, page } = JSON.parse(text ?? '{}')
-    const isValid = [state, verifier, page].every((each) => typeof each === 'string')
-    return isValid ? { state, verifier, page: page.startsWith('#/') ? page : '#/' } : null
-  } catch {
-    return null
-  }
+  const value = tryParseJson(text ?? '')
+  if (!isJsonObject(value)) return null
+  const { state, verifier, page } = value
+  if (typeof state !== 'string' || typeof verifier !== 'string' || typeof page !== 'string') return null
+  return { state, verifier, page: page.startsWith('#/') ? page : '#/' }
 }
 
 function takeResume(): boolean {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from '../../lib/core/json/json.ts'
 import { keysOf, openStorage, readText, type TextStorage, writeText } from './browser-storage.ts'
 
 /**
@@ -65,10 +65,6 @@ export class TypedValues {
 }
 
 function parseObject(text: string | null): JsonObject | null {
-  try {
-    const value: Json = JSON.parse(text ?? 'null')
-    return isJsonObject(value) ? value : null
-  } catch {
-    return null
-  }
+  const value = tryParseJson(text ?? '')
+  return isJsonObject(value) ? value : null
 }

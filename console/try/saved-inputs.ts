@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../lib/core/json/json.ts'
+import { isJsonObject, tryParseJson } from '../../lib/core/json/json.ts'
 import { truncate } from '../../lib/schema/message-text.ts'
 import { openStorage, readText, type TextStorage, writeText } from '../state/browser-storage.ts'
 import { ownerKey } from '../state/typed-values.ts'
@@ -30,8 +30,8 @@ export class SavedInputs {
 
   /** By name. What someone else has written there is left out. */
   list(): SavedInput[] {
-    const values = parse(readText(this.storage, this.key))
-    const inputs = (Array.isArray(values) ? values : []).flatMap((value): SavedInput[] =>
+    const values = tryParseJson(readText(this.storage, this.key) ?? '')
+    const inputs = (Array.isArray(values) ? values : []).flatMap((value: unknown): SavedInput[] =>
       isJsonObject(value) && typeof value.name === 'string' && typeof value.text === 'string'
         ? [{ name: value.name, text: value.text }]
         : [],
@@ -76,11 +76,3 @@ export const toInputName = (typed: string): string =>
       .trim(),
     MAX_NAME,
   )
-
-function parse(text: string | null): Json {
-  try {
-    return JSON.parse(text ?? 'null')
-  } catch {
-    return null
-  }
-}

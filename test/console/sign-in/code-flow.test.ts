@@ -144,7 +144,7 @@ describe('beginSignIn', () => {
   it.each([
     ['status 404', () => new Response('<h1>', { status: 404 }), 'status 404'],
     ['a page', () => new Response('<h1>'), 'not with a JSON object'],
-    ['a list', () => Response.json([1]), 'another issuer'],
+    ['a list', () => Response.json([1]), 'not with a JSON object'],
     ['null', () => Response.json(null), 'not with a JSON object'],
     [
       'nothing, or without CORS',
