@@ -1,6 +1,7 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/api/schemas/batch-record.ts'
+import { MAX_CONCURRENCY } from '../../lib/core/batch.ts'
 import { MAX_COST_USD } from '../../lib/core/limits.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
@@ -135,8 +136,8 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
             class="batch-field"
             label="Lines at the same time"
             value={options.maxConcurrency}
-            range={{ min: 1, max: 500, step: 1 }}
-            placeholder="50"
+            range={{ ...MAX_CONCURRENCY, step: 1 }}
+            placeholder={String(MAX_CONCURRENCY.default)}
             onInput={(maxConcurrency) => set({ maxConcurrency })}
           />
           <NumberField

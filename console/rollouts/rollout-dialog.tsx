@@ -3,6 +3,7 @@ import type { TargetedSubmitEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { RolloutRecord } from '../../lib/api/schemas/rollout-record.ts'
+import { MAX_COST_INCREASE, ROLLOUT_MIN_RUNS, ROLLOUT_PERCENT } from '../../lib/core/limits.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
@@ -97,7 +98,7 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
   }
 
   const percent = Number(form.percent)
-  const isPercent = percent >= 1 && percent <= 100
+  const isPercent = percent >= ROLLOUT_PERCENT.min && percent <= ROLLOUT_PERCENT.max
   return (
     <form class="form" onSubmit={save}>
       <Restored typed={typed} />
@@ -128,7 +129,7 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
         class="rollout-field"
         label="Share of the runs (%)"
         value={form.percent}
-        range={{ min: 1, max: 100, step: 0.01 }}
+        range={{ ...ROLLOUT_PERCENT, step: 0.01 }}
         isRequired
         onInput={(value) => set({ percent: value })}
       />
@@ -151,14 +152,14 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
           class="rollout-field"
           label="a run costs more than now by over (%)"
           value={form.maxCostIncrease}
-          range={{ min: 0, max: 100_000, step: 0.01 }}
+          range={{ min: 0, max: MAX_COST_INCREASE * 100, step: 0.01 }}
           onInput={(value) => set({ maxCostIncrease: value })}
         />
         <NumberField
           class="rollout-field"
           label="and it has at least this many runs"
           value={form.minRuns}
-          range={{ min: 1, max: 1_000_000, step: 1 }}
+          range={{ ...ROLLOUT_MIN_RUNS, step: 1 }}
           onInput={(value) => set({ minRuns: value })}
         />
         <p class="muted">Empty: not for this reason. Both empty: never.</p>

@@ -1,5 +1,6 @@
 import type { RolloutBody } from '../../lib/api/schemas/bodies.ts'
 import type { RolloutRecord } from '../../lib/api/schemas/rollout-record.ts'
+import { ROLLOUT_MIN_RUNS } from '../../lib/core/limits.ts'
 
 /** A rollout as it is typed. Empty: the service does not end it for that reason. */
 export type RolloutForm = {
@@ -13,16 +14,13 @@ export type RolloutForm = {
   trial: string
 }
 
-/** Runs before the service judges a rollout, if nobody says (docs/rollouts.md). */
-const MIN_RUNS = '20'
-
 export const newRollout = (versionId: string): RolloutForm => ({
   versionId,
   percent: '10',
   key: 'tenant',
   maxErrorRate: '',
   maxCostIncrease: '',
-  minRuns: MIN_RUNS,
+  minRuns: String(ROLLOUT_MIN_RUNS.default),
   trial: '',
 })
 

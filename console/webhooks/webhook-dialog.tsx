@@ -1,6 +1,7 @@
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact'
 import { useId, useMemo, useRef, useState } from 'preact/hooks'
 import type { WebhookRecord } from '../../lib/api/schemas/webhook-record.ts'
+import { MAX_WEBHOOK_URL } from '../../lib/core/limits.ts'
 import { useAgents } from '../api/agents.ts'
 import { withLabels } from '../api/api-error.ts'
 import { Dialog, useAction } from '../components/dialog.tsx'
@@ -10,9 +11,6 @@ import { noEntries, Restored, readEntries, toFormData, useTypedForm } from '../c
 import { useMe } from '../state/session.ts'
 import { EVENT_LABELS, EVENT_SOURCES, EVENT_TYPES, isRunEvent, SOURCE_LABELS } from './events.ts'
 import { LABELS, toFields, type WebhookFields } from './webhook-form.ts'
-
-/** The limit of the API (`lib/core/limits.ts`). */
-const MAX_URL = 2_048
 
 type Props = {
   title: string
@@ -78,7 +76,7 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
               name="url"
               type="url"
               required
-              maxLength={MAX_URL}
+              maxLength={MAX_WEBHOOK_URL}
               placeholder="https://shop.example/events"
               autocomplete="off"
               spellcheck={false}

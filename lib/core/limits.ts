@@ -176,6 +176,14 @@ export const MAX_WEBHOOK_SELECTED = 50
 /** How long the previous secret of a webhook stays valid. */
 export const SECRET_OVERLAP_MS = 24 * 60 * 60 * 1000
 
+export const ROLLOUT_PERCENT = { min: 1, max: 100 } as const
+
+/** Runs of a version before its rollout is judged. */
+export const ROLLOUT_MIN_RUNS = { min: 1, max: 1_000_000, default: 20 } as const
+
+/** How much more a run may cost at most before a rollout is aborted, as a fraction. */
+export const MAX_COST_INCREASE = 1_000
+
 /** Executions are kept at least this long where there are destinations: deliveries are retried for three days. */
 export const MIN_RETENTION_DAYS = 5
 

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto'
 
 export const ROLLOUT_KEYS = ['tenant', 'execution'] as const
-export const ROLLOUT_PERCENT = { min: 1, max: 100 } as const
-/** Runs of a version before its rollout is judged. */
-export const ROLLOUT_MIN_RUNS = { min: 1, max: 1_000_000, default: 20 } as const
-export const MAX_COST_INCREASE = 1_000
 
 /** When the service ends a rollout by itself. Rates are fractions. */
 export type AbortRules = {

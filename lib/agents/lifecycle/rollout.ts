@@ -6,8 +6,9 @@ import {
   VersionNotFound,
   VersionRetired,
 } from '../../core/errors.ts'
+import { ROLLOUT_MIN_RUNS } from '../../core/limits.ts'
 import type { System } from '../../core/ports.ts'
-import { type AbortRules, ROLLOUT_MIN_RUNS, type Rollout } from '../../core/rollout.ts'
+import type { AbortRules, Rollout } from '../../core/rollout.ts'
 import { INTERVAL_MS, startOf } from '../../core/usage.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 import { forgetCurrentVersion } from '../resolve-version.ts'

@@ -12,15 +12,18 @@ import { isJsonPointer } from '../../core/json/pointer.ts'
 import {
   MAX_AGENT_STEPS,
   MAX_CODE_STEPS,
+  MAX_COST_INCREASE,
   MAX_COST_USD,
   MAX_TOKENS,
   MAX_WEBHOOK_SELECTED,
   MAX_WEBHOOK_URL,
+  ROLLOUT_MIN_RUNS,
+  ROLLOUT_PERCENT,
   RUNS_PER_MINUTE,
   TENANT_OPEN_EXECUTIONS,
 } from '../../core/limits.ts'
 import { EVENT_SOURCES, EVENT_TYPES } from '../../core/notification.ts'
-import { MAX_COST_INCREASE, ROLLOUT_KEYS, ROLLOUT_MIN_RUNS, ROLLOUT_PERCENT } from '../../core/rollout.ts'
+import { ROLLOUT_KEYS } from '../../core/rollout.ts'
 import { CATCH_UP_SECONDS, OVERLAPS } from '../../core/schedule.ts'
 import { MAX_IGNORED, MAX_TRIAL_RUNS, REPLAY_SOURCES, TRIAL_FEEDBACK, TRIAL_RUNS } from '../../core/trial.ts'
 import { tenant } from '../parameter-types.ts'
