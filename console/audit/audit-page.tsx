@@ -178,6 +178,6 @@ const Empty = ({ filters }: { filters: Filters }) => (
   <p class="empty">
     {isFiltered(filters)
       ? 'No change matches these filters.'
-      : 'Nothing was changed yet. Who publishes an agent, promotes a version, sets limits or deletes something is recorded here.'}
+      : 'Nothing was changed yet. Changes such as publishing an agent, promoting a version, setting limits or deleting something are recorded here.'}
   </p>
 )

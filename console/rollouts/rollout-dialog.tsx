@@ -140,7 +140,7 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
         onChoose={(key) => set({ key })}
       />
       <fieldset class="rollout-rules">
-        <legend>The service ends it by itself when</legend>
+        <legend>The service ends it automatically when</legend>
         <NumberField
           class="rollout-field"
           label="more than this share of its runs failed (%)"

@@ -64,9 +64,9 @@ const toFraction = (percent: string): number | null =>
 /** The percentage of the runs that the current version keeps. */
 export const restOf = (percent: number): number => Number((100 - percent).toFixed(2))
 
-/** When the service ends a rollout by itself, as sentences. */
+/** When the service ends a rollout automatically, as sentences. */
 export function describeRules(abort: RolloutRecord['abort']): string[] {
-  if (!abort) return ['The service does not end it by itself.']
+  if (!abort) return ['The service does not end it automatically.']
   const { maxErrorRate, maxCostIncrease, minRuns } = abort
   return [
     ...(maxErrorRate === null ? [] : [`more than ${toPercent(maxErrorRate)}% of its runs have failed`]),

@@ -60,7 +60,7 @@ function Rollouts() {
       <Card title="Ended" class="stack">
         {aborted.length > 0 && <Aborted agents={aborted} />}
         <p class="muted rollouts-note">
-          {aborted.length === 0 && 'The service has ended none by itself. '}
+          {aborted.length === 0 && 'The service has ended none automatically. '}
           Rollouts that people ended, promoted or replaced are in the{' '}
           {me && mayAudit(me) ? <a href="#/audit">audit log</a> : 'audit log'} of the service.
         </p>

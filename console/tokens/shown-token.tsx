@@ -54,17 +54,17 @@ function EndOfOld({ token, afterSeconds, onChange }: NonNullable<ShownToken['rep
   if (error)
     return (
       <>
-        <p class="field-error">The old token has not been given an end.</p>
+        <p class="field-error">The old token could not be ended.</p>
         <ErrorBox error={error} onRetry={start} />
       </>
     )
   return (
     <p role="status">
       {ended === null ? (
-        'The old token is given its end…'
+        'Ending the old token…'
       ) : ended.revokedAt !== null ? (
         <>
-          The old token is revoked since <Time value={ended.revokedAt} />.
+          The old token was revoked at <Time value={ended.revokedAt} />.
         </>
       ) : (
         <>

@@ -51,7 +51,7 @@ export function TokenActions({ token, onCreate, onChange }: Props) {
         >
           <p>
             Within a minute, requests with <VisibleText text={token.name} /> are rejected. This cannot be
-            undone: programs that use it need another token. To change over without a gap, rotate it.
+            undone: programs that use it need another token. To switch without a gap, rotate it.
           </p>
           {isOwn && (
             <p>
@@ -104,10 +104,10 @@ function RotationDialog({ token, isOwn, onCreate, onClose }: RotationProps) {
     <Dialog title="Rotate this token?" onClose={onClose}>
       <form ref={form} class="form token-form" onSubmit={submit}>
         <p>
-          A new token with the same name, scopes and limits is made and shown once.{' '}
-          <VisibleText text={token.name} />, as it is now, ends after the overlap, and never later than it
-          would have: programs that use it change over until then. The new one can be revoked; the end of the
-          old one cannot be moved back.
+          A new token with the same name, scopes and limits is created and shown once. The current{' '}
+          <VisibleText text={token.name} /> ends after the overlap, and never later than it would have:
+          programs that use it have to switch to the new one by then. The new one can be revoked; the end of
+          the old one cannot be moved back.
         </p>
         <Field
           label="Overlap"

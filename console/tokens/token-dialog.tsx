@@ -101,8 +101,8 @@ function Limits({ me }: { me: MeRecord | null }) {
           label={LABELS.agents}
           help={
             limitedTo === null
-              ? 'Slugs or IDs of the only agents that it may use, one a line. Empty: all of them.'
-              : 'Slugs or IDs, one a line: your token is limited to these. Empty: all of them.'
+              ? 'Slugs or IDs of the only agents that it may use, one per line. Empty: all of them.'
+              : 'Slugs or IDs, one per line: your token is limited to these. Empty: all of them.'
           }
         >
           {(attributes) => (
@@ -162,7 +162,7 @@ function Limits({ me }: { me: MeRecord | null }) {
 export const DaysField = ({ days }: { days: string }) => (
   <Field
     label={LABELS.expiresAt}
-    help="Empty: it never expires. A token that expires cannot create such a one."
+    help="Leave empty for a token that never expires. A token that expires cannot create one."
   >
     {(attributes) => (
       <input

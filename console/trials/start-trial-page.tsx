@@ -312,7 +312,7 @@ function Sources({ version, form, set }: FormProps & { version: VersionDetails }
       <Field
         class="trial-field"
         label={`${LABELS.ignore}, optional`}
-        help="Parts of outputs and of what tools are asked, as JSON Pointers, one a line: times, for example."
+        help="Parts of outputs and of what tools are asked, as JSON Pointers, one per line: times, for example."
       >
         {(attributes) => (
           <textarea

@@ -18,7 +18,7 @@ export type TrialForm = {
   /** Names of tools that are called. */
   live: string[]
   models: 'live' | 'recorded'
-  /** JSON Pointers, one a line. */
+  /** JSON Pointers, one per line. */
   ignore: string
   /** US dollars, as it was typed. */
   maxCost: string

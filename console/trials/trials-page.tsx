@@ -35,8 +35,8 @@ export function TrialsPage({ query }: { query: URLSearchParams }) {
       <NeedsScope scope="read">
         <div class="stack">
           <p class="muted trials-note">
-            A trial repeats runs that have ended on another version, and compares what comes out. Tools give
-            the results of then: nothing happens outside.
+            A trial repeats runs that have ended on another version, and compares what comes out. Tools return
+            the recorded results: nothing happens outside.
           </p>
           <Filters agent={agent} version={version} />
           <Trials key={`${agent} ${version}`} agent={agent} version={version} />

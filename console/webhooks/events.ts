@@ -50,7 +50,7 @@ export function stateOf({ enabled, disabledReason, failingSince }: WebhookRecord
     }
   if (enabled) return { kind: 'enabled', label: 'Enabled', text: 'It receives events.' }
   const reasons = {
-    gone: 'The service has disabled it: the receiver answered 410 (Gone), which says that it wants no more.',
+    gone: 'The service has disabled it: the receiver answered 410 (Gone), which means: stop sending.',
     failing: 'The service has disabled it: all deliveries have failed for three days.',
   }
   return {
@@ -58,7 +58,7 @@ export function stateOf({ enabled, disabledReason, failingSince }: WebhookRecord
     label: 'Disabled',
     text: disabledReason
       ? `${reasons[disabledReason]} Enable it when the receiver works again.`
-      : 'It was disabled by somebody. It receives nothing until it is enabled.',
+      : 'It was disabled by a user. It receives nothing until it is enabled.',
   }
 }
 

@@ -87,7 +87,7 @@ export function WebhookActions({ webhook, onChange }: Props) {
             </p>
           ) : (
             <p>
-              Within 30 seconds, it receives events again. Those of the meantime are not sent by themselves;
+              Within 30 seconds, it receives events again. Events in between are not sent automatically;
               deliveries that failed can be redelivered. Disable it to undo this.
             </p>
           )}
@@ -140,11 +140,11 @@ export function RotateButton({ id }: { id: string }) {
           onClose={close}
         >
           <p>
-            A new secret is made and shown once. For 24 hours, events are signed with it and with the one of
-            now, so that receivers can change over without losing any.
+            A new secret is created and shown once. For 24 hours, events are signed with it and with the
+            current secret, so that receivers can switch to it without losing any.
           </p>
           <p>
-            This cannot be undone. Another rotation within these hours ends the secret of now at once: rotate
+            This cannot be undone. Another rotation within these hours ends the current secret at once: rotate
             twice only if it has become known to others.
           </p>
         </ConfirmDialog>

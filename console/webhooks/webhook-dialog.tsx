@@ -113,14 +113,14 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
               name="agents"
               help={
                 limitedTo
-                  ? 'Slugs or IDs, one a line. Your token is limited to these agents: name some of them.'
-                  : 'Slugs or IDs, one a line. Empty: all of them.'
+                  ? 'Slugs or IDs, one per line. Your token is limited to these agents: name some of them.'
+                  : 'Slugs or IDs, one per line. Empty: all of them.'
               }
               items={selected.map((agentId) => agents?.get(agentId)?.slug ?? agentId)}
             />
             <Lines
               name="tenants"
-              help="One a line. Empty: all of them, and runs without a tenant."
+              help="One per line. Empty: all of them, and runs without a tenant."
               items={begin?.tenants ?? []}
             />
             <fieldset class="choices">
@@ -139,7 +139,7 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
             </fieldset>
             <Lines
               name="allowedHosts"
-              help="Hosts that may have a private address or use plain HTTP, one a line, such as localhost:8080."
+              help="Hosts that may have a private address or use plain HTTP, one per line, such as localhost:8080."
               items={begin?.allowedHosts ?? []}
             />
           </div>

@@ -334,7 +334,7 @@ describe('rotating a token', () => {
     const page = await openPage()
     const shown = await rotate(page, 'token 1', 'none: it is revoked at once')
     await shown.getByText('The new token never expires.').waitFor()
-    await shown.getByText(/The old token is revoked since/).waitFor()
+    await shown.getByText(/The old token was revoked at/).waitFor()
     expect(sent).toMatchObject([{ body: { expiresAt: null } }, { query: {} }])
   })
 
@@ -342,7 +342,7 @@ describe('rotating a token', () => {
     refused.revoke = problem(503, 'A service that this request depends on did not respond.')
     const page = await openPage()
     const shown = await rotate(page, 'ci')
-    await shown.getByText('The old token has not been given an end.').waitFor()
+    await shown.getByText('The old token could not be ended.').waitFor()
     await shown.getByText(TEXT).waitFor()
     refused.revoke = undefined
     await shown.getByRole('button', { name: 'Retry' }).click()

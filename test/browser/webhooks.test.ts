@@ -347,7 +347,7 @@ describe('a webhook', () => {
     await button(page, 'Disable…').click()
     await dialog(page, 'Disable this webhook?').getByText('Enable it to undo this.').waitFor()
     await button(page, 'Disable webhook').click()
-    await page.getByText('It was disabled by somebody.').waitFor()
+    await page.getByText('It was disabled by a user.').waitFor()
     await button(page, 'Enable…').click()
     await button(page, 'Enable webhook').click()
     await button(page, 'Disable…').waitFor()

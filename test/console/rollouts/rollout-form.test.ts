@@ -49,7 +49,7 @@ describe('restOf', () => {
 
 describe('describeRules', () => {
   it('names each rule, or says that there is none', () => {
-    expect(describeRules(null)).toEqual(['The service does not end it by itself.'])
+    expect(describeRules(null)).toEqual(['The service does not end it automatically.'])
     expect(describeRules({ maxErrorRate: 0.05, maxCostIncrease: 0.5, minRuns: 20 })).toEqual([
       'The service ends it when more than 5% of its runs have failed, after at least 20 runs.',
       'The service ends it when a run costs over 50% more than one of the current version in the same time, after at least 20 runs.',

@@ -32,7 +32,7 @@ describe('stateOf', () => {
   it.each([
     [{}, 'enabled', /receives events/],
     [{ failingSince: '2026-11-25T09:00:00.000Z' }, 'failing', /three days/],
-    [{ enabled: false }, 'disabled', /by somebody/],
+    [{ enabled: false }, 'disabled', /by a user/],
     [{ enabled: false, disabledReason: 'gone' as const }, 'disabled', /410/],
     [
       { enabled: false, disabledReason: 'failing' as const, failingSince: '2026-11-25T09:00:00.000Z' },

@@ -26,7 +26,7 @@ describe('toFields', () => {
     })
   })
 
-  it('has one item a line, so that a tenant can have a comma', () => {
+  it('has one item per line, so that a tenant can have a comma', () => {
     const form = formOf({
       ...{ url: 'https://a.example', types: 'batch.ended', agents: 'triage\n\n  price-order ' },
       ...{ tenants: 'acme, Ltd.\nglobex', sources: 'API', allowedHosts: 'localhost:8080' },
