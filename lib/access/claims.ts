@@ -1,7 +1,9 @@
 import { type Access, isScope, MAX_TOKEN_AGENTS, SCOPES, type Scope, TENANT_ID } from '../core/access.ts'
 import { Forbidden } from '../core/errors.ts'
 import { isSlug, isUuid, namePattern } from '../core/ids.ts'
-import { isJsonObject, type JsonObject, tryParseJson } from '../core/json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
+import { JsonError, parseJson } from '../core/json/parse-json.ts'
+import { isScopeClaim } from './protected-resource.ts'
 
 /** Lambda allows 4 KB for all variables of a function. */
 export const MAX_MAPPING_LENGTH = 2_500
@@ -24,7 +26,7 @@ const CLAIM_NAME = namePattern(200)
 
 /** @throws an Error that names the member and what is allowed */
 export function parseMapping(text: string): ClaimMapping {
-  const given = text.length <= MAX_MAPPING_LENGTH ? tryParseJson(text) : undefined
+  const given = text.length <= MAX_MAPPING_LENGTH ? parseText(text) : undefined
   if (!isJsonObject(given)) throw new Error(`must be ${MAPPING_RULE.replaceAll('`', '')}.`)
   const { organization, tenant, scopes, agents, ...others } = given
   rejectOthers(others, '')
@@ -40,6 +42,21 @@ export function parseMapping(text: string): ClaimMapping {
         : isAgentList(agents)
           ? agents
           : parseFromClaim(agents, 'agents', toAgents, AGENT_LIST),
+  }
+}
+
+/** Undefined if it is not JSON. @throws an Error that names a member that is repeated */
+function parseText(text: string): Json | undefined {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error
+    if (!error.names) return undefined
+    const [member, part, ...values] = error.names
+    const path = [member, part].filter((name) => name !== undefined).join('.')
+    throw new Error(
+      `${path}${values.map((name) => `[${JSON.stringify(name)}]`).join('')} appears more than once.`,
+    )
   }
 }
 
@@ -119,9 +136,12 @@ function rejectOthers(others: JsonObject, prefix: string): void {
 
 export type MappedAccess = Pick<Access, 'organizationId' | 'tenantId' | 'scopes' | 'agents'>
 
+/** The claims give no scope. A client may get one by asking the provider for more. */
+export class ScopeMissing extends Forbidden {}
+
 /**
  * What the claims of a verified token give. Errors name claims, never their values.
- * @throws Forbidden
+ * @throws Forbidden, ScopeMissing
  */
 export function mapClaims(mapping: ClaimMapping, claims: Record<string, unknown>): MappedAccess {
   const { organization, tenant, scopes, agents } = mapping
@@ -134,7 +154,7 @@ export function mapClaims(mapping: ClaimMapping, claims: Record<string, unknown>
       tenant && !(tenant.optional && findClaim(claims, tenant.claim) === undefined)
         ? findOne(tenant, claims, 'tenant', toTenant)
         : null,
-    scopes: Array.isArray(scopes) ? scopes : findSome(scopes, claims, 'scope', isScope),
+    scopes: Array.isArray(scopes) ? scopes : findScopes(scopes, claims),
     agents: agents && (Array.isArray(agents) ? agents : findAgents(agents, claims)),
   }
 }
@@ -157,16 +177,13 @@ function findClaim(claims: unknown, path: string[]): unknown {
   return value
 }
 
-/** Claims whose texts are lists of words: RFC 8693, section 4.2, and that of Microsoft Entra and Okta. */
-const WORDS = ['scope', 'scp']
-
 /** @param gives what the claim gives, a noun without article */
 function readTexts({ claim }: FromClaim<unknown>, claims: Record<string, unknown>, gives: string): string[] {
   const value = findClaim(claims, claim)
   if (value === undefined)
     throw new Forbidden(`The token has no claim ${show(claim)}, which gives its ${gives}.`)
   if (typeof value === 'string')
-    return WORDS.includes(claim.at(-1) ?? '') ? value.split(' ').filter((word) => word !== '') : [value]
+    return isScopeClaim(claim) ? value.split(' ').filter((word) => word !== '') : [value]
   if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value
   throw new Forbidden(
     `The claim ${show(claim)}, which gives its ${gives}, is neither a text nor a list of texts.`,
@@ -207,6 +224,14 @@ function findSome<T extends string>(
   )
   if (found.length === 0) throw unmapped(from.claim, gives)
   return [...new Set(found)]
+}
+
+function findScopes(from: FromClaim<Scope[]>, claims: Record<string, unknown>): Scope[] {
+  try {
+    return findSome(from, claims, 'scope', isScope)
+  } catch (error) {
+    throw error instanceof Forbidden ? new ScopeMissing(error.message) : error
+  }
 }
 
 function findAgents(from: FromClaim<string[]>, claims: Record<string, unknown>): string[] {

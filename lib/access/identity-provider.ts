@@ -8,16 +8,16 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose'
-import { type Access, type RefusedAccess, UNLIMITED } from '../core/access.ts'
+import { type Access, MAX_EXPIRES_AT, type RefusedAccess, UNLIMITED } from '../core/access.ts'
 import { Forbidden, Unavailable } from '../core/errors.ts'
 import { namePattern, subjectIdOf } from '../core/ids.ts'
 import { isJsonObject, type JsonObject, tryParseJson } from '../core/json/json.ts'
 import { type Environment, OIDC_AUDIENCE, OIDC_ISSUER, OIDC_MAPPING, requireEnv } from '../environment.ts'
 import { describeCause, logger } from '../logger.ts'
 import { isSecureUrl } from '../public-url.ts'
-import { type ClaimMapping, mapClaims, parseMapping } from './claims.ts'
+import { type ClaimMapping, mapClaims, parseMapping, ScopeMissing } from './claims.ts'
 import { parseAudiences, parseIssuer } from './identity-settings.ts'
-import { JWT_HEADER_PATTERN, MAX_JWT_CHARACTERS } from './tokens.ts'
+import { ID_TOKEN_CLAIMS, JWT_HEADER_PATTERN, MAX_JWT_CHARACTERS } from './tokens.ts'
 
 /** Neither `none` nor HMAC, for which the key that verifies is a secret that also signs. */
 const ALGORITHMS = [
@@ -103,8 +103,9 @@ async function verify(
 ): Promise<VerifiedClaims | null> {
   try {
     const { payload, protectedHeader } = await jwtVerify(token, findKey, options)
-    if (isForRequests(protectedHeader, payload)) return payload
-    logger.info('JSON Web Token rejected', { code: 'not a bearer token of a subject' })
+    const claim = findUnfit(protectedHeader, payload)
+    if (claim === undefined) return payload as VerifiedClaims
+    logger.info('JSON Web Token rejected', { code: 'NOT_A_BEARER_TOKEN', claim })
   } catch (error) {
     if (error instanceof Unavailable) throw error
     const { code = '', claim } = error as { code?: string; claim?: string }
@@ -119,16 +120,22 @@ async function verify(
 
 type VerifiedClaims = JWTPayload & { sub: string; exp: number }
 
-/** Tokens that are bound to a key of their client (`cnf`) are no bearer tokens: RFC 7800, RFC 9449. */
-const isForRequests = ({ typ }: JWTHeaderParameters, claims: JWTPayload): claims is VerifiedClaims =>
-  (typ === undefined || ACCESS_TOKEN.test(typ)) &&
-  claims.cnf === undefined &&
-  typeof claims.sub === 'string' &&
-  SUBJECT.test(claims.sub)
+/**
+ * The claim, or the parameter of the header, by which a valid token is not a bearer token of a subject. Those that are
+ * bound to a key of their client have `cnf`: RFC 7800, RFC 9449.
+ */
+function findUnfit({ typ }: JWTHeaderParameters, claims: JWTPayload): string | undefined {
+  const { sub, exp = 0 } = claims
+  if (typ !== undefined && !ACCESS_TOKEN.test(typ)) return 'typ'
+  if (typeof sub !== 'string' || !SUBJECT.test(sub)) return 'sub'
+  if (Math.floor(exp) > MAX_EXPIRES_AT) return 'exp'
+  return ['cnf', ...ID_TOKEN_CLAIMS].find((claim) => Object.hasOwn(claims, claim))
+}
 
 function toAccess(issuer: string, mapping: ClaimMapping, claims: VerifiedClaims): Access | RefusedAccess {
   const { sub: subject, exp } = claims
   const tokenId = subjectIdOf(issuer, subject)
+  const expiresAt = Math.floor(exp)
   const name = NAME_CLAIMS.map((claim) => claims[claim]).find(
     (value): value is string => typeof value === 'string' && NAME.test(value),
   )
@@ -139,11 +146,12 @@ function toAccess(issuer: string, mapping: ClaimMapping, claims: VerifiedClaims)
       tokenId,
       tokenName: name ?? subject.slice(0, MAX_NAME_CHARACTERS),
       subject,
-      expiresAt: Math.floor(exp),
+      expiresAt,
     }
   } catch (error) {
-    if (error instanceof Forbidden) return { tokenId, forbidden: error.message }
-    throw error
+    if (!(error instanceof Forbidden)) throw error
+    const lacksScope = error instanceof ScopeMissing && ({ lacksScope: true } as const)
+    return { tokenId, expiresAt, forbidden: error.message, ...lacksScope }
   }
 }
 

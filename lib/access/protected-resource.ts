@@ -28,7 +28,12 @@ export type ProtectedResource = {
   scopes: Scope[]
 }
 
-type Restricted = { path: string; scope?: Scope | Scope[] | 'any' }
+type NeededScope = Scope | Scope[] | 'any'
+type Restricted = { path: string; scope?: NeededScope }
+
+/** What a client asks for first: of several scopes of which one is enough, the first one grants least. */
+export const toAskedScopes = (scope: NeededScope): Scope[] =>
+  scope === 'any' ? MCP_SCOPES : [scope].flat().slice(0, 1)
 
 /** @param baseUrl of the service, without a slash at its end; undefined if it is not known */
 export function toProtectedResource(
@@ -39,7 +44,7 @@ export function toProtectedResource(
   const url = baseUrl && `${baseUrl}${METADATA_PATH}${path === MCP_PATH ? MCP_PATH : ''}`
   // Quotes would end the parameter of the header, or its value in API Gateway.
   const metadataUrl = url?.replace(/['"\\]/g, (quote) => `%${quote.charCodeAt(0).toString(16)}`)
-  return { provider, metadataUrl, scopes: scope === 'any' ? MCP_SCOPES : [scope].flat().slice(0, 1) }
+  return { provider, metadataUrl, scopes: toAskedScopes(scope) }
 }
 
 /** RFC 9728, section 2. @param path of the resource on the service: empty for all of it */
@@ -66,13 +71,19 @@ type ScopeMapping = Scope[] | { claim: string | string[]; values?: Record<string
 /** Claims with the scopes that the client asked for: RFC 9068, section 2.2.3, and those of Microsoft Entra and Okta. */
 const SCOPE_CLAIMS = ['scope', 'scp']
 
+/**
+ * Whether the words of a claim are scopes that the client asked the provider for, also if it is within others.
+ * @param path the names that lead to it
+ */
+export const isScopeClaim = (path: string[]): boolean => SCOPE_CLAIMS.includes(path.at(-1) ?? '')
+
 /** RFC 6749, section 3.3, without the quote that API Gateway puts around the value of a header. */
 const SCOPE_TOKEN = /^[\x21\x23-\x26\x28-\x5b\x5d-\x7e]+$/
 
 /** @param mapping JSON, which is valid; undefined in functions that do not need it */
 export function toProvider(issuer: string, mapping: string | undefined): Provider {
   const { scopes: rule } = (mapping ? JSON.parse(mapping) : { scopes: [] }) as { scopes: ScopeMapping }
-  const isAsked = !Array.isArray(rule) && SCOPE_CLAIMS.includes([rule.claim].flat().join('.'))
+  const isAsked = !Array.isArray(rule) && isScopeClaim([rule.claim].flat())
   if (!isAsked)
     // Its scopes do not matter. OpenID Connect has one that every provider knows; some refuse a request without any.
     return { issuer, toProviderScopes: () => (mapping ? ['openid'] : []), grants: () => false }

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { type Access, type TokenLimits, UNLIMITED } from '../core/access.ts'
 import type { Token } from '../core/agent.ts'
+import { isJsonObject, tryParseJson } from '../core/json/json.ts'
 import type { System, TokenStore } from '../core/ports.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -21,6 +22,12 @@ export const TOKEN_HEADER_PATTERN = `^[Bb][Ee][Aa][Rr][Ee][Rr] +aes_[0-9A-Za-z]{
 export const JWT_HEADER_PATTERN =
   '^[Bb][Ee][Aa][Rr][Ee][Rr] +ey[0-9A-Za-z_-]+[.][0-9A-Za-z_-]+[.][0-9A-Za-z_-]+$'
 export const MAX_JWT_CHARACTERS = 8_192
+
+/**
+ * Claims of ID tokens alone: OpenID Connect Core, sections 3.1.3.6 and 3.3.2.11. Not `nonce`, which access tokens of
+ * Keycloak before version 25 have too.
+ */
+export const ID_TOKEN_CLAIMS = ['at_hash', 'c_hash']
 
 /** `aes_` and 4 of the 43 characters: what is left is as hard to guess as a key of 232 bits. */
 const PREFIX_CHARACTERS = 8
@@ -93,7 +100,7 @@ export async function recordUse(tokens: TokenStore, { hash, lastUsedAt }: Token,
 
 /**
  * What is wrong with a rejected `Authorization` header. The same sentence whether its token exists or not, and for
- * everything that can be wrong with a JSON Web Token.
+ * everything that can be wrong with a JSON Web Token, except that it is an ID token.
  * @param issuer of the identity provider whose tokens are accepted too
  */
 export function describeMistake(header: string | undefined, issuer?: string): string {
@@ -101,12 +108,20 @@ export function describeMistake(header: string | undefined, issuer?: string): st
   if (/^bearer$/i.test(header.trim())) return 'The header has no token after "Bearer".'
   if (!/^bearer\s/i.test(header.trim())) return 'The header does not begin with "Bearer".'
   if (issuer && new RegExp(JWT_HEADER_PATTERN).test(header.trim()))
-    return 'The access token is invalid or has expired, or it is not for this service.'
+    return isIdToken(header)
+      ? 'The token is an ID token. Send the access token, which the provider issues with it.'
+      : 'The access token is invalid or has expired, or it is not for this service.'
   if (!new RegExp(TOKEN_HEADER_PATTERN).test(header.trim())) {
     const orJwt = issuer ? ', or a JSON Web Token' : ''
     return `What the header contains does not look like a token: "aes_" and ${RANDOM_CHARACTERS} letters and digits${orJwt}.`
   }
   return 'The token does not exist, has expired or was revoked.'
+}
+
+function isIdToken(header: string): boolean {
+  const [, payload = ''] = header.split('.')
+  const claims = tryParseJson(Buffer.from(payload, 'base64url').toString())
+  return isJsonObject(claims) && ID_TOKEN_CLAIMS.some((claim) => Object.hasOwn(claims, claim))
 }
 
 export const isTokenFormat = (text: string): boolean =>

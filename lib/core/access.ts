@@ -46,8 +46,16 @@ export type Access = TokenLimits & {
   expiresAt?: number
 }
 
+/** Of tokens of an identity provider. Later ends are numbers of milliseconds. */
+export const MAX_EXPIRES_AT = 999_999_999_999
+
 /** Someone whom the identity provider has identified, and whose claims give access to nothing. */
-export type RefusedAccess = Pick<Access, 'tokenId'> & { forbidden: string }
+export type RefusedAccess = Pick<Access, 'tokenId' | 'expiresAt'> & {
+  /** Why. */
+  forbidden: string
+  /** Set if it is for want of a scope, which clients may get by asking the provider for more. */
+  lacksScope?: true
+}
 
 /** Sends requests to public operations. */
 export const ANONYMOUS: Access = { ...UNLIMITED, organizationId: '', tokenId: '' }

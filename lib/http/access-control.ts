@@ -1,10 +1,17 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { assertAllTenants, assertScope, mayUseAgent, resolveTenant } from '../access/permissions.ts'
+import { readProvider, toAskedScopes } from '../access/protected-resource.ts'
 import { countRequest, largeBodyCounter } from '../access/rates.ts'
 import type { Operation } from '../api/routes.ts'
-import type { Access, Scope } from '../core/access.ts'
-import { AgentNotFound, Unauthorized } from '../core/errors.ts'
+import type { Access, RefusedAccess, Scope } from '../core/access.ts'
+import {
+  AgentNotFound,
+  Forbidden,
+  InsufficientScope,
+  type ServiceError,
+  Unauthorized,
+} from '../core/errors.ts'
 import type { RateStore } from '../core/ports.ts'
 import { OIDC_ISSUER } from '../environment.ts'
 import { fromAuthorizerContext } from './authorizer-context.ts'
@@ -25,10 +32,11 @@ export function accessControl(
   return {
     before: async ({ event }) => {
       const access = fromAuthorizerContext(event.requestContext.authorizer ?? {})
-      event.access = access
       // API Gateway caches what the authorizer returned, also beyond the end of the token.
       if (access.expiresAt !== undefined && access.expiresAt * 1_000 <= Date.now())
         throw new Unauthorized({ issuer: process.env[OIDC_ISSUER] })
+      if ('forbidden' in access) throw toRefusal(access, toAskedScopes(scope))
+      event.access = access
       await countRequest(rates, access)
       if (scope !== 'any') assertScope(access, ...[scope].flat())
       if (allTenants) assertAllTenants(access)
@@ -36,6 +44,14 @@ export function accessControl(
       await countBody?.(access, Buffer.byteLength(event.body ?? '', encoding))
     },
   }
+}
+
+/** A client that is signed in at the identity provider without a scope of the service can ask it for those it needs. */
+function toRefusal({ forbidden, lacksScope }: RefusedAccess, needed: Scope[]): ServiceError {
+  const provider = lacksScope && readProvider()
+  return provider && needed.some(provider.grants)
+    ? new InsufficientScope(forbidden, needed)
+    : new Forbidden(forbidden)
 }
 
 /** Limits the agent in the path and the tenant in the query to those of the token. Used after `queryParameters`. */

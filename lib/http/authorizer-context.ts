@@ -1,5 +1,5 @@
-import { type Access, isScope, type RefusedAccess } from '../core/access.ts'
-import { Forbidden, Unauthorized } from '../core/errors.ts'
+import { type Access, isScope, MAX_EXPIRES_AT, type RefusedAccess } from '../core/access.ts'
+import { Unauthorized } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 
 /** What the authorizer passes to the functions. API Gateway delivers every value as text. */
@@ -7,8 +7,15 @@ export type AuthorizerContext = Record<string, string>
 
 /** Values that are absent restrict nothing. The names of a token and of a tenant can contain any characters. */
 export function toAuthorizerContext(access: Access | RefusedAccess): AuthorizerContext {
-  if ('forbidden' in access)
-    return { tokenId: access.tokenId, forbidden: encodeURIComponent(access.forbidden.toWellFormed()) }
+  if ('forbidden' in access) {
+    const { tokenId, expiresAt, forbidden, lacksScope } = access
+    return {
+      tokenId,
+      forbidden: encodeURIComponent(forbidden.toWellFormed()),
+      ...(lacksScope && { lacksScope: 'true' }),
+      ...(expiresAt !== undefined && { expiresAt: String(expiresAt) }),
+    }
+  }
   const { organizationId, tokenId, tokenName, subject, expiresAt, scopes, agents, tenantId, rate } = access
   return {
     organizationId,
@@ -23,12 +30,8 @@ export function toAuthorizerContext(access: Access | RefusedAccess): AuthorizerC
   }
 }
 
-/**
- * @throws Forbidden if the claims of a token give access to nothing
- * @throws Unauthorized for any other context than one of `toAuthorizerContext`
- */
-export function fromAuthorizerContext(context: Record<string, unknown>): Access {
-  if (typeof context.forbidden === 'string') throw new Forbidden(decodeURIComponent(context.forbidden))
+/** @throws Unauthorized for any other context than one of `toAuthorizerContext` */
+export function fromAuthorizerContext(context: Record<string, unknown>): Access | RefusedAccess {
   const {
     organizationId,
     tokenId = '',
@@ -39,13 +42,22 @@ export function fromAuthorizerContext(context: Record<string, unknown>): Access 
     agents,
     tenantId,
     rate,
+    forbidden,
+    lacksScope,
   } = context
   const isValid =
-    context.forbidden === undefined &&
-    [tokenId, tokenName, subject, scopes, agents, tenantId].every(isOptionalText) &&
-    isOptionalNumber(rate, 4) &&
-    isOptionalNumber(expiresAt, 12)
-  if (!isValid || typeof organizationId !== 'string' || !isUuid(organizationId)) throw new Unauthorized()
+    [tokenId, tokenName, subject, scopes, agents, tenantId, forbidden].every(isOptionalText) &&
+    isOptionalNumber(rate, 9_999) &&
+    isOptionalNumber(expiresAt, MAX_EXPIRES_AT)
+  if (!isValid) throw new Unauthorized()
+  if (forbidden !== undefined)
+    return {
+      tokenId: String(tokenId),
+      forbidden: decodeURIComponent(String(forbidden)),
+      ...(lacksScope === 'true' && { lacksScope: true }),
+      ...(expiresAt !== undefined && { expiresAt: Number(expiresAt) }),
+    }
+  if (typeof organizationId !== 'string' || !isUuid(organizationId)) throw new Unauthorized()
   return {
     organizationId,
     tokenId: String(tokenId),
@@ -61,7 +73,7 @@ export function fromAuthorizerContext(context: Record<string, unknown>): Access 
 
 const isOptionalText = (value: unknown) => value === undefined || typeof value === 'string'
 
-const isOptionalNumber = (value: unknown, maxDigits: number) =>
-  value === undefined || (/^[1-9][0-9]*$/.test(String(value)) && String(value).length <= maxDigits)
+const isOptionalNumber = (value: unknown, max: number) =>
+  value === undefined || (/^[1-9][0-9]*$/.test(String(value)) && Number(value) <= max)
 
 const parseList = (text: unknown): string[] | null => (text === undefined ? null : String(text).split(','))

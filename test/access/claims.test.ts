@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ClaimMapping, MAX_MAPPING_LENGTH, mapClaims, parseMapping } from '../../lib/access/claims.ts'
+import { toProvider } from '../../lib/access/protected-resource.ts'
 import { MAX_TOKEN_AGENTS, SCOPES } from '../../lib/core/access.ts'
 import { Forbidden } from '../../lib/core/errors.ts'
 import { propertyRuns } from '../support/data/property-runs.ts'
@@ -124,6 +125,23 @@ describe('mapClaims', () => {
     const scope = 'openid run  read admin run'
     const claims = Array.isArray(claim) ? { access: { scope } } : { [claim]: scope }
     expect(map({ scopes: { claim } }, claims)).toMatchObject({ scopes: ['run', 'read'] })
+  })
+
+  it.each<[string | string[], boolean]>([
+    ['scope', true],
+    [['scp'], true],
+    [['access', 'scope'], true],
+    ['access.scope', false],
+    [['scope', 'granted'], false],
+    ['scopes', false],
+  ])('reads words of the claims by which clients ask for scopes, and only of these: %j', (claim, isAsked) => {
+    const path = [claim].flat()
+    const claims = path.reduceRight<unknown>((value, name) => ({ [name]: value }), 'run read')
+    const provider = toProvider('https://login.example', JSON.stringify({ scopes: { claim } }))
+    expect(provider.grants('run')).toBe(isAsked)
+    if (isAsked)
+      expect(map({ scopes: { claim } }, claims as object)).toMatchObject({ scopes: ['run', 'read'] })
+    else expect(refused({ scopes: { claim } }, claims as object)).toMatch(/no scope/)
   })
 
   it('gives the scopes of all values, and nothing to a token without one', () => {
@@ -264,6 +282,18 @@ describe('parseMapping', () => {
       /^agents\.values\["b"\]/,
     ],
     [{ organization: ACME, scopes: ['run'], rate: 1 }, 'rate is unknown.'],
+    [
+      `{"organization": "${ACME}", "scopes": ["manage"], "scopes": ["read"]}`,
+      'scopes appears more than once.',
+    ],
+    [
+      `{"organization": "${ACME}", "scopes": {"claim": "a", "values": {"x": ["manage"], "\\u0078": ["read"]}}}`,
+      'scopes.values["x"] appears more than once.',
+    ],
+    [
+      `{"organization": "${ACME}", "scopes": {"claim": "a", "claim": "b"}}`,
+      'scopes.claim appears more than once.',
+    ],
   ])('rejects %j', (given, message) => {
     const text = typeof given === 'string' ? given : JSON.stringify(given)
     expect(() => parseMapping(text)).toThrow(message)

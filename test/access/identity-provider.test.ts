@@ -91,6 +91,8 @@ describe('a token of the provider', () => {
   it.each([
     ['a list of audiences with one of ours', { aud: ['x', 'https://agents.example'] }],
     ['a start a moment ahead of our clock', { nbf: seconds() + 4 }],
+    ['the latest end', { exp: 999_999_999_999 }],
+    ['a nonce, as of earlier releases of Keycloak', { nonce: 'x' }],
     ['an end within a second', { exp: seconds() + 3_600.5 }],
     ['claims of any kind', JSON.parse('{"__proto__":{"scope":"x"},"constructor":1,"roles":[[1]],"n":1e400}')],
   ])('is accepted with %s', async (_, claims) => {
@@ -112,16 +114,31 @@ describe('a token of the provider', () => {
 
   it('names a claim that is missing or not mapped, and never a value', async () => {
     const tokenId = subjectIdOf(provider.issuer, 'ada')
-    expect(await identify(await provider.sign())).toEqual({
+    const exp = seconds() + 60
+    expect(await identify(await provider.sign({ exp }))).toEqual({
       tokenId,
+      expiresAt: exp,
       forbidden: 'The token has no claim "scope", which gives its scope.',
+      lacksScope: true,
     })
-    const refused = await identify(await sign({ scope: 'hidden' }))
+    const refused = await identify(await sign({ exp, scope: 'hidden' }))
     expect(refused).toEqual({
       tokenId,
+      expiresAt: exp,
       forbidden: expect.stringContaining('"scope" gives the token no scope'),
+      lacksScope: true,
     })
     expect(JSON.stringify(refused)).not.toContain('hidden')
+    const OIDC_MAPPING = JSON.stringify({
+      organization: ORGANIZATION,
+      tenant: { claim: 'customer' },
+      scopes: { claim: 'scope' },
+    })
+    expect(await open({ OIDC_MAPPING })(await sign({ exp, scope: 'openid' }))).toEqual({
+      tokenId,
+      expiresAt: exp,
+      forbidden: 'The token has no claim "customer", which gives its tenant.',
+    })
   })
 })
 
@@ -129,6 +146,7 @@ describe('a token is rejected', () => {
   it.each<[string, Claims]>([
     ['that has expired', { exp: seconds() - 6 }],
     ['without an end', { exp: undefined }],
+    ['with an end in milliseconds', { exp: Date.now() + 60_000 }],
     ['with an end that is no number', { exp: `${seconds() + 60}` }],
     ['that is not valid yet', { nbf: seconds() + 60 }],
     ['with a start that is no number', { nbf: 'now' }],
@@ -147,6 +165,8 @@ describe('a token is rejected', () => {
     ['with a subject that is a list', { sub: ['ada'] }],
     ['with a subject that is a number', { sub: 7 }],
     ['that is bound to a key of its client', { cnf: { jkt: 'x' } }],
+    ['that is an ID token, issued with an access token', { at_hash: 'MTIzNDU2Nzg5MDEyMzQ1Ng' }],
+    ['that is an ID token, issued with a code', { c_hash: 'MTIzNDU2Nzg5MDEyMzQ1Ng' }],
   ])('%s', async (_, claims) => {
     expect(await identify(await sign(claims))).toBeNull()
   })

@@ -1,6 +1,9 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { getOperation, type OperationName, operations } from '../../lib/api/routes.ts'
+import type { RefusedAccess } from '../../lib/core/access.ts'
+import { OIDC_ISSUER, OIDC_MAPPING } from '../../lib/environment.ts'
+import { toAuthorizerContext } from '../../lib/http/authorizer-context.ts'
 import { system } from '../../lib/system.ts'
 import { localHandlers } from '../support/service/local-handlers.ts'
 
@@ -49,4 +52,68 @@ describe.each(protectedOperations)('%s', (name) => {
     const result = (await handlers[name](event, {})) as APIGatewayProxyResult
     expect([200, 400, 404, 422]).toContain(result.statusCode)
   })
+})
+
+describe('someone of the identity provider whom it gives access to nothing', () => {
+  const REFUSED = { tokenId: system.newId(), forbidden: 'The token has no claim "scope".' }
+  const inAMinute = () => Math.floor(Date.now() / 1_000) + 60
+
+  afterEach(() => void vi.unstubAllEnvs())
+
+  async function send(name: OperationName, refused: Partial<RefusedAccess>, scopes: unknown) {
+    vi.stubEnv(OIDC_ISSUER, 'https://login.example')
+    vi.stubEnv(OIDC_MAPPING, JSON.stringify({ organization: system.newId(), scopes }))
+    const context = toAuthorizerContext({ ...REFUSED, expiresAt: inAMinute(), ...refused })
+    const { statusCode, headers, body } = (await handlers[name](
+      createEvent(name, context),
+      {},
+    )) as APIGatewayProxyResult
+    const { code, detail } = JSON.parse(body)
+    return { status: statusCode, code, detail, challenge: headers?.['WWW-Authenticate'] }
+  }
+
+  const FORBIDDEN = { status: 403, code: 'Forbidden', detail: REFUSED.forbidden }
+  const WORDS = { claim: 'scope' }
+  const challengeFor = (scope: string) =>
+    expect.stringContaining(
+      `Bearer error="insufficient_scope", error_description="The token lacks a scope.", scope="${scope}"`,
+    )
+
+  it.each<[OperationName, string]>([
+    ['serve-mcp', 'run read'],
+    ['list-agents', 'read'],
+    ['delete-version', 'manage'],
+  ])('is asked for the scopes of the operation if it lacks all: %s', async (name, scope) => {
+    expect(await send(name, { lacksScope: true }, WORDS)).toEqual({
+      ...FORBIDDEN,
+      challenge: challengeFor(scope),
+    })
+  })
+
+  it('is asked for them by their names at the provider', async () => {
+    const scopes = { claim: 'scp', values: { 'Agents.Use': ['run', 'read'], 'Agents.Read': ['read'] } }
+    const { challenge } = await send('serve-mcp', { lacksScope: true }, scopes)
+    expect(challenge).toEqual(challengeFor('Agents.Use Agents.Read'))
+  })
+
+  it.each<[string, Partial<RefusedAccess>, unknown]>([
+    ['it lacks something else', {}, WORDS],
+    ['its scopes come from roles', { lacksScope: true }, { claim: 'roles' }],
+    ['the provider has no scope for it', { lacksScope: true }, { claim: 'scope', values: { r: ['manage'] } }],
+  ])('is asked for nothing if that would not help: %s', async (_, refused, scopes) => {
+    expect(await send('list-agents', refused, scopes)).toEqual({ ...FORBIDDEN, challenge: undefined })
+  })
+
+  it.each([{}, { lacksScope: true as const }])(
+    'gets 401 when its token has expired since: %j',
+    async (refused) => {
+      const expiresAt = Math.floor(Date.now() / 1_000)
+      const { status, code, challenge } = await send('serve-mcp', { ...refused, expiresAt }, WORDS)
+      expect([status, code, challenge]).toEqual([
+        401,
+        'Unauthorized',
+        expect.stringContaining('error="invalid_token"'),
+      ])
+    },
+  )
 })

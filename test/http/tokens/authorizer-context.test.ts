@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Access, MAX_TOKEN_AGENTS, SCOPES, UNLIMITED } from '../../../lib/core/access.ts'
-import { Forbidden, Unauthorized } from '../../../lib/core/errors.ts'
+import { type Access, MAX_EXPIRES_AT, MAX_TOKEN_AGENTS, SCOPES, UNLIMITED } from '../../../lib/core/access.ts'
+import { Unauthorized } from '../../../lib/core/errors.ts'
 import { fromAuthorizerContext, toAuthorizerContext } from '../../../lib/http/authorizer-context.ts'
 import { system } from '../../../lib/system.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
@@ -20,7 +20,7 @@ describe('the context of the authorizer', () => {
       tokenId: fc.uuid(),
       tokenName: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 100 }),
       subject: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 255 }),
-      expiresAt: fc.integer({ min: 1, max: 999_999_999_999 }),
+      expiresAt: fc.integer({ min: 1, max: MAX_EXPIRES_AT }),
       scopes: fc.option(fc.subarray([...SCOPES], { minLength: 1 })),
       agents: fc.option(fc.array(fc.stringMatching(/^[a-z0-9]{1,9}(-[a-z0-9]{1,9})?$/), { minLength: 1 })),
       tenantId: fc.option(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 128 })),
@@ -45,7 +45,7 @@ describe('the context of the authorizer', () => {
       rate: 1_000,
       tokenName: '日'.repeat(100),
       subject: '|'.repeat(255),
-      expiresAt: 999_999_999_999,
+      expiresAt: MAX_EXPIRES_AT,
     })
     expect(JSON.stringify(toAuthorizerContext(access)).length).toBeLessThan(7_000)
   })
@@ -53,11 +53,14 @@ describe('the context of the authorizer', () => {
   it('carries why someone is refused, whatever else it has', () => {
     const { organizationId, tokenId } = anAccess()
     const forbidden = 'The token has no claim "Größe, 日", which gives its tenant.'
-    const context = toAuthorizerContext({ tokenId, forbidden })
+    const refused = { tokenId, forbidden, expiresAt: 1_900_000_000 }
+    const context = toAuthorizerContext(refused)
     expect(Object.values(context).filter((value) => !/^[\x20-\x7e]*$/.test(value))).toEqual([])
     expect(context.tokenId).toBe(tokenId)
     for (const given of [context, { ...context, organizationId }])
-      expect(() => fromAuthorizerContext(given)).toThrow(new Forbidden(forbidden))
+      expect(fromAuthorizerContext(given)).toEqual(refused)
+    const lacking = { ...refused, lacksScope: true as const }
+    expect(fromAuthorizerContext(toAuthorizerContext(lacking))).toEqual(lacking)
     for (const wrong of [null, 7, []])
       expect(() => fromAuthorizerContext({ ...context, organizationId, forbidden: wrong })).toThrow(
         Unauthorized,
@@ -81,6 +84,7 @@ describe('the context of the authorizer', () => {
     ['a rate that is not a number', { rate: 'many' }],
     ['a rate of 0', { rate: '0' }],
     ['an end that is not a number', { expiresAt: 'never' }],
+    ['an end in milliseconds', { expiresAt: '1900000000000' }],
     ['a list', { scopes: ['run'] }],
     ['null', { agents: null }],
     ['an organization that is not a UUID', { organizationId: 'a' }],

@@ -89,6 +89,13 @@ describe('describeMistake', () => {
     )
   })
 
+  it.each(['at_hash', 'c_hash'])('says to send the access token in place of an ID token: %s', (claim) => {
+    const idToken = [header, Buffer.from(JSON.stringify({ [claim]: 'x' })).toString('base64url'), 'AAAA']
+    expect(describeMistake(`Bearer ${idToken.join('.')}`, 'https://login.example')).toBe(
+      'The token is an ID token. Send the access token, which the provider issues with it.',
+    )
+  })
+
   it('says what a token looks like if there is no identity provider', () => {
     expect(describeMistake(`Bearer ${header}.${claims}.AAAA`)).toMatch(/does not look like a token: "aes_"/)
     expect(describeMistake('Bearer a.b.c', 'https://login.example')).toMatch(

@@ -213,7 +213,8 @@ describe('a challenge', () => {
     ],
     ['a scope that every provider has, if others do not matter', { claim: 'groups' }, 'openid'],
     ['the same if all tokens have the same scopes', ['run', 'read'], 'openid'],
-    ['the same for another claim of that name', { claim: ['realm', 'scope'] }, 'openid'],
+    ['the same for claims within one of that name', { claim: ['scope', 'realm'] }, 'openid'],
+    ['a claim of that name within others', { claim: ['realm', 'scope'] }, 'run read'],
   ])('asks for scopes of the provider: %s', async (_, scopes, expected) => {
     stubProvider(scopes)
     const { send } = await serve()
