@@ -1,23 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { Unavailable } from '../../lib/core/errors.ts'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
+import { inject as injectFaults } from '../support/proxy/faults.ts'
+import { type ProxyRequest, startProxy } from '../support/proxy/start-proxy.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
-
-/** Tokens that cannot be ended. */
-const { failing } = vi.hoisted(() => ({ failing: new Set<string>() }))
-vi.mock(import('../../lib/access/manage-tokens.ts'), async (importOriginal) => {
-  const original = await importOriginal()
-  return {
-    ...original,
-    async revokeToken(stores, params) {
-      if (failing.has(params.tokenId)) throw new Unavailable(new Error('throttled'))
-      return original.revokeToken(stores, params)
-    },
-  }
-})
 
 const cli = newCli()
 afterAll(cli.remove)
@@ -230,22 +218,31 @@ describe('tokens', () => {
   })
 
   it('shows the new token also if the old one cannot be ended', async () => {
-    const old = await cli.json(['tokens', 'create', '--name', 'q', '--org', org.id])
-    failing.add(old.id)
-    const { code, stdout, stderr } = await cli.run(['tokens', 'rotate', old.id])
+    let ended = ''
+    const endsToken = ({ operation, body }: ProxyRequest) =>
+      ended !== '' && operation === 'UpdateItem' && body.includes(ended)
+    const faults = injectFaults((request) => (endsToken(request) ? 'throttle' : null))
+    const proxy = await startProxy(inject('dynamodb'), faults)
+    onTestFinished(proxy.stop)
+    const environment = { DYNAMODB_ENDPOINT: proxy.url }
+    const { id: orgId } = await cli.json(['orgs', 'create', '--name', 'Throttled'], { environment })
+    const create = ['tokens', 'create', '--name', 'q', '--org', orgId]
+    const old = await cli.json(create, { environment })
+    ended = hashOf(old.token)
+    const { code, stdout, stderr } = await cli.run(['tokens', 'rotate', old.id], { environment })
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^aes_[0-9A-Za-z]{43}\n$/)])
     expect(stderr).toMatch(/^Created token "q", /)
     expect(stderr).toContain(`The old one, ${old.id}, may still be valid, because it could not be ended: `)
     expect(stderr).toContain(`npm run agents -- tokens revoke ${old.id}\n`)
 
-    const rotated = await cli.json(['tokens', 'rotate', old.id], { code: 1 })
+    const rotated = await cli.json(['tokens', 'rotate', old.id], { code: 1, environment })
     expect(rotated).toMatchObject({
       token: expect.stringMatching(/^aes_[0-9A-Za-z]{43}$/),
       ...{ replacedId: old.id, replacedEndsAt: old.expiresAt },
       error: { code: 'Unavailable', message: expect.stringContaining(`tokens revoke ${old.id}`) },
     })
-    expect((await find(rotated.id))?.revokedAt).toBeNull()
-    failing.delete(old.id)
+    const listed: Listed[] = await cli.json(['tokens', 'list', '--org', orgId], { environment })
+    expect(listed.find(({ id }) => id === rotated.id)?.revokedAt).toBeNull()
   })
 
   it('rotates no token of another organization', async () => {
