@@ -158,6 +158,14 @@ describe('the search opens', () => {
     expect(await page.getByRole('dialog').count()).toBe(1)
   })
 
+  it('and the whole page is dimmed, to its right edge', async () => {
+    const page = await openConsole('#/agents')
+    await search(page, 'x')
+    const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
+    const pixel = (x: number) => page.screenshot({ clip: { x, y: height - 20, width: 1, height: 1 } })
+    expect(await pixel(width - 1)).toEqual(await pixel(width - 40))
+  })
+
   it('loads its script only then', async () => {
     const page = await openConsole()
     await page.waitForLoadState('networkidle')
