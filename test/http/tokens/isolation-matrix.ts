@@ -21,7 +21,7 @@ const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'get-resource-metadata': [404, 404, 404, 404, 404, 404, 404, 404, 404],
   'get-mcp-resource-metadata': [404, 404, 404, 404, 404, 404, 404, 404, 404],
   'get-me': [/*          */ 403, 200, 403, 403, 403, 200, 200, 200, 200],
-  // Tools have a matrix of their own: test/mcp/isolation.test.ts.
+  // Tools have a matrix of their own: test/mcp/isolation.slow.test.ts.
   'serve-mcp': [/*       */ 200, 200, 200, 200, 200, 200, 200, 200, 200],
   'list-agents': [/*     */ 403, 200, 403, 403, 403, 200, 200, ABSENT, ABSENT],
   'get-agent': [/*       */ 403, 200, 403, 403, 403, 200, 200, 404, 404],
