@@ -158,23 +158,32 @@ function Limits({ me }: { me: MeRecord | null }) {
   )
 }
 
-/** @param days empty for never */
-export const DaysField = ({ days }: { days: string }) => (
-  <Field
-    label={LABELS.expiresAt}
-    help="Leave empty for a token that never expires. A token that expires cannot create one."
-  >
-    {(attributes) => (
-      <input
-        {...attributes}
-        name="days"
-        type="number"
-        inputMode="numeric"
-        min={TOKEN_LIFETIME_DAYS.min}
-        max={TOKEN_LIFETIME_DAYS.max}
-        step={1}
-        defaultValue={days}
-      />
-    )}
-  </Field>
-)
+/** @param days empty for never: people who signed in at the identity provider cannot create such a token */
+export function DaysField({ days }: { days: string }) {
+  const isPerson = typeof useMe()?.subject === 'string'
+  const max = isPerson ? TOKEN_LIFETIME_DAYS.maxOfPerson : TOKEN_LIFETIME_DAYS.max
+  return (
+    <Field
+      label={LABELS.expiresAt}
+      help={
+        isPerson
+          ? `At most ${max}, because you have signed in with your account.`
+          : 'Leave empty for a token that never expires. If your token expires, the new one can live only as long.'
+      }
+    >
+      {(attributes) => (
+        <input
+          {...attributes}
+          name="days"
+          type="number"
+          inputMode="numeric"
+          required={isPerson}
+          min={TOKEN_LIFETIME_DAYS.min}
+          max={max}
+          step={1}
+          defaultValue={isPerson ? String(Math.min(Number(days || max), max)) : days}
+        />
+      )}
+    </Field>
+  )
+}

@@ -2,7 +2,7 @@ import { type Access, type Scope, TOKEN_LIFETIME_DAYS, type TokenLimits } from '
 import type { Token } from '../core/agent.ts'
 import { BY_ID, type PageQuery, parsePage, withoutOthers } from '../core/cursor.ts'
 import { InputSchemaMismatch, ServiceError, TokenNotFound, type Violation } from '../core/errors.ts'
-import { agentIdFrom } from '../core/ids.ts'
+import { agentIdFrom, timeOfId } from '../core/ids.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
 import type { Page, System, TokenStore } from '../core/ports.ts'
 import { hasScope, visibilityOf } from './permissions.ts'
@@ -14,6 +14,9 @@ type Stores = { tokens: TokenStore; system: System }
 export const DEFAULT_SCOPES: Scope[] = ['run', 'read']
 
 const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Clients compute `expiresAt` with clocks of their own. */
+const CLOCK_TOLERANCE_MS = 5 * 60 * 1000
 
 /** Pages of the list that one request looks at for the tokens that a limited one may see. */
 const MAX_PAGES = 20
@@ -61,9 +64,9 @@ export async function createToken(
     tenantId: given.tenantId === undefined ? access.tenantId : given.tenantId,
     rate: given.rate === undefined ? access.rate : given.rate,
   }
-  assertHeld(access, { ...limits, expiresAt: given.expiresAt })
   const now = system.now()
-  const lifetimeMs = lifetimeOf(given.expiresAt, now)
+  assertHeld(access, { ...limits, expiresAt: given.expiresAt }, now)
+  const lifetimeMs = lifetimeOf(access, given.expiresAt, now)
   const created = newToken({
     system: { ...system, now: () => now },
     organizationId,
@@ -121,6 +124,7 @@ function withoutRepetitions(organizationId: string, agents: string[] | null): st
 function assertHeld(
   access: Access,
   { scopes, agents, tenantId, rate, expiresAt }: TokenLimits & Pick<GivenToken, 'expiresAt'>,
+  now: number,
 ): void {
   const errors: Violation[] = []
   const refuse = (name: string, allowed: string) =>
@@ -133,19 +137,36 @@ function assertHeld(
     refuse('tenantId', 'the tenant of your token, or absent')
   if (access.rate !== null && (rate === null || rate > access.rate))
     refuse('rate', `an integer from 1 to ${access.rate}, the rate of your token`)
-  if (access.expiresAt !== undefined && expiresAt === null)
-    refuse('expiresAt', 'a time, because your token expires, too')
+  const maxMs = maxLifetimeOf(access)
+  const lifetimeMs = expiresAt === null ? null : expiresAt === undefined ? 0 : Date.parse(expiresAt) - now
+  if (maxMs !== null && (lifetimeMs === null || lifetimeMs > maxMs + CLOCK_TOLERANCE_MS)) {
+    const reason =
+      access.subject === undefined
+        ? 'it may live as long as your token, from its creation to its end'
+        : `tokens that people create live for ${TOKEN_LIFETIME_DAYS.maxOfPerson} days at most`
+    refuse('expiresAt', `at most ${new Date(now + maxMs).toISOString()}, because ${reason}`)
+  }
   if (errors.length === 0) return
   const detail = `Your token cannot create one that may do more than itself. ${errors.map(({ message }) => message).join(' ')}`
   throw new ServiceError('Forbidden', detail, { errors })
 }
 
+/**
+ * How long a token may live that the caller creates: null for as long as it likes. A token that expires passes on its
+ * own lifetime, not what is left of it, so that it can be replaced.
+ */
+export function maxLifetimeOf({ tokenId, subject, expiresAt }: Access): number | null {
+  if (subject !== undefined) return TOKEN_LIFETIME_DAYS.maxOfPerson * DAY_MS
+  return expiresAt === undefined ? null : expiresAt * 1_000 - timeOfId(tokenId)
+}
+
 /** @throws InputSchemaMismatch */
-function lifetimeOf(expiresAt: string | null | undefined, now: number): number | null {
+function lifetimeOf(access: Access, expiresAt: string | null | undefined, now: number): number | null {
   if (expiresAt === null) return null
   const { default: days, max } = TOKEN_LIFETIME_DAYS
   const lifetimeMs = expiresAt === undefined ? days * DAY_MS : Date.parse(expiresAt) - now
-  if (lifetimeMs > 0 && lifetimeMs <= max * DAY_MS) return lifetimeMs
+  const maxMs = maxLifetimeOf(access) ?? max * DAY_MS
+  if (lifetimeMs > 0 && lifetimeMs <= max * DAY_MS) return Math.min(lifetimeMs, maxMs)
   const message = `/expiresAt must be in the future, and at most ${max} days from now; null for a token that does not expire.`
   throw new InputSchemaMismatch([{ path: '/expiresAt', message }])
 }

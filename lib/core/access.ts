@@ -27,12 +27,16 @@ export const MAX_TOKEN_AGENTS = 50
 /** The highest rate that one item can count: DynamoDB writes 1,000 units per second to a partition key. */
 export const MAX_TOKEN_RATE = 1_000
 
-export const TOKEN_LIFETIME_DAYS = { min: 1, max: 3_650, default: 90 } as const
+/** `maxOfPerson`: of tokens that someone creates who signed in at the identity provider. */
+export const TOKEN_LIFETIME_DAYS = { min: 1, max: 3_650, default: 90, maxOfPerson: 366 } as const
 
 /** How long a token that is replaced by another one stays valid at most: 30 days. */
 export const MAX_OVERLAP_SECONDS = 2_592_000
 
 export const MAX_TOKEN_NAME = 100
+
+/** Of tokens of an identity provider, in characters: with the other headers, API Gateway takes no more than 10,240. */
+export const MAX_JWT_CHARACTERS = 8_192
 
 /** Who sends a request: the organization and the limits of the token. */
 export type Access = TokenLimits & {

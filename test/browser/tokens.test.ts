@@ -270,6 +270,24 @@ describe('creating a token', () => {
     expect(sent[0]?.body).toMatchObject({ scopes: ['read'], agents: ['echo'], tenantId: 'acme', rate: 20 })
   })
 
+  it('lets a person who signed in choose at most 366 days, also for the new token of one without an end', async () => {
+    me = { ...me, subject: 'auth0|1' }
+    tokens = [aToken(1)]
+    const page = await openPage()
+    const days = page.getByLabel('Days until it expires')
+    await button(page, 'Create token…').click()
+    expect(await days.inputValue()).toBe('90')
+    await days.fill('367')
+    const invalid = page.locator('[name=days]:invalid')
+    expect(await invalid.count()).toBe(1)
+    await days.fill('')
+    expect(await invalid.count()).toBe(1)
+    await page.getByText('At most 366').waitFor()
+    await page.keyboard.press('Escape')
+    await row(page, 'token 1').getByRole('button', { name: 'Rotate…' }).click()
+    expect(await days.inputValue()).toBe('366')
+  })
+
   it('asks for a scope, and shows what the service refuses with what was typed', async () => {
     const page = await openPage()
     await button(page, 'Create token…').click()
@@ -280,9 +298,9 @@ describe('creating a token', () => {
     await form.getByText('Choose at least one scope.').waitFor()
     expect(sent).toEqual([])
     await form.getByLabel(/^read/).check()
-    refused.create = problem(403, '/expiresAt must be a time, because your token expires, too.')
+    refused.create = problem(403, '/expiresAt must be at most 2026-11-27T09:00:00.000Z.')
     await button(page, 'Create token').click()
-    await form.getByText('“Days until it expires” must be a time').waitFor()
+    await form.getByText('“Days until it expires” must be at most').waitFor()
     expect(await form.getByLabel('Name').inputValue()).toBe('deploy')
   })
 

@@ -1082,7 +1082,7 @@ export type TokenBody = {
   tenantId?: string | null
   /** Its maximum requests per second. Null: no limit. Default: that of your token. */
   rate?: number | null
-  /** When it expires (RFC 3339): at most 3650 days from now. Null: never. Default: in 90 days. */
+  /** When it expires (RFC 3339): at most 3650 days from now. Null: never. Default: in 90 days. If your token expires: at most its own lifetime from now, for people 366 days, also by default; not null. */
   expiresAt?: string | null
 }
 

@@ -359,7 +359,7 @@ export const tokenBody = /* @__PURE__ */ schema(() => {
         .nullish(z.iso.datetime({ offset: true, error: expiryError }))
         .check(
           z.describe(
-            `When it expires (RFC 3339): at most ${TOKEN_LIFETIME_DAYS.max} days from now. Null: never. Default: in ${TOKEN_LIFETIME_DAYS.default} days.`,
+            `When it expires (RFC 3339): at most ${TOKEN_LIFETIME_DAYS.max} days from now. Null: never. Default: in ${TOKEN_LIFETIME_DAYS.default} days. If your token expires: at most its own lifetime from now, for people ${TOKEN_LIFETIME_DAYS.maxOfPerson} days, also by default; not null.`,
           ),
         ),
     })

@@ -234,14 +234,22 @@ describe('a token that is limited', () => {
     expect((await create(third, { scopes: ['manage'], agents: ['counted'] })).status).toBe(403)
   })
 
-  it('that expires cannot create one that never does, but one that expires later', async () => {
-    const { token } = await created(own.call, { scopes: ['manage'], expiresAt: inDays(1) })
+  it('that expires can replace itself, and creates none that lives longer', async () => {
+    const scopes = ['manage']
+    const { token } = await created(own.call, { scopes, expiresAt: inDays(1) })
     const expiring = clientOf(token)
-    const { status, json } = await create(expiring, { scopes: ['manage'], expiresAt: null })
-    expect([status, json.errors[0].path]).toEqual([403, '/expiresAt'])
-    expect(await created(expiring, { scopes: ['manage'], expiresAt: inDays(2) })).toMatchObject({
-      expiresAt: expect.any(String),
-    })
+    for (const expiresAt of [null, inDays(1.01), inDays(3_649)]) {
+      const { status, json } = await create(expiring, { scopes, expiresAt })
+      expect([status, json.errors?.[0].path]).toEqual([403, '/expiresAt'])
+      expect(json.detail).toContain('must be at most 20')
+    }
+    const lifetimes = []
+    for (const body of [{ scopes }, { scopes, expiresAt: inDays(1) }, { scopes, expiresAt: inDays(0.5) }]) {
+      const { createdAt, expiresAt } = await created(expiring, body)
+      lifetimes.push((Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS)
+    }
+    expect(Math.max(...lifetimes)).toBeLessThanOrEqual(1)
+    expect(lifetimes).toEqual([1, 1, 0.5].map((days) => expect.closeTo(days, 3)))
   })
 
   it('sees and revokes only tokens within its agents and its tenant', async () => {
@@ -330,7 +338,7 @@ describe('DELETE /v1/tokens/{tokenId}', () => {
   it.each([
     ['does not expire', null],
     ['expires later', inDays(80)],
-    ['expires before', inDays(0.001)],
+    ['expires before', inDays(0.02)],
   ])('ends a token that %s after a time, and never later', async (_, expiresAt) => {
     const { id } = await created(own.call, { expiresAt })
     const before = Date.now()
@@ -429,6 +437,11 @@ describe('a person who has signed in at the identity provider', () => {
     expect([status, json.createdBy]).toEqual([201, tokenId])
     expect((await clientOf(json.token)('GET', '/v1/me')).json).toMatchObject({ organizationId })
     expect((await invoke({ name: 'more', scopes: ['run'] })).status).toBe(403)
-    expect((await invoke({ name: 'forever', scopes: ['read'], expiresAt: null })).status).toBe(403)
+    for (const [expiresAt, expected] of [
+      [null, 403],
+      [inDays(366.1), 403],
+      [inDays(366), 201],
+    ])
+      expect((await invoke({ name: 'long', scopes: ['read'], expiresAt })).status).toBe(expected)
   })
 })
