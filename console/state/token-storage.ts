@@ -1,13 +1,12 @@
+import { MAX_JWT_CHARACTERS } from '../../lib/core/access.ts'
+
 /** How long this device keeps a token if its user asks for it. */
 export const KEPT_DAYS = 7
 const KEPT_MS = KEPT_DAYS * 86_400_000
 
-/** Longer ones do not fit a header. */
-const MAX_LENGTH = 8_000
-
 /** Whether it can be sent in a header. What is stored, and what other tabs send, may be anything. */
 export const isToken = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= MAX_LENGTH && /^[!-~]+$/.test(value)
+  typeof value === 'string' && value.length <= MAX_JWT_CHARACTERS && /^[!-~]+$/.test(value)
 
 /** Whether a token is of an identity provider (a JWT). It is not ours to keep: such a token is in memory only. */
 export const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)

@@ -8,7 +8,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose'
-import { type Access, MAX_EXPIRES_AT, type RefusedAccess, UNLIMITED } from '../core/access.ts'
+import { type Access, MAX_EXPIRES_AT, MAX_JWT_CHARACTERS, type RefusedAccess, UNLIMITED } from '../core/access.ts'
 import { Forbidden, Unavailable } from '../core/errors.ts'
 import { namePattern, subjectIdOf } from '../core/ids.ts'
 import { isJsonObject, type JsonObject, tryParseJson } from '../core/json/json.ts'
@@ -17,7 +17,7 @@ import { describeCause, logger } from '../logger.ts'
 import { isSecureUrl } from '../public-url.ts'
 import { type ClaimMapping, mapClaims, parseMapping, ScopeMissing } from './claims.ts'
 import { parseAudiences, parseIssuer } from './identity-settings.ts'
-import { ID_TOKEN_CLAIMS, JWT_HEADER_PATTERN, MAX_JWT_CHARACTERS } from './tokens.ts'
+import { ID_TOKEN_CLAIMS, JWT_HEADER_PATTERN } from './tokens.ts'
 
 /** Neither `none` nor HMAC, for which the key that verifies is a secret that also signs. */
 const ALGORITHMS = [

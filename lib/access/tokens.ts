@@ -21,7 +21,6 @@ export const TOKEN_HEADER_PATTERN = `^[Bb][Ee][Aa][Rr][Ee][Rr] +aes_[0-9A-Za-z]{
  */
 export const JWT_HEADER_PATTERN =
   '^[Bb][Ee][Aa][Rr][Ee][Rr] +ey[0-9A-Za-z_-]+[.][0-9A-Za-z_-]+[.][0-9A-Za-z_-]+$'
-export const MAX_JWT_CHARACTERS = 8_192
 
 /**
  * Claims of ID tokens alone: OpenID Connect Core, sections 3.1.3.6 and 3.3.2.11. Not `nonce`, which access tokens of

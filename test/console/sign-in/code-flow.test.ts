@@ -225,7 +225,7 @@ describe('completeSignIn', () => {
     [200, { access_token: 1, token_type: 'Bearer' }, 'no bearer token', null],
     [200, { access_token: 'opaque', token_type: 'Bearer' }, 'not a JSON Web Token', null],
     [200, { access_token: `${JWT}\r\nX: y`, token_type: 'Bearer' }, 'not a JSON Web Token', null],
-    [200, { access_token: `${JWT}${'x'.repeat(8_000)}`, token_type: 'Bearer' }, 'fewer claims', null],
+    [200, { access_token: `${JWT}${'x'.repeat(8_192)}`, token_type: 'Bearer' }, 'fewer claims', null],
   ])('says what is wrong with a response of status %s (%#)', async (status, body, message, quote) => {
     answers[`${ISSUER}/token`] = () => Response.json(body, { status })
     const error = await complete().catch((cause) => cause)

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isJwt, isToken, openTokenStorage } from '../../../console/state/token-storage.ts'
+import { MAX_JWT_CHARACTERS } from '../../../lib/core/access.ts'
 import { aStorage } from './a-storage.ts'
 
 const DAY = 86_400_000
@@ -27,10 +28,18 @@ describe('the token of a tab', () => {
     expect(device.length).toBe(0)
   })
 
-  it.each(['', ' ', 'aes 1', 'aés', '\u202eaes_1', `a${'x'.repeat(8_000)}`])('cannot be %j', (text) => {
-    tab.setItem(KEY, text)
-    expect(open().load()).toBeNull()
-  })
+  it.each(['', ' ', 'aes 1', 'aés', '\u202eaes_1', 'x'.repeat(MAX_JWT_CHARACTERS + 1)])(
+    'cannot be %j',
+    (text) => {
+      tab.setItem(KEY, text)
+      expect(open().load()).toBeNull()
+    },
+  )
+})
+
+it('a token may be as long as the service accepts', () => {
+  expect(isToken('x'.repeat(MAX_JWT_CHARACTERS))).toBe(true)
+  expect(isToken('x'.repeat(MAX_JWT_CHARACTERS + 1))).toBe(false)
 })
 
 describe('a token that the device keeps', () => {
