@@ -27,7 +27,7 @@ const UNENDING: Access = { ...UNLIMITED, organizationId: 'o', tokenId: derivedId
 
 /** How long the new token lives, in milliseconds. */
 async function lifetimeOf(access: Access, lifetimeMs?: number | null): Promise<number | null> {
-  const expiresAt = lifetimeMs && new Date(NOW + lifetimeMs).toISOString()
+  const expiresAt = typeof lifetimeMs === 'number' ? new Date(NOW + lifetimeMs).toISOString() : lifetimeMs
   const { token } = await createToken(stores, { access, given: { name: 'a', expiresAt } })
   return token.expiresAt === null ? null : Date.parse(token.expiresAt) - NOW
 }
