@@ -8,7 +8,13 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose'
-import { type Access, MAX_EXPIRES_AT, MAX_JWT_CHARACTERS, type RefusedAccess, UNLIMITED } from '../core/access.ts'
+import {
+  type Access,
+  MAX_EXPIRES_AT,
+  MAX_JWT_CHARACTERS,
+  type RefusedAccess,
+  UNLIMITED,
+} from '../core/access.ts'
 import { Forbidden, Unavailable } from '../core/errors.ts'
 import { namePattern, subjectIdOf } from '../core/ids.ts'
 import { isJsonObject, type JsonObject, tryParseJson } from '../core/json/json.ts'
