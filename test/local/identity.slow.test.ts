@@ -138,12 +138,21 @@ describe('a token of oidc-provider', () => {
     await expect.poll(statusOf, { interval: 50 }).toBe(401)
   })
 
-  it('without a scope of the service is forbidden, with the reason', async () => {
-    const token = await provider.newToken('')
-    expect(await createClient(url, token)('GET', '/v1/me')).toMatchObject({
+  it('without a scope of the service is forbidden, with the reason, and is asked for what it needs', async () => {
+    const call = createClient(url, await provider.newToken(''))
+    const answer = await call('GET', '/v1/agents')
+    expect(answer).toMatchObject({
       status: 403,
       json: { code: 'Forbidden', detail: 'The token has no claim "scope", which gives its scope.' },
     })
+    expect(answer.headers.get('www-authenticate')).toMatch(
+      /^Bearer error="insufficient_scope",.* scope="read", /,
+    )
+    const mcp = await call('POST', '/v1/mcp', { body: {} })
+    expect([mcp.status, mcp.headers.get('www-authenticate')]).toEqual([
+      403,
+      expect.stringContaining('scope="run read"'),
+    ])
   })
 
   it('is accepted within a minute after its provider has got other keys', async () => {
@@ -152,6 +161,7 @@ describe('a token of oidc-provider', () => {
     const statusOf = async () => (await call('GET', '/v1/me')).status
     await expect.poll(statusOf, { interval: 1_000, timeout: 60_000 }).toBe(200)
     const asked = provider.requests.filter((path) => !path.startsWith('/token'))
-    expect(asked).toEqual(['/.well-known/openid-configuration', '/jwks', '/jwks'])
+    const once = ['/.well-known/openid-configuration', '/jwks']
+    expect(asked).toEqual([...once, ...once])
   })
 })

@@ -91,11 +91,14 @@ describe('the bundle of the authorizer', () => {
   })
 
   it('allows whom the claims give nothing, for the endpoint to say why', async () => {
-    const { payload } = (await authorize(await provider.sign())) as { payload: { context: object } }
+    const exp = Math.floor(Date.now() / 1_000) + 600
+    const { payload } = (await authorize(await provider.sign({ exp }))) as { payload: { context: object } }
     expect(payload).toMatchObject({ policyDocument: { Statement: [{ Effect: 'Allow' }] } })
     expect(payload.context).toEqual({
       tokenId: subjectIdOf(provider.issuer, 'ada'),
       forbidden: encodeURIComponent('The token has no claim "scope", which gives its scope.'),
+      lacksScope: 'true',
+      expiresAt: String(exp),
     })
   })
 
