@@ -130,6 +130,16 @@ export const valueCases: Group[] = [
     ],
   },
   {
+    title: 'arrays of choices',
+    schema: it({ type: 'array', items: { enum: ['red', 'blue', ''] } }),
+    cases: [
+      converts('red, blue', ['red', 'blue']),
+      converts('red||blue', ['red', '', 'blue']),
+      // Separators alone name nothing.
+      ...[',', '|', ' ; ', 'red, green'].map(keeps),
+    ],
+  },
+  {
     title: 'arrays of objects',
     schema: it({
       type: 'array',

@@ -94,7 +94,7 @@ function splitText(items: Shape | undefined, text: string): Json[] | undefined {
   if (!items.choices && !items.restrictsScalars) return undefined
   if (isValidScalar(items, text) || convertScalar(items, text) !== undefined) return undefined
   const splits = SEPARATORS.map((separator) => text.split(separator).map((part) => part.trim())).filter(
-    (parts) => parts.length > 1 && parts.every((part) => isItem(items, part)),
+    (parts) => parts.length > 1 && parts.some(Boolean) && parts.every((part) => isItem(items, part)),
   )
   return splits.length === 1 ? splits[0] : undefined
 }
