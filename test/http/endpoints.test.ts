@@ -273,7 +273,7 @@ describe('GET executions', () => {
   })
 })
 
-// Its content is tested in events/events.test.ts.
+// Its content is tested in events/events.slow.test.ts.
 describe('GET events', () => {
   it.each(variants('/v1/agent_executions/{id}/events'))('%s streams the events', async (path) => {
     const id = getExecutionId(await org.run('echo', { text: 'a' }))

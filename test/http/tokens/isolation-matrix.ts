@@ -125,7 +125,7 @@ const REQUESTS: Partial<
   'start-batch': { query: '?tenantId=acme', body: [{ customId: 'a', input: { text: 'x' } }] },
   'list-batches': { query: '?tenantId=acme' },
   'start-trial': { body: { limit: 1 } },
-  // What it shows to whom: test/http/usage.test.ts.
+  // What it shows to whom: test/http/usage.slow.test.ts.
   'get-usage': { query: '?tenantId=acme' },
   'create-webhook': { body: { url: 'https://receiver.example' } },
   'update-webhook': { body: { enabled: true } },
