@@ -238,15 +238,16 @@ export function targetOf(
   const idOf = (name: string) => toShownId(parameters[name])
   const agentId = agent === undefined ? null : (agentIdFrom(organizationId, agent) ?? toShown(agent))
   const inAgent = agentId === null ? {} : { agentId }
-  switch (action.split('.')[0]) {
+  const kind = action.split('.')[0]
+  switch (kind) {
+    case 'execution':
+    case 'batch':
+    case 'trial':
+    case 'webhook':
+    case 'token':
+      return { kind, id: idOf(`${kind}Id`) }
     case 'version':
       return { kind: 'version', id: idOf('versionId'), ...inAgent }
-    case 'execution':
-      return { kind: 'execution', id: idOf('executionId') }
-    case 'batch':
-      return { kind: 'batch', id: idOf('batchId') }
-    case 'trial':
-      return { kind: 'trial', id: idOf('trialId') }
     case 'approval':
       return {
         kind: 'approval',
@@ -260,10 +261,6 @@ export function targetOf(
         : { kind: 'agent', id: agentId }
     case 'schedule':
       return { kind: 'schedule', id: idOf('scheduleName'), ...inAgent }
-    case 'webhook':
-      return { kind: 'webhook', id: idOf('webhookId') }
-    case 'token':
-      return { kind: 'token', id: idOf('tokenId') }
     case 'organization':
       return { kind: 'organization', id: organizationId }
     default:

@@ -64,4 +64,3 @@ export const batchResultRecord = z
 
 export type BatchRecord = z.infer<typeof batchRecord>
 export type BatchStateRecord = z.infer<typeof batchStateRecord>
-export type BatchResultRecord = z.infer<typeof batchResultRecord>
