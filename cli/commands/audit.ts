@@ -73,7 +73,8 @@ async function overHttp(client: Client, options: Options): Promise<Found> {
   const organizationId = agent === undefined ? '' : (await client.me()).organizationId
   const filters = toFilters(organizationId, options)
   const entries = client.audit({ ...filters, limit: Math.min(limit, PAGE_SIZE) })
-  const found = await take(entries, limit)
+  // OpenAPI does not say which values changes have.
+  const found = (await take(entries, limit)) as AuditRecord[]
   return { found, slugs: json ? new Map() : await findSlugs(client, agentsOf(found)) }
 }
 

@@ -132,11 +132,8 @@ export type AuditEntry = {
     /** Of an approval. */
     executionId?: string
   }
-  /** What was requested, without secrets, inputs and notes; `from` and `to` where the change knows both. Of URLs, only the origin. */
-  changes: { [key: string]: string | number | boolean | null | (string | number | boolean | null)[] | {
-    from: string | number | boolean | null
-    to: string | number | boolean | null
-  } }
+  /** What was requested, without secrets, inputs and notes: texts, numbers, booleans, null, and lists of these; objects with `from` and `to` where the change knows both. Of URLs, only the origin. */
+  changes: { [key: string]: unknown }
   /** STARTED: the change is in progress, or its result could not be stored: it may have been made. FAILED with `InternalError` or `Unavailable`: a part of it may have been made. */
   result: 'STARTED' | 'SUCCEEDED' | 'FAILED'
   /** The code of the error. Present if the result is FAILED. */

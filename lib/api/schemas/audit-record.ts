@@ -4,10 +4,12 @@ import {
   AUDIT_ACTIONS,
   AUDIT_INTERFACES,
   AUDIT_RESULTS,
+  type AuditChange,
   TARGET_KINDS,
 } from '../../core/audit.ts'
 
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+/** Any value in OpenAPI: generators for Java write no valid code for a union of scalars, lists and objects. */
+const change = z.unknown() as unknown as z.ZodType<AuditChange>
 
 /** An entry of the audit log. */
 export const auditRecord = z
@@ -45,9 +47,9 @@ export const auditRecord = z
       executionId: z.string().optional().describe('Of an approval.'),
     }),
     changes: z
-      .record(z.string(), z.union([scalar, z.array(scalar), z.object({ from: scalar, to: scalar })]))
+      .record(z.string(), change)
       .describe(
-        'What was requested, without secrets, inputs and notes; `from` and `to` where the change knows both. Of URLs, only the origin.',
+        'What was requested, without secrets, inputs and notes: texts, numbers, booleans, null, and lists of these; objects with `from` and `to` where the change knows both. Of URLs, only the origin.',
       ),
     result: z
       .enum(AUDIT_RESULTS)
