@@ -25,10 +25,10 @@ async function testService(command: string): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'aes-schemathesis-'))
   const service = await startService({ dataDir, environment: { PORT: '0', DEV_TOKEN: TOKEN } })
   try {
+    const call = createClient(service.url, TOKEN)
     const body = { content: 'Write to ada@example.com.' }
-    const response = await createClient(service.url, TOKEN)('POST', '/v1/agents/redact-pii/executions', {
-      body,
-    })
+    const response = await call('POST', '/v1/agents/redact-pii/executions', { body })
+    const token = await call('POST', '/v1/tokens', { body: { name: 'to be revoked' } })
     const options = ['--config-file', join(HERE, 'schemathesis.toml'), 'run', '--url', service.url]
     const child = spawn(command, [...options, `${service.url}/v1/openapi.json`], {
       cwd: dataDir,
@@ -36,6 +36,7 @@ async function testService(command: string): Promise<number> {
         ...process.env,
         API_TOKEN: TOKEN,
         EXECUTION_ID: getExecutionId(response),
+        TOKEN_ID: token.json.id,
         SCHEMATHESIS_HOOKS: join(HERE, 'hooks.py'),
       },
       stdio: 'inherit',
