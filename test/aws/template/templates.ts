@@ -19,7 +19,7 @@ export async function withTemplates<T>(use: (paths: string[]) => Promise<T>): Pr
   }
 }
 
-/** A line for each resource: a finding quotes it. Indented, the largest template exceeds what CloudFormation accepts. */
+/** A line for each resource: a finding quotes it. Indented, the largest template exceeds the size of CloudFormation. */
 function print({ Resources, ...others }: Record<string, object>): string {
   const resources = Object.entries(Resources ?? {}).map((entry) =>
     entry.map((part) => JSON.stringify(part)).join(':'),
