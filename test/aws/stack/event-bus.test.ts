@@ -17,7 +17,8 @@ async function call(action: string, body: object): Promise<void> {
 }
 
 /** The example of the documentation. */
-const [, EventPattern = ''] = /^```json\n(.*?)^```/ms.exec(readFileSync('docs/webhooks.md', 'utf8')) ?? []
+const [, EventPattern = ''] =
+  /^```json\n(\{\n {2}"source": .*?)^```/ms.exec(readFileSync('docs/webhooks.md', 'utf8')) ?? []
 
 /** A new bus with a rule, which sends what it matches to a queue. */
 async function createBus() {
