@@ -220,7 +220,10 @@ describe('the restore drill', () => {
     const listed = await timed('open list', () => command(['open', 'list'], TREATED))
     expect(listed.open).toBe(6)
     const ended = await timed('open end --tools', () => command(['open', 'end', '--tools'], TREATED))
-    expect(ended).toMatchObject({ ended: 5, running: 0 })
+    // The end of a run cancels its sub-agent: whether that is counted depends on which of them is read first.
+    expect(ended).toMatchObject({ running: 0 })
+    expect(ended.ended + ended.closed).toBeGreaterThanOrEqual(4)
+    expect((await command(['open', 'list'], TREATED)).open).toBe(1)
     expect(await command(['open', 'resume', '--no-tools'], TREATED)).toMatchObject({ resumed: 1 })
     withCommand = await timed('sweep and run', () => goLive(TREATED))
     expect(withCommand).toEqual([])
