@@ -1,9 +1,4 @@
-import {
-  DescribeTableCommand,
-  DynamoDBClient,
-  ListTagsOfResourceCommand,
-  paginateListTables,
-} from '@aws-sdk/client-dynamodb'
+import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb'
 import { InvalidCallee, openWorkbench } from '../authoring/workbench.ts'
 import type { LoadedAgent } from '../lib/agents/load-folder.ts'
 import { clientConfig } from '../lib/aws-sdk.ts'
@@ -25,6 +20,7 @@ import { openDatabase } from '../local/emulators/open-database.ts'
 import { LOCAL_TABLE } from '../local/emulators/provision.ts'
 import { calleeError, UserError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
+import { describeTable, readTags } from './table-settings.ts'
 import { onInterrupt, withProgress } from './terminal.ts'
 
 /** The stores of a table on which commands work, with the settings of its service. */
@@ -121,18 +117,12 @@ async function openDeployed(stack: string): Promise<Opened> {
 const UNKNOWN_SETTINGS = { [AUDIT_RETENTION_DAYS]: String(AUDIT_DAYS.max), [EVENT_BUS]: 'on' }
 
 /** The settings of the stack, not those of this shell. */
-async function readTableSettings(TableName: string): Promise<Environment> {
+async function readTableSettings(tableName: string): Promise<Environment> {
   const client = new DynamoDBClient(clientConfig())
   try {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName }))
-    for (let NextToken: string | undefined; ; ) {
-      const request = { ResourceArn: Table?.TableArn, NextToken }
-      const page = await client.send(new ListTagsOfResourceCommand(request))
-      const tag = page.Tags?.find(({ Key }) => Key === SETTINGS_TAG)
-      if (tag) return fromSettingsTag(tag.Value ?? '')
-      NextToken = page.NextToken
-      if (!NextToken) return UNKNOWN_SETTINGS
-    }
+    const tags = await readTags(client, await describeTable(client, tableName))
+    const tag = tags.find(({ Key }) => Key === SETTINGS_TAG)
+    return tag ? fromSettingsTag(tag.Value ?? '') : UNKNOWN_SETTINGS
   } finally {
     client.destroy()
   }

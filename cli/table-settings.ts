@@ -19,6 +19,23 @@ import { INDEXES, type Index, TABLE } from '../lib/dynamodb/table/schema.ts'
 /** `fix` is absent if the setting is right, or cannot be changed. */
 type Setting = { setting: string; state: string; isOk: boolean; fix?: () => Promise<unknown> }
 
+export const describeTable = async (client: DynamoDBClient, TableName: string): Promise<TableDescription> =>
+  (await client.send(new DescribeTableCommand({ TableName }))).Table ?? {}
+
+export async function readTags(
+  client: DynamoDBClient,
+  { TableArn: ResourceArn }: TableDescription,
+): Promise<Tag[]> {
+  const tags: Tag[] = []
+  let NextToken: string | undefined
+  do {
+    const page = await client.send(new ListTagsOfResourceCommand({ ResourceArn, NextToken }))
+    tags.push(...(page.Tags ?? []))
+    NextToken = page.NextToken
+  } while (NextToken)
+  return tags
+}
+
 /**
  * The settings of a table that a restore can lose or the service relies on. Deletion protection and tags have to be
  * those of the table that it was restored from, if that exists.
@@ -27,20 +44,11 @@ type Setting = { setting: string; state: string; isOk: boolean; fix?: () => Prom
 export function openTableSettings(TableName: string) {
   const client = new DynamoDBClient(clientConfig())
 
-  const describe = async (name: string): Promise<TableDescription> =>
-    (await client.send(new DescribeTableCommand({ TableName: name }))).Table ?? {}
+  const describe = (name: string) => describeTable(client, name)
 
-  const readTags = async ({ TableArn: ResourceArn }: TableDescription): Promise<Tag[]> => {
-    const tags: Tag[] = []
-    let NextToken: string | undefined
-    do {
-      const page = await client.send(new ListTagsOfResourceCommand({ ResourceArn, NextToken }))
-      tags.push(...(page.Tags ?? []))
-      NextToken = page.NextToken
-    } while (NextToken)
-    // Tags of AWS itself cannot be set.
-    return tags.filter(({ Key = '' }) => !Key.startsWith('aws:'))
-  }
+  // Tags of AWS itself cannot be set.
+  const readOwnTags = async (table: TableDescription): Promise<Tag[]> =>
+    (await readTags(client, table)).filter(({ Key = '' }) => !Key.startsWith('aws:'))
 
   /** Null also for a table of another account or region. */
   async function findSource({
@@ -78,7 +86,7 @@ export function openTableSettings(TableName: string) {
   }
 
   async function checkTags(table: TableDescription, source: TableDescription): Promise<Setting> {
-    const [tags, wanted] = await Promise.all([readTags(table), readTags(source)])
+    const [tags, wanted] = await Promise.all([readOwnTags(table), readOwnTags(source)])
     const Tags = wanted.filter(
       ({ Key, Value }) => !tags.some((tag) => tag.Key === Key && tag.Value === Value),
     )
