@@ -172,19 +172,28 @@ export const usesModels = (
   { embeddingModel }: Pick<ServiceSettings, 'embeddingModel'>,
 ): boolean => AGENT_FUNCTIONS.includes(name) || (name === 'give-feedback' && embeddingModel !== null)
 
-/** What decides how long items are kept, and whether events are marked. */
-export const createTableEnvironment = ({
-  auditRetentionDays,
+const createAuditRetention = ({ auditRetentionDays }: Pick<ServiceSettings, 'auditRetentionDays'>) => ({
+  [variables.AUDIT_RETENTION_DAYS]: String(auditRetentionDays),
+})
+
+const createRetention = ({
   executionRetentionDays,
   maxWaitDays,
-  eventBus,
-}: Pick<ServiceSettings, 'auditRetentionDays' | 'executionRetentionDays' | 'maxWaitDays' | 'eventBus'>) => ({
-  [variables.AUDIT_RETENTION_DAYS]: String(auditRetentionDays),
-  ...(executionRetentionDays && {
+}: Pick<ServiceSettings, 'executionRetentionDays' | 'maxWaitDays'>) =>
+  executionRetentionDays && {
     [variables.EXECUTION_RETENTION_DAYS]: String(executionRetentionDays),
+    // Items are kept until after the latest possible end of their execution.
     [variables.MAX_WAIT_DAYS]: String(maxWaitDays),
-  }),
-  ...(eventBus && { [variables.EVENT_BUS]: eventBus }),
+  }
+
+const createEventBus = ({ eventBus }: Pick<ServiceSettings, 'eventBus'>) =>
+  eventBus && { [variables.EVENT_BUS]: eventBus }
+
+/** What decides how long items are kept, and whether events are marked. */
+export const createTableEnvironment = (settings: ServiceSettings) => ({
+  ...createAuditRetention(settings),
+  ...createRetention(settings),
+  ...createEventBus(settings),
 })
 
 /** The functions read these variables by the same constants of `lib/environment.ts`. */
@@ -192,7 +201,7 @@ function createEnvironment(
   name: FunctionName,
   { table, queues, settings, defaultModel }: Parameters<typeof createFunction>[2],
 ) {
-  const { corsOrigins, responseStreaming, executionRetentionDays, maxWaitDays } = settings
+  const { corsOrigins, responseStreaming, maxWaitDays } = settings
   const operations = operationsOf(name).map((each) => getOperation(each))
   const deadlines = DEADLINES[name]
   const ofOrganization = divideConcurrency(settings).ofOrganization[name]
@@ -200,21 +209,14 @@ function createEnvironment(
     [variables.TABLE_NAME]: table.tableName,
     ...(isPaused(settings) && { [variables.PAUSED]: 'on' }),
     [variables.METRICS_NAMESPACE]: settings.name,
-    ...(executionRetentionDays && {
-      [variables.EXECUTION_RETENTION_DAYS]: String(executionRetentionDays),
-      // Items are kept until after the latest possible end of their execution.
-      [variables.MAX_WAIT_DAYS]: String(maxWaitDays),
-    }),
+    ...createRetention(settings),
     ...(GRANTS[name].queue && {
       [variables.QUEUE_URL]: queues.queue.queueUrl,
       [variables.MODEL_QUEUE_URL]: queues.modelQueue.queueUrl,
     }),
-    ...((getAuditPrefix(name) !== null || AUDIT_READERS.includes(name)) && {
-      [variables.AUDIT_RETENTION_DAYS]: String(settings.auditRetentionDays),
-    }),
+    ...((getAuditPrefix(name) !== null || AUDIT_READERS.includes(name)) && createAuditRetention(settings)),
     // What is to be delivered is marked if there is a destination.
-    ...((getAuditPrefix(name) !== null || GRANTS[name].deliveryQueue) &&
-      settings.eventBus && { [variables.EVENT_BUS]: settings.eventBus }),
+    ...((getAuditPrefix(name) !== null || GRANTS[name].deliveryQueue) && createEventBus(settings)),
     ...(GRANTS[name].deliveryQueue && {
       [variables.DELIVERY_QUEUE_URL]: queues.deliveryQueue.queueUrl,
     }),
