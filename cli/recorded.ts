@@ -1,8 +1,13 @@
 import { hostname } from 'node:os'
 import { audited, type Described, type Note } from '../lib/access/audit-log.ts'
 import { clientConfig } from '../lib/aws-sdk.ts'
-import { type Actor, targetOf, toShown } from '../lib/core/audit.ts'
-import { type Deciding, type DecisionStores, decideApproval } from '../lib/engine/waiting/decide-approval.ts'
+import { type Actor, toShown } from '../lib/core/audit.ts'
+import {
+  type Deciding,
+  type DecisionStores,
+  decideApproval,
+  describeDecision,
+} from '../lib/engine/waiting/decide-approval.ts'
 import { EVENT_BUS } from '../lib/environment.ts'
 import { system } from '../lib/system.ts'
 import { userName } from '../local/development.ts'
@@ -41,14 +46,7 @@ export function decideRecorded(
   engine: DecisionStores,
   given: Deciding,
 ) {
-  const { access, executionId, approvalId, decision, input } = given
-  const { organizationId } = access
-  const action = 'approval.decide'
-  const target = targetOf(action, organizationId, { executionId, approvalId })
-  const changes = { decision, isEdited: input !== null }
-  return recorded(stores, options, { organizationId, action, target, changes }, () =>
-    decideApproval(engine, given),
-  )
+  return recorded(stores, options, describeDecision(given), () => decideApproval(engine, given))
 }
 
 /** By the options of a command, which can make several changes. */

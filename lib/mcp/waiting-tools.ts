@@ -3,10 +3,10 @@ import { audited } from '../access/audit-log.ts'
 import { signalHeaders } from '../api/parameters.ts'
 import { decisionBody, MAX_NOTE_CHARACTERS } from '../api/schemas/bodies.ts'
 import { decisionRecord } from '../api/schemas/execution-record.ts'
-import { actorOf, targetOf } from '../core/audit.ts'
+import { actorOf } from '../core/audit.ts'
 import { InputSchemaMismatch } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
-import { type Deciding, decideApproval } from '../engine/waiting/decide-approval.ts'
+import { type Deciding, decideApproval, describeDecision } from '../engine/waiting/decide-approval.ts'
 import { sendSignal } from '../engine/waiting/send-signal.ts'
 import { checkMembers } from '../http/json-body.ts'
 import { EXECUTION_ID, serviceTool } from './service-tool.ts'
@@ -45,12 +45,7 @@ export const DECIDE_APPROVAL = serviceTool({
 
 /** Decides on an approval, which the audit log records. */
 export function decideRecorded(engine: McpEngine, { source }: Pick<ToolCall, 'source'>, given: Deciding) {
-  const { access, executionId, approvalId, decision, input } = given
-  const { organizationId } = access
-  const action = 'approval.decide'
-  const target = targetOf(action, organizationId, { executionId, approvalId })
-  const changes = { decision, isEdited: input !== null }
-  return audited(engine, { organizationId, actor: actorOf(access), source, action, target, changes }, () =>
+  return audited(engine, { ...describeDecision(given), actor: actorOf(given.access), source }, () =>
     decideApproval(engine, given),
   )
 }

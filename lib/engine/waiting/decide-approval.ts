@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
+import { targetOf } from '../../core/audit.ts'
 import {
   ApprovalDecided,
   ApprovalNotFound,
@@ -43,6 +44,14 @@ export type Deciding = ExecutionReference & {
   /** Replaces the arguments of the call, or the data of the wait. Null: unchanged. */
   input: JsonObject | null
   note: string | null
+}
+
+/** What the audit log says of a decision. */
+export function describeDecision({ access, executionId, approvalId, decision, input }: Deciding) {
+  const { organizationId } = access
+  const action = 'approval.decide' as const
+  const target = targetOf(action, organizationId, { executionId, approvalId })
+  return { organizationId, action, target, changes: { decision, isEdited: input !== null } }
 }
 
 /**
