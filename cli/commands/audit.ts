@@ -7,6 +7,7 @@ import { toAuditRecord } from '../../lib/api/to-audit-record.ts'
 import { AUDIT_ACTIONS } from '../../lib/core/audit.ts'
 import { encodeCursor } from '../../lib/core/cursor.ts'
 import { agentIdFrom, timeOfId } from '../../lib/core/ids.ts'
+import { isJsonObject } from '../../lib/core/json/json.ts'
 import { LONGEST_CHANGE_MS } from '../../lib/core/limits.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand } from '../command.ts'
@@ -73,8 +74,7 @@ async function overHttp(client: Client, options: Options): Promise<Found> {
   const organizationId = agent === undefined ? '' : (await client.me()).organizationId
   const filters = toFilters(organizationId, options)
   const entries = client.audit({ ...filters, limit: Math.min(limit, PAGE_SIZE) })
-  // OpenAPI does not say which values changes have.
-  const found = (await take(entries, limit)) as AuditRecord[]
+  const found = await take(entries, limit)
   return { found, slugs: json ? new Map() : await findSlugs(client, agentsOf(found)) }
 }
 
@@ -162,8 +162,8 @@ function describeResult({ result, error, at }: AuditRecord): string {
 /** Of an ARN, what is behind the account: `assumed-role/Admin/ada`. */
 const sessionOf = (id: string): string => /^arn:[^:]*:[^:]*:[^:]*:[^:]*:(.+)$/.exec(id)?.[1] ?? id
 
-function describeChange(change: AuditRecord['changes'][string]): string {
+function describeChange(change: unknown): string {
   if (Array.isArray(change)) return change.join(', ') || 'none'
-  if (typeof change === 'object' && change !== null) return `${change.from} → ${change.to}`
+  if (isJsonObject(change)) return `${change.from} → ${change.to}`
   return String(change)
 }

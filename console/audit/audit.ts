@@ -1,5 +1,6 @@
 import type { AuditRecord } from '../../lib/api/schemas/audit-record.ts'
 import { isUuid } from '../../lib/core/ids.ts'
+import { isJsonObject } from '../../lib/core/json/json.ts'
 import { shortId } from '../components/format.ts'
 import { parseRange, type Range, toApiRange } from '../runs/filters.ts'
 import { type Query, toHref, toPath } from '../state/location.ts'
@@ -137,16 +138,13 @@ export const INTERFACE_LABELS: Record<Entry['source']['interface'], string> = {
 export type Change = { name: string; from: string | undefined; to: string }
 
 export const changesOf = ({ changes }: Entry): Change[] =>
-  Object.entries(changes).map(([name, change]) => {
-    const isPair = typeof change === 'object' && change !== null && !Array.isArray(change)
-    return isPair
+  Object.entries(changes).map(([name, change]) =>
+    isJsonObject(change)
       ? { name, from: toText(change.from), to: toText(change.to) }
-      : { name, from: undefined, to: toText(change) }
-  })
+      : { name, from: undefined, to: toText(change) },
+  )
 
-type Scalar = string | number | boolean | null
-
-function toText(value: Scalar | Scalar[]): string {
+function toText(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(toText).join(', ')
   if (value === null) return 'not set'
   return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value)
