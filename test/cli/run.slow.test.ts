@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
@@ -111,22 +111,19 @@ describe('run', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const
-  it.each(inject('isFullRun') ? signals : signals.slice(0, 1))(
-    'ends the execution and releases the store on %s',
-    async (signal, code) => {
-      const started = start('slow')
-      const hasPrinted = (text: string) => () => started.stderr().includes(text)
-      await vi.waitUntil(hasPrinted('began'))
-      await vi.waitUntil(hasPrinted('Running slow…'))
-      expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(true)
-      started.kill(signal)
-      const outcome = await started.ended
-      expect(outcome).toMatchObject({ code, stdout: '' })
-      const [, id = ''] =
-        /^Cancelled\. Execution (\S+) has ended with the error Cancelled\.$/m.exec(outcome.stderr) ?? []
-      expect(id).toMatch(/^[0-9a-f-]{36}$/)
-      expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(false)
-      expect((await run('echo')).code).toBe(0)
-    },
-  )
+  it.each(signals)('ends the execution and releases the store on %s', async (signal, code) => {
+    const started = start('slow')
+    const hasPrinted = (text: string) => () => started.stderr().includes(text)
+    await vi.waitUntil(hasPrinted('began'))
+    await vi.waitUntil(hasPrinted('Running slow…'))
+    expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(true)
+    started.kill(signal)
+    const outcome = await started.ended
+    expect(outcome).toMatchObject({ code, stdout: '' })
+    const [, id = ''] =
+      /^Cancelled\. Execution (\S+) has ended with the error Cancelled\.$/m.exec(outcome.stderr) ?? []
+    expect(id).toMatch(/^[0-9a-f-]{36}$/)
+    expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(false)
+    expect((await run('echo')).code).toBe(0)
+  })
 })

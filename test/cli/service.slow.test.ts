@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClient } from '../support/service/client.ts'
 import { type Service, startService } from '../support/service/start-service.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
@@ -81,7 +81,7 @@ describe('concurrent commands', () => {
   it('wait for each other on the same data folder', async () => {
     const other = newCli()
     try {
-      const names = inject('isFullRun') ? ['one', 'two', 'three'] : ['one', 'two']
+      const names = ['one', 'two', 'three']
       for (const name of names) other.write(inFolder(name, greeter(name)))
       const outcomes = await Promise.all(
         names.map((name) => other.start(['publish', name, '--no-types']).ended),

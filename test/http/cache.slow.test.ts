@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
@@ -58,7 +58,7 @@ describe.concurrent('a run with useCache', () => {
     expect(second.json).toMatchObject({ cached: true, cachedDocumentExecutionId: getExecutionId(first) })
   })
 
-  const concurrent = inject('isFullRun') ? 50 : 10
+  const concurrent = 50
   it.each(['useCache=true&execMode=sync', 'useCache=true&execMode=async'])(
     `executes once for ${concurrent} concurrent requests; the others are hits (%s)`,
     async (query) => {

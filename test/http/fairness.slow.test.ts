@@ -1,4 +1,4 @@
-import { expect, inject, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { system } from '../../lib/system.ts'
 import { newOrganization } from '../support/engine/organization.ts'
 import { waitForExecution } from '../support/service/client.ts'
@@ -9,9 +9,7 @@ const BACKLOG = 45
 const TENANTS: [string, () => string][] = [
   ['one tenant', () => 'acme'],
   // A thread for each run.
-  ...(inject('isFullRun')
-    ? [['a tenant for each run', () => system.newId()] satisfies [string, () => string]]
-    : []),
+  ['a tenant for each run', () => system.newId()],
 ]
 
 it.each(TENANTS)('a run starts beside the backlog of another organization, of %s', async (_, tenantOf) => {

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Version } from '../../lib/core/agent.ts'
 import { cachedExecution, newExecution } from '../../lib/core/execution.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
@@ -21,7 +21,7 @@ async function* pages(call: ApiClient, path: string) {
 
 const idsOf = (list: { id: string }[]) => list.map(({ id }) => id)
 
-const EXECUTIONS = inject('isFullRun') ? 1_000 : 60
+const EXECUTIONS = 1_000
 
 describe('paging', () => {
   it(`returns each of ${EXECUTIONS} executions once, newest first, while others are created`, async () => {

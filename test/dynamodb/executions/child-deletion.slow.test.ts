@@ -17,8 +17,6 @@ import { scanTable } from '../../support/tables/scan-table.ts'
 
 const AT = new Date(START).toISOString()
 const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }
-/** In `npm test`, a process dies at every eighth of the requests of a deletion. */
-const STEP = inject('isFullRun') ? 1 : 8
 /** Too large for an item, also when compressed. */
 const large = () => ({ text: randomBytes(15_000).toString('base64') })
 
@@ -106,7 +104,7 @@ describe.each(EMULATORS)('the deletion of an execution with children on %s', (em
 
   it('is completed by the cleanup, wherever the process dies that deletes', async () => {
     let hasDied = true
-    for (let requests = 1; hasDied; requests += STEP) {
+    for (let requests = 1; hasDied; requests++) {
       const { parent, children } = await aTree()
       const mortal = openStores(dyingTable(table, requests)).executions
       hasDied = await mortal.delete({ ...parent, now: START }).then(

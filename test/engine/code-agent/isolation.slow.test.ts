@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { newOrganization } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
@@ -133,7 +133,7 @@ describe('a code agent', () => {
   it('has as many threads as runs if the runs take long', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'aes-meet-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
-    const count = inject('isFullRun') ? 12 : 6
+    const count = 12
     const runs = await Promise.all(Array.from({ length: count }, () => run(`meet ${count} in ${folder}`)))
     expect(new Set(runs.map(({ output }) => output?.result)).size).toBe(count)
   })

@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { newOrganization } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
 /** A thread has fewer than ten before it is replaced. */
-const RUNS = inject('isFullRun') ? 20 : 12
+const RUNS = 20
 
 const EXCEEDED = 'The agent exceeded its memory limit of 64 MB.'
 

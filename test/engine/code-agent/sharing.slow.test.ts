@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { newOrganization } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
@@ -77,7 +77,7 @@ describe('a warm thread', () => {
   })
 
   it('does not end the next run because of an error between the two', async () => {
-    for (let n = 0; n < (inject('isFullRun') ? 20 : 8); n++) {
+    for (let n = 0; n < 20; n++) {
       const tenantId = `between ${n % 4}`
       await runHostile(version, 'late error of a callback', { tenantId })
       expect((await runHostile(version, 'runs of thread', { tenantId })).status).toBe('SUCCESS')

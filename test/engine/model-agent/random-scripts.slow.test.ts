@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { isFinal } from '../../../lib/core/execution.ts'
 import { FINAL_ANSWER } from '../../../lib/core/model.ts'
 import { positionOfCall } from '../../../lib/engine/model-agent/call-key.ts'
@@ -94,7 +94,7 @@ describe.each(SCRIPTED_PROVIDERS)('any script of responses of %s', (provider) =>
           if (step.stopReason !== 'length') for (const { id } of step.calls) expect(shown).toContain(id)
         scripted.assertDone(requests.at(-1)?.model)
       }),
-      { numRuns: inject('isFullRun') ? 1_000 : 8 },
+      { numRuns: 1_000 },
     )
   })
 })

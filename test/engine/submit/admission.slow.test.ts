@@ -12,7 +12,7 @@ import { waitUntil } from '../../support/processes/wait-until.ts'
 
 const LIMIT = 7
 /** Ten runs each time one has ended. */
-const ROUNDS = inject('isFullRun') ? 60 : 30
+const ROUNDS = 60
 const name = `admission-${system.newId()}`
 const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') })
 const store = executionStore(table)

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { system } from '../../../lib/system.ts'
 import { waitForExecution } from '../../support/service/client.ts'
 import { type Lifecycle, newLifecycle, UNTIL_FILE_EXISTS } from './lifecycle-client.ts'
@@ -151,7 +151,7 @@ describe.concurrent('DELETE of a version', () => {
   })
 
   it('races promotion: one of the two wins', async () => {
-    for (let round = 0; round < (inject('isFullRun') ? 5 : 2); round++) {
+    for (let round = 0; round < 5; round++) {
       const draft = await org.publishSaying('raced', `${round}`, { draft: true })
       const [promoted, deleted] = await Promise.all([promote('raced', draft.id), remove('raced', draft.id)])
       expect([
