@@ -1,6 +1,7 @@
-import { createToken, DEFAULT_SCOPES, revokeToken } from '../../lib/access/manage-tokens.ts'
+import { createToken, revokeToken } from '../../lib/access/manage-tokens.ts'
 import {
   type Access,
+  DEFAULT_SCOPES,
   SCOPES,
   type Scope,
   TOKEN_LIFETIME_DAYS,

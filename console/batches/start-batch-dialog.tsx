@@ -1,6 +1,7 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/api/schemas/batch-record.ts'
+import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import { MAX_CONCURRENCY } from '../../lib/core/batch.ts'
 import { MAX_COST_USD } from '../../lib/core/limits.ts'
 import type { ApiError } from '../api/api-error.ts'
@@ -123,7 +124,7 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
               {(attributes) => (
                 <input
                   {...attributes}
-                  maxLength={128}
+                  maxLength={MAX_TENANT_ID}
                   placeholder="none"
                   autocomplete="off"
                   value={options.tenantId}

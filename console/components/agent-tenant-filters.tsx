@@ -1,6 +1,7 @@
 import './list.css'
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import { useAgents } from '../api/agents.ts'
 import { useMe } from '../state/session.ts'
 import { CommittedInput, Suggestions } from './filters.tsx'
@@ -31,7 +32,7 @@ export function AgentTenantFilters({ agent, tenantId, onChange, children }: Prop
           <CommittedInput
             id={`${id}-tenant`}
             value={tenantId}
-            maxLength={128}
+            maxLength={MAX_TENANT_ID}
             isExact
             onCommit={(text) => onChange({ tenantId: text })}
           />

@@ -14,7 +14,7 @@ export const RolloutsPage = () => (
   <Page title="Rollouts">
     <NeedsScope scope="read">
       <div class="stack">
-        <p class="muted rollouts-note">
+        <p class="muted note">
           A rollout gives a part of an agent's runs another version than the current one. The page of an agent
           starts, changes and ends it.
         </p>
@@ -59,7 +59,7 @@ function Rollouts() {
       </Card>
       <Card title="Ended" class="stack">
         {aborted.length > 0 && <Aborted agents={aborted} />}
-        <p class="muted rollouts-note">
+        <p class="muted note">
           {aborted.length === 0 && 'The service has ended none automatically. '}
           Rollouts that people ended, promoted or replaced are in the{' '}
           {me && mayAudit(me) ? <a href="#/audit">audit log</a> : 'audit log'} of the service.

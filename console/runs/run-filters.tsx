@@ -1,4 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks'
+import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import { useAgents } from '../api/agents.ts'
 import { ChoiceFilter, TextFilter, TimeRangeFilter } from '../components/filters.tsx'
 import { STATUS_LABELS } from '../components/values.tsx'
@@ -76,7 +77,7 @@ export function RunFilters({ filters, isCustom, runs, onChange }: Props) {
           <TextFilter
             label="Tenant"
             value={filters.tenantId}
-            maxLength={128}
+            maxLength={MAX_TENANT_ID}
             isExact
             suggestions={suggestionsOf(runs, ({ tenantId }) => tenantId)}
             onCommit={(tenantId) => set({ tenantId })}

@@ -3,6 +3,7 @@ import type { TargetedSubmitEvent } from 'preact'
 import { useId } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { ScheduleRecord } from '../../lib/api/schemas/schedule-record.ts'
+import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { SCHEDULE_NAME, SCHEDULE_NAME_RULE } from '../../lib/core/schedule.ts'
 import { ApiError } from '../api/api-error.ts'
@@ -193,7 +194,7 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
           </Field>
           <Field class="schedule-field" label="Tenant" problems={problems.tenantId}>
             {(attributes) => (
-              <input {...attributes} {...text('tenantId')} placeholder="none" maxLength={128} />
+              <input {...attributes} {...text('tenantId')} placeholder="none" maxLength={MAX_TENANT_ID} />
             )}
           </Field>
         </div>

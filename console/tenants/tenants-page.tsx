@@ -1,5 +1,6 @@
 import './tenants.css'
 import { useMemo, useState } from 'preact/hooks'
+import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Table } from '../components/data.tsx'
 import { SearchField } from '../components/field.tsx'
@@ -33,7 +34,7 @@ export function TenantsPage({ query }: { query: URLSearchParams }) {
           <SearchField
             value={search}
             placeholder="Tenant ID"
-            maxLength={128}
+            maxLength={MAX_TENANT_ID}
             onInput={(text) => navigate(toHref('/tenants', { period, search: text }), { replace: true })}
           />
         </search>
@@ -63,7 +64,7 @@ function Tenants({ period, search }: { period: Period; search: string }) {
   const hasLimits = data.limits !== null
   return (
     <div class="stack">
-      <p class="muted tenants-note">
+      <p class="muted note">
         {formatCountOf(rows.filter(({ key }) => key !== null).length, 'tenant')} with limits, or with runs
         that ended since {formatStart(period, data.now)}.
       </p>

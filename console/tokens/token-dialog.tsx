@@ -1,7 +1,13 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 import type { MeRecord } from '../../lib/api/schemas/records.ts'
-import { MAX_TOKEN_NAME, MAX_TOKEN_RATE, TOKEN_LIFETIME_DAYS } from '../../lib/core/access.ts'
+import {
+  DEFAULT_SCOPES,
+  MAX_TENANT_ID,
+  MAX_TOKEN_NAME,
+  MAX_TOKEN_RATE,
+  TOKEN_LIFETIME_DAYS,
+} from '../../lib/core/access.ts'
 import { withLabels } from '../api/api-error.ts'
 import { Dialog, useAction } from '../components/dialog.tsx'
 import { Field } from '../components/field.tsx'
@@ -9,8 +15,6 @@ import { ErrorBox } from '../components/page.tsx'
 import { useMe } from '../state/session.ts'
 import { LABELS, SCOPE_HELP, toNewToken } from './token-form.ts'
 import { createToken, shownToken } from './tokens.ts'
-
-const BY_DEFAULT: readonly string[] = ['run', 'read']
 
 /** The form of a new token. It offers nothing that the token that is signed in could not grant. */
 export function TokenDialog({ onCreate, onClose }: { onCreate: () => void; onClose: () => void }) {
@@ -60,7 +64,7 @@ export function TokenDialog({ onCreate, onClose }: { onCreate: () => void; onClo
                 type="checkbox"
                 name="scopes"
                 value={scope}
-                defaultChecked={BY_DEFAULT.includes(scope)}
+                defaultChecked={DEFAULT_SCOPES.includes(scope)}
                 onChange={() => setIsWithoutScopes(false)}
               />
               <span>
@@ -128,7 +132,7 @@ function Limits({ me }: { me: MeRecord | null }) {
               {...attributes}
               name="tenantId"
               type="text"
-              maxLength={128}
+              maxLength={MAX_TENANT_ID}
               autocomplete="off"
               spellcheck={false}
               readOnly={boundTenant !== null}

@@ -61,7 +61,7 @@ function Tokens({ view, isCreating, onClose }: TokensProps) {
   return (
     <>
       <div class="stack">
-        <p class="muted tokens-note">
+        <p class="muted note">
           API tokens of programs, with the hour of their last use.
           {items.length > 0 &&
             !next &&

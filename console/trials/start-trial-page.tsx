@@ -2,6 +2,7 @@ import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
+import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import { MAX_COST_USD } from '../../lib/core/limits.ts'
 import { TRIAL_RUNS } from '../../lib/core/trial.ts'
 import { getVersion, useAgents } from '../api/agents.ts'
@@ -36,7 +37,7 @@ export function StartTrialPage({ query }: { query: URLSearchParams }) {
     <Page title="Start a trial" parent={<a href={toHref('/trials', { agent: form.agent })}>Trials</a>}>
       <NeedsScope scope="manage">
         <div class="stack">
-          <p class="muted trials-note">
+          <p class="muted note">
             Runs that have ended are repeated on a version, with their inputs and what their tools returned.
             What would need anything else ends as diverged: nothing happens outside. The trial can be
             cancelled at any time.
@@ -211,7 +212,7 @@ function Originals({ form, set }: FormProps) {
           {(attributes) => (
             <input
               {...attributes}
-              maxLength={128}
+              maxLength={MAX_TENANT_ID}
               autocomplete="off"
               spellcheck={false}
               placeholder="All"

@@ -34,7 +34,7 @@ export function TrialsPage({ query }: { query: URLSearchParams }) {
     <Page title="Trials" actions={mayManage && start}>
       <NeedsScope scope="read">
         <div class="stack">
-          <p class="muted trials-note">
+          <p class="muted note">
             A trial repeats runs that have ended on another version, and compares what comes out. Tools return
             the recorded results: nothing happens outside.
           </p>

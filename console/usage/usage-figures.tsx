@@ -58,7 +58,7 @@ function Figures({ usage, period, tenantId, isLive }: PartProps & { isLive: bool
   const totals = addUp(usage.items)
   return (
     <>
-      <p class="muted usage-note">
+      <p class="muted note">
         {isLive
           ? `Runs that ended since ${formatStart(period, usage.now)}. Those of the last minutes may be missing.`
           : 'Updates are interrupted: the service does not respond. Trying again…'}

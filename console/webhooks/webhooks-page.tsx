@@ -57,7 +57,7 @@ function Webhooks({ isCreating, onClose }: { isCreating: boolean; onClose: () =>
 
   return (
     <div class="stack">
-      <p class="muted webhooks-note">
+      <p class="muted note">
         A webhook is a URL of yours that is told what happens to runs and batches. Its secret signs what it is
         sent.
       </p>

@@ -1,4 +1,4 @@
-import { type Access, type Scope, TOKEN_LIFETIME_DAYS, type TokenLimits } from '../core/access.ts'
+import { type Access, DEFAULT_SCOPES, TOKEN_LIFETIME_DAYS, type TokenLimits } from '../core/access.ts'
 import type { Token } from '../core/agent.ts'
 import { BY_ID, type PageQuery, parsePage, withoutOthers } from '../core/cursor.ts'
 import { InputSchemaMismatch, ServiceError, TokenNotFound, type Violation } from '../core/errors.ts'
@@ -9,9 +9,6 @@ import { hasScope, visibilityOf } from './permissions.ts'
 import { newToken } from './tokens.ts'
 
 type Stores = { tokens: TokenStore; system: System }
-
-/** Those that most clients need: they neither delete nor publish. */
-export const DEFAULT_SCOPES: Scope[] = ['run', 'read']
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -65,8 +62,10 @@ export async function createToken(
     rate: given.rate === undefined ? access.rate : given.rate,
   }
   const now = system.now()
-  assertHeld(access, { ...limits, expiresAt: given.expiresAt }, now)
-  const lifetimeMs = lifetimeOf(access, given.expiresAt, now)
+  const maxMs = maxLifetimeOf(access)
+  const askedMs = toLifetime(given.expiresAt, { now, maxMs })
+  assertHeld(access, { ...limits, lifetimeMs: askedMs }, { now, maxMs })
+  const lifetimeMs = askedMs === null ? null : Math.min(assertLifetime(askedMs), maxMs ?? askedMs)
   const created = newToken({
     system: { ...system, now: () => now },
     organizationId,
@@ -120,11 +119,14 @@ function withoutRepetitions(organizationId: string, agents: string[] | null): st
   )
 }
 
+/** Of a caller: when, and how long a token may live that it creates, null for as long as it likes. */
+type Lifetimes = { now: number; maxMs: number | null }
+
 /** Nobody grants more than they hold. @throws ServiceError `Forbidden` */
 function assertHeld(
   access: Access,
-  { scopes, agents, tenantId, rate, expiresAt }: TokenLimits & Pick<GivenToken, 'expiresAt'>,
-  now: number,
+  { scopes, agents, tenantId, rate, lifetimeMs }: TokenLimits & { lifetimeMs: number | null },
+  { now, maxMs }: Lifetimes,
 ): void {
   const errors: Violation[] = []
   const refuse = (name: string, allowed: string) =>
@@ -137,8 +139,6 @@ function assertHeld(
     refuse('tenantId', 'the tenant of your token, or absent')
   if (access.rate !== null && (rate === null || rate > access.rate))
     refuse('rate', `an integer from 1 to ${access.rate}, the rate of your token`)
-  const maxMs = maxLifetimeOf(access)
-  const lifetimeMs = expiresAt === null ? null : expiresAt === undefined ? 0 : Date.parse(expiresAt) - now
   if (maxMs !== null && (lifetimeMs === null || lifetimeMs > maxMs + CLOCK_TOLERANCE_MS)) {
     const reason =
       access.subject === undefined
@@ -155,18 +155,23 @@ function assertHeld(
  * How long a token may live that the caller creates: null for as long as it likes. A token that expires passes on its
  * own lifetime, not what is left of it, so that it can be replaced.
  */
-export function maxLifetimeOf({ tokenId, subject, expiresAt }: Access): number | null {
+function maxLifetimeOf({ tokenId, subject, expiresAt }: Access): number | null {
   if (subject !== undefined) return TOKEN_LIFETIME_DAYS.maxOfPerson * DAY_MS
   return expiresAt === undefined ? null : expiresAt * 1_000 - timeOfId(tokenId)
 }
 
-/** @throws InputSchemaMismatch */
-function lifetimeOf(access: Access, expiresAt: string | null | undefined, now: number): number | null {
+/** What is asked for, from now; null: no end. If nothing is, the longest up to the default that the caller may give. */
+function toLifetime(expiresAt: string | null | undefined, { now, maxMs }: Lifetimes): number | null {
   if (expiresAt === null) return null
-  const { default: days, max } = TOKEN_LIFETIME_DAYS
-  const lifetimeMs = expiresAt === undefined ? days * DAY_MS : Date.parse(expiresAt) - now
-  const maxMs = maxLifetimeOf(access) ?? max * DAY_MS
-  if (lifetimeMs > 0 && lifetimeMs <= max * DAY_MS) return Math.min(lifetimeMs, maxMs)
+  if (expiresAt !== undefined) return Date.parse(expiresAt) - now
+  const defaultMs = TOKEN_LIFETIME_DAYS.default * DAY_MS
+  return Math.min(defaultMs, maxMs ?? defaultMs)
+}
+
+/** @throws InputSchemaMismatch */
+function assertLifetime(lifetimeMs: number): number {
+  const { max } = TOKEN_LIFETIME_DAYS
+  if (lifetimeMs > 0 && lifetimeMs <= max * DAY_MS) return lifetimeMs
   const message = `/expiresAt must be in the future, and at most ${max} days from now; null for a token that does not expire.`
   throw new InputSchemaMismatch([{ path: '/expiresAt', message }])
 }

@@ -1,4 +1,4 @@
-import { SCOPES, type Scope } from '../core/access.ts'
+import { DEFAULT_SCOPES, SCOPES, type Scope } from '../core/access.ts'
 import { type Environment, OIDC_ISSUER, OIDC_MAPPING } from '../environment.ts'
 
 /** Where clients find out which identity provider issues tokens for the service (RFC 9728). */
@@ -6,9 +6,6 @@ export const METADATA_PATH = '/.well-known/oauth-protected-resource'
 
 /** The resource with metadata of its own: clients of the Model Context Protocol compare it with the URL they call. */
 export const MCP_PATH = '/v1/mcp'
-
-/** What MCP clients ask for first, the scopes of new API tokens: a call that needs another one says so. */
-const MCP_SCOPES: Scope[] = ['run', 'read']
 
 /** The identity provider whose tokens the service accepts, as clients need to know it. */
 export type Provider = {
@@ -33,7 +30,7 @@ type Restricted = { path: string; scope?: NeededScope }
 
 /** What a client asks for first: of several scopes of which one is enough, the first one grants least. */
 export const toAskedScopes = (scope: NeededScope): Scope[] =>
-  scope === 'any' ? MCP_SCOPES : [scope].flat().slice(0, 1)
+  scope === 'any' ? DEFAULT_SCOPES : [scope].flat().slice(0, 1)
 
 /** @param baseUrl of the service, without a slash at its end; undefined if it is not known */
 export function toProtectedResource(
@@ -49,7 +46,7 @@ export function toProtectedResource(
 
 /** RFC 9728, section 2. @param path of the resource on the service: empty for all of it */
 export function toResourceMetadata({ issuer, toProviderScopes }: Provider, baseUrl: string, path: string) {
-  const scopes = toProviderScopes(path === MCP_PATH ? MCP_SCOPES : [...SCOPES])
+  const scopes = toProviderScopes(path === MCP_PATH ? DEFAULT_SCOPES : [...SCOPES])
   return {
     resource: `${baseUrl}${path}`,
     resource_name: 'Agent Execution Service',

@@ -7,6 +7,9 @@ import { namePattern } from './ids.ts'
 export const SCOPES = ['run', 'read', 'manage', 'review', 'approve'] as const
 export type Scope = (typeof SCOPES)[number]
 
+/** Of new tokens, and what MCP clients ask for first: neither deletes nor publishes. A call that needs more says so. */
+export const DEFAULT_SCOPES: Scope[] = ['run', 'read']
+
 /** What a token is restricted to. Null: no restriction. */
 export type TokenLimits = {
   scopes: Scope[] | null
@@ -17,7 +20,8 @@ export type TokenLimits = {
   rate: number | null
 }
 
-export const TENANT_ID = /* @__PURE__ */ namePattern(128)
+export const MAX_TENANT_ID = 128
+export const TENANT_ID = /* @__PURE__ */ namePattern(MAX_TENANT_ID)
 
 export const UNLIMITED: TokenLimits = { scopes: null, agents: null, tenantId: null, rate: null }
 
