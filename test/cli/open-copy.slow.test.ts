@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs'
+import { cpSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -17,6 +17,9 @@ describe('open without --stack', () => {
     await waitUntil(() => /Running/.test(running.stderr()), { what: 'the run', limitMs: 20_000 })
     running.kill('SIGKILL')
     await running.ended
+    // The emulator outlives its killed parent for a moment; SQLite removes this file when it closes the database.
+    const log = join(cli.dataDir, 'dynoxide.sqlite-wal')
+    await waitUntil(() => !existsSync(log), { what: 'the end of the emulator', limitMs: 20_000 })
     const copy = join(cli.folder, 'copy')
     cpSync(cli.dataDir, copy, { recursive: true })
     const inCopy = { environment: { DATA_DIR: copy } }
