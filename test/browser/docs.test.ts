@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Stub, startStub } from './stub/start-stub.ts'
-import { findViolations } from './support/axe.ts'
+import { findViolationsInThemes } from './support/axe.ts'
 import { useBrowser } from './support/browser.ts'
-import { VIEWS } from './support/launch.ts'
+import { WINDOWS } from './support/launch.ts'
 import { getLayoutShift, observeLayoutShift } from './support/metrics.ts'
 import { getOverflow } from './support/page.ts'
 
@@ -19,7 +19,7 @@ afterAll(() => stub?.stop())
 const urlOf = (page: string) => `${stub.url}/console/${page}`
 const searchField = (page: Page) => page.getByLabel('Search the documentation')
 
-describe.each(VIEWS)('the documentation, %s', (_, options) => {
+describe.each(WINDOWS)('the documentation, %s', (_, options) => {
   it.each(['docs.html', 'docs-console.html', 'docs-executions.html', 'docs-costs.html'])(
     'has no violations, nothing moves, and it fits: %s',
     async (name) => {
@@ -28,7 +28,7 @@ describe.each(VIEWS)('the documentation, %s', (_, options) => {
       await page.reload()
       await searchField(page).waitFor()
       expect(await getLayoutShift(page)).toBeLessThanOrEqual(MAX_LAYOUT_SHIFT)
-      expect(await findViolations(page)).toEqual([])
+      expect(await findViolationsInThemes(page)).toEqual([])
       const overflow = await getOverflow(page)
       expect(overflow, 'scrolls sideways').toBeLessThanOrEqual(0)
     },
@@ -38,7 +38,7 @@ describe.each(VIEWS)('the documentation, %s', (_, options) => {
     const page = await open(urlOf('docs.html'), options)
     await searchField(page).fill('compare')
     await page.getByRole('link', { name: 'Executions › Compare' }).waitFor()
-    expect(await findViolations(page)).toEqual([])
+    expect(await findViolationsInThemes(page)).toEqual([])
     const overflow = await getOverflow(page)
     expect(overflow, 'scrolls sideways').toBeLessThanOrEqual(0)
   })

@@ -13,14 +13,10 @@ export type PageOptions = {
   hasNoScript?: boolean
 }
 
-const WIDE = { width: 1400, height: 900 }
-
 /** In which every page is checked: the name and the options of each. */
-export const VIEWS = [
-  ['light', { theme: 'light', size: WIDE }],
-  ['dark', { theme: 'dark', size: WIDE }],
-  ['light, on a phone', { theme: 'light', isPhone: true }],
-  ['dark, on a phone', { theme: 'dark', isPhone: true }],
+export const WINDOWS = [
+  ['in a wide window', { size: { width: 1400, height: 900 } }],
+  ['on a phone', { isPhone: true }],
 ] as const
 
 const DESKTOP = { width: 1280, height: 800 }
