@@ -1,14 +1,16 @@
 /**
  * Checks Markdown pages and comments; part of `npm run lint`. Links, anchors, npm scripts, and paths in backticks must
- * exist. A file may be named by the end of its path, such as `table/keys.ts`. Comments end at column 120.
+ * exist. A file may be named by the end of its path, such as `table/keys.ts`. The index of decisions is complete.
+ * Comments end at column 120.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path/posix'
+import { basename, join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const WIDTH = 120
+const DECISIONS = 'docs/decisions/README.md'
 
 const FENCE = /^ *```[\s\S]*?^ *```$/gm
 const LINK = /\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g
@@ -40,7 +42,7 @@ const { scripts } = JSON.parse(read('package.json'))
 
 const pages = files.filter((file) => file.endsWith('.md') && !/^(?:agents|test)\//.test(file))
 const sources = files.filter((file) => /\.(?:tsx?|mjs|css)$/.test(file) && !file.startsWith('test/fixtures/'))
-const problems = [...pages.flatMap(checkPage), ...sources.flatMap(checkComments)]
+const problems = [...pages.flatMap(checkPage), ...checkDecisions(), ...sources.flatMap(checkComments)]
 if (problems.length > 0) {
   console.error(problems.join('\n'))
   process.exit(1)
@@ -62,6 +64,13 @@ function checkPage(page: string): string[] {
     .filter(([, script = '']) => !(script in scripts))
     .map(([command]) => `there is no script for "${command}".`)
   return [...links, ...commands, ...checkPaths(prose, page)].map((problem) => `${page}: ${problem}`)
+}
+
+function checkDecisions(): string[] {
+  const index = read(DECISIONS)
+  return pages
+    .filter((page) => /\/decisions\/\d/.test(page) && !index.includes(`](${basename(page)})`))
+    .map((page) => `${DECISIONS}: ${page} is missing.`)
 }
 
 function checkComments(source: string): string[] {
