@@ -16,7 +16,7 @@ import {
 import { isSlug, isUuid } from '../lib/core/ids.ts'
 import { isJsonObject, type JsonObject } from '../lib/core/json/json.ts'
 import { JsonError, parseJson } from '../lib/core/json/parse-json.ts'
-import { MAX_PAYLOAD_BYTES } from '../lib/core/limits.ts'
+import { DAY_MS, MAX_PAYLOAD_BYTES } from '../lib/core/limits.ts'
 import { toJsonPointer } from '../lib/schema/message-text.ts'
 import { UserError } from './errors.ts'
 
@@ -24,7 +24,6 @@ import { UserError } from './errors.ts'
 export type SharedOptions = { json?: true | undefined; stack?: string | undefined; org?: string | undefined }
 
 const MAX_SHOWN = 1_000
-const DAY_MS = 24 * 60 * 60 * 1000
 
 export const orgOption = (): Option =>
   new Option(

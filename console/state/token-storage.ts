@@ -1,8 +1,9 @@
 import { MAX_JWT_CHARACTERS } from '../../lib/core/access.ts'
+import { DAY_MS } from '../../lib/core/limits.ts'
 
 /** How long this device keeps a token if its user asks for it. */
 export const KEPT_DAYS = 7
-const KEPT_MS = KEPT_DAYS * 86_400_000
+const KEPT_MS = KEPT_DAYS * DAY_MS
 
 /** Whether it can be sent in a header. What is stored, and what other tabs send, may be anything. */
 export const isToken = (value: unknown): value is string =>

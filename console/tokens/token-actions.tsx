@@ -2,6 +2,7 @@ import type { TargetedSubmitEvent } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { TokenRecord } from '../../lib/api/schemas/token-record.ts'
 import { TOKEN_LIFETIME_DAYS } from '../../lib/core/access.ts'
+import { DAY_MS } from '../../lib/core/limits.ts'
 import { withLabels } from '../api/api-error.ts'
 import { announce } from '../components/copy-button.tsx'
 import { ConfirmDialog, Dialog, useAction } from '../components/dialog.tsx'
@@ -11,7 +12,7 @@ import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import { DaysField } from './token-dialog.tsx'
 import { LABELS, toExpiry } from './token-form.ts'
-import { createToken, DAY_MS, endToken, mayReplace, shownToken } from './tokens.ts'
+import { createToken, endToken, mayReplace, shownToken } from './tokens.ts'
 
 type Props = { token: TokenRecord; onCreate: () => void; onChange: (token: TokenRecord) => void }
 

@@ -1,5 +1,6 @@
 import { SCOPES, type Scope } from '../../lib/core/access.ts'
-import { DAY_MS, type NewToken } from './tokens.ts'
+import { DAY_MS } from '../../lib/core/limits.ts'
+import type { NewToken } from './tokens.ts'
 
 /** What the fields of the form are called, by the member of the request that they set. */
 export const LABELS = {

@@ -1,5 +1,6 @@
 import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import type { CreatedTokenRecord, TokenRecord } from '../../lib/api/schemas/token-record.ts'
+import { DAY_MS } from '../../lib/core/limits.ts'
 import { requestJson } from '../api/request.ts'
 import { createSecretStore } from '../state/secret-store.ts'
 import type { Store } from '../state/store.ts'
@@ -29,7 +30,6 @@ export const shownToken: Store<ShownToken | null> = createSecretStore<ShownToken
 
 export type TokenState = 'valid' | 'expiring' | 'expired' | 'revoked'
 
-export const DAY_MS = 86_400_000
 /** A token that ends within it is marked. */
 const EXPIRING_MS = 7 * DAY_MS
 

@@ -13,7 +13,7 @@ import {
 import { BY_ID, type PageQuery, parsePage } from '../core/cursor.ts'
 import { ServiceError, Unavailable } from '../core/errors.ts'
 import { timeOfId } from '../core/ids.ts'
-import { AUDIT_RETENTION_DAYS as AUDIT_DAYS } from '../core/limits.ts'
+import { AUDIT_RETENTION_DAYS as AUDIT_DAYS, DAY_MS } from '../core/limits.ts'
 import type { Page, System } from '../core/ports.ts'
 import { AUDIT_RETENTION_DAYS, type Environment, EVENT_BUS, readInteger } from '../environment.ts'
 import { describeCause, logger } from '../logger.ts'
@@ -102,8 +102,6 @@ async function endEntry(audit: AuditStore, entry: AuditEntry): Promise<void> {
 }
 
 type Query = PageQuery & AuditFilter & { from?: string | undefined; to?: string | undefined }
-
-const DAY_MS = 86_400_000
 
 /**
  * The changes of an organization, newest first. They are about all agents and tenants.

@@ -3,14 +3,12 @@ import type { Token } from '../core/agent.ts'
 import { BY_ID, type PageQuery, parsePage, withoutOthers } from '../core/cursor.ts'
 import { InputSchemaMismatch, ServiceError, TokenNotFound, type Violation } from '../core/errors.ts'
 import { agentIdFrom, timeOfId } from '../core/ids.ts'
-import { PAGE_SIZE } from '../core/limits.ts'
+import { DAY_MS, PAGE_SIZE } from '../core/limits.ts'
 import type { Page, System, TokenStore } from '../core/ports.ts'
 import { hasScope, visibilityOf } from './permissions.ts'
 import { newToken } from './tokens.ts'
 
 type Stores = { tokens: TokenStore; system: System }
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Clients compute `expiresAt` with clocks of their own. */
 const CLOCK_TOLERANCE_MS = 5 * 60 * 1000

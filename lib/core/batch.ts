@@ -9,6 +9,7 @@ import {
 } from './execution.ts'
 import { derivedId } from './ids.ts'
 import type { Json, JsonObject } from './json/json.ts'
+import { DAY_MS } from './limits.ts'
 import type { SelectedBy } from './rollout.ts'
 import { judgementOf, type TrialSettings, type TrialSums, type Verdict } from './trial.ts'
 
@@ -28,7 +29,7 @@ export function assertMaxLines(lines: number): void {
 export const MAX_CONCURRENCY = { min: 1, max: 500, default: 50 } as const
 
 /** Lines that have not started so long after the batch was accepted are not started any more. */
-export const BATCH_DEADLINE_MS = 7 * 86_400_000
+export const BATCH_DEADLINE_MS = 7 * DAY_MS
 
 export type BatchStatus = 'IN_PROGRESS' | 'CANCELLING' | 'ENDED'
 

@@ -1,3 +1,5 @@
+export const DAY_MS = 86_400_000
+
 /** Bytes of a request body or an output: Lambda's 6 MB synchronous payload limit minus headers and context. */
 export const MAX_PAYLOAD_BYTES = 6_000_000
 
@@ -78,7 +80,7 @@ export const FOLD_DELAY_MS = 6 * 60 * 1000
 export const MAX_ENDING_MS = 40 * 1000
 
 /** Deadline of an execution, after which the sweeper ends it. */
-export const DEADLINE_MS = 24 * 60 * 60 * 1000
+export const DEADLINE_MS = DAY_MS
 
 /** Attempts without progress before a run ends in ERROR; also the queue's maxReceiveCount. */
 export const MAX_ATTEMPTS = 5
@@ -105,7 +107,7 @@ export const EVENT_IDLE_MS = 15_000
 export const MAX_WAIT_SECONDS = 25
 
 /** How long an idempotency key is bound to its execution. */
-export const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
+export const IDEMPOTENCY_MS = DAY_MS
 
 /** The longest delay of a message: 15 minutes. */
 export const MAX_QUEUE_DELAY_MS = 900_000
@@ -174,7 +176,7 @@ export const MAX_WEBHOOK_URL = 2_048
 export const MAX_WEBHOOK_SELECTED = 50
 
 /** How long the previous secret of a webhook stays valid. */
-export const SECRET_OVERLAP_MS = 24 * 60 * 60 * 1000
+export const SECRET_OVERLAP_MS = DAY_MS
 
 export const ROLLOUT_PERCENT = { min: 1, max: 100 } as const
 

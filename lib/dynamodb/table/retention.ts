@@ -1,5 +1,6 @@
 import {
   AUDIT_RETENTION_DAYS as AUDIT_DAYS,
+  DAY_MS,
   DEADLINE_MS,
   MAX_WAIT_DAYS as WAIT_DAYS,
 } from '../../core/limits.ts'
@@ -25,8 +26,6 @@ import {
   warningIdOf,
 } from './keys.ts'
 import { TABLE } from './schema.ts'
-
-const DAY_MS = 86_400_000
 
 /**
  * Steps and chunks are kept longer than their record, so that no record loses them: DynamoDB deletes in no particular

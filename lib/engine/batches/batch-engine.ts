@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { BATCH_DEADLINE_MS, type Batch, type Lane, type LineInput } from '../../core/batch.ts'
-import { MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN } from '../../core/limits.ts'
+import { DAY_MS, MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN } from '../../core/limits.ts'
 import type { BatchStore, FeedQueue, RunQueue } from '../../core/ports.ts'
 import { EXECUTION_RETENTION_DAYS, MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
 import type { Endings } from '../end-execution.ts'
@@ -18,7 +18,6 @@ const BATCH_TTL_MS = 1_000
 const MAX_BATCHES = 1_000
 const MAX_LANES = 10_000
 
-const DAY_MS = 86_400_000
 const MAX_DAYS = BATCH_DEADLINE_MS / DAY_MS
 
 /** An engine that starts the lines of batches. */

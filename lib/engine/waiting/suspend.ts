@@ -8,6 +8,7 @@ import {
   type Usage,
 } from '../../core/execution.ts'
 import {
+  DAY_MS,
   MAX_SUSPENDED_EXECUTIONS as DEFAULT_MAX_SUSPENDED,
   MAX_WAIT_DAYS as WAIT_DAYS,
 } from '../../core/limits.ts'
@@ -16,7 +17,7 @@ import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'
 import { type Environment, MAX_SUSPENDED_EXECUTIONS, MAX_WAIT_DAYS, readInteger } from '../../environment.ts'
 import { endExecution, hasFinalParent } from '../end-execution.ts'
 import { type Engine, queuedOf, timesOf } from '../engine.ts'
-import { DAY_MS, hasArrived, waitLimitExceeded } from './wake.ts'
+import { hasArrived, waitLimitExceeded } from './wake.ts'
 
 type Recorded = { progress: Progress | null; lostSteps?: LostStep[]; lostUsage?: Usage }
 

@@ -7,7 +7,7 @@ import type {
   SuspendedExecution,
 } from '../../core/execution.ts'
 import { nextSweep } from '../../core/lease-times.ts'
-import { MAX_QUEUE_DELAY_MS, SYNC_DEADLINE_MS } from '../../core/limits.ts'
+import { DAY_MS, MAX_QUEUE_DELAY_MS, SYNC_DEADLINE_MS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import type { RecordedStep } from '../../core/step.ts'
 import { hasOwnMessage, isQueued, type Suspension, type Wait } from '../../core/wait.ts'
@@ -61,8 +61,6 @@ async function mayBegin(engine: Engine, execution: SuspendedExecution): Promise<
   }
   return false
 }
-
-export const DAY_MS = 86_400_000
 
 export const waitLimitExceeded = (maxWaitMs: number): ExecutionError => ({
   code: 'WaitLimitExceeded',
