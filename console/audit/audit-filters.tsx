@@ -1,19 +1,11 @@
 import { useState } from 'preact/hooks'
+import { MAX_FILTER } from '../../lib/core/limits.ts'
 import { useAgents } from '../api/agents.ts'
 import { ChoiceFilter, TextFilter, TimeRangeFilter } from '../components/filters.tsx'
-import { PERIODS } from '../runs/filters.ts'
+import { PERIODS } from '../components/range.ts'
 import { useMe, useScope } from '../state/session.ts'
 import { PERIOD_LABELS } from '../usage/periods.ts'
-import {
-  ACTION_LABELS,
-  ACTIONS,
-  type Entry,
-  type Filters,
-  isFiltered,
-  MAX_LENGTHS,
-  NO_FILTERS,
-  nameOf,
-} from './audit.ts'
+import { ACTION_LABELS, ACTIONS, type Entry, type Filters, isFiltered, NO_FILTERS, nameOf } from './audit.ts'
 
 const CUSTOM = 'custom'
 
@@ -52,7 +44,7 @@ export function AuditFilters({ filters, entries, onChange }: Props) {
           label="By"
           value={actor}
           placeholder="ID or subject"
-          maxLength={MAX_LENGTHS.actor}
+          maxLength={MAX_FILTER.actor}
           suggestions={useActors(entries)}
           onCommit={(text) => set({ actor: text })}
         />
@@ -60,7 +52,7 @@ export function AuditFilters({ filters, entries, onChange }: Props) {
           label="What"
           value={target}
           placeholder="ID"
-          maxLength={MAX_LENGTHS.target}
+          maxLength={MAX_FILTER.target}
           suggestions={useTargets(entries)}
           onCommit={(text) => set({ target: text })}
         />

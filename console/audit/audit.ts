@@ -1,8 +1,9 @@
 import type { AuditRecord } from '../../lib/api/schemas/audit-record.ts'
 import { isUuid } from '../../lib/core/ids.ts'
 import { isJsonObject } from '../../lib/core/json/json.ts'
+import { MAX_FILTER } from '../../lib/core/limits.ts'
 import { shortId } from '../components/format.ts'
-import { parseRange, type Range, toApiRange } from '../runs/filters.ts'
+import { parseRange, type Range, toApiRange } from '../components/range.ts'
 import { type Query, toHref, toPath } from '../state/location.ts'
 
 export type Entry = AuditRecord
@@ -50,9 +51,6 @@ export const KIND_LABELS: Record<Entry['target']['kind'], string> = {
 /** Which changes the page lists. Kept in the URL; empty texts filter nothing. */
 export type Filters = { action: Action | ''; actor: string; target: string } & Range
 
-/** The most that the API accepts. */
-export const MAX_LENGTHS = { actor: 600, target: 200 } as const
-
 export const NO_FILTERS: Filters = { action: '', actor: '', target: '', period: '', from: '', to: '' }
 
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '')
@@ -60,7 +58,7 @@ export const isFiltered = (filters: Filters): boolean => Object.values(filters).
 /** Unknown values, which an edited URL may contain, filter nothing. */
 export function parseFilters(query: URLSearchParams): Filters {
   const action = query.get('action')
-  const text = (name: keyof typeof MAX_LENGTHS) => (query.get(name) ?? '').slice(0, MAX_LENGTHS[name])
+  const text = (name: 'actor' | 'target') => (query.get(name) ?? '').slice(0, MAX_FILTER[name])
   return {
     action: ACTIONS.find((each) => each === action) ?? '',
     ...{ actor: text('actor'), target: text('target') },

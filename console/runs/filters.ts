@@ -1,17 +1,10 @@
+import { MAX_FILTER } from '../../lib/core/limits.ts'
+import { parseRange, type Range, toApiRange } from '../components/range.ts'
 import type { Query } from '../state/location.ts'
 
 export const STATUSES = ['IN_PROGRESS', 'SUCCESS', 'ERROR'] as const
 
 export const SOURCES = ['API', 'AGENT', 'BATCH', 'SCHEDULE', 'TRIAL'] as const
-
-/** Periods that end now, in milliseconds. */
-export const PERIODS = {
-  '1h': 3_600_000,
-  '24h': 86_400_000,
-  '7d': 604_800_000,
-  '30d': 2_592_000_000,
-} as const
-export type Period = keyof typeof PERIODS
 
 /** Which runs a list shows. Kept in the URL; empty texts filter nothing. */
 export type Filters = {
@@ -21,9 +14,6 @@ export type Filters = {
   tenantId: string
 } & Range &
   Search
-
-/** `from`, `to`: local date and time, as in `<input type="datetime-local">`; ignored with a period. */
-export type Range = { period: Period | ''; from: string; to: string }
 
 /** What no index of the service has: it looks at a few thousand runs at a time. */
 export type Search = {
@@ -37,7 +27,7 @@ export type Search = {
 }
 
 /** The most that the API accepts. */
-export const MAX_LENGTHS = { errorCode: 100, errorText: 200, version: 36, model: 300 } as const
+export const MAX_LENGTHS = { ...MAX_FILTER, version: 36 } as const
 
 const NO_SEARCH: Search = { errorCode: '', errorText: '', version: '', source: '', model: '' }
 
@@ -80,16 +70,6 @@ export function parseFilters(query: URLSearchParams): Filters {
   }
 }
 
-/** The same, of its times. */
-export function parseRange(query: URLSearchParams): Range {
-  const [period = '', from = '', to = ''] = ['period', 'from', 'to'].map((name) => query.get(name) ?? '')
-  return {
-    period: Object.hasOwn(PERIODS, period) ? (period as Period) : '',
-    from: isLocalTime(from) ? from : '',
-    to: isLocalTime(to) ? to : '',
-  }
-}
-
 /** As the query of the page. */
 export const toPageQuery = (filters: Filters): Query => ({
   ...filters,
@@ -107,19 +87,4 @@ export function toApiRequest(filters: Filters, now: number): ApiRequest {
   return { path, query: { status, tenantId, ...range, ...searchOf(filters), fields: 'summary' } }
 }
 
-/** @param now milliseconds since the epoch, where a period ends */
-export const toApiRange = ({ period, from, to }: Range, now: number): { from: string; to?: string } =>
-  period ? { from: new Date(now - PERIODS[period]).toISOString() } : { from: toIso(from), to: toIso(to) }
-
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '')
-
-const isLocalTime = (text: string) =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text) && !Number.isNaN(Date.parse(text))
-
-const toIso = (text: string) => (text === '' ? '' : new Date(text).toISOString())
-
-/** A time as in `<input type="datetime-local">`. @param time milliseconds since the epoch */
-export function toLocalText(time: number): string {
-  const shifted = new Date(time - new Date(time).getTimezoneOffset() * 60_000)
-  return shifted.toISOString().slice(0, 16)
-}

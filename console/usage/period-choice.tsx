@@ -1,5 +1,5 @@
 import { Segments } from '../components/data.tsx'
-import type { Period } from '../runs/filters.ts'
+import type { Period } from '../components/range.ts'
 import { navigate, type Query, toHref } from '../state/location.ts'
 import { PERIOD_LABELS } from './periods.ts'
 

@@ -1,5 +1,5 @@
 import { formatDay, formatMinute } from '../components/format.ts'
-import { PERIODS, type Period } from '../runs/filters.ts'
+import { PERIODS, type Period } from '../components/range.ts'
 import type { Query } from '../state/location.ts'
 
 export const PERIOD_LABELS: Record<Period, string> = {

@@ -11,8 +11,8 @@ import {
   formatPercent,
 } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
+import { type Period, toLocalText } from '../components/range.ts'
 import { VisibleText } from '../components/visible-text.tsx'
-import { type Period, toLocalText } from '../runs/filters.ts'
 import { toHref } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { CostByAgent, CostByTenant } from './cost-by.tsx'

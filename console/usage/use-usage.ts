@@ -2,7 +2,7 @@ import type { UsageRowRecord as UsageRow } from '../../lib/api/schemas/usage-rec
 import type { ApiError } from '../api/api-error.ts'
 import { type LoadedList, requestPages } from '../api/request.ts'
 import { usePolling, useResource } from '../api/use-resource.ts'
-import type { Period } from '../runs/filters.ts'
+import type { Period } from '../components/range.ts'
 import type { Query } from '../state/location.ts'
 import { toUsageQuery, type UsageQuery } from './periods.ts'
 

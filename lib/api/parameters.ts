@@ -8,6 +8,7 @@ import { isUuid } from '../core/ids.ts'
 import {
   MAX_AGENT_STEPS,
   MAX_COST_USD,
+  MAX_FILTER,
   MAX_SEARCHED,
   MAX_TOKENS,
   MAX_WAIT_SECONDS,
@@ -240,14 +241,18 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
     format: 'date-time',
   }),
   fields: fields(),
-  errorCode: describe(searchText(100), `Return only executions that failed with this code. ${SEARCH}`, {
-    minLength: 1,
-    maxLength: 100,
-  }),
+  errorCode: describe(
+    searchText(MAX_FILTER.errorCode),
+    `Return only executions that failed with this code. ${SEARCH}`,
+    {
+      minLength: 1,
+      maxLength: MAX_FILTER.errorCode,
+    },
+  ),
   errorText: describe(
-    searchText(200),
+    searchText(MAX_FILTER.errorText),
     `Return only executions that failed with an error whose code or message contains this text; upper and lower case are the same. ${SEARCH}`,
-    { minLength: 1, maxLength: 200 },
+    { minLength: 1, maxLength: MAX_FILTER.errorText },
   ),
   version: describe(idOf('a version'), `Return only executions of this version (ID). ${SEARCH}`, {
     format: 'uuid',
@@ -256,10 +261,14 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
     z.optional(oneOf(SOURCES)),
     `Return only executions with this source. Executions of a trial are in no list but that of the trial: with TRIAL, reruns are listed that take something from a recording. ${SEARCH}`,
   ),
-  model: describe(searchText(300), `Return only executions whose record has this model. ${SEARCH}`, {
-    minLength: 1,
-    maxLength: 300,
-  }),
+  model: describe(
+    searchText(MAX_FILTER.model),
+    `Return only executions whose record has this model. ${SEARCH}`,
+    {
+      minLength: 1,
+      maxLength: MAX_FILTER.model,
+    },
+  ),
 }))
 
 export const revocationParameters = /* @__PURE__ */ parameters(() => ({
@@ -294,14 +303,14 @@ export const auditParameters = /* @__PURE__ */ parameters(() => ({
   }),
   action: describe(z.optional(oneOf(AUDIT_ACTIONS)), 'Return only changes of this kind.'),
   actor: describe(
-    searchText(600),
+    searchText(MAX_FILTER.actor),
     'Return only changes by this actor: its ID, such as that of a token, or its subject.',
-    { minLength: 1, maxLength: 600 },
+    { minLength: 1, maxLength: MAX_FILTER.actor },
   ),
   target: describe(
-    searchText(200),
+    searchText(MAX_FILTER.target),
     'Return only changes of what has this ID: of an agent, also those of its versions and schedules; of an execution, also those of its approvals. Pages of filtered lists can be short, also empty, before the last one.',
-    { minLength: 1, maxLength: 200 },
+    { minLength: 1, maxLength: MAX_FILTER.target },
   ),
 }))
 

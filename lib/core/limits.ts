@@ -175,6 +175,9 @@ export const MAX_WEBHOOKS = 20
 export const MAX_WEBHOOK_URL = 2_048
 export const MAX_WEBHOOK_SELECTED = 50
 
+/** Characters of the texts that select executions, and entries of the audit log. */
+export const MAX_FILTER = { errorCode: 100, errorText: 200, model: 300, actor: 600, target: 200 } as const
+
 /** How long the previous secret of a webhook stays valid. */
 export const SECRET_OVERLAP_MS = DAY_MS
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { toLocalText } from '../../../console/components/range.ts'
 import {
   changeFilters,
   isSearch,
   NO_FILTERS,
   parseFilters,
   toApiRequest,
-  toLocalText,
   toPageQuery,
 } from '../../../console/runs/filters.ts'
 import { firstLineOf } from '../../../console/runs/run-rows.tsx'
