@@ -58,7 +58,7 @@ export async function getLimits(
   { access, subject }: Reference,
 ): Promise<Limits & { use: LimitsUse }> {
   const key = keyOf(access, subject)
-  const stored = await limits.get(key)
+  const stored = isPossible(subject) ? await limits.get(key) : null
   if (!stored) throw new LimitsNotFound()
   return { ...stored, subject, use: await readUse(limits, key, system.now()) }
 }
@@ -68,7 +68,7 @@ export async function putLimits(
   { limits, system }: Stores,
   { access, subject, given }: Reference & { given: GivenLimits },
 ): Promise<Limits> {
-  if (subject.kind === 'tenant' && !(TENANT_ID.test(subject.id) && subject.id.isWellFormed()))
+  if (!isPossible(subject))
     throw new ServiceError(
       'BadRequest',
       'The ID of a tenant must have 1 to 128 characters and no control characters.',
@@ -92,7 +92,8 @@ export async function deleteLimits(
   { limits }: Pick<Stores, 'limits'>,
   { access, subject }: Reference,
 ): Promise<void> {
-  const isDeleted = await limits.delete(keyOf(access, subject))
+  const key = keyOf(access, subject)
+  const isDeleted = isPossible(subject) && (await limits.delete(key))
   forgetLimits(access.organizationId, subject)
   if (!isDeleted) throw new LimitsNotFound()
 }
@@ -107,6 +108,10 @@ export async function readOwnLimits(
   const stored = await limits.get(key)
   return stored && { limits: stored, use: await readUse(limits, key, system.now()) }
 }
+
+/** Paths can name anything as a tenant, also what no key of the table has room for. */
+const isPossible = ({ kind, id }: LimitSubject): boolean =>
+  kind === 'agent' || (TENANT_ID.test(id) && id.isWellFormed())
 
 /** A tenant uses all agents. @throws Forbidden */
 function keyOf(access: Access, subject: LimitSubject): SubjectKey {

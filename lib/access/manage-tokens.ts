@@ -2,7 +2,7 @@ import { type Access, DEFAULT_SCOPES, TOKEN_LIFETIME_DAYS, type TokenLimits } fr
 import type { Token } from '../core/agent.ts'
 import { BY_ID, type PageQuery, parsePage, withoutOthers } from '../core/cursor.ts'
 import { InputSchemaMismatch, ServiceError, TokenNotFound, type Violation } from '../core/errors.ts'
-import { agentIdFrom, timeOfId } from '../core/ids.ts'
+import { agentIdFrom, isUuid, timeOfId } from '../core/ids.ts'
 import { DAY_MS, PAGE_SIZE } from '../core/limits.ts'
 import type { Page, System, TokenStore } from '../core/ports.ts'
 import { hasScope, visibilityOf } from './permissions.ts'
@@ -84,7 +84,7 @@ export async function revokeToken(
   { tokens, system }: Pick<Stores, 'tokens'> & { system: Pick<System, 'now'> },
   { access, tokenId, afterSeconds }: { access: Access; tokenId: string; afterSeconds?: number | undefined },
 ): Promise<Token> {
-  const found = await tokens.get({ id: tokenId.toLowerCase() })
+  const found = isUuid(tokenId) ? await tokens.get({ id: tokenId.toLowerCase() }) : null
   if (!found || !isVisible(access, found)) throw new TokenNotFound()
   const { hash } = found
   const at = new Date(system.now() + (afterSeconds ?? 0) * 1_000).toISOString()

@@ -109,6 +109,25 @@ describe('an ID in the path', () => {
     },
   )
 
+  const named = apiRoutes.flatMap(({ method, path, legacy }) =>
+    legacy ? [] : [...path.matchAll(/\{\w+\}/g)].map(([name]) => ({ method, path, name })),
+  )
+  it.each(named)(
+    'of 10 kB is the fault of the client: $method $path, $name',
+    async ({ method, path, name }) => {
+      const url = path
+        .replace(name, 'a'.repeat(10_000))
+        .replace('{agentId}', 'echo')
+        .replace(/\{\w+\}/g, randomUUID())
+      const { status } = await org.call(
+        method,
+        url,
+        method === 'GET' || method === 'DELETE' ? {} : { body: {} },
+      )
+      expect([status >= 400, status < 500]).toEqual([true, true])
+    },
+  )
+
   it.each([
     '/v1/agents/a/b',
     '/v1/agents//versions',
