@@ -1,4 +1,4 @@
-import { type Access, isScope, MAX_TOKEN_AGENTS, SCOPES, type Scope, TENANT_ID } from '../core/access.ts'
+import { type Access, isScope, isTenantId, MAX_TOKEN_AGENTS, SCOPES, type Scope } from '../core/access.ts'
 import { Forbidden } from '../core/errors.ts'
 import { isSlug, isUuid, namePattern } from '../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
@@ -77,7 +77,7 @@ const isListOf = <T extends string>(value: unknown, isOne: (text: string) => tex
 const toOrganization = (value: unknown) => (isUuidText(value) ? value.toLowerCase() : undefined)
 const toScopes = (value: unknown) => (isListOf(value, isScope) ? value : undefined)
 const toAgents = (value: unknown) => (isAgentList(value) ? value : undefined)
-const toTenant = (value: unknown) => (typeof value === 'string' && TENANT_ID.test(value) ? value : undefined)
+const toTenant = (value: unknown) => (typeof value === 'string' && isTenantId(value) ? value : undefined)
 
 function parseTenant(given: unknown) {
   const { optional, ...rest } = isJsonObject(given) ? given : {}

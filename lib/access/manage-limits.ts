@@ -1,4 +1,4 @@
-import { type Access, TENANT_ID } from '../core/access.ts'
+import { type Access, isTenantId } from '../core/access.ts'
 import { BY_SUBJECT, type PageQuery, parsePage } from '../core/cursor.ts'
 import { InvalidCursor, LimitsNotFound, ServiceError } from '../core/errors.ts'
 import type { LimitStore, Page, SubjectKey, System } from '../core/ports.ts'
@@ -110,8 +110,7 @@ export async function readOwnLimits(
 }
 
 /** Paths can name anything as a tenant, also what no key of the table has room for. */
-const isPossible = ({ kind, id }: LimitSubject): boolean =>
-  kind === 'agent' || (TENANT_ID.test(id) && id.isWellFormed())
+const isPossible = ({ kind, id }: LimitSubject): boolean => kind === 'agent' || isTenantId(id)
 
 /** A tenant uses all agents. @throws Forbidden */
 function keyOf(access: Access, subject: LimitSubject): SubjectKey {

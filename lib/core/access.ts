@@ -23,6 +23,9 @@ export type TokenLimits = {
 export const MAX_TENANT_ID = 128
 export const TENANT_ID = /* @__PURE__ */ namePattern(MAX_TENANT_ID)
 
+/** Half a character has no encoding: not as a key of the table, nor on its way from the authorizer. */
+export const isTenantId = (text: string): boolean => TENANT_ID.test(text) && text.isWellFormed()
+
 export const UNLIMITED: TokenLimits = { scopes: null, agents: null, tenantId: null, rate: null }
 
 /** More would not fit the 8 kB that API Gateway documents for the result of an authorizer. */

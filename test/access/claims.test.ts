@@ -94,7 +94,7 @@ describe('mapClaims', () => {
     expect(map({ tenant }, { customer: 'acme' })).toMatchObject({ tenantId: 'acme' })
     expect(map({ tenant: { ...tenant, optional: true } }, {})).toMatchObject({ tenantId: null })
     expect(refused({ tenant: { ...tenant, optional: false } }, {})).toMatch(/no claim "customer"/)
-    for (const customer of [null, '', [], 7, {}, 'a\nb', 'x'.repeat(129), ['acme', 'globex']])
+    for (const customer of [null, '', [], 7, {}, 'a\nb', 'a\ud800', 'x'.repeat(129), ['acme', 'globex']])
       expect(refused({ tenant: { ...tenant, optional: true } }, { customer })).toMatch(
         /^The claim "customer"/,
       )
