@@ -90,9 +90,17 @@ function explainTimezone(name: string): string {
   return `timezone must be the name of an IANA time zone, for example Europe/Berlin or UTC${hint}`
 }
 
+/** Of ICU, not of IANA, and rarely what is meant: BST is Asia/Dhaka, AST is America/Anchorage. */
+const ABBREVIATIONS = new Set(
+  'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST'.split(
+    ' ',
+  ),
+)
+
 /** Offsets such as +01:00, which `Intl` accepts, are not time zones. */
 function isTimezone(name: string): boolean {
-  if (!/^[a-z]/i.test(name)) return false
+  if (!/^[a-z]/i.test(name) || /^SystemV\//i.test(name)) return false
+  if (ABBREVIATIONS.has(name.toUpperCase())) return false
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
   } catch {

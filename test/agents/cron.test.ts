@@ -77,6 +77,13 @@ describe('checkCron', () => {
     expect(problem(cron)).toBe('')
   })
 
+  it.each(['UTC', 'utc', 'Etc/GMT+5', 'EST', 'MST', 'HST', 'CET', 'EST5EDT', 'GB', 'PRC'])(
+    'accepts the time zone %s',
+    (timezone) => {
+      expect(problem('@daily', timezone)).toBe('')
+    },
+  )
+
   it.each([
     ['0 * * * * *', 'without seconds'],
     ['* * * *', 'five fields'],
@@ -106,6 +113,10 @@ describe('checkCron', () => {
 
   it.each([
     ['+01:00', '.'],
+    // Abbreviations that ICU knows: Asia/Dhaka, America/Anchorage and America/Los_Angeles.
+    ['BST', '.'],
+    ['ast', '.'],
+    ['SystemV/PST8', '.'],
     ['', '.'],
     ['Mars/Olympus', '.'],
     ['x'.repeat(1_000_000), '.'],
