@@ -88,7 +88,7 @@ describe('schedules', () => {
     [{ options: { maxAgentSteps: 0 } }, '/options/maxAgentSteps', /integer from 1 to 500/],
     [{ options: { execMode: 'async' } }, '/options/execMode', /Allowed fields: enforceInputSchema, max/],
     [{ options: { model: 'openai/gpt-5' } }, '/options/model', /code agent/],
-    [{ options: { maxTokens: 5 } }, '/options/maxTokens', /does not accept maxTokens/],
+    [{ options: { maxTokens: 5 } }, '/options/maxTokens', /^The agent echo is a code agent; it does not/],
     [{ options: [] }, '/options', /JSON object/],
     [{ version: 'latest' }, '/version', /UUID/],
     [{ version: '01a2003a-d1f2-7169-a695-5ea4428d9251' }, '/version', /of this agent/],

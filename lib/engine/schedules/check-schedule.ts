@@ -78,7 +78,10 @@ function inBody(error: unknown, { versionId }: ScheduleDefinition): unknown {
   if (error instanceof InvalidQueryParameter) {
     const violations = error.errors ?? []
     return new InputSchemaMismatch(
-      violations.map(({ path, message }) => ({ path: `/options/${path}`, message: `/options/${message}` })),
+      violations.map(({ path, message }) => ({
+        path: `/options/${path}`,
+        message: message.startsWith(path) ? `/options/${message}` : message,
+      })),
     )
   }
   return error
