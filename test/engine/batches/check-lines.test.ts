@@ -88,6 +88,8 @@ describe('checkLines', () => {
       'At least 100 of 1000 lines are invalid; the first ones are listed. No line was started.',
     )
     expect(checks).toBe(100)
+    const all = await refused(Array.from({ length: 100 }, () => 1))
+    expect(all.message).toBe('100 of 100 lines are invalid. No line was started.')
   })
 
   it('refuses no lines at all, and too many', async () => {
