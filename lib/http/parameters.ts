@@ -41,8 +41,10 @@ export function requestHeaders(schema: z.ZodMiniObject): MiddlewareObj<ServiceEv
   }
 }
 
+/** The items of a list have the message of their parameter. */
 function toViolations({ issues }: z.core.$ZodError): Violation[] {
-  return issues.map(({ path, message }) => toViolation(String(path[0]), message))
+  const violations = issues.map(({ path, message }) => toViolation(String(path[0]), message))
+  return [...new Map(violations.map((violation) => [violation.message, violation])).values()]
 }
 
 /** Names come from the client, so they are truncated to keep the response small. */

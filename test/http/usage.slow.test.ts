@@ -136,6 +136,7 @@ describe('GET /v1/usage', () => {
     ['groupBy=tenants', 'groupBy', GROUPS],
     ['groupBy=tenant,tenant', 'groupBy', GROUPS],
     ['groupBy=tenant,', 'groupBy', GROUPS],
+    ['groupBy=tenants,agents', 'groupBy', GROUPS],
     ['groupBy=tenant,%20agent', 'groupBy', GROUPS],
     ['groupBy=tenant&groupBy=agent', 'groupBy', 'groupBy must be given only once.'],
     ['interval=week', 'interval', 'interval must be minute, hour or day.'],
