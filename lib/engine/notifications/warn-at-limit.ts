@@ -1,6 +1,7 @@
 import { derivedId } from '../../core/ids.ts'
 import type { EventType } from '../../core/notification.ts'
 import type { DeliveryMessage, LimitStore, System } from '../../core/ports.ts'
+import { NANO_USD } from '../../core/usage.ts'
 import { type CostPeriod, type LimitWarning, periodsOf, type Spending } from '../../core/usage-limits.ts'
 import type { Addressed } from './destinations.ts'
 import { addressedOf } from './subjects/limit-events.ts'
@@ -32,6 +33,10 @@ export async function writeWarnings(parts: Parts, spending: Spending): Promise<v
   }
 }
 
+/** In billionths of a dollar, which costs are exact to: 0.8 * 0.05 is more than 0.04. */
+const dueNanoUsd = (warnAt: number, limitUsd: number): number =>
+  Math.max(Math.round(warnAt * limitUsd * NANO_USD), 1)
+
 /** @param at when they are written. ISO 8601 */
 function warningsOf(
   { organizationId, subject, limits, spent, at: spentAt }: Spending,
@@ -42,7 +47,7 @@ function warningsOf(
   return (['day', 'month'] satisfies CostPeriod[]).flatMap((period) => {
     const limitUsd = maxCostUsd[period]
     const spentUsd = spent[period]
-    if (limitUsd === null || spentUsd < warnAt * limitUsd) return []
+    if (limitUsd === null || Math.round(spentUsd * NANO_USD) < dueNanoUsd(warnAt, limitUsd)) return []
     const start = periodsOf(spentAt)[period]
     const name = [organizationId, start, limitUsd, subject.kind, subject.id].join('/')
     const id = derivedId(Date.parse(start), name)

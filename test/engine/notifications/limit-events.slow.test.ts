@@ -78,6 +78,24 @@ describe('limit.warning', () => {
     expect(Object.keys(sent[0]?.data ?? {})).not.toContain('agentId')
   })
 
+  it.each([
+    [0.8, 0.05, 0.04],
+    [0.1, 3, 0.3],
+    [0.7, 0.1, 0.07],
+    [0.0001, 0.000001, 0.000000001],
+  ])(
+    'is sent when exactly the share %s of %s dollars is spent, and not before',
+    async (warnAt, day, share) => {
+      const { warn, spending, ...outbox } = await open()
+      outbox.addWebhook(WARNING)
+      const limits = { maxCostUsd: { day, month: null }, warnAt }
+      await warn(spending({ limits, spent: { day: (share * 1e9 - 1) / 1e9, month: 0 } }))
+      expect(outbox.messages()).toEqual([])
+      await warn(spending({ limits, spent: { day: share, month: 0 } }))
+      expect(outbox.messages()).toHaveLength(1)
+    },
+  )
+
   it('is sent once for each subject, period and value of the limit', async () => {
     const { warn, spending, settle, sentData, ...outbox } = await open()
     outbox.addWebhook(WARNING)
