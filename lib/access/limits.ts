@@ -140,7 +140,7 @@ export async function admitLimited(
     },
   }
   const context = { store, organizationId, at: now(), warnAtLimit }
-  await Promise.all(limited.map((each) => assertNotUsedUp(context, each)))
+  await assertNotUsedUp(context, limited)
   try {
     for (const { subject, limits } of limited) {
       const { maxRunsPerMinute: max } = limits
@@ -185,15 +185,23 @@ export async function admitLimited(
 type Check = Pick<Context, 'warnAtLimit'> & { store: LimitStores; organizationId: string; at: number }
 
 /** @throws LimitExceeded */
-async function assertNotUsedUp({ store, organizationId, at, warnAtLimit }: Check, limited: Limited) {
-  if (!hasCostLimit(limited)) return
+async function assertNotUsedUp(check: Check, limited: Limited[]): Promise<void> {
+  const found = await Promise.all(limited.map((each) => checkSpent(check, each)))
+  const usedUp = found.filter((each) => each !== null)
+  // The one that ends last: nothing is accepted before.
+  const last = usedUp.find(({ period }) => period === 'month') ?? usedUp[0]
+  if (last) throw new LimitExceeded(last, secondsTo(endOfPeriod(last.period, check.at), check.at))
+}
+
+/** The cost limit that is used up; null if there is none. */
+async function checkSpent({ store, organizationId, at, warnAtLimit }: Check, limited: Limited) {
+  if (!hasCostLimit(limited)) return null
   const { subject, limits } = limited
   const spent = await store.getSpent({ organizationId, subject, at })
   const usedUp = findUsedUp(limited, spent)
-  if (!usedUp) return
   // It may have been used up before it was set: no further run will warn.
-  if (limits.warnAt !== null) await warnAtLimit?.({ organizationId, subject, limits, spent, at })
-  throw new LimitExceeded(usedUp, secondsTo(endOfPeriod(usedUp.period, at), at))
+  if (usedUp && limits.warnAt !== null) await warnAtLimit?.({ organizationId, subject, limits, spent, at })
+  return usedUp
 }
 
 const secondsTo = (time: number, now: number): number => Math.max(Math.ceil((time - now) / 1000), 1)

@@ -180,6 +180,29 @@ describe('maxCostUsd', () => {
     expect((service.system.now() / 1_000) % 86_400).toBeLessThan(60)
     expect(limitOf(await service.trySubmit({}))).not.toBe('maxCostUsd.day')
   })
+
+  it.each([
+    ['tenant', 'agent'],
+    ['agent', 'tenant'],
+  ] as const)(
+    'of the %s for a day and of the %s for a month: the one is named that ends later',
+    async (day, month) => {
+      const service = new LimitedService(table)
+      const { organizationId } = service
+      const subjects = { tenant: service.tenant(), agent: service.agent() }
+      await service.limit(subjects[day], { maxCostUsd: { day: 1, month: null } })
+      await service.limit(subjects[month], { maxCostUsd: { day: null, month: 1 } })
+      for (const subject of Object.values(subjects))
+        await service.stores.limits.addSpent({
+          organizationId,
+          subject,
+          at: service.system.now(),
+          costUsd: 1,
+        })
+      const refused = await service.trySubmit({})
+      expect(refused).toMatchObject({ reached: { subject: subjects[month], limit: 'maxCostUsd.month' } })
+    },
+  )
 })
 
 describe('warnAt', () => {
