@@ -1312,7 +1312,7 @@ export type UsageRow = {
   agentId?: string
   /** Present if grouped by version. */
   versionId?: string
-  /** Present if grouped by model. Null: code agents. */
+  /** Present if grouped by model. Null: code agents, cache hits, and runs that ended before a response. */
   model?: string | null
   /** Present if grouped by token. Null: runs that no token started, as of schedules in a document. */
   tokenId?: string | null

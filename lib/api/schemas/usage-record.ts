@@ -10,7 +10,9 @@ export const usageRowRecord = z
     tenantId: nullableText.describe(`${groupedBy('tenant')} Null: runs without a tenant.`),
     agentId: z.uuid().optional().describe(groupedBy('agent')),
     versionId: z.uuid().optional().describe(groupedBy('version')),
-    model: nullableText.describe(`${groupedBy('model')} Null: code agents.`),
+    model: nullableText.describe(
+      `${groupedBy('model')} Null: code agents, cache hits, and runs that ended before a response.`,
+    ),
     tokenId: z
       .uuid()
       .nullable()
