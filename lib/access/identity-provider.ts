@@ -95,7 +95,7 @@ export function openIdentityProvider(environment: Environment = process.env) {
      */
     async identify(text: string): Promise<Access | RefusedAccess | null> {
       const [, token = ''] = text.trim().split(/ +/)
-      const claims = token.length <= MAX_JWT_CHARACTERS ? await verify(token, findKey, options) : null
+      const claims = await verify(token, findKey, options)
       return claims && toAccess(issuer, mapping, claims)
     },
   }
@@ -107,6 +107,10 @@ async function verify(
   findKey: JWTVerifyGetKey,
   options: JWTVerifyOptions,
 ): Promise<VerifiedClaims | null> {
+  if (token.length > MAX_JWT_CHARACTERS) {
+    logger.info('JSON Web Token rejected', { code: 'TOO_LARGE' })
+    return null
+  }
   try {
     const { payload, protectedHeader } = await jwtVerify(token, findKey, options)
     const claim = findUnfit(protectedHeader, payload)
