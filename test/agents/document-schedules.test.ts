@@ -68,6 +68,10 @@ describe('schedules of a document', () => {
       '7 schedules.a.options.maxAgentSteps: must be at most 500',
     ],
     [
+      '  a: { cron: "@daily", tenantId: "a\\ud800" }',
+      '7 schedules.a.tenantId: must have 1 to 128 characters and no control characters',
+    ],
+    [
       '  a: { cron: "@daily", overlap: queue }',
       '7 schedules.a.overlap: must be one of skip, allow, not "queue"',
     ],

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { TENANT_ID } from '../../core/access.ts'
+import { isTenantId } from '../../core/access.ts'
 import { isJsonObject, type JsonObject } from '../../core/json/json.ts'
 import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS } from '../../core/limits.ts'
 import {
@@ -31,7 +31,7 @@ const fields = {
   input: z.custom<JsonObject>(isJsonObject, 'must be an object').default({}),
   tenantId: z
     .string()
-    .regex(TENANT_ID, 'must have 1 to 128 characters and no control characters')
+    .refine(isTenantId, 'must have 1 to 128 characters and no control characters')
     .nullable()
     .default(null),
   options: scheduleOptionsSchema.prefault({}),
