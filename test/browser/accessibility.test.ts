@@ -6,7 +6,7 @@ import { runAgents } from './demo/run-agents.ts'
 import { runTrial } from './demo/run-trial.ts'
 import { type Demo, startDemo } from './demo/start-demo.ts'
 import { startWork } from './demo/start-work.ts'
-import { findViolations, findViolationsInThemes } from './support/axe.ts'
+import { findViolationsInThemes } from './support/axe.ts'
 import { useBrowser } from './support/browser.ts'
 import { findCutOff } from './support/cut-off.ts'
 import { WINDOWS } from './support/launch.ts'
@@ -317,6 +317,6 @@ describe.each(WINDOWS)('%s', (_, options) => {
     if ('isPhone' in options) return
     await page.setViewportSize(TABLET)
     await checkWidth(page)
-    expect(await findViolations(page)).toEqual([])
+    expect(await findViolationsInThemes(page)).toEqual([])
   })
 })
