@@ -160,8 +160,19 @@ describe('sign-in at an identity provider', () => {
       await button(tab).click()
       await nameField(tab).waitFor()
     }
-    for (const tab of [page, second]) await enterAs(tab, 'ada')
-    for (const tab of [page, second]) await overview(tab)
+    // The first tab gets its token last: the session at the provider is then that of both.
+    const held = Promise.withResolvers<void>()
+    await page.route(`${idp.issuer}/token`, async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    const exchange = page.waitForRequest(`${idp.issuer}/token`)
+    await enterAs(page, 'ada')
+    await exchange
+    await enterAs(second, 'ada')
+    await overview(second)
+    held.resolve()
+    await overview(page)
     await page.getByRole('button', { name: 'Sign out' }).click()
     for (const tab of [page, second]) await button(tab).waitFor()
   })

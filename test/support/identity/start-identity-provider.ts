@@ -80,12 +80,13 @@ export async function startIdentityProvider(people: Record<string, Claims>) {
             }),
           },
         },
-        // Nobody is asked for consent.
+        // Nobody is asked for consent. Another grant in the same session would end the codes of the first one.
         async loadExistingGrant({ oidc }) {
-          const grant = new oidc.provider.Grant({
-            clientId: CLIENT_ID,
-            ...(oidc.session?.accountId && { accountId: oidc.session.accountId }),
-          })
+          const { accountId } = oidc.session ?? {}
+          const grantId = oidc.session?.grantIdFor(CLIENT_ID)
+          const existing = grantId && (await oidc.provider.Grant.find(grantId))
+          if (existing && existing.accountId === accountId) return existing
+          const grant = new oidc.provider.Grant({ clientId: CLIENT_ID, ...(accountId && { accountId }) })
           grant.addOIDCScope('openid profile email')
           grant.addResourceScope(AUDIENCE, SCOPES)
           await grant.save()
