@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { UsageOptions, UsageRow } from '../../clients/typescript/src/index.ts'
 import { usageParameters } from '../../lib/api/parameters.ts'
-import { toUsageCsv } from '../../lib/api/to-usage-record.ts'
+import { formatNumber, toUsageCsv } from '../../lib/api/to-usage-record.ts'
 import {
   countFailed,
   DIMENSION_FIELDS,
@@ -73,6 +73,6 @@ const toCells = (groupBy: UsageDimension[], slugs: Map<string, string>) => (row:
   formatCost(row),
 ]
 
-/** `+`: and what has no price. */
+/** `+`: and what has no price. Costs have nine decimals. */
 const formatCost = ({ costUsd, unpricedRuns }: UsageRow): string =>
-  `$${costUsd >= 1 ? costUsd.toFixed(2) : Number(costUsd.toPrecision(3))}${unpricedRuns > 0 ? '+' : ''}`
+  `$${costUsd >= 1 ? costUsd.toFixed(2) : formatNumber(Number(costUsd.toPrecision(3)))}${unpricedRuns > 0 ? '+' : ''}`

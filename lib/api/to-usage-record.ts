@@ -57,7 +57,7 @@ export function toUsageCsv(records: UsageRowRecord[], groupBy: readonly UsageDim
 }
 
 /** Without an exponent, which not every program reads. Costs have nine decimals. */
-const formatNumber = (value: number): string =>
+export const formatNumber = (value: number): string =>
   Number.isInteger(value) ? String(value) : value.toFixed(9).replace(/0+$/, '')
 
 /**

@@ -18,6 +18,7 @@ beforeAll(async () => {
   const rows = [
     aUsageRow({ tenantId: 'acme', agentId, runs: 3, costNanoUsd: 1_234_567_890, inputTokens: 1_000 }),
     aUsageRow({ tenantId: '=cmd', agentId, errors: { AgentFailed: 1 }, costNanoUsd: 1_234, unpricedRuns: 1 }),
+    aUsageRow({ tenantId: 'tiny', agentId, costNanoUsd: 123 }),
   ]
   const slot = { organizationId: own.id, interval: 'minute', start: minute, isFinal: false } as const
   await usageStore(sharedTable()).put({ ...slot, rows, readAt: Date.now() })
@@ -33,9 +34,10 @@ describe('usage', () => {
       `START TENANT AGENT RUNS FAILED CACHED TOKENS IN TOKENS OUT COST
 ${hour} =cmd echo 1 1 0 0 0 $0.00000123+
 ${hour} acme echo 3 0 0 1000 0 $1.23
+${hour} tiny echo 1 0 0 0 0 $0.000000123
 `,
     )
-    expect((await run('--interval', 'day')).stdout).toContain(`${hour.slice(0, 10)}T00:00:00Z  4 `)
+    expect((await run('--interval', 'day')).stdout).toContain(`${hour.slice(0, 10)}T00:00:00Z  5 `)
   })
 
   it('is filtered, from a date or a time on', async () => {
