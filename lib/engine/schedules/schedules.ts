@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { mayUseAgent } from '../../access/permissions.ts'
 import { resolveAgent } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
@@ -103,11 +104,17 @@ export async function deleteSchedule(stores: ScheduleStores, reference: Schedule
   if (!(await stores.schedules.delete(schedule))) throw new ScheduleNotFound()
 }
 
+/** A process that synchronizes the schedules needs a moment. One that has died keeps its claim for longer. */
+const SYNC_WAITS = 20
+const SYNC_WAIT_MS = 100
+
 /** The agent, whose schedules are those that its current version declares, and others. @throws AgentNotFound */
 async function openAgent(stores: ScheduleStores, access: Access, idOrSlug: string): Promise<Agent> {
   if (!mayUseAgent(access, idOrSlug)) throw new AgentNotFound()
-  const { organizationId } = access
-  const agent = await resolveAgent({ store: stores.agents, organizationId, idOrSlug })
-  await syncSchedules(stores, agent)
-  return agent
+  const reference = { store: stores.agents, organizationId: access.organizationId, idOrSlug }
+  for (let waits = 0; ; waits++) {
+    const agent = await resolveAgent(reference)
+    if ((await syncSchedules(stores, agent)) || waits === SYNC_WAITS) return agent
+    await setTimeout(SYNC_WAIT_MS)
+  }
 }

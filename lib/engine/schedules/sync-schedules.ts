@@ -16,18 +16,19 @@ const WRITE_MS = 20_000
  * Makes the schedules of an agent those that its current version declares; others stay as they are. A promotion enters
  * the agent into the timers with the same write, and it leaves them only when this is done for the version that is then
  * current: whoever dies in between, the next one who looks at the schedules, or the timer, repeats it.
+ * @returns false if another process does it
  */
-export async function syncSchedules(stores: Stores, { id: agentId, ...agent }: Agent): Promise<void> {
+export async function syncSchedules(stores: Stores, { id: agentId, ...agent }: Agent): Promise<boolean> {
   const { agents, system } = stores
-  // Otherwise nothing is to be done, or another process does it.
-  if (agent.syncAt === null || agent.syncAt > system.now()) return
+  if (agent.syncAt === null) return true
+  if (agent.syncAt > system.now()) return false
   for (let syncAt = agent.syncAt; ; ) {
     const until = system.now() + CLAIM_MS
     const claimed = await agents.claimSync({ agentId, syncAt, until })
-    if (!claimed) return
+    if (!claimed) return false
     await synchronize(stores, claimed, until)
     const versionId = claimed.current?.id ?? null
-    if (await agents.finishSync({ agentId, syncAt: until, versionId })) return
+    if (await agents.finishSync({ agentId, syncAt: until, versionId })) return true
     // Another version has become current.
     syncAt = until
   }

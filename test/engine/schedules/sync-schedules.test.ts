@@ -1,5 +1,8 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import { listSchedules } from '../../../lib/engine/schedules/schedules.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { declaringAgent } from '../../support/schedules/declaring-agent.ts'
 
@@ -114,6 +117,27 @@ describe('syncSchedules', () => {
     expect(await agent.timers()).toHaveLength(1)
     await agent.sync()
     expect([await agent.schedules(), await agent.timers()]).toEqual([{ daily: '@daily' }, []])
+  })
+
+  it('lets a request wait for the process that does it', async () => {
+    const agent = declaringAgent(table)
+    await agent.publish({ daily: '@daily' })
+    const { schedules } = agent.stores
+    const [begun, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const list: typeof schedules.list = async (params) => {
+      begun.resolve()
+      await resumed.promise
+      return schedules.list(params)
+    }
+    const other = agent.sync({ ...agent.stores, schedules: { ...schedules, list } })
+    await begun.promise
+    const { organizationId, agentId } = agent.key('daily')
+    const access = { ...UNLIMITED, organizationId, tokenId: organizationId }
+    const request = listSchedules(agent.stores, { access, agentId, query: {} })
+    await setTimeout(50)
+    resumed.resolve()
+    expect((await request).items.map(({ name }) => name)).toEqual(['daily'])
+    await other
   })
 
   it('writes nothing after its minute', async () => {
