@@ -49,8 +49,13 @@ export const countVerdicts = (verdicts: Verdicts): string[] =>
     (verdict) => `${formatCount(verdicts[verdict] ?? 0)} ${VERDICT_LABELS[verdict].toLowerCase()}`,
   )
 
-/** Sentences of the service about a gate, without the names that the document has for its limits. */
-export const withoutNames = (detail: string): string => detail.replace(/ \(\w+\)(?=\.)/g, '')
+const VERDICT_NAMES = new RegExp(`\\b(?:${VERDICTS.join('|')})\\b`, 'g')
+
+/** Sentences of the service about a gate, without the names of limits in the document; verdicts are in words. */
+export const withoutNames = (detail: string): string =>
+  detail
+    .replace(/ \(\w+\)(?=\.)/g, '')
+    .replace(VERDICT_NAMES, (name) => VERDICT_LABELS[name as Verdict].toLowerCase())
 
 /** How much a value differs from another one: `12% more`, `the same`. */
 export function formatChange(original: number, trial: number): string {

@@ -240,7 +240,7 @@ describe('a trial', () => {
   })
 
   it.each([
-    [undefined, 'Look closer', '1 REGRESSED, 1 DIVERGED, 1 ERROR, 2 CHANGED.'],
+    [undefined, 'Look closer', '1 regressed, 1 diverged, 1 failed, 2 changed.'],
     [{ maxChanged: 5, maxError: 2, maxRegressed: 1 }, 'Met', null],
     [{ maxChanged: 1, maxError: 2, maxRegressed: 1 }, 'Not met', '2 runs changed; at most 1 may.'],
   ] as const)('says whether it meets the gate %o: %s', async (limits, verdict, reason) => {

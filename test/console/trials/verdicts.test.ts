@@ -35,6 +35,7 @@ it.each([
 
 it('leaves the name of a limit out of a sentence', () => {
   expect(withoutNames('3 runs changed; at most 2 may (maxChanged).')).toBe('3 runs changed; at most 2 may.')
+  expect(withoutNames('1 DIVERGED, 1 ERROR, 2 CHANGED.')).toBe('1 diverged, 1 failed, 2 changed.')
   expect(withoutNames('The trial was cancelled.')).toBe('The trial was cancelled.')
 })
 
