@@ -48,10 +48,12 @@ const parseTextLine = ({ line, text }: TextLine): ReceivedLine => ({ line, ...pa
 
 const isPlain = (value: unknown) => isJsonObject(value) && !('customId' in value && 'input' in value)
 
-const named = ({ line, value }: Extract<ReceivedLine, { value: unknown }>): ReceivedLine => ({
-  line,
-  value: { customId: String(line), input: value },
-})
+const MIXED = 'has customId and input, and the first line, which has not, is a plain input'
+
+const named = ({ line, value }: Extract<ReceivedLine, { value: unknown }>): ReceivedLine =>
+  isJsonObject(value) && !isPlain(value)
+    ? { line, problem: MIXED }
+    : { line, value: { customId: String(line), input: value } }
 
 /** @param violations whose lines are those of the file */
 export function badLines(source: string, violations: Violation[]): UserError {

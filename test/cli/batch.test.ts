@@ -111,6 +111,16 @@ describe('batch', () => {
     expect([code, bodyOf(requests)]).toEqual([0, line('1') + line('3', '{"n":2,"customId":"x"}')])
   })
 
+  it('starts nothing if a line has a name and those before have none', async () => {
+    cli.write({ 'mixed.ndjson': `{"id":"a","input":{"n":1}}\n${line('b')}` })
+    const { code, stderr, requests } = await run(['batch', 'echo', 'mixed.ndjson'], [me])
+    expect([code, stderr, requests.length]).toEqual([
+      1,
+      'Line 2: The line has customId and input, and the first line, which has not, is a plain input.\nmixed.ndjson has 1 bad line.\n',
+      1,
+    ])
+  })
+
   it('starts nothing if the file has a bad line, and lists them with their numbers', async () => {
     cli.write({ 'bad.ndjson': `${line('a')}\n{"customId":"b"}\nno JSON\n${line('c')}` })
     const { code, stderr, requests } = await run(['batch', 'echo', 'bad.ndjson'], [me])
