@@ -108,7 +108,7 @@ describe('the API', () => {
     })
     const { MethodSettings, TracingEnabled } = findResource(template, 'AWS::ApiGateway::Stage').Properties
     expect(TracingEnabled).toBe(true)
-    // `throttling.test.ts` has the limits of methods.
+    // `throttling.slow.test.ts` has the limits of methods.
     expect(MethodSettings).toContainEqual({
       HttpMethod: '*',
       ResourcePath: '/*',
