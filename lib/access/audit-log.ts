@@ -12,7 +12,7 @@ import {
 } from '../core/audit.ts'
 import { BY_ID, type PageQuery, parsePage } from '../core/cursor.ts'
 import { ServiceError, Unavailable } from '../core/errors.ts'
-import { timeOfId } from '../core/ids.ts'
+import { isUuid, timeOfId } from '../core/ids.ts'
 import { AUDIT_RETENTION_DAYS as AUDIT_DAYS, DAY_MS } from '../core/limits.ts'
 import type { Page, System } from '../core/ports.ts'
 import { AUDIT_RETENTION_DAYS, type Environment, EVENT_BUS, readInteger } from '../environment.ts'
@@ -101,6 +101,9 @@ async function endEntry(audit: AuditStore, entry: AuditEntry): Promise<void> {
   await Promise.race([ending, sleep(MAX_RESULT_MS, undefined, { ref: false })])
 }
 
+const asInEntries = (text: string, max?: number): string =>
+  isUuid(text) ? text.toLowerCase() : toShown(text, max)
+
 type Query = PageQuery & AuditFilter & { from?: string | undefined; to?: string | undefined }
 
 /**
@@ -122,9 +125,8 @@ export async function listAuditEntries(
     from: Math.max(keptFrom, from === undefined ? 0 : Date.parse(from)),
     before: to === undefined ? undefined : Date.parse(to),
     action,
-    // As entries show them.
-    actor: actor && toShown(actor, actor.length),
-    target: target && toShown(target),
+    actor: actor && asInEntries(actor, actor.length),
+    target: target && asInEntries(target),
     ...parsePage(query, BY_ID),
   })
 }

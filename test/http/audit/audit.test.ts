@@ -68,6 +68,8 @@ describe('GET /v1/audit', () => {
     const [entry] = await entriesOf('?action=schedule.put')
     expect(entry.target).toEqual({ kind: 'schedule', id: 'nightly', agentId: expect.any(String) })
     expect(await entriesOf(`?target=${entry.target.agentId}&action=schedule.put`)).toEqual([entry])
+    const shouted = entry.target.agentId.toUpperCase()
+    expect(await entriesOf(`?target=${shouted}&action=schedule.put`)).toEqual([entry])
     expect((await entriesOf(`?actor=${me.tokenId}&limit=1`))[0]).toEqual(entry)
     expect(await entriesOf(`?actor=${crypto.randomUUID()}`)).toEqual([])
   })
