@@ -11,11 +11,13 @@ import type { Service } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 import { startEffectServer } from '../support/waiting/effect-server.ts'
 
-/** Sleeping runs are the last to be started, so that they sleep when the processes are killed. */
+/** Sleeping runs are the last to be started. */
 const KINDS = ['approval', 'signal', 'execution', 'sleep'] as const
 type Kind = (typeof KINDS)[number]
 const RUNS_OF_KIND = 250
-const SLEEP_SECONDS = 45
+/** Runs sleep so many times as long as the start of those of a kind takes: all sleep when the processes are killed. */
+const SLEEP_FACTOR = 3
+const MIN_SLEEP_SECONDS = 10
 /** Requests of the test at the same time. */
 const CLIENTS = 16
 const MODEL = 'delegating'
@@ -40,7 +42,7 @@ afterAll(async () => {
 })
 
 const codeOf = (version: number) => `
-export default async ({ marker, kind, url }, context) => {
+export default async ({ marker, kind, seconds, url }, context) => {
   const count = (name) => context.step(name, async () => {
     await fetch(url + '/' + marker + '/' + name)
     return name
@@ -49,7 +51,7 @@ export default async ({ marker, kind, url }, context) => {
   let waited = null
   if (kind === 'signal') waited = await context.waitForSignal('go')
   if (kind === 'approval') waited = (await context.waitForApproval('ask', { title: 'May I?' })).decision
-  if (kind === 'sleep') await context.sleep('nap', ${SLEEP_SECONDS})
+  if (kind === 'sleep') await context.sleep('nap', seconds)
   await count('after')
   return { marker, waited: JSON.stringify(waited), version: ${version} }
 }`
@@ -62,6 +64,7 @@ code: true
 input:
   marker: { type: string, description: Identifies the run. }
   kind: { type: string, description: What it waits for. }
+  seconds: { type: integer, default: 1, description: How long it sleeps. }
   url: { type: string, description: Where its steps are counted. }
 output:
   marker: { type: string, description: The same. }
@@ -91,12 +94,13 @@ async function publish(call: ApiClient, version: number): Promise<string> {
   return json.id
 }
 
+type Started = { kind: Kind; marker: string; index: number; seconds: number }
 type Run = { kind: Kind; marker: string; id: string; childId: string }
 
 /** Starts a run, and returns it when it is suspended. */
-async function startWaiting(call: ApiClient, kind: Kind, marker: string, index: number): Promise<Run> {
+async function startWaiting(call: ApiClient, { kind, marker, index, seconds }: Started): Promise<Run> {
   const slug = kind === 'execution' ? 'delegating' : 'waiting'
-  const body = { marker, ...(kind !== 'execution' && { kind, url: effects.url }) }
+  const body = { marker, ...(kind !== 'execution' && { kind, seconds, url: effects.url }) }
   const mode = index % 2 === 0 ? 'sync' : 'async'
   const started = await call('POST', `/v1/agents/${slug}/executions?execMode=${mode}`, { body })
   expect(started.status, started.text).toBe(202)
@@ -160,9 +164,14 @@ it('resumes each of 1,000 suspended runs exactly once, on its version, after SIG
   const version = await publish(call, 1)
   expect((await call('POST', '/v1/agents', { body: { document: delegating() } })).status).toBe(201)
   const runs: Run[] = []
+  let seconds = 0
   for (const kind of KINDS) {
+    const startedAt = performance.now()
     const markers = Array.from({ length: RUNS_OF_KIND }, (_, i) => `${kind}-${i}`)
-    runs.push(...(await limit.map(markers, (marker, i) => startWaiting(call, kind, marker, i))))
+    const startOne = (marker: string, index: number) => startWaiting(call, { kind, marker, index, seconds })
+    runs.push(...(await limit.map(markers, startOne)))
+    const took = (performance.now() - startedAt) / 1_000
+    seconds = Math.ceil(Math.max(seconds, MIN_SLEEP_SECONDS, SLEEP_FACTOR * took))
   }
   await killAll(first)
 
