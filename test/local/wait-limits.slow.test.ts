@@ -32,7 +32,6 @@ afterAll(() => dynamodb.stop())
 const run = (slug: string, body: object, mode = 'sync') =>
   call('POST', `/v1/agents/${slug}/executions?execMode=${mode}`, { body })
 
-/** The limit of open executions refuses runs for a moment after the last one has ended. */
 /** The limit of open executions refuses runs for a moment after one has ended. */
 async function runOnceAdmitted(slug: string, body: object, mode?: string) {
   let response = await run(slug, body, mode)
