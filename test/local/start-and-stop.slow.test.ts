@@ -54,11 +54,14 @@ describe('npm start', () => {
   })
 })
 
+/** What an emulator has to start. */
+const MAX_START_MS = 10_000
+
 describe('a corrupt database', () => {
   const failsAtOnce = async (starting: Promise<unknown>, message: RegExp) => {
     const startedAt = performance.now()
     await expect(starting).rejects.toThrow(message)
-    expect(performance.now() - startedAt).toBeLessThan(3_000)
+    expect(performance.now() - startedAt).toBeLessThan(MAX_START_MS)
   }
 
   it('of dynalite is reported at once, with its folder and the cause', async () => {
