@@ -158,9 +158,10 @@ function fields() {
 
 const SEARCH = `A page looks at ${MAX_SEARCHED.toLocaleString('en-US')} executions at most: see \`X-Searched-Until\` (in MCP, \`searchedUntil\`).`
 
-function searchText(max: number) {
+function searchText(description: string, max: number) {
   const error = `must have 1 to ${max} characters`
-  return z.optional(z.string().check(z.minLength(1, { error }), z.maxLength(max, { error })))
+  const text = z.optional(z.string().check(z.minLength(1, { error }), z.maxLength(max, { error })))
+  return describe(text, description, { minLength: 1, maxLength: max })
 }
 
 function agentName() {
@@ -241,18 +242,10 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
     format: 'date-time',
   }),
   fields: fields(),
-  errorCode: describe(
-    searchText(MAX_FILTER.errorCode),
-    `Return only executions that failed with this code. ${SEARCH}`,
-    {
-      minLength: 1,
-      maxLength: MAX_FILTER.errorCode,
-    },
-  ),
-  errorText: describe(
-    searchText(MAX_FILTER.errorText),
+  errorCode: searchText(`Return only executions that failed with this code. ${SEARCH}`, MAX_FILTER.errorCode),
+  errorText: searchText(
     `Return only executions that failed with an error whose code or message contains this text; upper and lower case are the same. ${SEARCH}`,
-    { minLength: 1, maxLength: MAX_FILTER.errorText },
+    MAX_FILTER.errorText,
   ),
   version: describe(idOf('a version'), `Return only executions of this version (ID). ${SEARCH}`, {
     format: 'uuid',
@@ -261,14 +254,7 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
     z.optional(oneOf(SOURCES)),
     `Return only executions with this source. Executions of a trial are in no list but that of the trial: with TRIAL, reruns are listed that take something from a recording. ${SEARCH}`,
   ),
-  model: describe(
-    searchText(MAX_FILTER.model),
-    `Return only executions whose record has this model. ${SEARCH}`,
-    {
-      minLength: 1,
-      maxLength: MAX_FILTER.model,
-    },
-  ),
+  model: searchText(`Return only executions whose record has this model. ${SEARCH}`, MAX_FILTER.model),
 }))
 
 export const revocationParameters = /* @__PURE__ */ parameters(() => ({
@@ -302,15 +288,13 @@ export const auditParameters = /* @__PURE__ */ parameters(() => ({
     format: 'date-time',
   }),
   action: describe(z.optional(oneOf(AUDIT_ACTIONS)), 'Return only changes of this kind.'),
-  actor: describe(
-    searchText(MAX_FILTER.actor),
+  actor: searchText(
     'Return only changes by this actor: its ID, such as that of a token, or its subject.',
-    { minLength: 1, maxLength: MAX_FILTER.actor },
+    MAX_FILTER.actor,
   ),
-  target: describe(
-    searchText(MAX_FILTER.target),
+  target: searchText(
     'Return only changes of what has this ID: of an agent, also those of its versions and schedules; of an execution, also those of its approvals. Pages of filtered lists can be short, also empty, before the last one.',
-    { minLength: 1, maxLength: MAX_FILTER.target },
+    MAX_FILTER.target,
   ),
 }))
 

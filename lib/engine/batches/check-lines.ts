@@ -36,8 +36,7 @@ export async function checkLines(
   assertMaxLines(received.length)
   const lines: LineInput[] = []
   const violations: Violation[] = []
-  let isCut = false
-  for (const [index, each] of received.entries()) {
+  for (const each of received) {
     if (checkInput && lines.length % LINES_AT_ONCE === 0) await setImmediate()
     const problems = 'problem' in each ? [toProblem('', each.problem)] : findProblems(each.value)
     if (problems.length === 0) {
@@ -49,11 +48,10 @@ export async function checkLines(
       lines.push({ customId, input })
     }
     if (problems.length > 0) violations.push(toViolation(each.line, problems))
-    if (violations.length < MAX_VIOLATIONS) continue
-    isCut = index + 1 < received.length
-    break
+    if (violations.length === MAX_VIOLATIONS) break
   }
   if (violations.length === 0) return lines
+  const isCut = violations.length === MAX_VIOLATIONS && violations.at(-1)?.line !== received.at(-1)?.line
   const number = `${isCut ? 'At least ' : ''}${violations.length} of ${received.length} lines`
   const verb = violations.length === 1 ? 'is' : 'are'
   const detail = `${number} ${verb} invalid${isCut ? '; the first ones are listed' : ''}. No line was started.`
