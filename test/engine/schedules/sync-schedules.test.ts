@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
@@ -133,8 +132,16 @@ describe('syncSchedules', () => {
     await begun.promise
     const { organizationId, agentId } = agent.key('daily')
     const access = { ...UNLIMITED, organizationId, tokenId: organizationId }
-    const request = listSchedules(agent.stores, { access, agentId, query: {} })
-    await setTimeout(50)
+    const { agents } = agent.stores
+    const waits = Promise.withResolvers<void>()
+    let reads = 0
+    const get: typeof agents.get = (params) => {
+      if (++reads === 2) waits.resolve()
+      return agents.get(params)
+    }
+    const stores = { ...agent.stores, agents: { ...agents, get } }
+    const request = listSchedules(stores, { access, agentId, query: {} })
+    await Promise.race([waits.promise, request])
     resumed.resolve()
     expect((await request).items.map(({ name }) => name)).toEqual(['daily'])
     await other
