@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
@@ -6,26 +7,31 @@ import { reportersWith } from './test/ci/results.ts'
 // Compiling what they import is most of the work of the services and commands that tests start.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node', import.meta.url))
 
+/** Properties, and suites that run on both emulators: the night runs these again, ten times as often and on both. */
+const DRAWS_LOTS = /fast-check|propertyRuns|isNightly|tables\/emulators/
+
 /**
- * `npm test` leaves out `*.slow.test.ts`, runs each property a few times, and the suites of the stores on one emulator.
- * `npm run test:all` (mode `all`) runs every file, each property ten times as often, and the stores on both emulators.
- * `npm run test:aws` and `npm run test:models` run the files of `test/aws` and `test/model-servers`.
+ * `npm test` runs the files that need neither seconds nor processes of their own. `npm run test:ci` (mode `ci`) adds
+ * `*.slow.test.ts`. `npm run nightly` (mode `nightly`) runs `test/nightly`, and with other lots what draws lots. A single
+ * file runs in the mode that includes it: `npx vitest run --mode ci <file>`.
  */
 export default defineConfig(({ mode }) => {
-  const isFullRun = mode === 'all'
+  const isNightly = mode === 'nightly'
   return {
     test: {
       reporters: reportersWith('default'),
-      include: ['test/**/*.test.ts'],
+      include: isNightly ? nightlyFiles() : ['test/**/*.test.ts'],
       exclude: [
         'test/aws/**',
         'test/browser/**',
         'test/model-servers/**',
-        ...(isFullRun ? [] : ['test/**/*.slow.test.ts']),
+        'test/nightly/browser/**',
+        ...(isNightly ? [] : ['test/nightly/**']),
+        ...(mode === 'test' ? ['test/**/*.slow.test.ts'] : []),
       ],
       globalSetup: 'test/support/service/global-setup.ts',
       setupFiles: ['test/support/data/property-runs.ts', 'test/support/processes/wait-limits.ts'],
-      provide: { isFullRun },
+      provide: { isNightly },
       // Many tests make a run or a request fail. Those that check what is logged spy on the logger, or start a process.
       env: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
       // Files share a worker's modules: loading them once per file took a third of the time.
@@ -34,8 +40,16 @@ export default defineConfig(({ mode }) => {
       maxWorkers: availableParallelism() + 1,
       // What hangs ends. A busy machine takes several times as long as an idle one, and nothing is wrong with it.
       expect: { poll: { timeout: 60_000 } },
-      testTimeout: isFullRun ? 300_000 : 120_000,
-      hookTimeout: isFullRun ? 300_000 : 120_000,
+      testTimeout: 300_000,
+      hookTimeout: 300_000,
     },
   }
 })
+
+function nightlyFiles(): string[] {
+  const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).map((path) => `test/${path}`)
+  const drawing = files.filter(
+    (path) => path.endsWith('.test.ts') && DRAWS_LOTS.test(readFileSync(path, 'utf8')),
+  )
+  return ['test/nightly/**/*.test.ts', ...drawing]
+}

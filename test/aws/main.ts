@@ -1,5 +1,5 @@
 /**
- * `npm run test:aws`: the service on emulators of AWS that others maintain, and its template. Parts whose programs are
+ * `npm run test:aws`: the service on emulators of AWS that others maintain. Parts whose programs are
  * missing are skipped, unless TEST_AWS_REQUIRED is set.
  */
 import { hasPython, installPython, MIN_PYTHON_MINOR } from '../support/processes/python-environment.ts'
@@ -7,11 +7,8 @@ import { findMissingJava } from './emulators/java.ts'
 import { runDrill } from './restore/run-drill.ts'
 import { testStack } from './stack/test-stack.ts'
 import { testStoresAndApi } from './stores-and-api.ts'
-import { checkTemplate } from './template/check-template.ts'
-import { lintTemplate } from './template/lint-template.ts'
 
 const installPackages = () => installPython(new URL('requirements.txt', import.meta.url))
-const installCheckov = () => installPython(new URL('template/requirements.txt', import.meta.url))
 
 type Part = { title: string; missing: string[]; test: () => Promise<void> }
 
@@ -21,16 +18,6 @@ const parts: Part[] = [
     title: 'the stores, the queue and the API on DynamoDB Local and ElasticMQ',
     missing: await findMissingJava(),
     test: testStoresAndApi,
-  },
-  {
-    title: 'the template in cfn-lint',
-    missing: missingPython,
-    test: async () => lintTemplate((await installPackages())('cfn-lint')),
-  },
-  {
-    title: 'the template in checkov',
-    missing: missingPython,
-    test: async () => checkTemplate((await installCheckov())('checkov')),
   },
   {
     title: 'the stack in moto',

@@ -1,11 +1,14 @@
 import { defineConfig } from 'vitest/config'
 import { reportersWith } from '../ci/results.ts'
 
-/** For the tests of `npm run test:browser`, which need a browser. The other tests leave them out. */
-export default defineConfig({
+/**
+ * For the tests in a browser: `npm run test:browser` has one flow per page, and the mode `nightly` runs
+ * `test/nightly/browser`.
+ */
+export default defineConfig(({ mode }) => ({
   test: {
     reporters: reportersWith('default'),
-    include: ['test/browser/**/*.test.ts'],
+    include: [mode === 'nightly' ? 'test/nightly/browser/**/*.test.ts' : 'test/browser/**/*.test.ts'],
     globalSetup: 'test/support/service/global-setup.ts',
     env: { POWERTOOLS_LOG_LEVEL: 'WARN' },
     // A browser uses both processors of a small machine, and some tests measure it.
@@ -14,4 +17,4 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },
-})
+}))

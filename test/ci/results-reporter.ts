@@ -1,5 +1,5 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
-import { recordResult } from './results.ts'
+import { recordFile, recordResult } from './results.ts'
 
 /** Records each test when it has ended: a run that dies leaves the results so far. Skipped tests are not counted. */
 export default class ResultsReporter implements Reporter {
@@ -11,6 +11,8 @@ export default class ResultsReporter implements Reporter {
 
   /** A file or a hook can fail without a test that does. */
   onTestModuleEnd(module: TestModule): void {
+    const { collectDuration, duration } = module.diagnostic()
+    recordFile(module.relativeModuleId, (collectDuration + duration) / 1000)
     if (module.state() !== 'failed') return
     const hasFailedTest = [...module.children.allTests('failed')].length > 0
     if (!hasFailedTest) recordResult('failed', module.relativeModuleId)

@@ -501,7 +501,7 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
     ['list', 'x'],
     ['listVersions', '漢'],
   ] as const
-  it.each(inject('isFullRun') ? lists : lists.slice(0, 2))(
+  it.each(inject('isNightly') ? lists : lists.slice(0, 2))(
     '%s ends a page before it exceeds what a response can carry, with descriptions of %s',
     async (method, character) => {
       const description = character.repeat(180_000 / Buffer.byteLength(character))

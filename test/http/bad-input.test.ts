@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 
 /** After each test in a full run, which names the one that broke the service; otherwise at the end. */
-const afterTests = inject('isFullRun') ? afterEach : afterAll
+const afterTests = inject('isNightly') ? afterEach : afterAll
 afterTests(async () => {
   expect((await org.call('POST', RUN, { body: { text: 'alive' } })).json).toEqual({ text: 'alive' })
 })
@@ -64,7 +64,7 @@ describe('a request body', () => {
     expect((await org.call('POST', RUN, { raw: '\ufeff{"text":"a"}' })).json).toEqual({ text: 'a' })
   })
 
-  it.each(inject('isFullRun') ? [6_000_001, 7_000_000, 20_000_000] : [6_000_001])(
+  it.each(inject('isNightly') ? [6_000_001, 7_000_000, 20_000_000] : [6_000_001])(
     'of %i bytes is rejected with PayloadTooLarge',
     async (bytes) => {
       const raw = `{"text":"${'a'.repeat(bytes - 11)}"}`

@@ -87,7 +87,7 @@ const NASTY = {
 
 /** Each starts a process. */
 const inputs = Object.entries(NASTY).filter(
-  ([name]) => inject('isFullRun') || ['texts', 'numbers', 'surrogate'].includes(name),
+  ([name]) => inject('isNightly') || ['texts', 'numbers', 'surrogate'].includes(name),
 )
 
 const parameters: Parameters = { useCache: true, maxAgentSteps: 5, tenantId: 'a b&c=é\'"+%' }

@@ -120,7 +120,7 @@ describe.each(EMULATORS)('stepStore on %s', (emulator) => {
 })
 
 // Takes seconds, because it waits for the partition.
-describe.runIf(inject('isFullRun'))('stepStore.appendResult', () => {
+describe.runIf(inject('isNightly'))('stepStore.appendResult', () => {
   it('writes large results of one run no faster than its partition can take, and reads them back', async () => {
     const table = tableOn('dynamodb')
     const written: { at: number; units: number }[] = []

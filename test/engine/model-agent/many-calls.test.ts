@@ -4,7 +4,7 @@ import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-
 
 const { aToolAgent, runScript, server } = await startScriptedEngine()
 
-const providers = inject('isFullRun') ? SCRIPTED_PROVIDERS : SCRIPTED_PROVIDERS.slice(0, 1)
+const providers = inject('isNightly') ? SCRIPTED_PROVIDERS : SCRIPTED_PROVIDERS.slice(0, 1)
 
 describe.each(providers)('a response of %s with 184 calls of one tool', (provider) => {
   it('executes 100 of them, and the model learns of the others', async () => {

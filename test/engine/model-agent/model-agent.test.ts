@@ -150,7 +150,7 @@ describe('a failing tool call', () => {
 })
 
 describe('maxAgentSteps', () => {
-  it.each(inject('isFullRun') ? [1, 2, 100, 500] : [1, 2, 20])(
+  it.each(inject('isNightly') ? [1, 2, 100, 500] : [1, 2, 20])(
     'of %i limits the model responses to that number',
     async (maxAgentSteps) => {
       const version = await aModelAgent({ tools: [httpTool(server, 'ask', '/ok/{id}')] })

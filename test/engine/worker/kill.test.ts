@@ -12,7 +12,7 @@ const STEPS = 5
 /** The claim; for each step, the lease renewal and the step; two tool results for all but the last; the end. */
 const WRITES = 1 + 1 + STEPS + 2 * (STEPS - 1) + 1
 /** In `npm test`: after the first tool result, and after the end. */
-const KILL_AFTER = inject('isFullRun') ? Array.from({ length: WRITES }, (_, i) => i + 1) : [4, WRITES]
+const KILL_AFTER = inject('isNightly') ? Array.from({ length: WRITES }, (_, i) => i + 1) : [4, WRITES]
 
 const table = sharedTable()
 const { engine, queued, server } = await startScriptedEngine()

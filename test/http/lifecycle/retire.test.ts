@@ -79,7 +79,7 @@ describe.concurrent('a retired version', () => {
   it('is never the current one: 409 VersionNotRetirable, also when both are attempted at the same time', async () => {
     const { old, current } = await publishTwo('contested')
     expect(codesOf([await retire('contested', current)])).toEqual([[409, 'VersionNotRetirable']])
-    for (let round = 0; round < (inject('isFullRun') ? 10 : 3); round++) {
+    for (let round = 0; round < (inject('isNightly') ? 10 : 3); round++) {
       await promote('contested', current)
       await unretire('contested', old)
       const [promoted, retired] = await Promise.all([promote('contested', old), retire('contested', old)])

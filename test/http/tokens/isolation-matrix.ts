@@ -369,7 +369,7 @@ export function describeIsolation(open: OpenClients, differences: typeof MATRIX 
         expected: rows[route.operation]?.[i],
       })),
     )
-    .filter(({ column }) => inject('isFullRun') || COMMON.includes(column))
+    .filter(({ column }) => inject('isNightly') || COMMON.includes(column))
 
   describe.concurrent.each(cells)('$name, $column', ({ route, column, expected }) => {
     it(`is ${expected}`, async () => {

@@ -2,8 +2,8 @@ import { newToken } from '../../../lib/access/tokens.ts'
 import { organizationStore, tokenStore } from '../../../lib/dynamodb/access-stores.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
-import { CODE_AGENT } from '../../faults/load/planned-run.ts'
-import { loadFixture, publishAgents } from '../../faults/load/publish-agents.ts'
+import { CODE_AGENT } from '../../nightly/faults/load/planned-run.ts'
+import { loadFixture, publishAgents } from '../../nightly/faults/load/publish-agents.ts'
 import type { Service } from './load.ts'
 
 /** Fixtures: what the smoke test and the acceptance run, an agent that fails, and the agent of the load. */

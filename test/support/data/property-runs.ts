@@ -1,16 +1,18 @@
 import fc from 'fast-check'
 import { inject } from 'vitest'
+import { TEST_SEED } from './seed.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** True in `npm run test:all`. */
-    isFullRun: boolean
+    /** True in `npm run nightly`. */
+    isNightly: boolean
   }
 }
 
 const DEFAULT_SHARE = 0.1
 
-/** How often a property runs: `runs` times in `npm run test:all`, a tenth as often in `npm test`. */
-export const propertyRuns = (runs: number) => Math.ceil(inject('isFullRun') ? runs : runs * DEFAULT_SHARE)
+/** How often a property runs: `runs` times in `npm run nightly`, a tenth as often otherwise. */
+export const propertyRuns = (runs: number) => Math.ceil(inject('isNightly') ? runs : runs * DEFAULT_SHARE)
 
-fc.configureGlobal({ numRuns: propertyRuns(500) })
+const seed = process.env[TEST_SEED]
+fc.configureGlobal({ numRuns: propertyRuns(500), ...(seed && { seed: Number(seed) }) })

@@ -11,7 +11,7 @@ export type EmulatorName = 'dynamodb' | 'dynalite'
  * suites on the first alone, `npm run test:all` on both.
  */
 export const EMULATORS: EmulatorName[] =
-  process.env[DYNAMODB_ENDPOINT] || !inject('isFullRun') ? ['dynamodb'] : ['dynamodb', 'dynalite']
+  process.env[DYNAMODB_ENDPOINT] || !inject('isNightly') ? ['dynamodb'] : ['dynamodb', 'dynalite']
 
 /** Random cases run mostly on the first: the second is slower, and differs in what the suites of the stores cover. */
 export const shareOf = (emulator: EmulatorName): number => (emulator === 'dynamodb' ? 1 : 0.2)

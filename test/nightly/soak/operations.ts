@@ -1,0 +1,160 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
+import type { Random } from '../../support/data/random.ts'
+import { type ApiClient, type ApiResponse, getExecutionId } from '../../support/service/client.ts'
+import type { RunFault } from '../faults/database/targeted-faults.ts'
+import { createHangUps, ECHO_AGENT } from '../faults/load/hang-ups.ts'
+import { toolValue } from '../faults/load/model-runs.ts'
+import { CODE_AGENT, MODEL_AGENT } from '../faults/load/planned-run.ts'
+
+/** Slugs of fixtures. */
+export const ECHO = ECHO_AGENT
+export const FAILING = 'failing'
+
+/** How often each operation occurs, of 100. Of the last two, only the request counts, not what follows. */
+const SHARES = {
+  sync: 23,
+  async: 18,
+  cached: 14,
+  read: 14,
+  list: 6,
+  'model sync': 4,
+  'model async': 4,
+  steps: 4,
+  failing: 6,
+  throttled: 2,
+  'hang up': 5,
+}
+export type OperationName = keyof typeof SHARES
+
+const NAMES = Object.entries(SHARES).flatMap(([name, share]) =>
+  Array<OperationName>(share).fill(name as OperationName),
+) as [OperationName, ...OperationName[]]
+
+/** Failures that take no time. The last two end the agent's thread. */
+const FAILURES = ['throw', 'return a wrong type', 'throw later', 'reject unseen'] as const
+const MODEL_INPUT = { steps: 3, parallel: 2 }
+const MODEL_TOTAL = toolValue(1, 1) + toolValue(1, 2) + toolValue(2, 1) + toolValue(2, 2)
+const MAX_WAIT_SECONDS = 25
+const MAX_RUN_MS = 120_000
+
+/** Whether the steps of a run are throttled at first, or for good. */
+const STEP_FAULTS = ['first step throttled', 'steps throttled'] as const
+
+type Service = {
+  url: string
+  token: string
+  call: ApiClient
+  /** Has the database throttle requests about the runs. */
+  plan: (runs: { marker: string; fault: RunFault }[]) => void
+}
+
+/** The requests of the load. An asynchronous run ends when its result has been read. */
+export function createOperations({ url, token, call, plan }: Service, random: Random) {
+  let count = 0
+  let lastId = ''
+  const echo = () => ({ text: `text ${++count}` })
+  const run = async (slug: string, body: object, query = '', status = 200) => {
+    const response = await call('POST', `/v1/agents/${slug}/executions${query}`, { body })
+    expectStatus(response, status)
+    return response
+  }
+  const accept = async (slug: string, body: object) =>
+    getExecutionId(await run(slug, body, '?execMode=async', 202))
+  const recordOf = async (id: string): Promise<ExecutionRecord> => {
+    const endsAt = performance.now() + MAX_RUN_MS
+    while (performance.now() < endsAt) {
+      const headers = { Prefer: `wait=${MAX_WAIT_SECONDS}` }
+      const response = await call('GET', `/v1/agent_executions/${id}`, { headers })
+      expectStatus(response, 200)
+      if (response.json.status !== 'IN_PROGRESS') return response.json
+    }
+    throw new Error(`The run ${id} did not end within ${MAX_RUN_MS / 1000} s.`)
+  }
+  const runAsync = async (slug: string, body: object) => (await recordOf(await accept(slug, body))).output
+  const hangUps = createHangUps({ urls: [url], token, random, executionId: () => lastId || undefined })
+  const pending = new Set<Promise<void>>()
+  const errors: string[] = []
+  const continueLater = (task: Promise<void>) => {
+    const settled = task
+      .catch((error: Error) => void errors.push(error.message))
+      .finally(() => pending.delete(settled))
+    pending.add(settled)
+  }
+  async function expectEnd(id: string, fault: RunFault, output: object): Promise<void> {
+    const record = await recordOf(id)
+    if (fault === 'steps throttled') {
+      if (record.status !== 'ERROR') throw new Error(`${id} succeeded, but its steps cannot be stored.`)
+    } else expectEqual(record.output, output)
+  }
+  const modelInput = () => ({ marker: `marker-${++count}`, ...MODEL_INPUT })
+  const expectedOf = ({ marker }: { marker: string }) => ({ marker, total: MODEL_TOTAL })
+
+  const operations: Record<OperationName, () => Promise<void>> = {
+    async sync() {
+      const input = echo()
+      const response = await run(ECHO, input)
+      lastId = getExecutionId(response)
+      expectEqual(response.json, input)
+    },
+    async async() {
+      const input = echo()
+      expectEqual(await runAsync(ECHO, input), input)
+    },
+    async cached() {
+      const input = { text: 'always the same' }
+      expectEqual((await run(ECHO, input, '?useCache=true')).json, input)
+    },
+    async read() {
+      if (lastId) expectStatus(await call('GET', `/v1/agent_executions/${lastId}`), 200)
+      else await operations.sync()
+    },
+    async list() {
+      expectStatus(await call('GET', '/v1/agent_executions?limit=20'), 200)
+    },
+    async 'model sync'() {
+      const input = modelInput()
+      expectEqual((await run(MODEL_AGENT, input)).json, expectedOf(input))
+    },
+    async 'model async'() {
+      const input = modelInput()
+      expectEqual(await runAsync(MODEL_AGENT, input), expectedOf(input))
+    },
+    async steps() {
+      const input = { marker: `marker-${++count}`, number: 1, steps: 2, pauseMs: 0, log: '/dev/null' }
+      expectEqual((await run(CODE_AGENT, input)).json, { marker: input.marker, total: 1 + 1 + 2 })
+    },
+    async failing() {
+      await run(FAILING, { failure: random.pick(FAILURES) }, '', 500)
+    },
+    async throttled() {
+      const input = modelInput()
+      const fault = random.pick(STEP_FAULTS)
+      plan([{ marker: input.marker, fault }])
+      const id = await accept(MODEL_AGENT, input)
+      continueLater(expectEnd(id, fault, expectedOf(input)))
+    },
+    async 'hang up'() {
+      continueLater(hangUps.hangUp())
+    },
+  }
+  return {
+    next: () => random.pick(NAMES),
+    perform: (name: OperationName) => operations[name](),
+
+    /** Waits for throttled runs, and for clients that have not hung up. Returns what went wrong with them. */
+    async settle(): Promise<string[]> {
+      await Promise.all(pending)
+      return errors.splice(0)
+    },
+  }
+}
+
+function expectStatus({ status, text }: ApiResponse, expected: number): void {
+  if (status !== expected) throw new Error(`HTTP ${status} instead of ${expected}: ${text.slice(0, 300)}`)
+}
+
+function expectEqual(actual: unknown, expected: object): void {
+  if (!isDeepStrictEqual(actual, expected))
+    throw new Error(`${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`)
+}
