@@ -147,18 +147,18 @@ function runScripts(scripts: Record<string, string>) {
   const results = join(folder, 'results')
   const args = [join(ROOT, 'test/ci/main.ts'), ...Object.keys(scripts)]
   const env = environmentWith({ CI_RESULTS: results })
-  const { status } = spawnSync(process.execPath, args, {
+  const { status, stdout } = spawnSync(process.execPath, args, {
     cwd: folder,
     env,
     encoding: 'utf8',
     timeout: 60_000,
   })
-  return { status, results: readFileSync(results, 'utf8').trimEnd().split('\n') }
+  return { status, stdout, results: readFileSync(results, 'utf8').trimEnd().split('\n') }
 }
 
 describe('npm run ci', () => {
   it('records scripts, and stops at the first one that fails', () => {
-    expect(runScripts({ lint: 'true', types: 'exit 5', later: 'true' })).toEqual({
+    expect(runScripts({ lint: 'true', types: 'exit 5', later: 'true' })).toMatchObject({
       status: 5,
       results: ['passed\tnpm run lint', 'failed\tnpm run types'],
     })
@@ -167,7 +167,7 @@ describe('npm run ci', () => {
   it('records a script that records tests only if it fails without a failed test', () => {
     const passing = `printf 'passed\\ta\\n' >> "$CI_RESULTS"`
     const failing = `printf 'failed\\tb\\n' >> "$CI_RESULTS"`
-    expect(runScripts({ tests: passing, more: `${failing}; exit 1` })).toEqual({
+    expect(runScripts({ tests: passing, more: `${failing}; exit 1` })).toMatchObject({
       status: 1,
       results: ['passed\ta', 'failed\tb'],
     })
@@ -175,6 +175,17 @@ describe('npm run ci', () => {
     expect(runScripts({ tests: `${passing}; kill -9 $$` })).toMatchObject({
       results: ['passed\ta', 'failed\tnpm run tests'],
     })
+  })
+
+  it('prints the seconds of each script and the ten slowest files, also when a script fails', () => {
+    const files = Array.from(
+      { length: 12 },
+      (_, i) => `printf 'file\\t${i}.5\\tf${i}.test.ts\\n' >> "$CI_RESULTS"`,
+    )
+    const { stdout } = runScripts({ tests: files.join('; '), types: 'exit 5' })
+    const table = stdout.slice(stdout.indexOf('Seconds per script')).trimEnd()
+    const slowest = Array.from({ length: 10 }, (_, i) => `f${11 - i}.test.ts`)
+    expect(table.match(/(?<=^ *\d+\.\d {2}).*/gm)).toEqual(['npm run tests', 'npm run types', ...slowest])
   })
 
   it('records each test of vitest, files and hooks that fail, and unhandled errors', () => {
@@ -207,12 +218,15 @@ describe('npm run ci', () => {
     })
     expect(status).toBe(1)
     const recorded = readFileSync(results, 'utf8').trimEnd().split('\n')
-    const short = recorded.map((line) => line.replace(/ -?[0-9]+(_[0-9]+)+ /, ' '))
+    const short = recorded.map((line) =>
+      line.replace(/ -?[0-9]+(_[0-9]+)+ /, ' ').replace(/^file\t[\d.]+/, 'file'),
+    )
     expect(short.toSorted()).toEqual([
       'failed\ta.test.ts fails',
       'failed\tbroken.test.ts',
       'failed\thook.test.ts',
       expect.stringMatching(/^failed\tunhandled errors run /),
+      ...['a', 'broken', 'hook', 'late'].map((name) => `file\t${name}.test.ts`),
       'passed\ta.test.ts passes',
       'passed\tlate.test.ts passes',
       'passed\tlate.test.ts waits',
