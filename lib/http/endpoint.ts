@@ -23,7 +23,7 @@ import {
 } from './event.ts'
 import { assertFitsResult } from './invocation-size.ts'
 import { jsonBody } from './json-body.ts'
-import { encoding, queryParameters, requestHeaders } from './parameters.ts'
+import { encoding, pathParameters, queryParameters, requestHeaders } from './parameters.ts'
 import { problemDetails } from './problem-details.ts'
 import { requestLog } from './request-log.ts'
 
@@ -113,6 +113,7 @@ export function endpoint<Name extends OperationName>(
   )
   if (operation.streams && isStreaming()) handler.use(compression())
   handler.use(responseHeaders(readCorsOrigins())).use(requestLog(name)).use(problemDetails(operation))
+  handler.use(pathParameters())
   if (suggest) handler.use(suggestion(suggest))
   if (!operation.public) {
     if (!rates) throw new Error(`${name} requires a token, but has no store to count requests in.`)

@@ -53,18 +53,42 @@ function toViolation(name: string, message: string): Violation {
   return { path, message: `${path} ${message}${message.endsWith('?') ? '' : '.'}` }
 }
 
+/**
+ * Decodes the path parameters, before anything compares them. API Gateway passes them as they are in the URL, and decodes
+ * the query alone: `V1_SpecialCharactersInPathRest` of aws/aws-lambda-dotnet was captured on AWS.
+ */
+export function pathParameters(): MiddlewareObj<ServiceEvent> {
+  return {
+    before: ({ event }) => {
+      const given = Object.entries(event.pathParameters ?? {})
+      event.pathParameters = Object.fromEntries(
+        given.map(([name, segment]) => [name, decodeSegment(name, segment ?? '')]),
+      )
+    },
+  }
+}
+
+function decodeSegment(name: string, segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    const message = `${name} must be percent-encoded UTF-8.`
+    throw new ServiceError('BadRequest', `The path is not valid: ${message}`, {
+      errors: [{ path: name, message }],
+    })
+  }
+}
+
 /** The replacement for bytes that are not UTF-8. */
 const REPLACEMENT_CHARACTER = '\ufffd'
 
 /**
- * Rejects a path or a query that API Gateway decoded from bytes that are not UTF-8: different values, for example of
- * `tenantId`, would become equal.
+ * Rejects a query that API Gateway decoded from bytes that are not UTF-8: different values, for example of `tenantId`,
+ * would become equal.
  */
 export function encoding(): MiddlewareObj<ServiceEvent> {
   return {
     before: ({ event }) => {
-      const path = [event.path, ...Object.values(event.pathParameters ?? {})]
-      if (path.some((text) => text?.includes(REPLACEMENT_CHARACTER))) throw invalidPathEncoding()
       const query = Object.entries(event.multiValueQueryStringParameters ?? {})
       const invalid = query.filter(([name, values]) => [name, ...(values ?? [])].some(isReplaced))
       if (invalid.length > 0) throw invalidQueryEncoding(invalid.map(([name]) => name))
@@ -73,9 +97,6 @@ export function encoding(): MiddlewareObj<ServiceEvent> {
 }
 
 const isReplaced = (text: string) => text.includes(REPLACEMENT_CHARACTER)
-
-export const invalidPathEncoding = (): ServiceError =>
-  new ServiceError('BadRequest', 'The path must be percent-encoded UTF-8.')
 
 export const invalidQueryEncoding = (names: string[]): InvalidQueryParameter =>
   invalidQuery(names, 'must be percent-encoded UTF-8')

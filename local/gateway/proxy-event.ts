@@ -3,17 +3,16 @@ import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { type Route, routes } from '../../lib/api/routes.ts'
 import type { ServiceEvent } from '../../lib/http/event.ts'
-import { invalidPathEncoding, invalidQueryEncoding } from '../../lib/http/parameters.ts'
+import { invalidQueryEncoding } from '../../lib/http/parameters.ts'
 import type { AuthorizerContext } from './functions.ts'
 
 /**
- * Checks the percent-encoding of a URL before it is decoded: decoding replaces invalid UTF-8 by U+FFFD, which makes
+ * Checks the percent-encoding of a query before it is decoded: decoding replaces invalid UTF-8 by U+FFFD, which makes
  * different values equal.
- * @throws ServiceError `BadRequest` for the path, `InvalidQueryParameter` for the query
+ * @throws ServiceError `InvalidQueryParameter`
  */
 export function checkEncoding(url: string): void {
-  const [path = '', ...rest] = url.split('?')
-  if (!isEncoded(path)) throw invalidPathEncoding()
+  const [, ...rest] = url.split('?')
   const parameters = rest.join('?').split('&')
   const invalid = parameters.filter((parameter) => !isEncoded(parameter))
   if (invalid.length > 0) throw invalidQueryEncoding(invalid.map(nameOf))
@@ -30,7 +29,7 @@ function isEncoded(text: string): boolean {
   }
 }
 
-/** A route, with the path and the query of the request that it matches. */
+/** A route, with the path and the query of the request that it matches. Parameters are as they are in the URL. */
 type RouteMatch = { route: Route; path: string; search: string; parameters: Record<string, string> }
 
 /** A path of the routes. `match` is null if it has no route with the method of the request. */
@@ -41,7 +40,7 @@ const paths = [...new Set(routes.map(({ path }) => path))].map((pattern) => ({
   segments: pattern.split('/'),
 }))
 
-/** The path of a request with a valid percent-encoding. A trailing slash makes no difference, as in API Gateway. */
+/** The path of a request. A trailing slash makes no difference, as in API Gateway. */
 export function matchPath(method: string, url: string): PathMatch | null {
   const pathAndQuery = url.replace(/^https?:\/\/[^/?]*/i, '')
   const [path = '', ...rest] = pathAndQuery.split('?')
@@ -62,7 +61,7 @@ function matchSegments(pattern: string[], given: string[]): Record<string, strin
     const segment = given[index] ?? ''
     const isParameter = expected.startsWith('{')
     if (isParameter ? segment === '' : segment !== expected) return null
-    if (isParameter) parameters[expected.slice(1, -1)] = decodeURIComponent(segment)
+    if (isParameter) parameters[expected.slice(1, -1)] = segment
   }
   return parameters
 }
@@ -111,7 +110,7 @@ export function toProxyEvent(params: AuthorizedRequest): ServiceEvent {
   return {
     resource: route.path,
     path,
-    httpMethod: route.method,
+    httpMethod: request.method ?? '',
     headers: request.headers as Record<string, string>,
     multiValueHeaders: request.headersDistinct as Record<string, string[]>,
     // The last value of each name.
@@ -124,7 +123,7 @@ export function toProxyEvent(params: AuthorizedRequest): ServiceEvent {
       authorizer: authorizerContext,
       path,
       resourcePath: route.path,
-      httpMethod: route.method,
+      httpMethod: request.method,
       stage: 'local',
       protocol: `HTTP/${request.httpVersion}`,
       requestTimeEpoch: Date.now(),

@@ -34,7 +34,9 @@ export function toGatewayEvent(
     path,
     resource: path,
     headers: { 'Content-Type': 'application/json', ...headers },
-    pathParameters: ids,
+    pathParameters: Object.fromEntries(
+      Object.entries(ids).map(([key, value]) => [key, encodeURIComponent(value)]),
+    ),
     multiValueQueryStringParameters: Object.fromEntries(
       Object.entries(query).map(([key, value]) => [key, [value]]),
     ),
