@@ -35,7 +35,8 @@ import {
   addVersionsCommand,
 } from './commands/versions.ts'
 import { addWebhooksCommand } from './commands/webhooks.ts'
-import { reportError } from './errors.ts'
+import { reportError, UserError } from './errors.ts'
+import { formatCommand } from './format.ts'
 import { toJsonText, unlessInterrupted, write } from './terminal.ts'
 
 /** Not an option of the program in Commander, which would also match the option of `run`. */
@@ -51,7 +52,10 @@ export async function runProgram(args: string[]): Promise<number> {
   restoreWorkingDirectory()
   try {
     if (VERSION_OPTIONS.includes(args[0] ?? '')) await write(process.stdout, formatVersion(asJson))
-    else await program.parseAsync(args, { from: 'user' })
+    else {
+      assertNoOptionsOfNpm(program, args)
+      await program.parseAsync(args, { from: 'user' })
+    }
     return 0
   } catch (error) {
     // After a signal, errors are only a consequence of the cleanup.
@@ -59,6 +63,40 @@ export async function runProgram(args: string[]): Promise<number> {
   } finally {
     await write(process.stdout, '')
   }
+}
+
+/** What npm passes to every script (`cache`), and what `npx -y` adds. */
+const SET_BY_NPM = ['cache', 'yes']
+
+/**
+ * Without `--`, npm takes options for itself: `npm run agents publish <folder> --draft` would publish live. npm passes
+ * them as variables: https://docs.npmjs.com/cli/v11/using-npm/config#environment-variables
+ * @throws UserError that says what to type
+ */
+export function assertNoOptionsOfNpm(
+  program: Command,
+  args: string[],
+  environment: NodeJS.ProcessEnv = process.env,
+): void {
+  const words = args.filter((arg) => !arg.startsWith('-'))
+  const commands = [program]
+  for (const word of words) {
+    const found: Command | undefined = commands.at(-1)?.commands.find((each) => each.name() === word)
+    if (!found) break
+    commands.push(found)
+  }
+  const taken = commands.flatMap(({ options }) =>
+    options.filter(({ long }) => {
+      const name = (long ?? '').replace(/^--(no-)?/, '')
+      const isSet = environment[`npm_config_${name.replaceAll('-', '_')}`] !== undefined
+      return isSet && !SET_BY_NPM.includes(name) && !args.some((arg) => arg.split('=')[0] === long)
+    }),
+  )
+  if (taken.length === 0) return
+  const [names, flags] = [taken.map(({ long }) => long).join(' and '), taken.map((each) => each.flags)]
+  throw new UserError(
+    `npm took ${names} for itself, and nothing was done. Type -- before the command: ${formatCommand({}, [...words, ...flags].join(' '))}`,
+  )
 }
 
 /** The command line with all commands. Parsing throws a `CommanderError` on wrong usage. */

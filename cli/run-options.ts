@@ -15,7 +15,11 @@ export type RunOptions = {
 
 export const addRunOptions = (command: CliCommand): CliCommand =>
   command
-    .option('--version <id>', 'version to run, for example a draft, instead of the current one', parseUuid)
+    .option(
+      '--version <id>',
+      'version to run, for example a draft, instead of the current one; needs -- before the command, or npm prints its own',
+      parseUuid,
+    )
     .option('--tenant <id>', 'tenant that the execution belongs to', parseAs('tenantId'))
     .addOption(modelOption('version'))
     .option('--steps <number>', 'maximum number of steps', parseAs('maxAgentSteps'))
