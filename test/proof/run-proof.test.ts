@@ -5,7 +5,6 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { type Disturbance, disturb } from './aws/disturbances.ts'
 import { formatProof, writeReport } from './report.ts'
 import { type Findings, type ProofPlan, runProof } from './run-proof.ts'
-import { openStateFile } from './state-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-proof-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -66,12 +65,6 @@ describe('runProof', () => {
     expect(steps.flatMap(({ problems }) => problems)).toEqual(['unreachable', 'proof-1 is lost.'])
   })
 
-  it('reports a service that cannot be destroyed', async () => {
-    const { plan } = aPlan({ destroy: fail('DELETE_FAILED') })
-    const { passed, steps } = await runProof(plan)
-    expect([passed, steps.at(-1)?.problems]).toEqual([false, ['DELETE_FAILED']])
-  })
-
   it.each(['deploy', 'smoke'])(
     'destroys when it is stopped during %s, without further checks',
     async (step) => {
@@ -118,21 +111,6 @@ describe('the report', () => {
   })
 })
 
-describe('the state file', () => {
-  const state = { id: 'i', stack: 'proof', account: '1', region: 'r', startedAt: 't' }
-
-  it('remains until it is removed, and is created once', () => {
-    const file = openStateFile(join(folder, 'states'), 'proof')
-    expect(file.read()).toBeNull()
-    file.create(state)
-    expect(openStateFile(join(folder, 'states'), 'proof').read()).toEqual(state)
-    expect(() => file.create(state)).toThrow('EEXIST')
-    file.remove()
-    file.remove()
-    expect(file.read()).toBeNull()
-  })
-})
-
 describe('disturb', () => {
   const aDisturbance = (
     name: string,
@@ -146,12 +124,6 @@ describe('disturb', () => {
     },
   })
   const options = { durationMs: 10, signal: new AbortController().signal, onProgress: () => undefined }
-
-  it('ends each disturbance before the next', async () => {
-    const log: string[] = []
-    expect(await disturb([aDisturbance('a', log), aDisturbance('b', log)], options)).toEqual([])
-    expect(log).toEqual(['a', 'end of a', 'b', 'end of b'])
-  })
 
   it('reports those that fail, and continues', async () => {
     const log: string[] = []
