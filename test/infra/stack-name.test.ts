@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
-import { findFunctionResource, findResource, findResources, synthesize } from './synthesize.ts'
+import { findResource, findResources, synthesize } from './synthesize.ts'
 
 const EVERYTHING = {
   corsOrigins: '*',
@@ -43,17 +42,6 @@ describe('stackName', () => {
     expect(JSON.stringify(template.toJSON())).not.toContain('AgentExecutionService')
   })
 
-  it('is the name of the API, the dimension of its metrics', () => {
-    expect(findResource(template, 'AWS::ApiGateway::RestApi').Properties.Name).toBe('staging')
-    const { DashboardBody } = findResource(template, 'AWS::CloudWatch::Dashboard').Properties
-    expect(JSON.stringify(DashboardBody)).toContain('\\"ApiName\\",\\"staging\\"')
-  })
-
-  it.each(FUNCTION_NAMES)('is the namespace of the metrics of %s', (name) => {
-    const { Variables } = findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment
-    expect(Variables.METRICS_NAMESPACE).toBe('staging')
-  })
-
   it('is the namespace of every metric of executions in alarms and on the dashboard', () => {
     const alarms = Object.values(findResources(template, 'AWS::CloudWatch::Alarm'))
     const metrics = alarms.flatMap(({ Properties: { Metrics = [], ...metric } }) => [
@@ -65,19 +53,6 @@ describe('stackName', () => {
     for (const { Namespace } of own) expect(Namespace).toBe('staging')
     const { DashboardBody } = findResource(template, 'AWS::CloudWatch::Dashboard').Properties
     expect(JSON.stringify(DashboardBody)).toContain('[\\"staging\\",\\"Steps\\"')
-  })
-
-  it('is part of the path of the secrets, in the environment and the permissions', () => {
-    const { Variables } = findFunctionResource(template, 'AWS::Lambda::Function', 'run-agent').Properties
-      .Environment
-    expect(Variables.SECRETS_PREFIX).toBe('/aes/staging/secrets')
-    const policy = JSON.stringify(findFunctionResource(template, 'AWS::IAM::Policy', 'run-agent').Properties)
-    expect(policy.match(/[/:]aes\/[^"]*/g)).toEqual(['/aes/staging/secrets/*', '/aes/staging/secrets/*'])
-  })
-
-  it('is the dimension of the metrics of the web ACL', () => {
-    const { VisibilityConfig } = findResource(template, 'AWS::WAFv2::WebACL').Properties
-    expect(VisibilityConfig.MetricName).toBe('staging-WebAcl')
   })
 
   it('is in no export: exports have names within the account and region', () => {

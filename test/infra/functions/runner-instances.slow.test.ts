@@ -79,19 +79,6 @@ describe('runnerInstanceVcpus', () => {
     expect(logs).toEqual(groups)
   })
 
-  it('shows errors and throttles of both runners on the dashboard', () => {
-    const { DashboardBody } = findResource(template, 'AWS::CloudWatch::Dashboard').Properties
-    // Texts, with references between them.
-    const parts = DashboardBody['Fn::Join'][1] as (string | { Ref?: string })[]
-    for (const id of [runnerId, codeRunnerId]) {
-      const beginnings = parts.filter(
-        (_, index) => (parts[index + 1] as { Ref?: string } | undefined)?.Ref === id,
-      )
-      for (const metric of ['Errors', 'Throttles'])
-        expect(beginnings).toContainEqual(expect.stringContaining(`"${metric}","FunctionName","`))
-    }
-  })
-
   it('has the permissions of the runner, and none of network interfaces', () => {
     const statementsOf = (prefix: string) => {
       const policies = Object.entries(findResources(template, 'AWS::IAM::Policy'))
@@ -114,6 +101,6 @@ describe('runnerInstanceVcpus', () => {
   })
 
   it('creates nothing by default', () => {
-    synthesize(VPC).resourceCountIs('AWS::Lambda::CapacityProvider', 0)
+    synthesize().resourceCountIs('AWS::Lambda::CapacityProvider', 0)
   })
 })

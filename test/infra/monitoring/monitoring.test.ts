@@ -110,11 +110,6 @@ describe('the alarms', () => {
         expect(entry.includes(part), `${part} in ${alarm}`).toBe(true)
     }
   })
-
-  it('refer to the runbook', () => {
-    for (const { AlarmDescription } of alarms.values())
-      expect(AlarmDescription).toMatch(/\. See docs\/runbooks\.md\.$/)
-  })
 })
 
 describe('the dashboard', () => {
@@ -220,15 +215,4 @@ describe('the metric filters', () => {
       expect(Object.keys(JSON.parse(Format))).toEqual(expect.arrayContaining(members))
     }
   })
-})
-
-describe('monitoring', () => {
-  it.each([{}, { monitoring: false }])(
-    'creates nothing that has a price unless it is true: %j',
-    (context) => {
-      const unmonitored = synthesize(context)
-      for (const type of ['CloudWatch::Alarm', 'CloudWatch::Dashboard', 'SNS::Topic', 'Logs::MetricFilter'])
-        unmonitored.resourceCountIs(`AWS::${type}`, 0)
-    },
-  )
 })

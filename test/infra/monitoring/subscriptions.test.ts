@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseAlarmSubscriptions } from '../../../infra/monitoring/subscriptions.ts'
+import { OPTION_SETS, SUBSCRIPTIONS } from '../all-options.ts'
 import { findResource, findResources, synthesize } from '../synthesize.ts'
 
 const LAMBDA = 'arn:aws:lambda:eu-west-1:123456789012:function:page-on-call:live'
@@ -46,25 +47,25 @@ describe('parseAlarmSubscriptions', () => {
 })
 
 describe('alarmSubscriptions', () => {
-  const endpoints = ['ops@example.com', 'https://example.com/alarms', '+15555550100', LAMBDA, QUEUE]
-  const template = synthesize({ monitoring: true, alarmSubscriptions: [...endpoints, TOPIC].join() })
+  const [email, https, sms, lambda, sqs, other] = SUBSCRIPTIONS
+  const template = synthesize(OPTION_SETS['every option'])
   const [topic = ''] = Object.keys(findResources(template, 'AWS::SNS::Topic'))
   const alarms = Object.values(findResources(template, 'AWS::CloudWatch::Alarm'))
 
   it('subscribe to the topic of the stack', () => {
     const subscriptions = Object.values(findResources(template, 'AWS::SNS::Subscription'))
     expect(subscriptions.map(({ Properties }) => [Properties.Protocol, Properties.Endpoint])).toEqual([
-      ['email', endpoints[0]],
-      ['https', endpoints[1]],
-      ['sms', endpoints[2]],
-      ['lambda', LAMBDA],
-      ['sqs', QUEUE],
+      ['email', email],
+      ['https', https],
+      ['sms', sms],
+      ['lambda', lambda],
+      ['sqs', sqs],
     ])
     for (const { Properties } of subscriptions) expect(Properties.TopicArn).toEqual({ Ref: topic })
   })
 
   it('receive every alarm and its recovery, topics from the alarms themselves', () => {
-    const actions = [{ Ref: topic }, TOPIC]
+    const actions = [{ Ref: topic }, other]
     expect(alarms.length).toBeGreaterThan(10)
     for (const { Properties } of alarms)
       expect([Properties.AlarmActions, Properties.OKActions]).toEqual([actions, actions])
@@ -76,7 +77,7 @@ describe('alarmSubscriptions', () => {
     expect(granted.map(({ Properties }) => Properties)).toEqual([
       {
         Action: 'lambda:InvokeFunction',
-        FunctionName: LAMBDA,
+        FunctionName: lambda,
         Principal: 'sns.amazonaws.com',
         SourceArn: { Ref: topic },
       },

@@ -1,9 +1,9 @@
 import type { Template } from 'aws-cdk-lib/assertions'
 import { START_DELAY_MS } from '../../../lib/metrics.ts'
 import type { ApiResponse } from '../../support/service/client.ts'
-import { toLogicalIdPrefix } from '../synthesize.ts'
-import { applyMetricFilters, type LogEvent } from './apply-metric-filters.ts'
-import { type Sample, STACK_NAME } from './evaluate-alarms.ts'
+import { toLogicalIdPrefix } from '../../infra/synthesize.ts'
+import { applyMetricFilters, type LogEvent } from '../../infra/monitoring/apply-metric-filters.ts'
+import { type Sample, STACK_NAME } from '../../infra/monitoring/evaluate-alarms.ts'
 
 /** What happened in the local service within one period. */
 export type Observation = {

@@ -8,7 +8,7 @@ import { startProxy } from '../../support/proxy/start-proxy.ts'
 import { type ApiClient, type ApiResponse, createClient } from '../../support/service/client.ts'
 import { startDynamoDB, startSqs } from '../../support/service/port-emulators.ts'
 import { startService } from '../../support/service/start-service.ts'
-import { STACK_NAME } from './evaluate-alarms.ts'
+import { STACK_NAME } from '../../infra/monitoring/evaluate-alarms.ts'
 import type { Observation } from './observed-metrics.ts'
 
 const AGENTS = ['echo', 'failing', 'three-steps', 'wait']

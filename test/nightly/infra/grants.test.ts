@@ -47,8 +47,8 @@ import { type ScriptedModel, startScriptedModel } from '../../support/scripted-m
 import { startDynamoDB, startSqs } from '../../support/service/port-emulators.ts'
 import { sdkConfig } from '../../support/tables/sdk.ts'
 import { aUsageRow } from '../../support/usage/memory-usage.ts'
-import { toGatewayEvent } from '../gateway-event.ts'
-import { startCallRecorder } from './call-recorder.ts'
+import { toGatewayEvent } from '../../infra/gateway-event.ts'
+import { startCallRecorder } from '../../infra/functions/call-recorder.ts'
 
 const TABLE = 'grants'
 const organizationId = system.newId()
@@ -149,20 +149,10 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   return Object.fromEntries(loaded) as Record<FunctionName, Handler>
 }
 
-type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'headers' | 'limits' | 'mac'> & {
+type Options = Omit<Parameters<typeof toGatewayEvent>[1], 'organizationId'> & {
   id?: string
   agent?: string
-  versionId?: string
   signal?: string
-  approvalId?: string
-  webhookId?: string
-  deliveryId?: string
-  batchId?: string
-  trialId?: string
-  scheduleName?: string
-  otherId?: string
-  tenantId?: string
-  tokenId?: string
 }
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
@@ -316,8 +306,8 @@ async function rerunWithinLimits() {
   await call('put-tenant-limits', 200, { tenantId, body: limits })
   const subject = { kind: 'tenant' as const, id: tenantId }
   const executionId = await createExecution(0, { tenantId, limits: [subject] })
-  const run = { organizationId, executionId, tenantId, createdAt: new Date().toISOString() }
-  await openStores(table).limits.enterQueue({ subject, run })
+  const queued = { organizationId, executionId, tenantId, createdAt: new Date().toISOString() }
+  await openStores(table).limits.enterQueue({ subject, run: queued })
   const again = { id, headers: { 'Idempotency-Key': 'again' } }
   expect(await call('rerun-execution', 202, again)).toMatchObject({
     originalExecutionId: id,
@@ -367,10 +357,7 @@ async function manageSchedules() {
   const options = { ...stored.options, useCache: false }
   const due = { nextRunAt: new Date(at).toISOString(), openUntil: at, versionId, options }
   await scheduleStore(table).put({ schedule: { ...stored, ...due }, replaces: stored })
-  const body = JSON.stringify({ organizationId, agentId, schedule: scheduleName, at })
-  expect(await handlers['process-execution'](toSqsEvent({ body }), toContext(900_000))).toEqual({
-    batchItemFailures: [],
-  })
+  expect(await run({ agentId, schedule: scheduleName, at })).toEqual({ batchItemFailures: [] })
   expect(await call('get-schedule', 200, { scheduleName })).toMatchObject({
     firings: [{ status: 'STARTED' }],
   })
@@ -442,10 +429,7 @@ async function manageWebhooks(webhookId: string) {
 /** One whose line the runner starts, and one of a line that is large, whose end is written by hand. */
 async function manageBatches() {
   const { id: fed } = await call('start-batch', 202, { body: [{ customId: 'a', input: { text: 'fed' } }] })
-  const message = JSON.stringify({ batchId: fed, organizationId })
-  expect(await handlers['process-execution'](toSqsEvent({ body: message }), toContext(900_000))).toEqual({
-    batchItemFailures: [],
-  })
+  expect(await run({ batchId: fed })).toEqual({ batchItemFailures: [] })
   expect(await call('list-batch-executions', 200, { batchId: fed })).toMatchObject([
     { status: 'IN_PROGRESS' },
   ])
@@ -546,8 +530,7 @@ async function learn() {
   const first = await newestExecution()
   await call('run-agent', 200, options)
   const { id } = await call('run-agent', 202, { ...options, query: { execMode: 'async' } })
-  const body = JSON.stringify({ executionId: id, organizationId })
-  await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(900_000))
+  await run({ executionId: id })
   const { status, learnedFrom } = await call('get-execution', 200, { id })
   expect([status, learnedFrom.length]).toEqual(['SUCCESS', 1])
   expect(learnedFrom[0] > first).toBe(true)
@@ -560,8 +543,7 @@ async function fail() {
   const body = { text: 'fail' }
   await call('run-agent', 500, { query, body })
   const { id } = await call('run-agent', 202, { query: { ...query, execMode: 'async' }, body })
-  const message = JSON.stringify({ executionId: id, organizationId })
-  await handlers['process-execution'](toSqsEvent({ body: message, receiptHandle: 'r' }), toContext(900_000))
+  await run({ executionId: id })
   const params = { name: version.slug, arguments: body, _meta: { useCache: true } }
   await call('serve-mcp', 200, modernRequest('tools/call', params))
 }
@@ -581,8 +563,7 @@ async function approve() {
   await call('decide-approval', 200, options)
   const repeated = { executionId: id, approvalId: approval.id, ...decision }
   await callTool('decide_approval', repeated)
-  const message = JSON.stringify({ executionId: id, organizationId, wakes: true })
-  await handlers['process-execution'](toSqsEvent({ body: message, receiptHandle: 'r' }), toContext(900_000))
+  await run({ executionId: id, wakes: true })
   expect((await call('get-execution', 200, { id })).status).toBe('SUCCESS')
 }
 
@@ -617,22 +598,19 @@ async function resume() {
     input: { text: 'again' },
     lease: { owner: system.newId(), expiresAt: Date.now() - 1 },
   })
-  const body = JSON.stringify({ executionId: id, organizationId })
-  await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(900_000))
+  await run({ executionId: id })
   expect((await call('get-execution', 200, { id })).output).toEqual({ text: 'again' })
 }
 
 /** A runner without time left requeues its execution. process-dead-letter requeues it and ends an overdue one. */
 async function requeueAndEnd() {
   const { id } = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: large } })
-  const body = JSON.stringify({ executionId: id, organizationId })
-  await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(0))
+  await run({ executionId: id }, 0)
   expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
-  await handlers['process-dead-letter'](toSqsEvent({ body }), {})
+  await bury(id)
   expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
   const overdue = await createExecution(DEADLINE_MS)
-  const deadLetter = JSON.stringify({ executionId: overdue, organizationId })
-  await handlers['process-dead-letter'](toSqsEvent({ body: deadLetter }), {})
+  await bury(overdue)
   expect((await call('get-execution', 200, { id: overdue })).status).toBe('ERROR')
 }
 
@@ -669,8 +647,7 @@ async function endFamilies() {
 
   const overdue = await createExecution(DEADLINE_MS)
   const open = await childOf(overdue)
-  const body = JSON.stringify({ executionId: overdue, organizationId })
-  await handlers['process-dead-letter'](toSqsEvent({ body }), {})
+  await bury(overdue)
   expect((await call('get-execution', 200, { id: open })).error.code).toBe('Cancelled')
 
   // Ended by the deletion of its parent.
@@ -690,18 +667,14 @@ async function endLimited() {
   await limits.put({ ...key, limits: given })
   const owner = { tenantId: key.subject.id, limits: [key.subject] }
   const endings = [
-    (id: string) => call('cancel-execution', 200, { id }),
-    (executionId: string) => {
-      const body = JSON.stringify({ executionId, organizationId })
-      return handlers['process-dead-letter'](toSqsEvent({ body }), {})
-    },
+    (id: string) => call('cancel-execution', 200, { id }), bury,
   ]
   for (const end of endings) {
     const executionId = await createExecution(DEADLINE_MS, owner)
     const next = await createExecution(0, owner)
     await limits.takeSlot({ ...key, max: 1, executionId, now: Date.now() })
-    const run = { organizationId, executionId: next, tenantId: owner.tenantId, createdAt: updatedAt }
-    await limits.enterQueue({ subject: key.subject, run })
+    const queued = { organizationId, executionId: next, tenantId: owner.tenantId, createdAt: updatedAt }
+    await limits.enterQueue({ subject: key.subject, run: queued })
     await end(executionId)
     expect(await limits.hasSlot({ ...key, executionId: next })).toBe(true)
     expect(await limits.listQueue({ ...key, limit: 1 })).toEqual([])
@@ -731,6 +704,17 @@ const toSqsEvent = (...messages: object[]) => ({
     ...message,
   })),
 })
+
+/** Lets the runner process messages. `ms`: until its timeout. */
+const run = (message: object, ms = 900_000) => {
+  const body = JSON.stringify({ organizationId, ...message })
+  return handlers['process-execution'](toSqsEvent({ body }), toContext(ms))
+}
+
+const bury = (executionId: string) => {
+  const body = JSON.stringify({ executionId, organizationId })
+  return handlers['process-dead-letter'](toSqsEvent({ body }), {})
+}
 
 const toContext = (ms: number) => ({ getRemainingTimeInMillis: () => ms })
 
