@@ -63,9 +63,27 @@ describe('the variables of functions', () => {
     ['MAX_WAIT_DAYS', '30', STARTING, '365', FUNCTION_NAMES],
     ['MAX_SUSPENDED_EXECUTIONS', String(MAX_SUSPENDED_EXECUTIONS), STARTING, '20', STARTING],
     ['HTTP_PUBLISHING', 'off', ['publish-agent'], undefined, FUNCTION_NAMES],
-    ['MODEL_ENDPOINTS', undefined, FUNCTION_NAMES, ALL_OPTIONS.modelEndpoints, [...MODEL_FUNCTIONS, 'give-feedback']],
-    ['OPENAI_API_KEY_PARAMETER', undefined, FUNCTION_NAMES, '/team/openai', [...AGENT_FUNCTIONS, 'give-feedback']],
-    ['ANTHROPIC_API_KEY_PARAMETER', undefined, FUNCTION_NAMES, '/team/anthropic', [...AGENT_FUNCTIONS, 'give-feedback']],
+    [
+      'MODEL_ENDPOINTS',
+      undefined,
+      FUNCTION_NAMES,
+      ALL_OPTIONS.modelEndpoints,
+      [...MODEL_FUNCTIONS, 'give-feedback'],
+    ],
+    [
+      'OPENAI_API_KEY_PARAMETER',
+      undefined,
+      FUNCTION_NAMES,
+      '/team/openai',
+      [...AGENT_FUNCTIONS, 'give-feedback'],
+    ],
+    [
+      'ANTHROPIC_API_KEY_PARAMETER',
+      undefined,
+      FUNCTION_NAMES,
+      '/team/anthropic',
+      [...AGENT_FUNCTIONS, 'give-feedback'],
+    ],
     ['EVENT_BUS', undefined, FUNCTION_NAMES, 'events', MARKING],
     ['WEBHOOK_URLS', undefined, FUNCTION_NAMES, 'on', ['manage-batches', 'run-agent']],
     [
@@ -114,7 +132,9 @@ describe('the permissions of functions', () => {
       expect(readersIn(other, parameter)).toEqual(AGENT_FUNCTIONS.toSorted())
       expect(readersIn(every, parameter)).toEqual([...AGENT_FUNCTIONS, 'give-feedback'].toSorted())
     }
-    expect(Object.keys(variablesOf(other, 'give-feedback')).filter((name) => /_PARAMETER$/.test(name))).toEqual([])
+    expect(
+      Object.keys(variablesOf(other, 'give-feedback')).filter((name) => /_PARAMETER$/.test(name)),
+    ).toEqual([])
   })
 
   it.each<[string, Template, RegExp | null]>([
@@ -232,13 +252,16 @@ describe('kms', () => {
 })
 
 describe('by default', () => {
-  it.each(['ApiGateway::DomainName', 'WAFv2::WebACL', 'KMS::Key', 'EC2::SecurityGroup', 'CloudWatch::Alarm'])(
-    'there is no %s',
-    (type) => {
-      defaults.resourceCountIs(`AWS::${type}`, 0)
-      expect(Object.keys(findResources(every, `AWS::${type}`)).length > 0).toBe(type !== 'EC2::SecurityGroup')
-    },
-  )
+  it.each([
+    'ApiGateway::DomainName',
+    'WAFv2::WebACL',
+    'KMS::Key',
+    'Lambda::CapacityProvider',
+    'CloudWatch::Alarm',
+  ])('there is no %s', (type) => {
+    defaults.resourceCountIs(`AWS::${type}`, 0)
+    expect(Object.keys(findResources(every, `AWS::${type}`)).length).toBeGreaterThan(0)
+  })
 
   it('the stack sets the role of the account for logs, and logs are kept for 30 days', () => {
     defaults.resourceCountIs('AWS::ApiGateway::Account', 1)
@@ -258,6 +281,12 @@ describe('by default', () => {
       withStack(context, (stack) => Annotations.fromStack(stack).findWarning('*', warning))
     expect(warningsOf({})).toHaveLength(1)
     expect(warningsOf({ executionRetentionDays: 30 })).toHaveLength(0)
+  })
+})
+
+describe('stackName', () => {
+  it('replaces the default name everywhere', () => {
+    expect(JSON.stringify(every.toJSON())).not.toContain('AgentExecutionService')
   })
 })
 

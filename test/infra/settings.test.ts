@@ -107,6 +107,7 @@ describe('readSettings', () => {
     ['runnerBatch', 0],
     ['runnerBatch', 11],
     ['agentMemoryMb', 128],
+    ['runnerInstanceVcpus', 11],
     ['runnerConcurrency', 1001],
     ['vpcId', 'vpc-1'],
     ['subnetIds', 'subnet-0123456789abcdef0 subnet-1123456789abcdef0'],
@@ -166,6 +167,7 @@ describe('rejected combinations', () => {
     [{ ...IDENTITY, oidcScope: 'openid' }, 'oidcScope requires oidcClientId.'],
     [{ ...IDENTITY, oidcTokenOrigin: 'https://a' }, 'oidcTokenOrigin requires oidcClientId.'],
     [{ vpcId: 'vpc-01234567' }, 'set both vpcId and subnetIds, or neither.'],
+    [{ runnerInstanceVcpus: 24 }, 'runnerInstanceVcpus requires vpcId and subnetIds'],
     [{ securityGroupIds: 'sg-01234567' }, 'securityGroupIds requires vpcId and subnetIds.'],
     [{ deployment: 'linear10PercentEvery1Minute' }, 'requires monitoring=true'],
     [{ domainBasePath: 'agents' }, 'domainBasePath requires domainName'],
@@ -173,7 +175,6 @@ describe('rejected combinations', () => {
   ])('%j', (context, message) => {
     expect(() => read(context)).toThrow(message)
   })
-
 })
 
 describe('ALL_OPTIONS of the tests', () => {

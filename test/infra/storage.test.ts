@@ -154,12 +154,14 @@ describe('the queues', () => {
   })
 
   it.each([
-    ['run queue', queueId],
-    ['queue of model runs', modelQueueId],
-    ['dead-letter queue', deadLetterId],
-    ['delivery queue', deliveryId],
-  ])('are encrypted and require TLS: %s', (_, id) => {
-    expect(queues[id]?.Properties.SqsManagedSseEnabled).toBe(true)
+    ['process-execution', queueId],
+    ['process-execution', modelQueueId],
+    ['process-dead-letter', deadLetterId],
+    ['deliver-events', deliveryId],
+  ] as const)('of %s are encrypted, require TLS, and hide messages for the function timeout', (name, id) => {
+    const { SqsManagedSseEnabled, VisibilityTimeout } = queues[id]?.Properties ?? {}
+    expect(SqsManagedSseEnabled).toBe(true)
+    expect(VisibilityTimeout).toBeGreaterThanOrEqual(getFunctionSettings(name).timeoutSeconds)
     const policies = Object.values(findResources(template, 'AWS::SQS::QueuePolicy'))
     const policy = policies.find(({ Properties }) => Properties.Queues[0].Ref === id)
     expect(policy?.Properties.PolicyDocument.Statement).toContainEqual({
@@ -169,17 +171,6 @@ describe('the queues', () => {
       Resource: { 'Fn::GetAtt': [id, 'Arn'] },
       Condition: { Bool: { 'aws:SecureTransport': 'false' } },
     })
-  })
-
-  it.each([
-    ['process-execution', queueId],
-    ['process-execution', modelQueueId],
-    ['process-dead-letter', deadLetterId],
-    ['deliver-events', deliveryId],
-  ] as const)('have a visibility timeout of at least the function timeout: %s', (name, id) => {
-    expect(queues[id]?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(
-      getFunctionSettings(name).timeoutSeconds,
-    )
   })
 
   it('retain dead letters for 14 days', () => {

@@ -57,11 +57,4 @@ describe('the resources of a stack', () => {
     const version = { logicalId: 'ProcessExecutionFunctionCurrentVersion0A1B2C3D', type, id: 'version' }
     expect(findFunction([runner, version], 'process-execution')).toBe('runner')
   })
-
-  it('are not found if they are missing or ambiguous', () => {
-    for (const resources of [[], [runner, runner]])
-      expect(() => findFunction(resources, 'process-execution')).toThrow(
-        `has ${resources.length} AWS::Lambda`,
-      )
-  })
 })

@@ -103,15 +103,4 @@ describe('the load', () => {
     })
     expect(problems).toEqual(['proof-1 has 2 executions instead of 1.'])
   })
-
-  it('sends requests again that the service could not answer', async () => {
-    let failures = 3
-    const { problems, figures } = await loadThrough(async (request, next) => {
-      if (!isFirstRun(request) || failures-- <= 0) return next(request)
-      const body = Buffer.from(JSON.stringify({ code: 'InternalError', status: 500 }))
-      return { status: 500, headers: { 'content-type': 'application/problem+json' }, body }
-    })
-    expect(problems).toEqual([])
-    expect(figures).toMatchObject({ SUCCESS: RUNS, 'requests retried: InternalError': 3 })
-  })
 })

@@ -57,16 +57,6 @@ describe('npm run proof', () => {
     expect(readFileSync(join(report, 'report.md'), 'utf8')).toContain('# Proof: FAILED')
   })
 
-  it('destroys when it is stopped, and fails', async () => {
-    const { child, ended, output } = start(['--stack', stack, '--yes', '--report', folder], 'sleep 2; exit 0')
-    await waitUntil(() => output().includes('deploy …'), { what: 'the deployment', limitMs: 30_000 })
-    child.kill('SIGINT')
-    const { code, output: printed } = await ended
-    expect(printed).toContain('destroy: passed')
-    expect(printed).toContain('| interrupted')
-    expect([code, existsSync(stateFile)]).toEqual([1, false])
-  })
-
   it('leaves what --destroy needs when it is killed', async () => {
     const { child, ended } = start(['--stack', stack, '--yes'], 'exec sleep 10')
     await waitUntil(() => existsSync(stateFile), { what: 'the state file', limitMs: 30_000 })

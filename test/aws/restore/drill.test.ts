@@ -219,5 +219,4 @@ describe('the restore drill', () => {
     ])
     expect(await restored.executions.getSummary(executions.later)).toBeNull()
   })
-
 })

@@ -8,11 +8,13 @@ import { synthesize } from '../../infra/synthesize.ts'
 export async function withTemplates<T>(all: boolean, use: (paths: string[]) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'aes-templates-'))
   try {
-    const paths = Object.entries(OPTION_SETS).slice(0, all ? undefined : 2).map(([name, context]) => {
-      const path = join(folder, `${name.replaceAll(/\W+/g, '-')}.json`)
-      writeFileSync(path, print(synthesize(context).toJSON()))
-      return path
-    })
+    const paths = Object.entries(OPTION_SETS)
+      .slice(0, all ? undefined : 2)
+      .map(([name, context]) => {
+        const path = join(folder, `${name.replaceAll(/\W+/g, '-')}.json`)
+        writeFileSync(path, print(synthesize(context).toJSON()))
+        return path
+      })
     return await use(paths)
   } finally {
     rmSync(folder, { recursive: true })

@@ -110,13 +110,6 @@ describe('firstToBreak', () => {
   ] as const)('is reached by runs (%s, %s) at no less than %i per second', async (name, kind, rate) => {
     expect(breakingPoint(firstToBreak(await sample(name, kind)))).toBeGreaterThanOrEqual(rate)
   })
-
-  it('is one item when all runs have one idempotency key', async () => {
-    const repeated = await simulate({ ...findScenario('hot idempotency key', 'repeated'), shared: 1 }, SAMPLE)
-    const first = firstToBreak(repeated)
-    expect(first.key).toMatch(/^IDEMPOTENCY#/)
-    expect(breakingPoint(first)).toBe(1_000)
-  })
 })
 
 describe('simulateBatches', () => {

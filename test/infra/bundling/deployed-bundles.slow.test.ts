@@ -38,8 +38,17 @@ describeDeployedFunctions(async () => {
 // In the night, `grants.test.ts` takes every path, and finds grants that no call needs, too.
 it.each(FUNCTION_NAMES)('%s made no call without a grant', (name) => {
   const { table, indexes = [], queue = [], deliveryQueue = [] } = GRANTS[name]
-  const [updated, audited] = [getUpdatedPrefix(name), getAuditPrefix(name)].map((prefix) => [prefix ?? []].flat())
-  const granted: Partial<Record<keyof Calls, unknown>> = { table, updated, audited, indexes, queue, deliveryQueue }
+  const [updated, audited] = [getUpdatedPrefix(name), getAuditPrefix(name)].map((prefix) =>
+    [prefix ?? []].flat(),
+  )
+  const granted: Partial<Record<keyof Calls, unknown>> = {
+    table,
+    updated,
+    audited,
+    indexes,
+    queue,
+    deliveryQueue,
+  }
   const calls = recorder.callsOf(name)
   for (const [kind, names] of Object.entries(granted))
     expect(names, kind).toEqual(expect.arrayContaining(calls[kind as keyof Calls]))

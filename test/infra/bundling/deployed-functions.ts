@@ -102,14 +102,6 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       })
     })
 
-    it('loads the model SDK on demand', async () => {
-      const output = { summary: 'Short.', topics: ['text'] }
-      scripted.script('summarizer', () => ({ calls: [finalAnswer(output)] }))
-      const query = { model: scripted.modelFor('openai-compatible', 'summarizer') }
-      const body = { text: 'A long text.' }
-      expect(await functions.read('run-agent', { agentId: 'summarize-text', query, body })).toEqual(output)
-    })
-
     it('reaches a private host only with the tool that names it in allowedHosts', async () => {
       const server = await serve((response) => json(response, {}))
       const { port } = new URL(server.url)
@@ -150,7 +142,6 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       const [message] = parseMessages(toResponse(result).body)
       expect(message.result).toMatchObject({ structuredContent: { waitedSeconds: expect.any(Number) } })
     })
-
   })
 
   it('functions check, store, promote, retire and roll out versions', async () => {

@@ -63,11 +63,6 @@ describe('the alarms', () => {
     })
   })
 
-  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
-  it('have at most ten metrics each', () => {
-    for (const name of alarms.keys()) expect(findMetrics(name).length, name).toBeLessThanOrEqual(10)
-  })
-
   it.each([
     ['RunnerErrors', 'process-execution'],
     ['SweepFailures', 'sweep-executions'],

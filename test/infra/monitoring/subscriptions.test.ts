@@ -12,7 +12,6 @@ describe('parseAlarmSubscriptions', () => {
     ['ops@example.com', 'email'],
     ['first.last+aws@sub.example.co.uk', 'email'],
     ['https://events.example.com/integration/key/enqueue?source=aws', 'https'],
-    ['https://user:password@example.com', 'https'],
     ['+4915112345678', 'sms'],
     [LAMBDA, 'lambda'],
     [QUEUE, 'sqs'],
@@ -31,12 +30,10 @@ describe('parseAlarmSubscriptions', () => {
 
   it.each([
     ['ops', '"ops" is none of them.'],
-    ['', '"" is none of them.'],
     ['a@example.com,', '"" is none of them.'],
     ['http://example.com', '"http://example.com" has to be an https URL.'],
     ['015112345678', '"015112345678" is none of them.'],
     ['+015112345678', 'is none of them.'],
-    ['+1234567890123456', 'is none of them.'],
     [`${QUEUE}.fifo`, 'is a FIFO queue'],
     ['arn:aws:firehose:eu-west-1:123456789012:deliverystream/alarms', 'is none of them.'],
     ['a@example.com,b@example.com,a@example.com', '"a@example.com" is listed twice.'],

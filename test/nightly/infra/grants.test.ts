@@ -19,7 +19,6 @@ import {
   SECRET_FUNCTIONS,
 } from '../../../infra/functions/grants.ts'
 import { functionOf, type OperationName } from '../../../lib/api/routes.ts'
-import type { Version } from '../../../lib/core/agent.ts'
 import { NO_TOTALS } from '../../../lib/core/batch.ts'
 import { macOf } from '../../../lib/core/callback-mac.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
@@ -28,7 +27,6 @@ import { CLEANUP_DELAY_MS, DEADLINE_MS, LEASE_MS } from '../../../lib/core/limit
 import type { Delivery } from '../../../lib/core/notification.ts'
 import { startOf } from '../../../lib/core/usage.ts'
 import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
-import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
 import { deliveryStore } from '../../../lib/dynamodb/delivery-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
@@ -39,6 +37,8 @@ import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
 import { webhookStore } from '../../../lib/dynamodb/webhook-store.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues, provisionTable, type Queues } from '../../../local/emulators/provision.ts'
+import { startCallRecorder } from '../../infra/functions/call-recorder.ts'
+import { toGatewayEvent } from '../../infra/gateway-event.ts'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { createToken } from '../../support/engine/access.ts'
 import { anExecution } from '../../support/engine/executions.ts'
@@ -47,8 +47,6 @@ import { type ScriptedModel, startScriptedModel } from '../../support/scripted-m
 import { startDynamoDB, startSqs } from '../../support/service/port-emulators.ts'
 import { sdkConfig } from '../../support/tables/sdk.ts'
 import { aUsageRow } from '../../support/usage/memory-usage.ts'
-import { toGatewayEvent } from '../../infra/gateway-event.ts'
-import { startCallRecorder } from '../../infra/functions/call-recorder.ts'
 
 const TABLE = 'grants'
 const organizationId = system.newId()
@@ -59,40 +57,11 @@ const bundles = join(folder, 'node_modules')
 /** Too large for the item of an execution, so that it is stored in chunks. */
 const large = 'x'.repeat(20_000)
 
-const text = { text: { type: 'string', description: 'Any text.' } }
-const version: Version = {
-  id: system.newId(),
-  agentId: agentIdOf(organizationId, 'slow-echo'),
-  organizationId,
-  slug: 'slow-echo',
-  status: 'PUBLISHED',
-  title: 'Slow echo',
-  description: null,
-  createdAt: new Date().toISOString(),
-  createdBy: organizationId,
-  inputSchema: { ...text, ms: { type: 'number', description: 'How long to wait.', required: false } },
-  outputSchema: text,
-  model: null,
-  tools: [],
-  code: true,
-  env: [],
-  instructions: '',
-  execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
-  digest: '',
-  documentHash: '',
-}
-/** A model agent, for the calls of dynamic learning. */
-const learning: Version = {
-  ...version,
-  id: system.newId(),
-  agentId: agentIdOf(organizationId, 'learning'),
-  slug: 'learning',
-  inputSchema: text,
-  model: 'openai-compatible/learner',
-  useDynamicLearning: true,
-  learning: { unrated: true },
-  code: false,
-}
+const documentOf = (slug: string, front: string) =>
+  `---\ntitle: A\nslug: ${slug}\ninput: { text: { type: string }, ms: { type: number, required: false } }\noutput: { text: { type: string } }\n${front}\n---\nAnswer.\n`
+const LEARNER = 'learning'
+/** The agent of most calls. */
+const version = { id: '', agentId: agentIdOf(organizationId, 'slow-echo'), slug: 'slow-echo' }
 const code = `export default async ({ text, ms = 0 }, { step, waitForApproval }) => {
   if (text === 'ask')
     return (await waitForApproval('ask', { title: 'May I?', data: { text: '${large}' } })).data
@@ -120,11 +89,12 @@ beforeAll(async () => {
   recorder = await startCallRecorder({ dynamodb: dynamodb.endpoint, sqs: queue.endpoint })
   stops.unshift(recorder.stop)
   table = openTable({ TABLE_NAME: TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
-  await agentStore(table).publish({ version, code })
-  await agentStore(table).publish({ version: learning, code: null })
   scripted = await startScriptedModel()
   stops.push(scripted.stop)
   handlers = await loadBundles()
+  version.id = await publish(version.slug)
+  const learner = 'model: openai-compatible/learner\nuseDynamicLearning: true\nlearning: { unrated: true }'
+  await call('publish-agent', 201, { body: { document: documentOf(LEARNER, learner) } })
 })
 
 afterAll(async () => {
@@ -177,6 +147,14 @@ async function call(
   return result.body === '' ? null : JSON.parse(result.body)
 }
 
+/** Publishes a version of a code agent. @returns its id */
+async function publish(slug: string, { title = 'A', draft = false } = {}): Promise<string> {
+  const document = documentOf(slug, 'code: true')
+    .replace('title: A', `title: ${title}`)
+    .replace('Answer.\n', '')
+  return (await call('publish-agent', 201, { body: { document, code, draft } })).id
+}
+
 /** Calls a tool. @returns its structured content */
 async function callTool(name: string, input: object, meta: object = {}) {
   const request = modernRequest('tools/call', { name, arguments: input, _meta: meta })
@@ -201,7 +179,7 @@ async function invokeAllFunctions() {
   const missing = { agent: 'slow-ecko', versionId: version.id }
   for (const name of ['get-agent', 'list-versions', 'get-version', 'list-agent-executions'] as const)
     expect((await call(name, 404, missing)).detail).toContain('did you mean slow-echo?')
-  expect((await call('run-agent', 404, { ...missing, body: text })).detail).toContain(
+  expect((await call('run-agent', 404, { ...missing, body: { text: 'a' } })).detail).toContain(
     'did you mean slow-echo?',
   )
   await call('get-me', 200)
@@ -276,20 +254,17 @@ async function readUsage() {
 
 /** The service has to end it. */
 async function manageRollouts() {
-  const rolledOut = { ...version, id: system.newId(), agentId: agentIdOf(organizationId, 'rolled-out') }
-  const current = { ...rolledOut, id: system.newId(), slug: 'rolled-out' }
-  for (const each of [{ ...rolledOut, slug: 'rolled-out' }, current])
-    await agentStore(table).publish({ version: each, code })
   const agent = 'rolled-out'
-  const body = { versionId: rolledOut.id, percent: 100, abort: { maxErrorRate: 0, minRuns: 1 } }
+  const first = await publish(agent)
+  await publish(agent, { title: 'B' })
+  const body = { versionId: first, percent: 100, abort: { maxErrorRate: 0, minRuns: 1 } }
   await call('put-rollout', 200, { agent, body })
   await call('get-rollout', 200, { agent })
   await call('delete-rollout', 204, { agent })
   // What a draft does is judged from the minute on in which its rollout starts.
-  const draft = { ...current, id: system.newId(), status: 'DRAFT' as const }
-  await agentStore(table).publish({ version: draft, code })
-  await call('put-rollout', 200, { agent, body: { ...body, versionId: draft.id } })
-  const { agentId, id: versionId } = draft
+  const versionId = await publish(agent, { title: 'C', draft: true })
+  await call('put-rollout', 200, { agent, body: { ...body, versionId } })
+  const agentId = agentIdOf(organizationId, agent)
   const rows = [aUsageRow({ agentId, versionId, runs: 10, errors: { AgentFailed: 10 } })]
   const slot = { organizationId, interval: 'minute' as const, start: startOf('minute', Date.now()) }
   await usageStore(table).put({ ...slot, rows, readAt: Date.now(), isFinal: false })
@@ -365,14 +340,14 @@ async function manageSchedules() {
   // What a document declares is created and deleted by those who look at it, and by the sweeper.
   const document = (schedules: string) =>
     `---\ntitle: Reports\nslug: reports\ninput: {}\noutput: { text: { type: string } }\nschedules: ${schedules}\n---\nReport.\n`
-  const publish = (schedules: string) =>
+  const publishWith = (schedules: string) =>
     call('publish-agent', 201, { body: { document: document(schedules) } })
   const list = () => call('list-schedules', 200, { agent: 'reports' })
-  await publish('{ daily: { cron: "@daily" } }')
+  await publishWith('{ daily: { cron: "@daily" } }')
   await handlers['sweep-executions']({}, {})
-  await publish('{ weekly: { cron: "@weekly" } }')
+  await publishWith('{ weekly: { cron: "@weekly" } }')
   expect(await list()).toMatchObject([{ name: 'weekly' }])
-  await publish('{ often: { cron: "* * * * *" } }')
+  await publishWith('{ often: { cron: "* * * * *" } }')
   await handlers['sweep-executions']({}, {})
   expect(await list()).toMatchObject([{ name: 'often' }])
 }
@@ -488,17 +463,15 @@ async function sendSignals() {
 /** Publishes, promotes and deletes versions of an agent, one of whose runs is in progress, and archives it. */
 async function changeVersions() {
   const agent = 'published'
-  const document = (title: string) =>
-    `---\ntitle: ${title}\nslug: ${agent}\ncode: true\ninput: {}\noutput: {}\n---\n`
-  const publish = (title: string, draft: boolean) =>
-    call('publish-agent', 201, {
-      body: { document: document(title), code: 'export default () => ({})', draft },
-    })
-  const { id: first } = await publish('First', true)
+  const first = await publish(agent, { draft: true })
   await call('get-version', 200, { agent, versionId: first })
   await call('promote-version', 200, { agent, versionId: first })
-  const { id: run } = await call('run-agent', 202, { agent, query: { execMode: 'async' }, body: {} })
-  const { id: draft } = await publish('Second', true)
+  const { id: run } = await call('run-agent', 202, {
+    agent,
+    query: { execMode: 'async' },
+    body: { text: 'a' },
+  })
+  const draft = await publish(agent, { title: 'B', draft: true })
   await call('retire-version', 200, { agent, versionId: draft })
   await call('unretire-version', 200, { agent, versionId: draft })
   await call('delete-version', 204, { agent, versionId: draft })
@@ -525,7 +498,7 @@ async function learn() {
   for (const [name, value] of Object.entries(scripted.environmentFor('openai-compatible')))
     vi.stubEnv(name, value)
   scripted.script('learner', () => ({ calls: [finalAnswer({ text: 'learned' })] }))
-  const options = { agent: learning.slug, body: { text: 'hello' } }
+  const options = { agent: LEARNER, body: { text: 'hello' } }
   await call('run-agent', 200, options)
   const first = await newestExecution()
   await call('run-agent', 200, options)
@@ -534,7 +507,7 @@ async function learn() {
   const { status, learnedFrom } = await call('get-execution', 200, { id })
   expect([status, learnedFrom.length]).toEqual(['SUCCESS', 1])
   expect(learnedFrom[0] > first).toBe(true)
-  await callTool(learning.slug, { text: 'hello' })
+  await callTool(LEARNER, { text: 'hello' })
 }
 
 /** Runs that fail free their cache keys. */
@@ -666,9 +639,7 @@ async function endLimited() {
   const given = { ...NO_LIMITS, maxOpenExecutions: 1, queueWhenFull: true, updatedAt }
   await limits.put({ ...key, limits: given })
   const owner = { tenantId: key.subject.id, limits: [key.subject] }
-  const endings = [
-    (id: string) => call('cancel-execution', 200, { id }), bury,
-  ]
+  const endings = [(id: string) => call('cancel-execution', 200, { id }), bury]
   for (const end of endings) {
     const executionId = await createExecution(DEADLINE_MS, owner)
     const next = await createExecution(0, owner)
