@@ -62,15 +62,6 @@ describe('tableName', () => {
     const [own] = Object.values(tables(attached))
     expect(own?.DeletionPolicy).toBe('RetainExceptOnCreate')
   })
-
-  it('changes nothing else of a live stack', () => {
-    const withoutTable = (of: Template) => {
-      const [tableId = ''] = Object.keys(findResources(of, 'AWS::DynamoDB::Table'))
-      const types = ['AWS::SQS::Queue', 'AWS::Lambda::EventSourceMapping', 'AWS::Events::Rule']
-      return [tableId, types.map((type) => findResources(of, type))]
-    }
-    expect(withoutTable(live)).toEqual(withoutTable(template))
-  })
 })
 
 describe('paused', () => {

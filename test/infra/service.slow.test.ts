@@ -94,12 +94,6 @@ describe('AgentExecutionService', () => {
       withServices({ First: { name: 'agents' }, Second: { name: 'agents' } }, () => undefined),
     ).toThrow('Invalid props: another service of the stack has the name agents.')
   })
-
-  it('has a default model for each region in a stack without a region', () => {
-    withServices({ First: {}, Second: {} }, (stack) => {
-      expect(Object.keys(Template.fromStack(stack).findMappings('*'))).toHaveLength(2)
-    })
-  })
 })
 
 describe('the props', () => {

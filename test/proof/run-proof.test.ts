@@ -1,13 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Disturbance, disturb } from './aws/disturbances.ts'
-import { formatProof, writeReport } from './report.ts'
 import { type Findings, type ProofPlan, runProof } from './run-proof.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'aes-proof-'))
-afterAll(() => rmSync(folder, { recursive: true }))
 
 /** A plan that records its steps, with some replaced. */
 function aPlan(changes: Partial<ProofPlan<string>> = {}) {
@@ -90,24 +83,6 @@ describe('runProof', () => {
     const { plan, done } = aPlan({ keep: true })
     expect((await runProof(plan)).passed).toBe(true)
     expect(done).not.toContain('destroy')
-  })
-})
-
-describe('the report', () => {
-  it('says FAILED, which step, and what was found', async () => {
-    const { plan, record } = aPlan()
-    plan.checks = { load: record('load', { problems: ['proof-1 is lost.'], figures: { runs: 3 } }) }
-    const report = await runProof(plan)
-    const text = formatProof(report, { stack: 'proof' })
-    expect(text).toMatch(/^# Proof: FAILED\n\n- stack: proof\n/)
-    expect(text).toMatch(/\| load +\| FAILED/)
-    expect(text).toContain('## load\n\n- proof-1 is lost.\n\n| figure | value |')
-    expect(text).not.toContain('## deploy')
-    const [, json = ''] = writeReport(join(folder, 'report'), report, { stack: 'proof' })
-    expect(JSON.parse(readFileSync(json, 'utf8'))).toMatchObject({
-      passed: false,
-      subject: { stack: 'proof' },
-    })
   })
 })
 

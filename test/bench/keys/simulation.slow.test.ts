@@ -1,63 +1,14 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { BATCH_SCENARIOS, simulateBatches } from '../../../bench/keys/batches.ts'
-import { countingTable } from '../../../bench/keys/counting-table.ts'
 import { breakingPoint, firstToBreak, unitsPerRun } from '../../../bench/keys/hot-keys.ts'
-import { PAYLOAD_SIZES } from '../../../bench/keys/payloads.ts'
-import { type RunKind, runWalker } from '../../../bench/keys/run-walker.ts'
+import type { RunKind } from '../../../bench/keys/run-walker.ts'
 import { sizeRows } from '../../../bench/keys/size-rows.ts'
 import { FOLD_SCENARIOS, simulateFold } from '../../../bench/keys/usage.ts'
 import { findScenario, type Scenario, simulate } from '../../../bench/keys/workload.ts'
 import { LANE_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
-import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
-import { system } from '../../../lib/system.ts'
-import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { meterCapacity } from '../../support/proxy/observe.ts'
-import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 
 /** A multiple of all numbers of shards. */
 const SAMPLE = { runs: 960, seed: 1 }
-
-describe('countingTable', () => {
-  const meter = meterCapacity()
-  let proxy: HttpProxy
-  let emulated: Table
-  let unmetered: Table
-  beforeAll(async () => {
-    proxy = await startProxy(inject('dynamodb'), meter.behavior)
-    const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
-    // DynamoDB bills the whole item, the emulator only the attributes that it returns.
-    emulated = { ...table, get: (key, { consistent }) => table.get(key, { consistent }) }
-    unmetered = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject('dynamodb') })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-  })
-
-  const KINDS = ['sync', 'async', 'sleeping', 'model', 'cached'] as const
-  it.each(
-    KINDS.map((kind, index) => ({ kind, payloadBytes: PAYLOAD_SIZES[index % PAYLOAD_SIZES.length] ?? 0 })),
-  )(
-    'counts the units of a $kind run with payloads of $payloadBytes bytes that DynamoDB reports',
-    async ({ kind, payloadBytes }) => {
-      const [organizationId, agentId] = [system.newId(), system.newId()]
-      const run = {
-        id: system.newId(),
-        organizationId,
-        agentId,
-        tenantId: 'tenant-1',
-        process: 0,
-        now: Date.now(),
-      }
-      await runWalker({ table: emulated, unmetered, payloadBytes })(kind, { ...run, shared: run.id })
-      const { readUnits, writeUnits } = meter.take()
-      const counting = countingTable()
-      await runWalker({ ...counting, payloadBytes })(kind, { ...run, shared: run.id })
-      const { keys } = counting.usage
-      const sum = (unit: 'reads' | 'writes') => keys.reduce((total, key) => total + key[unit], 0)
-      expect({ reads: sum('reads'), writes: sum('writes') }).toEqual({ reads: readUnits, writes: writeUnits })
-    },
-  )
-})
 
 describe('sizeRows', () => {
   it.each([

@@ -162,6 +162,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
     const body = { versionId: (await publish('C')).id, percent: 10 }
     expect((await functions.read('put-rollout', { agentId, body })).percent).toBe(10)
     expect((await functions.read('archive-agent', { agentId })).archivedAt).toEqual(expect.any(String))
+    expect((await functions.read('restore-agent', { agentId })).archivedAt).toBeNull()
   })
 
   describe('the other endpoints', () => {

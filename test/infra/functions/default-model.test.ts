@@ -40,8 +40,6 @@ function findModelResources(name: (typeof FUNCTION_NAMES)[number], region: strin
 describe('the default model', () => {
   it.each([
     ['us-east-1', 'bedrock/us.amazon.nova-lite-v1:0'],
-    ['us-west-2', 'bedrock/us.amazon.nova-lite-v1:0'],
-    ['ca-central-1', 'bedrock/ca.amazon.nova-lite-v1:0'],
     ['eu-central-1', 'bedrock/eu.amazon.nova-lite-v1:0'],
     ['eu-west-2', 'bedrock/amazon.nova-lite-v1:0'],
     ['ap-southeast-2', 'bedrock/apac.amazon.nova-lite-v1:0'],

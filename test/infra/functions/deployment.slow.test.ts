@@ -61,25 +61,4 @@ describe('a deployment in steps', () => {
       ).toEqual(['AuthorizerErrors', 'EnqueueFailures', 'RunnerErrors', 'ServerErrorRate', 'SweepFailures'])
     }
   })
-
-  it('has no circular dependency of aliases, groups, alarms and what the alarms measure', () => {
-    const { Resources } = template.toJSON() as { Resources: Record<string, object> }
-    const references = (value: unknown): string[] =>
-      typeof value !== 'object' || value === null
-        ? []
-        : Object.entries(value).flatMap(([key, each]) =>
-            key === 'Ref' || key === 'Fn::GetAtt' || key === 'DependsOn'
-              ? [each].flat().filter((id) => id in Resources)
-              : references(each),
-          )
-    const done = new Set<string>()
-    const visit = (id: string, path: string[]): void => {
-      if (path.includes(id)) throw new Error([...path, id].join(' → '))
-      if (done.has(id)) return
-      for (const next of references(Resources[id])) visit(next, [...path, id])
-      done.add(id)
-    }
-    for (const id of Object.keys(Resources)) visit(id, [])
-    expect(done.size).toBe(Object.keys(Resources).length)
-  })
 })

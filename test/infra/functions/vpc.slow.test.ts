@@ -44,10 +44,6 @@ describe('vpcId', () => {
       expect(vpcOf(own, name).SecurityGroupIds).toEqual([{ 'Fn::GetAtt': [id, 'GroupId'] }])
   })
 
-  it('needs no account: nothing is looked up', () => {
-    expect(JSON.stringify(template.toJSON())).not.toContain('dummy')
-  })
-
   it('lets Lambda manage the interfaces of these functions, but not the code of agents', () => {
     for (const name of FUNCTION_NAMES) {
       const statements = ec2StatementsOf(template, name)
@@ -75,12 +71,6 @@ describe('vpcId', () => {
         'ec2:UnassignPrivateIpAddresses',
       ])
     }
-  })
-
-  it('is off by default', () => {
-    const defaults = synthesize()
-    expect(FUNCTION_NAMES.filter((name) => vpcOf(defaults, name))).toEqual([])
-    expect(FUNCTION_NAMES.flatMap((name) => ec2StatementsOf(defaults, name))).toEqual([])
   })
 
   it('can be a VPC of the same app', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { FUNCTION_NAMES, getFunctionSettings } from '../../../infra/functions/function-settings.ts'
+import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
 import { READ_OPERATIONS } from '../../../infra/monitoring/metric-filters.ts'
 import { functionOf } from '../../../lib/api/routes.ts'
 import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
@@ -80,12 +80,6 @@ describe('the alarms', () => {
     const costs = readFileSync(new URL('../../../docs/costs.md', import.meta.url), 'utf8')
     const row = /^\| dashboard and (\d+) alarms on (\d+) metrics .*\| +([\d.]+) \|$/m.exec(costs)
     expect(row?.slice(1)).toEqual([String(alarms.size), String(metrics), price])
-  })
-
-  it('allow a message at least the maximum run time of a runner', () => {
-    expect(alarms.get('QueueAge')?.Threshold).toBeGreaterThan(
-      getFunctionSettings('process-execution').timeoutSeconds,
-    )
   })
 
   it('treat missing data as breaching only for the sweeper', () => {

@@ -167,14 +167,6 @@ describe.runIf(commit)('two releases on one stack', () => {
       })
     })
 
-    it('an accepted run, which it cancels', async () => {
-      const executionId = await accept(first, 'count', { text: 'a' })
-      await second.read('cancel-execution', { executionId })
-      await first.runNext()
-      const { error } = await first.read('get-execution', { executionId })
-      expect(error.code).toBe('Cancelled')
-    })
-
     it('a run whose worker dies in its second step, which it finds and resumes there', async () => {
       const [log, hold] = [join(folder, `log ${firstName}`), join(folder, `hold ${firstName}`)]
       writeFileSync(hold, '')
