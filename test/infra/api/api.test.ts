@@ -111,7 +111,7 @@ describe('the API', () => {
     })
     const { MethodSettings, TracingEnabled } = findResource(template, 'AWS::ApiGateway::Stage').Properties
     expect(TracingEnabled).toBe(true)
-    // `throttling.slow.test.ts` has the limits of methods.
+    // `stage.slow.test.ts` has the limits of methods.
     expect(MethodSettings).toContainEqual({
       HttpMethod: '*',
       ResourcePath: '/*',

@@ -17,8 +17,8 @@ export type BuiltRelease = Release & { functions: Record<string, string> }
 const run = promisify(execFile)
 
 /**
- * The commit before the working tree: HEAD if files have changed, or the one before it. Undefined in an archive and in a
- * clone without it.
+ * The commit before the working tree: HEAD if files have changed, or the one before it. Undefined in an archive and in
+ * a clone without it.
  */
 export async function previousCommit(): Promise<string | undefined> {
   const git = (...args: string[]) => run('git', args, { cwd: ROOT }).then(({ stdout }) => stdout.trim())
