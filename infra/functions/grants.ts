@@ -48,7 +48,7 @@ const LIST_INDEXES: IndexName[] = [
 ]
 
 /**
- * The table and queue permissions of each function. `test/infra/functions/grants.slow.test.ts` runs every function and
+ * The table and queue permissions of each function. `test/nightly/infra/grants.test.ts` runs every function and
  * fails for a call without a grant and for a grant without a call.
  */
 export const GRANTS: Record<FunctionName, Grant> = {

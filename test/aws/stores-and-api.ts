@@ -9,9 +9,9 @@ import { sdkConfig } from '../support/tables/sdk.ts'
 import { resolveClassPath, startDynamoDBLocal, startElasticMq } from './emulators/java.ts'
 
 const REPORTERS = reportersWith('dot').map((reporter) => `--reporter=${reporter}`)
-const SUITES = ['test/dynamodb', 'test/sqs', 'test/http', 'test/upgrades']
+const SUITES = ['test/dynamodb', 'test/sqs', 'test/http']
 
-/** Runs the suites of the stores, the queue, the API and upgrades on DynamoDB Local and ElasticMQ. */
+/** Runs the suites of the stores, the queue, and the API on DynamoDB Local and ElasticMQ. */
 export async function testStoresAndApi(): Promise<void> {
   const classPath = await resolveClassPath()
   const starting = [startDynamoDBLocal(classPath), startElasticMq(classPath)] as const

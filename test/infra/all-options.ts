@@ -56,24 +56,38 @@ export const ALL_OPTIONS = {
   anthropicKeyParameter: '/team/anthropic',
 }
 
-/** Each kind of target. */
-const SUBSCRIPTIONS = [
+/** Each kind of target of alarms. */
+export const SUBSCRIPTIONS = [
   'ops@example.com',
   'https://events.example.com/sns',
   '+4915112345678',
   'arn:aws:lambda:us-east-1:123456789012:function:page',
   'arn:aws:sqs:us-east-1:123456789012:alarms',
   'arn:aws:sns:us-east-1:123456789012:operations',
-].join()
+] as const
 
-const EVERY_OPTION = { ...ALL_OPTIONS, stackName: 'staging', alarmSubscriptions: SUBSCRIPTIONS }
+const EVERY_OPTION = { ...ALL_OPTIONS, stackName: 'staging', alarmSubscriptions: SUBSCRIPTIONS.join() }
 
-/** The settings of the stacks whose templates are checked. Together they have every setting. */
-export const OPTION_SETS: Record<string, Record<string, unknown>> = {
+/**
+ * The settings of the stacks whose templates are checked: to create a template takes long, and few settings affect each
+ * other. Together they have every setting. `other values`: on demand, without streaming, paused, with its own table.
+ */
+export const OPTION_SETS = {
   default: {},
   'every option': EVERY_OPTION,
-  'every option, on demand, without streaming, paused': {
+  'other values': {
     ...EVERY_OPTION,
+    corsOrigins: '*',
+    domainBasePath: 'v1',
+    publicUrl: '',
+    disableExecuteApiEndpoint: false,
+    oidcMapping: JSON.stringify({
+      organization: '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48',
+      scopes: { claim: 'scope', values: { 'agents:run': ['run'], 'agents:read': ['read'] } },
+    }),
+    eventBus: 'arn:aws:events:us-east-1:210987654321:event-bus/all',
+    tableName: '',
+    embeddingModel: '',
     provisionedReadUnits: '',
     provisionedWriteUnits: '',
     responseStreaming: false,
@@ -81,4 +95,4 @@ export const OPTION_SETS: Record<string, Record<string, unknown>> = {
     deployment: 'allAtOnce',
     paused: true,
   },
-}
+} satisfies Record<string, Record<string, unknown>>

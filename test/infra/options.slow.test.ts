@@ -1,226 +1,211 @@
+import { App } from 'aws-cdk-lib'
 import { Annotations, Match } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
+import { divideConcurrency } from '../../infra/functions/concurrency.ts'
 import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,
   type FunctionName,
   MODEL_FUNCTIONS,
 } from '../../infra/functions/function-settings.ts'
+import { readSettings, SETTINGS } from '../../infra/settings.ts'
 import { functionOf } from '../../lib/api/routes.ts'
-import { findFunctionResource, findResource, findResources, synthesize, withStack } from './synthesize.ts'
+import { MAX_SUSPENDED_EXECUTIONS } from '../../lib/core/limits.ts'
+import { ALL_OPTIONS, OPTION_SETS } from './all-options.ts'
+import {
+  findFunctionResource,
+  findResource,
+  findResources,
+  statementsOf,
+  synthesize,
+  variablesOf,
+  withStack,
+} from './synthesize.ts'
 
-const CERTIFICATE = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
 const defaults = synthesize()
+const every = synthesize(OPTION_SETS['every option'])
+const other = synthesize(OPTION_SETS['other values'])
 
-/** One template for all settings, none of which affects another: to create one takes long. */
-const template = synthesize({
-  stageName: 'blue',
-  throttlingRate: 7,
-  throttlingBurst: 9,
-  logRetentionDays: 365,
-  domainName: 'agents.example.com',
-  certificateArn: CERTIFICATE,
-  runnerConcurrency: 3,
-  accountConcurrency: 1_042,
-  cloudWatchRole: false,
-  runnerBatch: 4,
-  agentMemoryMb: 640,
-  httpPublishing: 'true',
-  executionRetentionDays: 90,
-  webAcl: true,
-  kms: true,
-  openaiKeyParameter: '/team/openai',
-  anthropicKeyParameter: 'anthropic.key',
-})
+type Template = typeof defaults
 
-const outputOf = (of: typeof template, name: string) => of.findOutputs(name)[name]?.Value
+const outputOf = (of: Template, name: string) => of.findOutputs(name)[name]?.Value
+const resourceOf = (of: Template, name: FunctionName) =>
+  findFunctionResource(of, 'AWS::Lambda::Function', name).Properties
 
-describe('the API settings', () => {
-  it('configure the stage, the domain and the logs', () => {
-    const { StageName, MethodSettings } = findResource(template, 'AWS::ApiGateway::Stage').Properties
-    expect(StageName).toBe('blue')
-    for (const limits of MethodSettings)
-      expect(limits).toMatchObject({ ThrottlingRateLimit: 7, ThrottlingBurstLimit: 9 })
-    const groups = Object.values(findResources(template, 'AWS::Logs::LogGroup'))
-    expect(groups.map(({ Properties }) => Properties.RetentionInDays)).toEqual(
-      Array.from({ length: FUNCTION_NAMES.length + 1 }, () => 365),
-    )
-    expect(findResource(template, 'AWS::ApiGateway::DomainName').Properties).toMatchObject({
-      DomainName: 'agents.example.com',
-      EndpointConfiguration: { Types: ['REGIONAL'] },
-      RegionalCertificateArn: CERTIFICATE,
-      SecurityPolicy: 'TLS_1_2',
-    })
-    const { Stage, BasePath } = findResource(template, 'AWS::ApiGateway::BasePathMapping').Properties
-    expect([Stage, BasePath]).toEqual([{ Ref: expect.stringContaining('Stage') }, undefined])
-    expect(Object.keys(template.findOutputs('DomainTarget'))).toHaveLength(1)
+describe('OPTION_SETS', () => {
+  const valuesOf = (set: Record<string, unknown>) => readSettings(new App({ context: set }).node)
+  const sets = Object.values(OPTION_SETS).map(valuesOf)
+  const names = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]
+
+  it('have every setting with another value than its default', () => {
+    expect(names.filter((name) => sets.every((set) => set[name] === valuesOf({})[name]))).toEqual([])
   })
 
-  it('create no domain by default', () => {
-    defaults.resourceCountIs('AWS::ApiGateway::DomainName', 0)
-    expect(defaults.findOutputs('DomainTarget')).toEqual({})
+  it('fit into a stack', () => {
+    for (const template of [defaults, every, other])
+      expect(Object.keys(template.toJSON().Resources).length).toBeLessThan(500)
+  })
+})
+
+const BACKGROUND = FUNCTION_NAMES.filter((name) => /^(process|sweep|deliver)-/.test(name))
+const STARTING = [...AGENT_FUNCTIONS, 'manage-schedules', 'rerun-execution'] as FunctionName[]
+const MARKING = FUNCTION_NAMES.filter((name) => {
+  const variables = variablesOf(defaults, name)
+  // Audit entries are marked, too.
+  return 'DELIVERY_QUEUE_URL' in variables || 'AUDIT_RETENTION_DAYS' in variables
+})
+
+describe('the variables of functions', () => {
+  it.each<[string, unknown, readonly FunctionName[], unknown, readonly FunctionName[]]>([
+    // By default, and with every option: the value, and the functions that have it.
+    ['EXECUTION_RETENTION_DAYS', undefined, FUNCTION_NAMES, '30', FUNCTION_NAMES],
+    ['MAX_OPEN_EXECUTIONS', '1000', STARTING, '10', STARTING],
+    ['MAX_WAIT_DAYS', '30', STARTING, '365', FUNCTION_NAMES],
+    ['MAX_SUSPENDED_EXECUTIONS', String(MAX_SUSPENDED_EXECUTIONS), STARTING, '20', STARTING],
+    ['HTTP_PUBLISHING', 'off', ['publish-agent'], undefined, FUNCTION_NAMES],
+    [
+      'MODEL_ENDPOINTS',
+      undefined,
+      FUNCTION_NAMES,
+      ALL_OPTIONS.modelEndpoints,
+      [...MODEL_FUNCTIONS, 'give-feedback'],
+    ],
+    [
+      'OPENAI_API_KEY_PARAMETER',
+      undefined,
+      FUNCTION_NAMES,
+      '/team/openai',
+      [...AGENT_FUNCTIONS, 'give-feedback'],
+    ],
+    [
+      'ANTHROPIC_API_KEY_PARAMETER',
+      undefined,
+      FUNCTION_NAMES,
+      '/team/anthropic',
+      [...AGENT_FUNCTIONS, 'give-feedback'],
+    ],
+    ['EVENT_BUS', undefined, FUNCTION_NAMES, 'events', MARKING],
+    ['WEBHOOK_URLS', undefined, FUNCTION_NAMES, 'on', ['manage-batches', 'run-agent']],
+    [
+      'OIDC_ISSUER',
+      undefined,
+      FUNCTION_NAMES,
+      ALL_OPTIONS.oidcIssuer,
+      FUNCTION_NAMES.filter((name) => !BACKGROUND.includes(name)),
+    ],
+    [
+      'OIDC_AUDIENCE',
+      undefined,
+      FUNCTION_NAMES,
+      ALL_OPTIONS.oidcAudience,
+      ['authorize-request', 'serve-console'],
+    ],
+    [
+      'OIDC_MAPPING',
+      undefined,
+      FUNCTION_NAMES,
+      ALL_OPTIONS.oidcMapping,
+      ['authorize-request', functionOf('get-resource-metadata')],
+    ],
+    ['OIDC_CLIENT_ID', undefined, FUNCTION_NAMES, 'console', ['serve-console']],
+    ['OIDC_SCOPE', undefined, FUNCTION_NAMES, 'openid profile', ['serve-console']],
+  ])('%s are where they are used', (variable, byDefault, defaultNames, value, names) => {
+    const having = (of: Template, expected: unknown) =>
+      FUNCTION_NAMES.filter((name) => variablesOf(of, name)[variable] === expected).toSorted()
+    expect(having(defaults, byDefault)).toEqual(defaultNames.toSorted())
+    expect(having(every, value)).toEqual(names.toSorted())
+  })
+
+  it('have a scope that the mapping of the identity provider names', () => {
+    const { oidcScope: _, ...settings } = OPTION_SETS['other values']
+    expect(variablesOf(synthesize(settings), 'serve-console').OIDC_SCOPE).toBe(
+      'openid profile email agents:run agents:read',
+    )
+  })
+})
+
+describe('the permissions of functions', () => {
+  it('include the API key parameters if they run agents, or use an embedding model', () => {
+    const readersIn = (of: Template, parameter: string) =>
+      FUNCTION_NAMES.filter((name) => JSON.stringify(statementsOf(of, name)).includes(parameter)).toSorted()
+    for (const parameter of [':parameter/team/openai"', ':parameter/team/anthropic"']) {
+      expect(readersIn(other, parameter)).toEqual(AGENT_FUNCTIONS.toSorted())
+      expect(readersIn(every, parameter)).toEqual([...AGENT_FUNCTIONS, 'give-feedback'].toSorted())
+    }
+    expect(
+      Object.keys(variablesOf(other, 'give-feedback')).filter((name) => /_PARAMETER$/.test(name)),
+    ).toEqual([])
+  })
+
+  it.each<[string, Template, RegExp | null]>([
+    ['by default', defaults, null],
+    ['with the name of a bus', every, /:event-bus\/events"/],
+    ['with its ARN', other, /"arn:aws:events:us-east-1:210987654321:event-bus\/all"/],
+  ])('let deliver-events alone put events, on this bus: %s', (_, of, resource) => {
+    const putEventsOf = (name: FunctionName) =>
+      statementsOf(of, name).filter(({ Action }) => String(Action).startsWith('events:'))
+    const allowed = FUNCTION_NAMES.filter((name) => putEventsOf(name).length > 0)
+    expect(allowed).toEqual(resource ? ['deliver-events'] : [])
+    if (resource) expect(JSON.stringify(putEventsOf('deliver-events'))).toMatch(resource)
   })
 })
 
 /** A property of the event source mappings of a function. */
-const mappingsOf = (of: typeof template, prefix: string, property: 'BatchSize' | 'ScalingConfig') =>
+const mappingsOf = (of: Template, prefix: string, property: 'BatchSize' | 'ScalingConfig') =>
   Object.entries(findResources(of, 'AWS::Lambda::EventSourceMapping'))
     .filter(([id]) => id.startsWith(prefix))
     .map(([, { Properties }]) => Properties[property])
 
-describe('runnerConcurrency', () => {
-  it('limits concurrent runners of each queue', () => {
-    expect(mappingsOf(template, 'ProcessExecution', 'ScalingConfig')).toEqual([
-      { MaximumConcurrency: 3 },
-      { MaximumConcurrency: 3 },
-    ])
-  })
-})
-
 describe('accountConcurrency', () => {
-  const concurrencyOf = (of: typeof template) =>
+  const reservedIn = (of: Template) =>
     Object.fromEntries(
       FUNCTION_NAMES.flatMap((name) => {
-        const { ReservedConcurrentExecutions: reserved, Environment } = findFunctionResource(
-          of,
-          'AWS::Lambda::Function',
-          name,
-        ).Properties
-        return reserved === undefined
-          ? []
-          : [[name, [reserved, Environment.Variables.ORGANIZATION_CONCURRENCY]]]
+        const { ReservedConcurrentExecutions: reserved } = resourceOf(of, name)
+        return reserved === undefined ? [] : [[name, reserved]]
       }),
     )
 
-  it('reserves concurrency, and limits each organization to half of what waiting may occupy', () => {
-    expect(concurrencyOf(template)).toEqual({
-      'authorize-request': [93, undefined],
-      'run-agent': [327, '163'],
-      'serve-mcp': [93, '46'],
-      'get-execution': [140, '70'],
-      'stream-events': [93, '46'],
-      'manage-batches': [46, '23'],
-      'process-dead-letter': [5, undefined],
-      'sweep-executions': [2, undefined],
-    })
-    expect(outputOf(template, 'ReservedConcurrency')).toBe('799 of 1042 are reserved.')
-  })
-
-  it('reserves nothing in a small account, nor by default, and says so', () => {
-    const small = synthesize({ accountConcurrency: 10, runnerConcurrency: 2 })
-    for (const of of [small, defaults]) {
-      expect(concurrencyOf(of)).toEqual({})
-      expect(outputOf(of, 'ReservedConcurrency')).toMatch(/^Nothing is reserved\. Set accountConcurrency/)
+  it('reserves concurrency, and limits each organization to a share of it', () => {
+    const { reserved, ofOrganization } = divideConcurrency(
+      readSettings(new App({ context: OPTION_SETS['every option'] }).node),
+    )
+    expect(Object.keys(reserved).length).toBeGreaterThan(5)
+    expect(reservedIn(every)).toEqual(reserved)
+    for (const name of FUNCTION_NAMES) {
+      const share = (ofOrganization as Partial<Record<FunctionName, number>>)[name]
+      expect(variablesOf(every, name).ORGANIZATION_CONCURRENCY).toBe(share && String(share))
     }
+    expect(outputOf(every, 'ReservedConcurrency')).toMatch(/^\d+ of 1000 are reserved\.$/)
+    // No more dead letters are taken than the reservation has room for.
+    expect(mappingsOf(every, 'ProcessDeadLetter', 'ScalingConfig')).toEqual([{ MaximumConcurrency: 5 }])
   })
 
-  it('does not take more dead letters from their queue than the reservation has room for', () => {
-    expect(mappingsOf(template, 'ProcessDeadLetter', 'ScalingConfig')).toEqual([{ MaximumConcurrency: 5 }])
+  it('reserves nothing by default, and says so', () => {
+    expect(reservedIn(defaults)).toEqual({})
+    expect(outputOf(defaults, 'ReservedConcurrency')).toMatch(/^Nothing is reserved\. Set accountConcurrency/)
     expect(mappingsOf(defaults, 'ProcessDeadLetter', 'ScalingConfig')).toEqual([undefined])
   })
+})
 
-  it('divides the smallest quota with the default runners', () => {
-    expect(() => synthesize({ accountConcurrency: 200 })).not.toThrow()
-  })
-
-  it('rejects more runners than the account has room for', () => {
-    expect(() => synthesize({ accountConcurrency: 10 })).toThrow('has room for runnerConcurrency=2')
-    expect(() => synthesize({ accountConcurrency: 1_000, runnerConcurrency: 500 })).toThrow(
-      'has room for runnerConcurrency=451',
+describe('the runners', () => {
+  it('have the batch size and the concurrency of the settings', () => {
+    const runners = synthesize({ runnerBatch: 4, runnerConcurrency: 3 })
+    expect(mappingsOf(defaults, 'ProcessExecution', 'BatchSize')).toEqual([1, 10])
+    expect(mappingsOf(runners, 'ProcessExecution', 'BatchSize')).toEqual([1, 4])
+    expect(mappingsOf(runners, 'ProcessExecution', 'ScalingConfig')).toEqual(
+      Array(2).fill({ MaximumConcurrency: 3 }),
     )
   })
-})
 
-describe('runnerBatch', () => {
-  it.each([
-    [{}, 10, defaults],
-    [{ runnerBatch: 4 }, 4, template],
-  ])('with %j sets the batch size of model agents alone to %j', (_, size, of) => {
-    expect(mappingsOf(of, 'ProcessExecution', 'BatchSize')).toEqual([1, size])
-  })
-})
-
-describe('agentMemoryMb', () => {
-  it('is the memory of the functions that run agents, and of no others', () => {
-    const changed = FUNCTION_NAMES.filter(
-      (name) => findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.MemorySize === 640,
-    )
-    expect(changed.toSorted()).toEqual(AGENT_FUNCTIONS.toSorted())
-  })
-})
-
-describe('modelEndpoints', () => {
-  it('is a variable of the functions that know models, and of no others', () => {
-    const modelEndpoints = `{"groq":{"baseUrl":"https://a/v1","apiKey":"\${secret:GROQ}"}}`
-    const template = synthesize({ modelEndpoints })
-    const variablesOf = (name: FunctionName) =>
-      findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment.Variables
-    const set = FUNCTION_NAMES.filter((name) => variablesOf(name).MODEL_ENDPOINTS === modelEndpoints)
-    expect(set.toSorted()).toEqual(MODEL_FUNCTIONS.toSorted())
-    // `functions.test.ts` checks that their roles may read everything below this path.
-    for (const name of AGENT_FUNCTIONS)
-      expect(variablesOf(name).SECRETS_PREFIX).toBe('/aes/AgentExecutionService/secrets')
-  })
-})
-
-describe('httpPublishing', () => {
-  it.each([
-    [{}, ['publish-agent'], defaults],
-    [{ httpPublishing: 'true' }, [], template],
-  ])('turns off the function that publishes, and no other, unless it is true: %j', (_, expected, of) => {
-    const off = FUNCTION_NAMES.filter(
-      (name) =>
-        findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables
-          .HTTP_PUBLISHING === 'off',
-    )
-    expect(off).toEqual(expected)
-  })
-})
-
-describe('executionRetentionDays', () => {
-  const readVariables = (template: typeof defaults) =>
-    Object.values(findResources(template, 'AWS::Lambda::Function')).map(
-      ({ Properties }) => Properties.Environment.Variables.EXECUTION_RETENTION_DAYS,
-    )
-
-  it('is set on every function', () => {
-    expect(new Set(readVariables(template))).toEqual(new Set(['90']))
-    expect(new Set(readVariables(defaults))).toEqual(new Set([undefined]))
-  })
-})
-
-const functionsWith = (of: typeof defaults, variable: string) =>
-  FUNCTION_NAMES.filter(
-    (name) =>
-      variable in findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables,
-  )
-
-describe('maxOpenExecutions', () => {
-  it('is a variable of the functions that start runs, also those of batches and schedules', () => {
-    expect(functionsWith(defaults, 'MAX_OPEN_EXECUTIONS').sort()).toEqual([
-      'manage-schedules',
-      'process-execution',
-      'rerun-execution',
-      'run-agent',
-      'serve-mcp',
-    ])
-  })
-})
-
-describe('maxWaitDays and maxSuspendedExecutions', () => {
-  it('are variables of the functions that start runs, and the first one of all if executions expire', () => {
-    const startRuns = FUNCTION_NAMES.filter(
-      (name) => AGENT_FUNCTIONS.includes(name) || ['manage-schedules', 'rerun-execution'].includes(name),
-    )
-    for (const variable of ['MAX_WAIT_DAYS', 'MAX_SUSPENDED_EXECUTIONS'])
-      expect(functionsWith(defaults, variable)).toEqual(startRuns)
-    expect(functionsWith(template, 'MAX_WAIT_DAYS')).toEqual(FUNCTION_NAMES)
+  it('have agentMemoryMb, and no other function has it', () => {
+    const having = FUNCTION_NAMES.filter((name) => resourceOf(every, name).MemorySize === 2_048)
+    expect(having.toSorted()).toEqual(AGENT_FUNCTIONS.toSorted())
   })
 })
 
 describe('webAcl', () => {
   it('protects the stage and only counts the rules on bodies', () => {
-    const { Rules, Scope, DefaultAction } = findResource(template, 'AWS::WAFv2::WebACL').Properties
+    const { Rules, Scope, DefaultAction } = findResource(every, 'AWS::WAFv2::WebACL').Properties
     expect([Scope, DefaultAction]).toEqual(['REGIONAL', { Allow: {} }])
     const [rate, common] = Rules
     expect([rate.Action, rate.Statement.RateBasedStatement.AggregateKeyType]).toEqual([{ Block: {} }, 'IP'])
@@ -230,26 +215,22 @@ describe('webAcl', () => {
       expect(rule).toMatch(/_BODY$/)
       expect(ActionToUse).toEqual({ Count: {} })
     }
-    const { ResourceArn } = findResource(template, 'AWS::WAFv2::WebACLAssociation').Properties
+    const { ResourceArn } = findResource(every, 'AWS::WAFv2::WebACLAssociation').Properties
     expect(JSON.stringify(ResourceArn)).toMatch(/\/stages\/.*Stage/)
-  })
-
-  it('creates no web ACL by default', () => {
-    defaults.resourceCountIs('AWS::WAFv2::WebACL', 0)
   })
 })
 
 describe('kms', () => {
-  const [[keyId = '', key] = []] = Object.entries(findResources(template, 'AWS::KMS::Key'))
+  const [[keyId = '', key] = []] = Object.entries(findResources(every, 'AWS::KMS::Key'))
   const arn = { 'Fn::GetAtt': [keyId, 'Arn'] }
 
   it('encrypts the table and the queues with a key that is rotated and retained', () => {
-    expect(findResource(template, 'AWS::DynamoDB::Table').Properties.SSESpecification).toEqual({
+    expect(findResource(every, 'AWS::DynamoDB::Table').Properties.SSESpecification).toEqual({
       KMSMasterKeyId: arn,
       SSEEnabled: true,
       SSEType: 'KMS',
     })
-    const queues = Object.values(findResources(template, 'AWS::SQS::Queue'))
+    const queues = Object.values(findResources(every, 'AWS::SQS::Queue'))
     expect(queues.map(({ Properties }) => Properties.KmsMasterKeyId)).toEqual([arn, arn, arn, arn])
     expect([key?.Properties.EnableKeyRotation, key?.DeletionPolicy]).toEqual([true, 'RetainExceptOnCreate'])
   })
@@ -257,160 +238,85 @@ describe('kms', () => {
   it('lets only the account use the key, through DynamoDB and SQS', () => {
     const statements = key?.Properties.KeyPolicy.Statement as Record<string, unknown>[]
     const open = statements.filter(({ Principal }) => JSON.stringify(Principal) === '{"AWS":"*"}')
-    expect(open).toHaveLength(1)
-    expect(open[0]?.Condition).toEqual({
-      StringEquals: {
-        'kms:CallerAccount': { Ref: 'AWS::AccountId' },
-        'kms:ViaService': ['dynamodb', 'sqs'].map((service) => ({
-          'Fn::Join': ['', [`${service}.`, { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]],
-        })),
+    expect(open.map(({ Condition }) => Condition)).toEqual([
+      {
+        StringEquals: {
+          'kms:CallerAccount': { Ref: 'AWS::AccountId' },
+          'kms:ViaService': ['dynamodb', 'sqs'].map((service) => ({
+            'Fn::Join': ['', [`${service}.`, { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]],
+          })),
+        },
       },
-    })
-  })
-
-  it('creates no key by default', () => {
-    defaults.resourceCountIs('AWS::KMS::Key', 0)
+    ])
   })
 })
 
-describe('eventBus and webhookUrls', () => {
-  const OTHER = 'arn:aws:events:eu-central-1:210987654321:event-bus/all'
-  const own = synthesize({ eventBus: 'events', webhookUrls: true, executionRetentionDays: 5 })
-  const variablesOf = (of: typeof own, name: FunctionName) =>
-    findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables
-  const putEventsOf = (of: typeof own, name: FunctionName): { Resource: unknown }[] =>
-    findFunctionResource(of, 'AWS::IAM::Policy', name).Properties.PolicyDocument.Statement.filter(
-      ({ Action }: { Action: string }) => String(Action).startsWith('events:'),
-    )
-
-  it('let only deliver-events put events, on this bus', () => {
-    const others = FUNCTION_NAMES.filter((name) => name !== 'deliver-events')
-    expect(others.flatMap((name) => putEventsOf(own, name))).toEqual([])
-    expect(JSON.stringify(putEventsOf(own, 'deliver-events'))).toMatch(/:event-bus\/events"\]\]/)
-    const other = synthesize({ eventBus: OTHER })
-    expect(putEventsOf(other, 'deliver-events')).toMatchObject([{ Resource: OTHER }])
-    expect(putEventsOf(defaults, 'deliver-events')).toEqual([])
+describe('by default', () => {
+  it.each([
+    'ApiGateway::DomainName',
+    'WAFv2::WebACL',
+    'KMS::Key',
+    'Lambda::CapacityProvider',
+    'CloudWatch::Alarm',
+  ])('there is no %s', (type) => {
+    defaults.resourceCountIs(`AWS::${type}`, 0)
+    expect(Object.keys(findResources(every, `AWS::${type}`)).length).toBeGreaterThan(0)
   })
 
-  it('tell the functions that mark and deliver events of the bus, and those that accept URLs of them', () => {
-    for (const name of FUNCTION_NAMES) {
-      const { EVENT_BUS, WEBHOOK_URLS, DELIVERY_QUEUE_URL, AUDIT_RETENTION_DAYS } = variablesOf(own, name)
-      // Audit entries are marked, too.
-      const marks = DELIVERY_QUEUE_URL !== undefined || AUDIT_RETENTION_DAYS !== undefined
-      expect([name, EVENT_BUS]).toEqual([name, marks ? 'events' : undefined])
-      expect([name, WEBHOOK_URLS]).toEqual([
-        name,
-        ['run-agent', 'manage-batches'].includes(name) ? 'on' : undefined,
-      ])
-      expect(variablesOf(defaults, name)).not.toHaveProperty('EVENT_BUS')
-      expect(variablesOf(defaults, name)).not.toHaveProperty('WEBHOOK_URLS')
-    }
-  })
-
-  it('need executions that are kept while their events are delivered', () => {
-    expect(() => synthesize({ eventBus: 'events', executionRetentionDays: 4 })).toThrow(
-      'eventBus requires executionRetentionDays to be at least 5, or unset',
-    )
-    expect(() => synthesize({ executionRetentionDays: 4 })).not.toThrow()
-  })
-})
-
-describe('the settings of the identity provider', () => {
-  const settings = {
-    oidcIssuer: 'https://login.example.com/',
-    oidcAudience: 'https://agents.example.com, api://agents',
-    oidcMapping:
-      '{"organization":"0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48","scopes":{"claim":"scp","values":{"use":["run","read"]}}}',
-    oidcClientId: 'console',
-  }
-  const template = synthesize(settings)
-  const identityOf = (of: typeof template, name: FunctionName) =>
-    Object.fromEntries(
-      Object.entries<string>(
-        findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.Environment.Variables,
-      ).filter(([variable]) => variable.startsWith('OIDC_')),
-    )
-
-  it('are variables of the authorizer and the console, and the issuer of all endpoints', () => {
-    const issuer = { OIDC_ISSUER: settings.oidcIssuer }
-    const audience = { OIDC_AUDIENCE: settings.oidcAudience }
-    for (const name of FUNCTION_NAMES) {
-      const isBackground = ['process', 'sweep', 'deliver'].some((verb) => name.startsWith(verb))
-      const mapping = { OIDC_MAPPING: settings.oidcMapping }
-      const expected = isBackground ? {} : { ...issuer }
-      if (name === 'authorize-request') Object.assign(expected, audience, mapping)
-      if (name === functionOf('get-resource-metadata')) Object.assign(expected, mapping)
-      // Not the mapping: what it means is known here.
-      if (name === 'serve-console')
-        Object.assign(expected, audience, {
-          OIDC_CLIENT_ID: 'console',
-          OIDC_SCOPE: 'openid profile email use',
-        })
-      expect([name, identityOf(template, name)]).toEqual([name, expected])
-      expect(identityOf(defaults, name)).toEqual({})
-    }
-  })
-})
-
-describe('the API key parameters', () => {
-  const readPermissions = (of: typeof template, name: string) =>
-    JSON.stringify(findFunctionResource(of, 'AWS::IAM::Policy', name).Properties.PolicyDocument)
-
-  it.each(FUNCTION_NAMES)('are passed to %s, with read permission, only if it runs agents', (name) => {
-    const { Variables } = findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment
-    const runsAgents = AGENT_FUNCTIONS.includes(name)
-    expect([Variables.OPENAI_API_KEY_PARAMETER, Variables.ANTHROPIC_API_KEY_PARAMETER]).toEqual(
-      runsAgents ? ['/team/openai', 'anthropic.key'] : [undefined, undefined],
-    )
-    for (const parameter of [':parameter/team/openai"', ':parameter/anthropic.key"'])
-      expect(readPermissions(template, name).includes(parameter)).toBe(runsAgents)
-  })
-
-  it('set no variables by default', () => {
-    for (const name of AGENT_FUNCTIONS) {
-      const { Variables } = findFunctionResource(defaults, 'AWS::Lambda::Function', name).Properties
-        .Environment
-      expect(Object.keys(Variables).filter((variable) => variable.endsWith('_PARAMETER'))).toEqual([])
-    }
-  })
-})
-
-describe('cloudWatchRole', () => {
-  it('sets the role of the account unless it is false', () => {
+  it('the stack sets the role of the account for logs, and logs are kept for 30 days', () => {
     defaults.resourceCountIs('AWS::ApiGateway::Account', 1)
-    template.resourceCountIs('AWS::ApiGateway::Account', 0)
+    other.resourceCountIs('AWS::ApiGateway::Account', 0)
+    const retentionIn = (of: Template) =>
+      new Set(
+        Object.values(findResources(of, 'AWS::Logs::LogGroup')).map(
+          ({ Properties }) => Properties.RetentionInDays,
+        ),
+      )
+    expect([retentionIn(defaults), retentionIn(every)]).toEqual([new Set([30]), new Set([365])])
+  })
+
+  it('executions are kept, of which synthesis warns', () => {
+    const warning = Match.stringLikeRegexp('executionRetentionDays is not set')
+    const warningsOf = (context: Record<string, unknown>) =>
+      withStack(context, (stack) => Annotations.fromStack(stack).findWarning('*', warning))
+    expect(warningsOf({})).toHaveLength(1)
+    expect(warningsOf({ executionRetentionDays: 30 })).toHaveLength(0)
+  })
+})
+
+describe('stackName', () => {
+  it('replaces the default name everywhere', () => {
+    expect(JSON.stringify(every.toJSON())).not.toContain('AgentExecutionService')
   })
 })
 
 describe('the cost allocation tag', () => {
-  it('is on every resource that has a price, with the name of the service', () => {
-    const types = [
-      'DynamoDB::Table',
-      'Lambda::Function',
-      'SQS::Queue',
-      'Logs::LogGroup',
-      'ApiGateway::RestApi',
-    ]
-    const priced = types.flatMap((type) => Object.values(findResources(template, `AWS::${type}`)))
-    for (const { Properties } of priced)
-      expect(Properties.Tags).toContainEqual({
-        Key: 'agent-execution-service',
-        Value: 'AgentExecutionService',
-      })
-  })
+  it.each(['DynamoDB::Table', 'Lambda::Function', 'SQS::Queue', 'Logs::LogGroup', 'ApiGateway::RestApi'])(
+    'has the name of the service: %s',
+    (type) => {
+      for (const { Properties } of Object.values(findResources(every, `AWS::${type}`)))
+        expect(Properties.Tags).toContainEqual({ Key: 'agent-execution-service', Value: 'staging' })
+    },
+  )
 })
 
-describe('a stack without executionRetentionDays', () => {
-  const warningsOf = (context: Record<string, unknown>) =>
-    withStack(context, (stack) =>
-      Annotations.fromStack(stack).findWarning(
-        '*',
-        Match.stringLikeRegexp('executionRetentionDays is not set'),
-      ),
-    )
-
-  it('is a warning of the CDK', () => {
-    expect(warningsOf({})).toHaveLength(1)
-    expect(warningsOf({ executionRetentionDays: 30 })).toHaveLength(0)
+describe('rejected settings', () => {
+  it.each([
+    [{ accountConcurrency: 1_000, runnerConcurrency: 500 }, 'has room for runnerConcurrency=451'],
+    [
+      { eventBus: 'events', executionRetentionDays: 4 },
+      'eventBus requires executionRetentionDays to be at least 5',
+    ],
+    [{ provisionedReadUnits: 5 }, 'set both provisionedReadUnits and provisionedWriteUnits'],
+    [
+      { provisionedReadUnits: 5, provisionedWriteUnits: 5, maxReadUnits: 4 },
+      'maxReadUnits must not be less than provisionedReadUnits',
+    ],
+    [{ warmWriteUnits: 3_999 }, 'Invalid context value warmWriteUnits'],
+    [{ tableName: 'a/b' }, 'Invalid context value tableName'],
+    [{ deployment: 'canary', monitoring: true }, 'Allowed: allAtOnce, canary10Percent5Minutes'],
+    [{ corsOrigins: "https://a'b.example" }, 'Invalid context value corsOrigins'],
+  ])('%j', (context, message) => {
+    expect(() => synthesize(context)).toThrow(message)
   })
 })

@@ -94,12 +94,6 @@ describe('AgentExecutionService', () => {
       withServices({ First: { name: 'agents' }, Second: { name: 'agents' } }, () => undefined),
     ).toThrow('Invalid props: another service of the stack has the name agents.')
   })
-
-  it('has a default model for each region in a stack without a region', () => {
-    withServices({ First: {}, Second: {} }, (stack) => {
-      expect(Object.keys(Template.fromStack(stack).findMappings('*'))).toHaveLength(2)
-    })
-  })
 })
 
 describe('the props', () => {
@@ -111,29 +105,10 @@ describe('the props', () => {
     expect(parse({})).toEqual({ name: 'agents', ...defaults })
   })
 
-  it('accept what readSettings returns', () => {
-    const context = {
-      corsOrigins: 'https://a.example, https://b.example',
-      modelEndpoints: '{"groq":{"baseUrl":"https://a/v1"}}',
-      defaultModel: 'groq/llama:low',
-      executionRetentionDays: 30,
-      logRetentionDays: 365,
-      responseStreaming: 'false',
-    }
-    const { stackName: _, ...settings } = withStack(context, ({ node }) => readSettings(node))
-    expect(parse(settings)).toEqual({ name: 'agents', ...settings })
-  })
-
   it.each([
     [{ monitorng: true }, 'Unknown prop monitorng; did you mean monitoring?'],
     [{ stackName: 'x' }, /^Unknown prop stackName; /],
     [{ name: 'my agents' }, 'Invalid prop name: "my agents"'],
-    [{ runnerConcurrency: 1 }, 'Invalid prop runnerConcurrency: "1". Allowed: an integer from 2 to 1,000.'],
-    [{ kms: 'yes' }, 'Invalid prop kms: "yes". Allowed: true or false.'],
-    [
-      { alarmSubscriptions: 'ops@example.com' },
-      'Invalid settings: alarmSubscriptions requires monitoring=true',
-    ],
     [{ corsOrigins: 'https://$' + '{AWS::Region}.example' }, /^Invalid prop corsOrigins: /],
   ])('%j are rejected like context', (props, message) => {
     expect(() => parse(props)).toThrow(message)

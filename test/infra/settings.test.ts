@@ -30,40 +30,20 @@ describe('readSettings', () => {
 
   it.each([
     ['stackName', 'staging-2', 'staging-2'],
-    ['stageName', 'v-1_b', 'v-1_b'],
     ['responseStreaming', 'false', false],
-    ['responseStreaming', true, true],
-    ['httpPublishing', 'false', false],
     ['corsOrigins', '*', '*'],
     ['corsOrigins', 'https://a.example, http://b:5173', 'https://a.example, http://b:5173'],
     ['defaultModel', 'openai/gpt-5:high', 'openai/gpt-5:high'],
     ['modelPrices', '{"openai/*":{"input":1,"output":2}}', '{"openai/*":{"input":1,"output":2}}'],
-    ['modelEndpoints', '{"groq":{"baseUrl":"https://a/v1"}}', '{"groq":{"baseUrl":"https://a/v1"}}'],
     ['maxOpenExecutions', '7', 7],
-    ['maxSuspendedExecutions', '1', 1],
-    ['maxWaitDays', '365', 365],
-    ['largeBodyMbPerMinute', '6', 6],
-    ['throttlingRate', 1, 1],
     ['throttlingBurst', '1000000', 1_000_000],
     ['executionRetentionDays', '1', 1],
     ['executionRetentionDays', 3650, 3650],
-    ['auditRetentionDays', '5', 5],
-    ['auditRetentionDays', 3650, 3650],
     ['runnerConcurrency', 2, 2],
-    ['runnerConcurrency', '1000', 1_000],
-    ['runnerBatch', '10', 10],
-    ['agentMemoryMb', 512, 512],
     ['logRetentionDays', '3653', 3653],
-    ['monitoring', 'true', true],
-    ['deployment', 'allAtOnce', 'allAtOnce'],
     ['publicUrl', 'https://api.example.com/live/', 'https://api.example.com/live/'],
     ['publicUrl', 'http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
     ['eventBus', 'team.events_1', 'team.events_1'],
-    ['webhookUrls', 'true', true],
-    ['webAcl', 'true', true],
-    ['kms', true, true],
-    ['deletionProtection', 'true', true],
-    ['openaiKeyParameter', '/team/openai', '/team/openai'],
     ['anthropicKeyParameter', 'anthropic.key', 'anthropic.key'],
   ] as const)('accepts %s %j', (name, value, expected) => {
     expect(read({ [name]: value })[name]).toBe(expected)
@@ -86,92 +66,46 @@ describe('readSettings', () => {
     expect(() => read({ modelEndpoints })).not.toThrow('hidden')
   })
 
-  it('accepts an email address for alarms', () => {
-    const { alarmSubscriptions } = read({ monitoring: true, alarmSubscriptions: 'ops@example.com' })
-    expect(alarmSubscriptions).toBe('ops@example.com')
-  })
-
-  it('accepts a domain with its certificate, a base path and without the default endpoint', () => {
-    const domainName = 'agents.example.com'
-    expect(read({ domainName, certificateArn })).toMatchObject({ domainName, certificateArn })
-    const options = { domainBasePath: 'agents/v1', disableExecuteApiEndpoint: 'true' }
-    expect(read({ domainName, certificateArn, ...options })).toMatchObject({
-      domainBasePath: 'agents/v1',
-      disableExecuteApiEndpoint: true,
-    })
-  })
-
   it.each<[keyof Settings, unknown]>([
     ['stackName', 'my stack'],
-    ['stackName', '2nd'],
     ['stackName', 'a'.repeat(101)],
     ['stageName', 'a/b'],
     ['responseStreaming', 'of'],
-    ['corsOrigins', 'a.example'],
     ['corsOrigins', 'https://a.example/path'],
     ['defaultModel', 'gpt-5'],
     ['modelPrices', '{"openai/gpt-5": 1}'],
     ['maxOpenExecutions', 0],
-    ['maxOpenExecutions', 1.5],
-    ['maxSuspendedExecutions', 0],
-    ['maxWaitDays', 0],
     ['maxWaitDays', 366],
-    ['eventBus', 'a/b'],
     ['eventBus', 'arn:aws:events:eu-west-1:123456789012:rule/x'],
-    ['webhookUrls', 'on'],
     ['publicUrl', 'http://api.example.com'],
     ['publicUrl', 'http://127.0.0.1.example.com'],
-    ['publicUrl', 'https://ann:pw@api.example.com'],
     ['publicUrl', 'https://api.example.com?a=1'],
-    ['publicUrl', 'https://api.example.com/ live'],
-    ['publicUrl', 'api.example.com'],
     ['oidcIssuer', 'http://login.example.com'],
     ['oidcIssuer', 'https://login.example.com?a=1'],
-    ['oidcIssuer', 'https://ann:pw@login.example.com'],
-    ['oidcIssuer', ' https://login.example.com'],
     ['oidcIssuer', `https://login.example.com/${'a'.repeat(255)}`],
     ['oidcAudience', 'a,,b'],
     ['oidcAudience', 'a\nb'],
-    ['oidcAudience', `${'a,'.repeat(10)}a`],
-    ['oidcMapping', '[]'],
     ['oidcMapping', '{"organization":"acme","scopes":["run"]}'],
     ['oidcClientId', 'a\nb'],
     ['oidcScope', 'a  b'],
-    ['oidcScope', 'a"b'],
-    ['oidcScope', 'a'.repeat(501)],
     ['oidcTokenOrigin', 'https://token.example.com/'],
-    ['oidcTokenOrigin', 'http://token.example.com'],
     ['oidcTokenOrigin', "https://token.example.com; script-src 'unsafe-inline'"],
-    ['oidcTokenOrigin', '*'],
     ['largeBodyMbPerMinute', 5],
     ['throttlingRate', '-1'],
-    ['throttlingBurst', '1e3'],
     ['executionRetentionDays', 0],
-    ['executionRetentionDays', 'for ever'],
     ['runnerConcurrency', 1],
-    ['runnerBatch', 0],
     ['runnerBatch', 11],
     ['agentMemoryMb', 128],
-    ['agentMemoryMb', '1GB'],
-    ['runnerConcurrency', 1001],
-    ['vpcId', 'vpc-1'],
+    ['runnerInstanceVcpus', 11],
     ['subnetIds', 'subnet-0123456789abcdef0 subnet-1123456789abcdef0'],
-    ['subnetIds', 'subnet-01234567,'],
     ['subnetIds', 'subnet-01234567,subnet-01234567'],
     ['securityGroupIds', 'subnet-01234567'],
     ['logRetentionDays', 31],
-    ['logRetentionDays', 9999],
     ['alarmSubscriptions', 'ops'],
     ['domainName', 'https://agents.example.com'],
     ['certificateArn', 'arn:aws:iam::123456789012:server-certificate/x'],
-    ['domainBasePath', '/agents'],
-    ['domainBasePath', 'agents/'],
     ['domainBasePath', 'a//b'],
-    ['disableExecuteApiEndpoint', 'no'],
-    ['deletionProtection', 'on'],
-    ['webAcl', 'yes'],
     ['kms', 1],
-    ['openaiKeyParameter', 'sk-key with spaces'],
     ['anthropicKeyParameter', '/team/'],
   ])('rejects %s %j and names the allowed values', (name, value) => {
     const allowed = docOf(SETTINGS[name]).allowed.replaceAll('`', '')
@@ -199,16 +133,6 @@ const IDENTITY = {
   oidcMapping: '{"organization":"0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48","scopes":["run"]}',
 }
 
-describe('the identity provider', () => {
-  it('is accepted as a whole, with the slash at the end of the issuer', () => {
-    expect(read(IDENTITY)).toMatchObject(IDENTITY)
-    const local = { ...IDENTITY, oidcIssuer: 'http://127.0.0.1:4000' }
-    expect(read({ ...local, oidcClientId: 'console' })).toMatchObject(local)
-  })
-})
-
-const domain = { domainName: 'agents.example.com', certificateArn }
-
 describe('rejected combinations', () => {
   it.each([
     [
@@ -223,30 +147,19 @@ describe('rejected combinations', () => {
       },
       'modelPrices and modelEndpoints may have 2500 characters together',
     ],
-    [{ oidcIssuer: 'https://a' }, 'set all of oidcIssuer, oidcAudience and oidcMapping, or none.'],
     [{ oidcAudience: 'a' }, 'set all of oidcIssuer, oidcAudience and oidcMapping, or none.'],
     [{ ...IDENTITY, oidcMapping: '' }, 'set all of oidcIssuer, oidcAudience and oidcMapping, or none.'],
-    [{ ...IDENTITY, oidcIssuer: '' }, 'set all of oidcIssuer, oidcAudience and oidcMapping, or none.'],
     [{ oidcClientId: 'console' }, 'oidcClientId requires oidcIssuer.'],
     [{ ...IDENTITY, oidcScope: 'openid' }, 'oidcScope requires oidcClientId.'],
     [{ ...IDENTITY, oidcTokenOrigin: 'https://a' }, 'oidcTokenOrigin requires oidcClientId.'],
     [{ vpcId: 'vpc-01234567' }, 'set both vpcId and subnetIds, or neither.'],
-    [{ subnetIds: 'subnet-01234567' }, 'set both vpcId and subnetIds, or neither.'],
+    [{ runnerInstanceVcpus: 24 }, 'runnerInstanceVcpus requires vpcId and subnetIds'],
     [{ securityGroupIds: 'sg-01234567' }, 'securityGroupIds requires vpcId and subnetIds.'],
     [{ deployment: 'linear10PercentEvery1Minute' }, 'requires monitoring=true'],
     [{ domainBasePath: 'agents' }, 'domainBasePath requires domainName'],
     [{ disableExecuteApiEndpoint: true }, 'disableExecuteApiEndpoint=true requires domainName'],
   ])('%j', (context, message) => {
     expect(() => read(context)).toThrow(message)
-  })
-
-  it.each([
-    { alarmSubscriptions: 'ops@example.com', monitoring: true },
-    { monitoring: false },
-    { ...domain, domainBasePath: 'agents' },
-    { disableExecuteApiEndpoint: false },
-  ])('do not include %j', (context) => {
-    expect(() => read(context)).not.toThrow()
   })
 })
 
@@ -262,10 +175,7 @@ describe('unknown context keys', () => {
   it.each([
     ['stakName', 'stackName'],
     ['stack-name', 'stackName'],
-    ['alarmSubscription', 'alarmSubscriptions'],
     ['DefaultModel', 'defaultModel'],
-    ['runnerConcurency', 'runnerConcurrency'],
-    ['logRetention', 'logRetentionDays'],
   ])('are rejected: %s, for %s', (key, name) => {
     expect(() => read({ [key]: 'x' })).toThrow(`Unknown context key ${key}; did you mean ${name}?`)
   })

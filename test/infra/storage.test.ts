@@ -4,9 +4,12 @@ import { SETTINGS } from '../../infra/settings.ts'
 import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
 import { INDEXES, TABLE } from '../../lib/dynamodb/table/schema.ts'
 import { SETTINGS_TAG } from '../../lib/dynamodb/table/settings-tag.ts'
+import { OPTION_SETS } from './all-options.ts'
 import { findResource, findResources, synthesize } from './synthesize.ts'
 
 const template = synthesize()
+const every = synthesize(OPTION_SETS['every option'])
+const other = synthesize(OPTION_SETS['other values'])
 const { Properties, DeletionPolicy, UpdateReplacePolicy } = findResource(template, 'AWS::DynamoDB::Table')
 
 const keys = (partitionKey: string, sortKey: string) => [
@@ -49,19 +52,17 @@ describe('the table', () => {
   })
 
   it('tells commands how long items are kept, and whether there is an event bus', () => {
-    const tagOf = (context: Record<string, unknown>) =>
-      findResource(synthesize(context), 'AWS::DynamoDB::Table').Properties.Tags.find(
+    const tagOf = (of: typeof template) =>
+      findResource(of, 'AWS::DynamoDB::Table').Properties.Tags.find(
         ({ Key }: { Key: string }) => Key === SETTINGS_TAG,
       ).Value
-    expect(tagOf({})).toBe('AUDIT_RETENTION_DAYS=400')
-    const settings = { auditRetentionDays: 30, executionRetentionDays: 20, maxWaitDays: 10 }
-    expect(tagOf({ ...settings, eventBus: 'default' })).toBe(
-      'AUDIT_RETENTION_DAYS=30 EXECUTION_RETENTION_DAYS=20 MAX_WAIT_DAYS=10 EVENT_BUS=on',
+    expect(tagOf(template)).toBe('AUDIT_RETENTION_DAYS=400')
+    expect(tagOf(every)).toBe(
+      'AUDIT_RETENTION_DAYS=90 EXECUTION_RETENTION_DAYS=30 MAX_WAIT_DAYS=365 EVENT_BUS=on',
     )
   })
 
-  it('is on demand, with point-in-time recovery', () => {
-    expect(Properties.BillingMode).toBe('PAY_PER_REQUEST')
+  it('has point-in-time recovery', () => {
     expect(Properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true })
   })
 
@@ -69,13 +70,59 @@ describe('the table', () => {
     expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])
   })
 
-  it.each([
-    [{}, false],
-    [{ deletionProtection: 'false' }, false],
-    [{ deletionProtection: 'true' }, true],
-  ])('with %j has deletion protection: %j', (context, expected) => {
-    const table = findResource(synthesize(context), 'AWS::DynamoDB::Table')
-    expect(table.Properties.DeletionProtectionEnabled).toBe(expected)
+  it('has deletion protection if it is set', () => {
+    const protectionOf = (of: typeof template) =>
+      findResource(of, 'AWS::DynamoDB::Table').Properties.DeletionProtectionEnabled
+    expect([template, every].map(protectionOf)).toEqual([false, true])
+  })
+
+  // CloudFormation would create others, with an empty table and another URL.
+  it('keeps the logical ids of the table, the API and its stage', () => {
+    const ids = ['DynamoDB::Table', 'ApiGateway::RestApi', 'ApiGateway::Stage'].flatMap((type) =>
+      Object.keys(findResources(template, `AWS::${type}`)),
+    )
+    expect(ids).toEqual(['TableCD117FA1', 'ApiF70053CD', 'ApiDeploymentStagelive43C16EA7'])
+  })
+})
+
+describe('the throughput of the table and of all indexes', () => {
+  const tables = 1 + Object.keys(INDEXES).length
+  const readFrom = (of: typeof template, property: string) => {
+    const { Properties } = findResource(of, 'AWS::DynamoDB::Table')
+    const all: Record<string, unknown>[] = [Properties, ...Properties.GlobalSecondaryIndexes]
+    expect(all).toHaveLength(tables)
+    return all.map((each) => each[property])
+  }
+  const everywhere = (value: unknown) => Array(tables).fill(value)
+  const WARM = { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 10_000 }
+
+  it.each<[string, typeof template, unknown, unknown, unknown]>([
+    ['on demand without limits by default', template, undefined, undefined, undefined],
+    ['warmed and provisioned', every, WARM, undefined, { ReadCapacityUnits: 10, WriteCapacityUnits: 10 }],
+    [
+      'warmed and limited on demand',
+      other,
+      WARM,
+      { MaxReadRequestUnits: 100, MaxWriteRequestUnits: 100 },
+      undefined,
+    ],
+  ])('is %s', (_, of, warm, onDemand, provisioned) => {
+    expect(readFrom(of, 'WarmThroughput')).toEqual(everywhere(warm))
+    expect(readFrom(of, 'OnDemandThroughput')).toEqual(everywhere(onDemand))
+    expect(readFrom(of, 'ProvisionedThroughput')).toEqual(everywhere(provisioned))
+    const { BillingMode } = findResource(of, 'AWS::DynamoDB::Table').Properties
+    expect(BillingMode).toBe(provisioned ? undefined : 'PAY_PER_REQUEST')
+  })
+
+  it('scales if it is provisioned', () => {
+    const type = 'AWS::ApplicationAutoScaling::ScalableTarget'
+    template.resourceCountIs(type, 0)
+    const limits = Object.values(findResources(every, type)).map(({ Properties }) =>
+      [Properties.ScalableDimension, Properties.MinCapacity, Properties.MaxCapacity].join(' '),
+    )
+    expect(limits).toHaveLength(2 * tables)
+    const dimensions = ['table:Read', 'table:Write', 'index:Read', 'index:Write']
+    expect(new Set(limits)).toEqual(new Set(dimensions.map((each) => `dynamodb:${each}CapacityUnits 10 100`)))
   })
 })
 
@@ -107,12 +154,14 @@ describe('the queues', () => {
   })
 
   it.each([
-    ['run queue', queueId],
-    ['queue of model runs', modelQueueId],
-    ['dead-letter queue', deadLetterId],
-    ['delivery queue', deliveryId],
-  ])('are encrypted and require TLS: %s', (_, id) => {
-    expect(queues[id]?.Properties.SqsManagedSseEnabled).toBe(true)
+    ['process-execution', queueId],
+    ['process-execution', modelQueueId],
+    ['process-dead-letter', deadLetterId],
+    ['deliver-events', deliveryId],
+  ] as const)('of %s are encrypted, require TLS, and hide messages for the function timeout', (name, id) => {
+    const { SqsManagedSseEnabled, VisibilityTimeout } = queues[id]?.Properties ?? {}
+    expect(SqsManagedSseEnabled).toBe(true)
+    expect(VisibilityTimeout).toBeGreaterThanOrEqual(getFunctionSettings(name).timeoutSeconds)
     const policies = Object.values(findResources(template, 'AWS::SQS::QueuePolicy'))
     const policy = policies.find(({ Properties }) => Properties.Queues[0].Ref === id)
     expect(policy?.Properties.PolicyDocument.Statement).toContainEqual({
@@ -122,17 +171,6 @@ describe('the queues', () => {
       Resource: { 'Fn::GetAtt': [id, 'Arn'] },
       Condition: { Bool: { 'aws:SecureTransport': 'false' } },
     })
-  })
-
-  it.each([
-    ['process-execution', queueId],
-    ['process-execution', modelQueueId],
-    ['process-dead-letter', deadLetterId],
-    ['deliver-events', deliveryId],
-  ] as const)('have a visibility timeout of at least the function timeout: %s', (name, id) => {
-    expect(queues[id]?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(
-      getFunctionSettings(name).timeoutSeconds,
-    )
   })
 
   it('retain dead letters for 14 days', () => {

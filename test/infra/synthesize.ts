@@ -9,6 +9,7 @@ import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
 import { NO_DISCOVERY, NO_RETENTION } from '../../infra/service.ts'
 import { readSettings } from '../../infra/settings.ts'
 import { ServiceStack } from '../../infra/stack.ts'
+import { readTemplate } from './template-cache.ts'
 
 const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'))
 
@@ -26,7 +27,9 @@ export function synthesize(context: Record<string, unknown> = {}): Template {
   const { node } = new RootConstruct()
   for (const [name, value] of Object.entries({ ...CONTEXT, ...context })) node.setContext(name, value)
   const key = JSON.stringify(readSettings(node))
-  const template = templates.get(key) ?? withStack(context, toTemplate)
+  const template =
+    templates.get(key) ??
+    Template.fromJSON(readTemplate(key, () => withStack(context, (stack) => toTemplate(stack).toJSON())))
   templates.set(key, template)
   return template
 }
@@ -91,4 +94,19 @@ export function findFunctionResource(template: Template, type: string, name: str
   const [entry] = found
   if (!entry || found.length > 1) throw new Error(`Expected one ${type} of ${name}, found ${found.length}.`)
   return entry[1]
+}
+
+/** The environment of a function. */
+export const variablesOf = (template: Template, name: string): Record<string, unknown> =>
+  findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment.Variables
+
+/** The statements of the policy of a function. */
+export const statementsOf = (template: Template, name: string): Statement[] =>
+  findFunctionResource(template, 'AWS::IAM::Policy', name).Properties.PolicyDocument.Statement
+
+export type Statement = {
+  Effect: string
+  Action: string | string[]
+  Resource: unknown
+  Condition?: Record<string, Record<string, string[]>>
 }

@@ -15,42 +15,6 @@ const TEXT = { text: { type: 'string', description: 'The text.' } }
 export const AGENTS: { agent: AgentFile; input: JsonObject }[] = [
   {
     agent: anAgent(
-      'summarize',
-      TEXT,
-      {
-        summary: text(200, 'The summary, in one sentence.'),
-        topics: {
-          type: 'array',
-          items: text(20, 'A topic.'),
-          minItems: 1,
-          maxItems: 3,
-          description: 'The topics.',
-        },
-      },
-      'Summarize the text in one sentence and list its topics.',
-    ),
-    input: {
-      text: 'The city council voted on Monday to close the old bridge to cars. Cyclists and buses may still use it. Shops near the bridge fear that they will lose customers.',
-    },
-  },
-  {
-    agent: anAgent(
-      'classify-review',
-      TEXT,
-      {
-        sentiment: {
-          type: 'string',
-          enum: ['positive', 'neutral', 'negative'],
-          description: 'The sentiment.',
-        },
-        stars: { type: 'integer', minimum: 1, maximum: 5, description: 'The rating, in stars.' },
-      },
-      'Classify the review of a customer.',
-    ),
-    input: { text: 'Arrived late and the box was broken, but the support team sent a new one at once.' },
-  },
-  {
-    agent: anAgent(
       'extract-contact',
       TEXT,
       {
@@ -84,26 +48,6 @@ export const AGENTS: { agent: AgentFile; input: JsonObject }[] = [
     input: {
       subject: 'Cannot log in',
       body: 'Since this morning the login page shows an error. We need access today.',
-    },
-  },
-  {
-    agent: anAgent(
-      'write-title',
-      { ...TEXT, count: { type: 'integer', description: 'How many titles.', default: 2 } },
-      {
-        titles: {
-          type: 'array',
-          items: text(60, 'A title.'),
-          minItems: 2,
-          maxItems: 2,
-          description: 'The titles.',
-        },
-        language: { type: 'string', pattern: '^[a-z]{2}$', description: 'The language, as two letters.' },
-      },
-      'Write two short titles for the text, and name its language.',
-    ),
-    input: {
-      text: 'A guide to growing tomatoes on a balcony: pots, soil, water, and what to do when leaves turn yellow.',
     },
   },
 ]

@@ -35,14 +35,14 @@ function expectSuccess(outcomes: string[]) {
 
 // A run takes about 1.5 s, and with tools 6 s, on one idle processor.
 describe('on SmolLM2, at least 90 %', { timeout: 1_200_000 }, () => {
-  it('of 50 runs of five agents end in SUCCESS', async () => {
+  it('of 20 runs of two agents end in SUCCESS', async () => {
     expectSuccess(await runAll(agentsOn(model.url), AGENTS, 10))
   })
 
   it('of 10 runs of two agents whose tools its template drops end in SUCCESS', async () => {
     const look = { name: 'look_up', description: 'Looks a word up.', input: {} }
     const tools = [{ ...look, http: { method: 'GET', url: 'https://example.com/' } }]
-    const withTools = AGENTS.slice(0, 2).map(({ agent, input }) => ({
+    const withTools = AGENTS.map(({ agent, input }) => ({
       agent: { ...agent, frontMatter: { ...agent.frontMatter, tools } },
       input,
     }))

@@ -7,8 +7,12 @@ import { once } from 'node:events'
 import { InvalidArgumentError, Option, program } from 'commander'
 import { readSeed, TEST_SEED } from '../support/data/seed.ts'
 
-const parseNumber = (text: string) => {
+const parseMinutes = (text: string) => {
   if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It must be a number.')
+  return Number(text)
+}
+const parseSeed = (text: string) => {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be an integer.')
   return Number(text)
 }
 
@@ -20,6 +24,8 @@ const PARTS = [
   'runtimes',
   'clients',
   'schemathesis',
+  'conformance',
+  'template',
   'aws',
   'soak',
 ] as const
@@ -29,14 +35,14 @@ program
   .description('Runs the campaigns and the tests that are too long for npm run ci.')
   .option(
     '--minutes <n>',
-    'how long the campaigns that have no end of their own take in all',
-    parseNumber,
+    'how long faults and soak, which have no end of their own, take in all',
+    parseMinutes,
     30,
   )
   .option(
     '--seed <n>',
     `repeats what is drawn at random (default: ${TEST_SEED}, or a random seed)`,
-    parseNumber,
+    parseSeed,
   )
   .addOption(new Option('--only <parts...>', 'some of the parts').choices(PARTS))
   .parse()
@@ -46,7 +52,7 @@ const seed = options.seed ?? readSeed()
 const faultSeconds = Math.max(30, Math.round(options.minutes * 60 * 0.3))
 const soakMinutes = Math.max(1, options.minutes * 0.7)
 
-/** The command of each part, as a person would type it. */
+/** The command of each part, as a person would type it. A part skips what needs a missing program, with a message. */
 const COMMANDS: Record<(typeof PARTS)[number], string> = {
   tests: 'npx vitest run --mode nightly --silent=passed-only',
   faults: `npm run test:faults -- --seed ${seed} --limit ${faultSeconds}`,
@@ -55,11 +61,13 @@ const COMMANDS: Record<(typeof PARTS)[number], string> = {
   runtimes: 'npm run test:runtimes',
   clients: 'npm run examples -- --generated',
   schemathesis: 'npm run test:schemathesis',
+  conformance: 'npm run test:conformance',
+  template: 'npm run test:template -- --all',
   aws: 'npm run test:aws',
   soak: `npm run test:soak -- --minutes ${soakMinutes}`,
 }
 
-console.log(`nightly: seed ${seed}`)
+console.log(`nightly: seed ${seed}; to repeat: npm run nightly -- --seed ${seed} --minutes ${options.minutes}`)
 const results: { part: string; seconds: number; passed: boolean; command: string }[] = []
 for (const part of PARTS.filter((part) => options.only?.includes(part) ?? true)) {
   const command = COMMANDS[part]

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Account } from './aws/account.ts'
 import { deployWithCdk } from './aws/deploy.ts'
 import { listRaisedAlarms } from './aws/figures.ts'
-import { deletionCommand, findFunction } from './aws/stack-resources.ts'
+import { findFunction } from './aws/stack-resources.ts'
 
 describe('deployWithCdk', () => {
   const identity = { account: '123456789012', region: 'eu-west-1' }
@@ -56,20 +56,5 @@ describe('the resources of a stack', () => {
   it('are found by the name of the function', () => {
     const version = { logicalId: 'ProcessExecutionFunctionCurrentVersion0A1B2C3D', type, id: 'version' }
     expect(findFunction([runner, version], 'process-execution')).toBe('runner')
-  })
-
-  it('are not found if they are missing or ambiguous', () => {
-    for (const resources of [[], [runner, runner]])
-      expect(() => findFunction(resources, 'process-execution')).toThrow(
-        `has ${resources.length} AWS::Lambda`,
-      )
-  })
-
-  it.each([
-    ['AWS::DynamoDB::Table', 'aws dynamodb delete-table --table-name it'],
-    ['AWS::KMS::Key', 'aws kms schedule-key-deletion --pending-window-in-days 7 --key-id it'],
-    ['AWS::S3::Bucket', 'delete the AWS::S3::Bucket it'],
-  ])('that are retained can be deleted: %s', (retained, command) => {
-    expect(deletionCommand({ logicalId: 'It', type: retained, id: 'it' })).toBe(command)
   })
 })

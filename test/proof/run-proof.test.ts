@@ -1,14 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Disturbance, disturb } from './aws/disturbances.ts'
-import { formatProof, writeReport } from './report.ts'
 import { type Findings, type ProofPlan, runProof } from './run-proof.ts'
-import { openStateFile } from './state-file.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'aes-proof-'))
-afterAll(() => rmSync(folder, { recursive: true }))
 
 /** A plan that records its steps, with some replaced. */
 function aPlan(changes: Partial<ProofPlan<string>> = {}) {
@@ -66,12 +58,6 @@ describe('runProof', () => {
     expect(steps.flatMap(({ problems }) => problems)).toEqual(['unreachable', 'proof-1 is lost.'])
   })
 
-  it('reports a service that cannot be destroyed', async () => {
-    const { plan } = aPlan({ destroy: fail('DELETE_FAILED') })
-    const { passed, steps } = await runProof(plan)
-    expect([passed, steps.at(-1)?.problems]).toEqual([false, ['DELETE_FAILED']])
-  })
-
   it.each(['deploy', 'smoke'])(
     'destroys when it is stopped during %s, without further checks',
     async (step) => {
@@ -100,39 +86,6 @@ describe('runProof', () => {
   })
 })
 
-describe('the report', () => {
-  it('says FAILED, which step, and what was found', async () => {
-    const { plan, record } = aPlan()
-    plan.checks = { load: record('load', { problems: ['proof-1 is lost.'], figures: { runs: 3 } }) }
-    const report = await runProof(plan)
-    const text = formatProof(report, { stack: 'proof' })
-    expect(text).toMatch(/^# Proof: FAILED\n\n- stack: proof\n/)
-    expect(text).toMatch(/\| load +\| FAILED/)
-    expect(text).toContain('## load\n\n- proof-1 is lost.\n\n| figure | value |')
-    expect(text).not.toContain('## deploy')
-    const [, json = ''] = writeReport(join(folder, 'report'), report, { stack: 'proof' })
-    expect(JSON.parse(readFileSync(json, 'utf8'))).toMatchObject({
-      passed: false,
-      subject: { stack: 'proof' },
-    })
-  })
-})
-
-describe('the state file', () => {
-  const state = { id: 'i', stack: 'proof', account: '1', region: 'r', startedAt: 't' }
-
-  it('remains until it is removed, and is created once', () => {
-    const file = openStateFile(join(folder, 'states'), 'proof')
-    expect(file.read()).toBeNull()
-    file.create(state)
-    expect(openStateFile(join(folder, 'states'), 'proof').read()).toEqual(state)
-    expect(() => file.create(state)).toThrow('EEXIST')
-    file.remove()
-    file.remove()
-    expect(file.read()).toBeNull()
-  })
-})
-
 describe('disturb', () => {
   const aDisturbance = (
     name: string,
@@ -146,12 +99,6 @@ describe('disturb', () => {
     },
   })
   const options = { durationMs: 10, signal: new AbortController().signal, onProgress: () => undefined }
-
-  it('ends each disturbance before the next', async () => {
-    const log: string[] = []
-    expect(await disturb([aDisturbance('a', log), aDisturbance('b', log)], options)).toEqual([])
-    expect(log).toEqual(['a', 'end of a', 'b', 'end of b'])
-  })
 
   it('reports those that fail, and continues', async () => {
     const log: string[] = []

@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PutMetricDataCommand } from '@aws-sdk/client-cloudwatch'
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import {
   GetAliasCommand,
   GetFunctionCommand,
@@ -13,14 +12,9 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LOCAL_TABLE, provisionTable } from '../../../local/emulators/provision.ts'
 import { findStack, identify, openAccount } from '../../proof/aws/account.ts'
-import { releaseWithTimeout, throttleFunction, throttleTable } from '../../proof/aws/disturbances.ts'
+import { releaseWithTimeout, throttleFunction } from '../../proof/aws/disturbances.ts'
 import { claimStack, destroyStack } from '../../proof/aws/proof-stack.ts'
-import {
-  findFunction,
-  findResource,
-  listResources,
-  type StackResource,
-} from '../../proof/aws/stack-resources.ts'
+import { findFunction, listResources, type StackResource } from '../../proof/aws/stack-resources.ts'
 import { prepareService } from '../../proof/checks/prepare.ts'
 import { planProof } from '../../proof/plan.ts'
 import { runProof } from '../../proof/run-proof.ts'
@@ -48,11 +42,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('a proof', () => {
-  it('knows the account and the region', async () => {
-    expect(await identify(account)).toEqual(identity)
-  })
-
   it('refuses a stack that exists, and records nothing', async () => {
+    expect(await identify(account)).toEqual(identity)
     await expect(claimStack(account, { stack: STACK, identity, file })).rejects.toThrow(
       /exists.*choose another name/,
     )
@@ -81,7 +72,7 @@ describe('a proof', () => {
 })
 
 describe('the disturbances', () => {
-  const { lambda, dynamodb } = account
+  const { lambda } = account
 
   it('throttle a function, and restore the concurrency that it had', async () => {
     const FunctionName = findFunction(resources, 'run-agent')
@@ -110,28 +101,6 @@ describe('the disturbances', () => {
     expect((await live()).FunctionVersion).toBe(before)
     const { Timeout } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))
     expect(Timeout).toBe(900)
-  })
-
-  it('limit the table, and lift the limit', async () => {
-    const TableName = findResource(resources, 'AWS::DynamoDB::Table', 'Table')
-    const sent: unknown[] = []
-    dynamodb.middlewareStack.add(
-      (next, { commandName }) =>
-        (args) => {
-          if (commandName === 'UpdateTableCommand')
-            sent.push((args.input as { OnDemandThroughput: unknown }).OnDemandThroughput)
-          return next(args)
-        },
-      { step: 'initialize', name: 'record' },
-    )
-    const end = await throttleTable(account, TableName, 20)
-    await end()
-    dynamodb.middlewareStack.remove('record')
-    expect(sent).toEqual([
-      { MaxReadRequestUnits: 20, MaxWriteRequestUnits: 20 },
-      { MaxReadRequestUnits: -1, MaxWriteRequestUnits: -1 },
-    ])
-    expect((await dynamodb.send(new DescribeTableCommand({ TableName }))).Table?.TableStatus).toBe('ACTIVE')
   })
 })
 

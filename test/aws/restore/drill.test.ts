@@ -50,15 +50,6 @@ afterAll(async () => {
   for (const cleanUp of cleanups.reverse()) await cleanUp()
 })
 
-/** Seconds that the steps of the runbook took in moto. */
-const seconds: Record<string, number> = {}
-async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
-  const startedAt = performance.now()
-  const result = await work()
-  seconds[name] = Math.round(performance.now() - startedAt) / 1000
-  return result
-}
-
 const original = stack.deploy({})
 const queue = openRunQueue(original.functionOf('process-execution').environment)
 
@@ -115,10 +106,8 @@ async function scanTable(TableName: string) {
 
 const command = (args: string[], tableName: string) => cli.json([...args, '--stack', tableName])
 
-/** The calls of each run, and which of them were repeated. */
+/** The calls before the restore. */
 let inOriginal: string[] = []
-let withoutCommand: string[] = []
-let withCommand: string[] = []
 
 const arnOf = async (client: DynamoDBClient) =>
   (await client.send(new DescribeTableCommand({ TableName: stack.table }))).Table?.TableArn
@@ -144,13 +133,11 @@ beforeAll(async () => {
   await client.send(new UpdateTableCommand({ TableName: stack.table, DeletionProtectionEnabled: true }))
   const Tags = [{ Key: 'team', Value: 'agents' }]
   await client.send(new TagResourceCommand({ ResourceArn: await arnOf(client), Tags }))
-  await timed('restore', async () => {
-    for (const TargetTableName of [CONTROL, TREATED]) {
-      const params = { SourceTableName: stack.table, TargetTableName, UseLatestRestorableTime: true }
-      await client.send(new RestoreTableToPointInTimeCommand(params))
-      await waitUntilTableExists({ client, maxWaitTime: 60 }, { TableName: TargetTableName })
-    }
-  })
+  for (const TargetTableName of [CONTROL, TREATED]) {
+    const params = { SourceTableName: stack.table, TargetTableName, UseLatestRestorableTime: true }
+    await client.send(new RestoreTableToPointInTimeCommand(params))
+    await waitUntilTableExists({ client, maxWaitTime: 60 }, { TableName: TargetTableName })
+  }
 
   // The original goes on: everything ends, and one more run is accepted, whose message stays in the queue.
   agents.release()
@@ -178,12 +165,7 @@ describe('the restore drill', () => {
         .map(({ setting }: { setting: string }) => setting)
     const lost = ['time to live', 'point-in-time recovery', 'tags', 'deletion protection']
     expect(await resultsOf(check([], 1), 'wrong')).toEqual(lost)
-    expect(
-      await resultsOf(
-        timed('table check --fix', () => check(['--fix'], 0)),
-        'fixed',
-      ),
-    ).toEqual(lost)
+    expect(await resultsOf(check(['--fix'], 0), 'fixed')).toEqual(lost)
     expect(await resultsOf(check([], 0), 'ok')).toHaveLength(1 + Object.keys(INDEXES).length + lost.length)
     const { code, stderr } = await cli.run(['table', 'check'])
     expect([code, stderr]).toEqual([1, 'Specify the stack or the table with --stack.\n'])
@@ -211,22 +193,20 @@ describe('the restore drill', () => {
   })
 
   it('repeats calls without the command', async () => {
-    withoutCommand = await goLive(CONTROL)
-    const repeated = withoutCommand.filter((call) => inOriginal.includes(call))
+    const repeated = (await goLive(CONTROL)).filter((call) => inOriginal.includes(call))
     expect(repeated.length).toBeGreaterThanOrEqual(4)
   })
 
   it('repeats no call with the command, and resumes what has no tools', async () => {
-    const listed = await timed('open list', () => command(['open', 'list'], TREATED))
+    const listed = await command(['open', 'list'], TREATED)
     expect(listed.open).toBe(6)
-    const ended = await timed('open end --tools', () => command(['open', 'end', '--tools'], TREATED))
+    const ended = await command(['open', 'end', '--tools'], TREATED)
     // The end of a run cancels its sub-agent: whether that is counted depends on which of them is read first.
     expect(ended).toMatchObject({ running: 0 })
     expect(ended.ended + ended.closed).toBeGreaterThanOrEqual(4)
     expect((await command(['open', 'list'], TREATED)).open).toBe(1)
     expect(await command(['open', 'resume', '--no-tools'], TREATED)).toMatchObject({ resumed: 1 })
-    withCommand = await timed('sweep and run', () => goLive(TREATED))
-    expect(withCommand).toEqual([])
+    expect(await goLive(TREATED)).toEqual([])
     const restored = openStores(openTable({ TABLE_NAME: TREATED }))
     const statusOf = async (run: Run) => {
       const summary = await restored.executions.getSummary(executions[run])
@@ -238,16 +218,5 @@ describe('the restore drill', () => {
       ['finished', 'SUCCESS', null],
     ])
     expect(await restored.executions.getSummary(executions.later)).toBeNull()
-  })
-
-  it('prints what it has seen', () => {
-    const repeated = (calls: string[]) => calls.filter((call) => inOriginal.includes(call)).length
-    console.table({
-      'tool calls of the original': inOriginal.length,
-      'repeated after the restore, without the command': repeated(withoutCommand),
-      'repeated after the restore, with `open end --tools`': repeated(withCommand),
-    })
-    console.log('Seconds in moto, which say nothing about DynamoDB:')
-    console.table(seconds)
   })
 })

@@ -9,9 +9,9 @@ const OTHER_REGIONS = ['us-gov-west-1', 'cn-north-1']
 /** The CDK adds dependencies that CloudFormation would infer. */
 const IGNORED = ['W3005']
 
-/** Checks the templates with cfn-lint. @param command `cfn-lint` */
-export function lintTemplate(command: string): Promise<void> {
-  return withTemplates(async (paths) => {
+/** Checks two templates, or all, with cfn-lint. @param command `cfn-lint` */
+export function lintTemplate(command: string, all: boolean): Promise<void> {
+  return withTemplates(all, async (paths) => {
     for (const path of paths) {
       const hasInstances = readFileSync(path, 'utf8').includes('AWS::Lambda::CapacityProvider')
       const regions = hasInstances ? REGIONS : [...REGIONS, ...OTHER_REGIONS]

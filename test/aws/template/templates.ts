@@ -4,15 +4,17 @@ import { join } from 'node:path'
 import { OPTION_SETS } from '../../infra/all-options.ts'
 import { synthesize } from '../../infra/synthesize.ts'
 
-/** Passes the templates of `OPTION_SETS` to `use`, as files. */
-export async function withTemplates<T>(use: (paths: string[]) => Promise<T>): Promise<T> {
+/** Passes templates of `OPTION_SETS` to `use`, as files: those with the defaults and with every option, or all. */
+export async function withTemplates<T>(all: boolean, use: (paths: string[]) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'aes-templates-'))
   try {
-    const paths = Object.entries(OPTION_SETS).map(([name, context]) => {
-      const path = join(folder, `${name.replaceAll(/\W+/g, '-')}.json`)
-      writeFileSync(path, print(synthesize(context).toJSON()))
-      return path
-    })
+    const paths = Object.entries(OPTION_SETS)
+      .slice(0, all ? undefined : 2)
+      .map(([name, context]) => {
+        const path = join(folder, `${name.replaceAll(/\W+/g, '-')}.json`)
+        writeFileSync(path, print(synthesize(context).toJSON()))
+        return path
+      })
     return await use(paths)
   } finally {
     rmSync(folder, { recursive: true })

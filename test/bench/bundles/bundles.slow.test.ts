@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -15,10 +15,8 @@ import {
   type FunctionName,
 } from '../../../infra/functions/function-settings.ts'
 import { GRANTS, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
-import { getOperation, operationsOf } from '../../../lib/api/routes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-bundles-'))
-const toPath = (name: string) => join(folder, name, 'index.mjs')
 let reports: BundleReport[]
 
 beforeAll(async () => {
@@ -38,16 +36,10 @@ async function loadExports(file: string): Promise<Record<string, string>> {
 }
 
 describe('bundleFunctions', () => {
-  it('is tested on the Node.js version of the Lambda runtime', () => {
-    expect(process.versions.node).toMatch(/^24\./)
-  })
-
-  it.each(FUNCTION_NAMES)('creates a module for %s that loads and exports a handler', async (name) => {
-    expect(await loadExports(toPath(name))).toEqual({ handler: 'function' })
-  })
-
-  it.each(FUNCTION_NAMES)('resolves all imports of %s, packages and built-in modules included', (name) => {
-    const text = readFileSync(toPath(name), 'utf8')
+  it.each(FUNCTION_NAMES)('creates a module for %s that loads alone and exports a handler', async (name) => {
+    const file = join(folder, name, 'index.mjs')
+    expect(await loadExports(file)).toEqual({ handler: 'function' })
+    const text = readFileSync(file, 'utf8')
     const imports = text.match(/(?:^|[;}\s])import\s*[\w{*"'][^;(]{0,80}?["'][^"']+["']/g) ?? []
     expect(imports.filter((statement) => !statement.includes('"./chunk-'))).toEqual([])
     expect(text).not.toMatch(/Dynamic require of/)
@@ -73,19 +65,6 @@ describe('the bundles', () => {
     expect(checkBudget(sizes, budget)).toEqual([])
   })
 
-  it.each(FUNCTION_NAMES)('have the reported sizes: %s', (name) => {
-    const sizes = readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => statSync(join(entry.parentPath, entry.name)).size)
-    const { index, atStart, all } = getReport(name)
-    expect([index, all]).toEqual([
-      statSync(toPath(name)).size,
-      sizes.reduce((total, size) => total + size, 0),
-    ])
-    expect(atStart).toBeGreaterThanOrEqual(index)
-    expect(atStart < all).toBe(hasFilesForLater(name))
-  })
-
   it.each(FUNCTION_NAMES.filter((name) => !AGENT_FUNCTIONS.includes(name)))(
     'contain no model SDK: %s',
     (name) => {
@@ -99,15 +78,6 @@ describe('the bundles', () => {
       expect(packagesLater.length > 0).toBe(hasFilesForLater(name))
     },
   )
-
-  it.each(FUNCTION_NAMES)('contain zod only where requests are validated with it: %s', (name) => {
-    const isValidated =
-      operationsOf(name)
-        .map(getOperation)
-        .some(({ query, headers }) => query ?? headers) ||
-      ['give-feedback', 'manage-rollouts', 'publish-agent', 'serve-mcp'].includes(name)
-    expect(getReport(name).packagesAtStart.includes('zod')).toBe(isValidated)
-  })
 
   it.each(SPLIT_FUNCTIONS)('load the engine for patterns, or for signatures, on demand: %s', (name) => {
     const { packagesAtStart, packagesLater } = getReport(name)

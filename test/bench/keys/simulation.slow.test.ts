@@ -1,69 +1,14 @@
-import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { BATCH_SCENARIOS, simulateBatches } from '../../../bench/keys/batches.ts'
-import { countingTable } from '../../../bench/keys/counting-table.ts'
-import {
-  breakingPoint,
-  firstToBreak,
-  hottestKeys,
-  shareAfterSplit,
-  unitsPerRun,
-} from '../../../bench/keys/hot-keys.ts'
-import { PAYLOAD_SIZES, payloadOf } from '../../../bench/keys/payloads.ts'
-import { createId, createRandom } from '../../../bench/keys/random.ts'
-import { type RunKind, runWalker } from '../../../bench/keys/run-walker.ts'
+import { breakingPoint, firstToBreak, unitsPerRun } from '../../../bench/keys/hot-keys.ts'
+import type { RunKind } from '../../../bench/keys/run-walker.ts'
 import { sizeRows } from '../../../bench/keys/size-rows.ts'
 import { FOLD_SCENARIOS, simulateFold } from '../../../bench/keys/usage.ts'
 import { findScenario, type Scenario, simulate } from '../../../bench/keys/workload.ts'
-import { LANE_SHARDS, LIST_SHARDS, OPEN_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
-import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
-import { system } from '../../../lib/system.ts'
-import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { meterCapacity } from '../../support/proxy/observe.ts'
-import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
+import { LANE_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
 
 /** A multiple of all numbers of shards. */
 const SAMPLE = { runs: 960, seed: 1 }
-
-describe('countingTable', () => {
-  const meter = meterCapacity()
-  let proxy: HttpProxy
-  let emulated: Table
-  let unmetered: Table
-  beforeAll(async () => {
-    proxy = await startProxy(inject('dynamodb'), meter.behavior)
-    const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
-    // DynamoDB bills the whole item, the emulator only the attributes that it returns.
-    emulated = { ...table, get: (key, { consistent }) => table.get(key, { consistent }) }
-    unmetered = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject('dynamodb') })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-  })
-
-  const KINDS = ['sync', 'async', 'sleeping', 'model', 'cached'] as const
-  it.each(KINDS.flatMap((kind) => PAYLOAD_SIZES.map((payloadBytes) => ({ kind, payloadBytes }))))(
-    'counts the units of a $kind run with payloads of $payloadBytes bytes that DynamoDB reports',
-    async ({ kind, payloadBytes }) => {
-      const [organizationId, agentId] = [system.newId(), system.newId()]
-      const run = {
-        id: system.newId(),
-        organizationId,
-        agentId,
-        tenantId: 'tenant-1',
-        process: 0,
-        now: Date.now(),
-      }
-      await runWalker({ table: emulated, unmetered, payloadBytes })(kind, { ...run, shared: run.id })
-      const { readUnits, writeUnits } = meter.take()
-      const counting = countingTable()
-      await runWalker({ ...counting, payloadBytes })(kind, { ...run, shared: run.id })
-      const { keys } = counting.usage
-      const sum = (unit: 'reads' | 'writes') => keys.reduce((total, key) => total + key[unit], 0)
-      expect({ reads: sum('reads'), writes: sum('writes') }).toEqual({ reads: readUnits, writes: writeUnits })
-    },
-  )
-})
 
 describe('sizeRows', () => {
   it.each([
@@ -87,17 +32,6 @@ describe('sizeRows', () => {
   let rows: ReturnType<typeof sizeRows> | undefined
 })
 
-describe('payloadOf', () => {
-  it.each(PAYLOAD_SIZES)('has %i bytes', (bytes) => {
-    expect(Buffer.byteLength(JSON.stringify(payloadOf(bytes)))).toBe(bytes)
-  })
-
-  it.each(PAYLOAD_SIZES.slice(1))('is reduced to a quarter by gzip: %i bytes', (bytes) => {
-    const share = gzipSync(JSON.stringify(payloadOf(bytes))).length / bytes
-    expect(Math.abs(share - 1 / 4)).toBeLessThan(0.01)
-  })
-})
-
 describe('simulate', () => {
   it.each([
     ['sync', { reads: 0, writes: 9 }],
@@ -109,17 +43,6 @@ describe('simulate', () => {
     expect(units.reads - expected.reads).toBeLessThan(0.25)
     expect(units.reads - expected.reads).toBeGreaterThan(0.1)
   })
-
-  it('reads an agent for almost every run when no agent is used twice per second', async () => {
-    expect((await totalUnits(findScenario('even', 'sync'))).reads).toBeGreaterThan(0.95)
-  })
-
-  it('returns the same for the same seed, and something else for another', async () => {
-    const hottest = async (seed: number) =>
-      hottestKeys(await simulate(findScenario('Zipf', 'sync'), { runs: 256, seed }))
-    expect(await hottest(7)).toEqual(await hottest(7))
-    expect(await hottest(7)).not.toEqual(await hottest(8))
-  })
 })
 
 async function totalUnits(scenario: Scenario) {
@@ -130,43 +53,13 @@ async function totalUnits(scenario: Scenario) {
 
 const sample = (name: string, kind: RunKind) => simulate(findScenario(name, kind), SAMPLE)
 
-describe('hottestKeys', () => {
-  it('finds an equal part of a hot organization in each of its shards', async () => {
-    const keys = hottestKeys(await sample('hot organization', 'sync'))
-    const owned = keys.find(({ resource }) => resource === 'owned-by-organization')
-    expect(owned?.share).toBeCloseTo(0.9 / LIST_SHARDS, 1)
-    // An entry is put once.
-    expect(owned?.perRun).toBeCloseTo(owned?.share ?? 0)
-  })
-
-  it('finds no key that a hot tenant makes hotter than its organization', async () => {
-    const tenant = firstToBreak(await sample('hot tenant', 'async'))
-    const organization = firstToBreak(await sample('hot organization', 'async'))
-    expect(tenant.perRun).toBe(organization.perRun)
-  })
-})
-
 describe('firstToBreak', () => {
-  it('is the index of open executions, at a rate that follows from its shards', async () => {
-    const first = firstToBreak(await sample('even', 'async'))
-    expect(first.resource).toBe('open-executions')
-    // Put and deleted: 2 units per run, on as many keys as there are shards.
-    expect(breakingPoint(first)).toBeCloseTo((1_000 * OPEN_SHARDS) / 2)
-  })
-
   it.each([
     ['even', 'async', 16_000],
     ['single agent', 'sync', 8_000],
     ['even', 'model', 4_000],
   ] as const)('is reached by runs (%s, %s) at no less than %i per second', async (name, kind, rate) => {
     expect(breakingPoint(firstToBreak(await sample(name, kind)))).toBeGreaterThanOrEqual(rate)
-  })
-
-  it('is one item when all runs have one idempotency key', async () => {
-    const repeated = await simulate({ ...findScenario('hot idempotency key', 'repeated'), shared: 1 }, SAMPLE)
-    const first = firstToBreak(repeated)
-    expect(first.key).toMatch(/^IDEMPOTENCY#/)
-    expect(breakingPoint(first)).toBe(1_000)
   })
 })
 
@@ -205,14 +98,5 @@ describe('simulateFold', () => {
       const units = unitsPerRun(await sample(kind === 'cached' ? 'hot cached result' : 'even', kind))
       expect(units.get('usage-entries')?.writes).toBe(1)
     }
-  })
-})
-
-describe('shareAfterSplit', () => {
-  it('is 1 for ids in time order, and a half for random ids', () => {
-    const random = createRandom(1)
-    const ids = Array.from({ length: 2_000 }, (_, number) => createId(random, 1e12 + number))
-    expect(shareAfterSplit(ids)).toBe(1)
-    expect(shareAfterSplit(ids.map((id) => id.slice(-12)))).toBeCloseTo(0.5, 1)
   })
 })

@@ -10,10 +10,13 @@ import {
   routes,
 } from '../../../lib/api/routes.ts'
 import { problemRecord } from '../../../lib/api/schemas/records.ts'
+import { OPTION_SETS } from '../all-options.ts'
 import { findResource, findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 import { type ApiOperation, integrationOf, readDefinition, readOperations } from './read-definition.ts'
 
 const template = synthesize()
+const every = synthesize(OPTION_SETS['every option'])
+const other = synthesize(OPTION_SETS['other values'])
 const methods = readOperations(template)
 
 const endpointFunctions = [...new Set(operationNames.map(functionOf))]
@@ -108,7 +111,7 @@ describe('the API', () => {
     })
     const { MethodSettings, TracingEnabled } = findResource(template, 'AWS::ApiGateway::Stage').Properties
     expect(TracingEnabled).toBe(true)
-    // `throttling.slow.test.ts` has the limits of methods.
+    // `stage.slow.test.ts` has the limits of methods.
     expect(MethodSettings).toContainEqual({
       HttpMethod: '*',
       ResourcePath: '/*',
@@ -168,33 +171,17 @@ describe('response streaming', () => {
     expect(findStreamingFunctions(template)).toEqual([...names].sort())
   })
 
-  it.each([false, 'false'])('is off everywhere with responseStreaming=%j', (responseStreaming) => {
-    const buffered = synthesize({ responseStreaming })
-    for (const operation of readOperations(buffered).values()) {
+  it('is off everywhere with responseStreaming=false, where API Gateway compresses responses', () => {
+    for (const operation of readOperations(other).values()) {
       const { responseTransferMode, timeoutInMillis } = integrationOf(operation)
       expect([responseTransferMode, timeoutInMillis]).toEqual([undefined, undefined])
     }
-    expect(findStreamingFunctions(buffered)).toEqual([])
-  })
-
-  it('leaves the compression of responses to API Gateway where it is off', () => {
+    expect(findStreamingFunctions(other)).toEqual([])
     const sizeIn = (of: typeof template) =>
       findResource(of, 'AWS::ApiGateway::RestApi').Properties.MinimumCompressionSize
-    expect(sizeIn(template)).toBeUndefined()
-    expect(sizeIn(synthesize({ responseStreaming: false }))).toBe(2048)
-  })
-
-  it('rejects a context value other than true and false', () => {
-    expect(() => synthesize({ responseStreaming: 'of' })).toThrow(/responseStreaming: "of"/)
+    expect([template, other].map(sizeIn)).toEqual([undefined, 2048])
   })
 })
-
-const MANY_RESOURCES = {
-  corsOrigins: 'https://app.example.com',
-  monitoring: true,
-  alarmSubscriptions: 'ops@example.com',
-  webAcl: true,
-}
 
 describe('corsOrigins', () => {
   const findVariables = (of: typeof template) =>
@@ -216,9 +203,7 @@ describe('corsOrigins', () => {
   })
 
   it('answers preflight requests of every path without a token, and is passed to the endpoints', () => {
-    const [first, second] = ['https://app.example.com', 'https://b.example.com']
-    const open = synthesize({ corsOrigins: `${first}, ${second}` })
-    const preflights = [...readOperations(open)].filter(([name]) => name.startsWith('OPTIONS'))
+    const preflights = [...readOperations(every)].filter(([name]) => name.startsWith('OPTIONS'))
     expect(preflights.map(([name]) => name.slice('OPTIONS '.length)).sort()).toEqual(
       [...new Set(routes.map(({ path }) => path))].sort(),
     )
@@ -233,11 +218,9 @@ describe('corsOrigins', () => {
           "'Authorization,Content-Type,Idempotency-Key,Last-Event-ID,Prefer,MCP-Protocol-Version,Mcp-Method,Mcp-Name'",
       })
       const text = JSON.stringify(responses)
-      expect(text).toContain(first)
-      expect(text).toContain(second)
+      for (const origin of OPTION_SETS['every option'].corsOrigins.split(', ')) expect(text).toContain(origin)
     }
-    expect(findVariables(open).sort()).toEqual(endpointFunctions.map(toLogicalIdPrefix).sort())
-    expect(findGatewayOrigins(open)).toEqual(["'*'"])
-    expect(findGatewayOrigins(synthesize(MANY_RESOURCES))).toEqual([`'${MANY_RESOURCES.corsOrigins}'`])
+    expect(findVariables(every).sort()).toEqual(endpointFunctions.map(toLogicalIdPrefix).sort())
+    expect(findGatewayOrigins(every)).toEqual(["'*'"])
   })
 })

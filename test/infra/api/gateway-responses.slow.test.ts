@@ -1,7 +1,8 @@
-import { Annotations, Match } from 'aws-cdk-lib/assertions'
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
 import { problemRecord } from '../../../lib/api/schemas/records.ts'
 import { ERRORS, type ErrorCode } from '../../../lib/core/errors.ts'
+import { OPTION_SETS } from '../all-options.ts'
 import { synthesize, withStack } from '../synthesize.ts'
 import { readDefinition } from './read-definition.ts'
 
@@ -26,6 +27,9 @@ const CODES: [string, ErrorCode][] = [
   ['DEFAULT_4XX', 'BadRequest'],
   ['DEFAULT_5XX', 'InternalError'],
 ]
+
+const CHALLENGE =
+  'Bearer error="invalid_token", error_description="The token is missing, unknown, expired or revoked."'
 
 /** Replaces the variables of a template as API Gateway does, without escaping. */
 const renderTemplate = (template: string) =>
@@ -56,86 +60,58 @@ describe('the gateway responses', () => {
     expect(responseParameters).toMatchObject({
       'gatewayresponse.header.Content-Type': "'application/problem+json'",
       'gatewayresponse.header.Cache-Control': "'no-store'",
+      ...(code === 'Unauthorized' && { 'gatewayresponse.header.WWW-Authenticate': `'${CHALLENGE}'` }),
+      ...([429, 503].includes(ERRORS[code].status) && {
+        'gatewayresponse.header.Retry-After': expect.stringMatching(/^'\d+'$/),
+      }),
     })
   })
-
-  it.each(CODES.filter(([, code]) => code === 'Unauthorized'))(
-    '%s names the authentication scheme',
-    (type) => {
-      expect(responses[type]?.responseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
-        `'Bearer error="invalid_token", error_description="The token is missing, unknown, expired or revoked."'`,
-      )
-    },
-  )
-
-  it.each(CODES.filter(([, code]) => [429, 503].includes(ERRORS[code].status)))(
-    '%s has a Retry-After header',
-    (type) => {
-      expect(responses[type]?.responseParameters['gatewayresponse.header.Retry-After']).toMatch(/^'\d+'$/)
-    },
-  )
 })
 
-const IDENTITY = {
-  oidcIssuer: 'https://login.example.com/',
-  oidcAudience: 'https://agents.example.com/v1/mcp',
-  oidcMapping: JSON.stringify({
-    organization: '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48',
-    scopes: { claim: 'scope', values: { 'agents:run': ['run'], 'agents:read': ['read'] } },
-  }),
-}
-const DOMAIN = {
-  domainName: 'agents.example.com',
-  domainBasePath: 'eu',
-  certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a',
-}
-
 describe('with an identity provider', () => {
-  const ERROR =
-    'Bearer error="invalid_token", error_description="The token is missing, unknown, expired or revoked.", scope="agents:run agents:read"'
+  const every = OPTION_SETS['every option']
+  const other = OPTION_SETS['other values']
   const METADATA = '/.well-known/oauth-protected-resource/v1/mcp'
+  const responsesOf = (context: Record<string, unknown>) =>
+    readDefinition(synthesize(context))['x-amazon-apigateway-gateway-responses']
+  const scopes = ', scope="agents:run agents:read"'
 
   it.each([
-    ['publicUrl', { publicUrl: 'https://api.example.com/live/', ...DOMAIN }, 'https://api.example.com/live'],
-    ['the custom domain', DOMAIN, 'https://agents.example.com/eu'],
+    ['publicUrl', every, ', scope="openid"', 'https://agents.example.com/agents/v1'],
+    ['the custom domain, with the scopes of claims', other, scopes, 'https://agents.example.com/v1'],
     [
       'publicUrl, whose quotes do not end the value',
-      { publicUrl: 'https://api.example.com/a\'"b' },
+      { ...other, publicUrl: 'https://api.example.com/a\'"b' },
+      scopes,
       'https://api.example.com/a%27%22b',
     ],
-  ])('a 401 names the metadata of the MCP endpoint below %s', (_, context, base) => {
-    const { 'x-amazon-apigateway-gateway-responses': generated } = readDefinition(
-      synthesize({ ...IDENTITY, ...context }),
-    )
+  ])('a 401 names the metadata of the MCP endpoint below %s', (_, context, scope, base) => {
+    const generated = responsesOf(context)
     for (const type of ['UNAUTHORIZED', 'ACCESS_DENIED']) {
       const { responseParameters, responseTemplates } = generated[type] ?? {}
       expect(responseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
-        `'${ERROR}, resource_metadata="${base}${METADATA}"'`,
+        `'${CHALLENGE}${scope}, resource_metadata="${base}${METADATA}"'`,
       )
-      expect(responseTemplates['application/json']).toContain(`an access token of ${IDENTITY.oidcIssuer}`)
+      expect(responseTemplates['application/json']).toContain(`an access token of ${every.oidcIssuer}`)
+      // Pages of allowed origins can read it.
+      expect(responseParameters['gatewayresponse.header.Access-Control-Expose-Headers']).toBe(
+        "'Retry-After, WWW-Authenticate'",
+      )
     }
     expect(generated.THROTTLED?.responseParameters).not.toHaveProperty([
       'gatewayresponse.header.WWW-Authenticate',
     ])
   })
 
-  it('a 401 names none if the URL of the service is not known, and synthesis warns of it', () =>
-    withStack(IDENTITY, (stack) => {
+  it('a 401 names none if the URL of the service is not known, and synthesis warns of it', () => {
+    const { oidcIssuer, oidcAudience, oidcMapping } = other
+    withStack({ oidcIssuer, oidcAudience, oidcMapping }, (stack) => {
       Annotations.fromStack(stack).hasWarning('*', Match.stringLikeRegexp('Set publicUrl'))
-      // The template has the definition.
-      const { 'x-amazon-apigateway-gateway-responses': generated } = readDefinition(synthesize(IDENTITY))
-      expect(generated.UNAUTHORIZED?.responseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
-        `'${ERROR}'`,
+      const definition = readDefinition(Template.fromStack(stack))
+      const { UNAUTHORIZED } = definition['x-amazon-apigateway-gateway-responses']
+      expect(UNAUTHORIZED?.responseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
+        `'${CHALLENGE}${scopes}'`,
       )
-    }))
-})
-
-it('pages of allowed origins can read the challenge', () => {
-  const { 'x-amazon-apigateway-gateway-responses': generated } = readDefinition(
-    synthesize({ corsOrigins: 'http://localhost:6274' }),
-  )
-  expect(generated.UNAUTHORIZED?.responseParameters).toMatchObject({
-    'gatewayresponse.header.Access-Control-Allow-Origin': "'http://localhost:6274'",
-    'gatewayresponse.header.Access-Control-Expose-Headers': "'Retry-After, WWW-Authenticate'",
+    })
   })
 })

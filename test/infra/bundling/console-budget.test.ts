@@ -46,9 +46,4 @@ describe('the console', () => {
     expect(scripts.length).toBeGreaterThan(0)
     for (const name of scripts) expect(sizeOf(name)).toBeLessThanOrEqual(MAX_PAGE_SCRIPT_BYTES)
   })
-
-  it('loads the styles of all pages at first', () => {
-    const styles = readFileSync(join(folder, firstView().find((name) => name.endsWith('.css')) ?? ''), 'utf8')
-    for (const selector of ['.limits-fields', '.try-']) expect(styles).toContain(selector)
-  })
 })

@@ -56,5 +56,5 @@ export async function provisionStack() {
     return { table, queues, sqs, functionOf, stop }
   }
 
-  return { deploy, table, stop }
+  return { deploy, table, endpoints, stop }
 }

@@ -102,30 +102,6 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       })
     })
 
-    it('streams a large output completely', async () => {
-      const content = 'Grüße. '.repeat(400_000)
-      expect(await functions.read('run-agent', { agentId: 'redact-pii', body: { content } })).toMatchObject({
-        redactedContent: content,
-      })
-    })
-
-    it('compresses a large output for clients that accept it', async () => {
-      const content = 'Grüße. '.repeat(4_000)
-      const headers = { 'Accept-Encoding': 'gzip' }
-      const call = { agentId: 'redact-pii', body: { content }, headers }
-      const { headers: sent, body } = toResponse(await functions.call('run-agent', call))
-      expect(sent).toMatchObject({ 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' })
-      expect(JSON.parse(body)).toMatchObject({ redactedContent: content })
-    })
-
-    it('loads the model SDK on demand', async () => {
-      const output = { summary: 'Short.', topics: ['text'] }
-      scripted.script('summarizer', () => ({ calls: [finalAnswer(output)] }))
-      const query = { model: scripted.modelFor('openai-compatible', 'summarizer') }
-      const body = { text: 'A long text.' }
-      expect(await functions.read('run-agent', { agentId: 'summarize-text', query, body })).toEqual(output)
-    })
-
     it('reaches a private host only with the tool that names it in allowedHosts', async () => {
       const server = await serve((response) => json(response, {}))
       const { port } = new URL(server.url)
@@ -149,17 +125,6 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       expect(JSON.stringify(steps)).toContain('the host localhost resolves to a non-public address')
     })
 
-    it('streams the events of a run', async () => {
-      const headers = { Accept: 'text/event-stream' }
-      const body = { content: 'a.b@example.org' }
-      const result = await functions.call('run-agent', { agentId: 'redact-pii', body, headers })
-      expect(result).toMatchObject({
-        mode: 'streamed',
-        prelude: { statusCode: 200, headers: { 'Content-Type': 'text/event-stream' } },
-        body: expect.stringContaining('event: done'),
-      })
-    })
-
     it('streams an error as problem details', async () => {
       const result = await functions.call('run-agent', { agentId: 'none', body: {} })
       const headers = { 'Content-Type': 'application/problem+json' }
@@ -177,46 +142,27 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       const [message] = parseMessages(toResponse(result).body)
       expect(message.result).toMatchObject({ structuredContent: { waitedSeconds: expect.any(Number) } })
     })
-
-    it('responds to other requests with JSON', async () => {
-      const result = await functions.call('serve-mcp', modernRequest('tools/list'))
-      expect(result).toMatchObject({ prelude: { headers: { 'Content-Type': 'application/json' } } })
-      const [message] = parseMessages(toResponse(result).body)
-      expect(message.result.tools.map(({ name }: { name: string }) => name)).toContain('wait')
-    })
   })
 
-  describe('the lifecycle of an agent', () => {
-    const document = (title: string) =>
-      `---\ntitle: ${title}\nslug: changing\ncode: true\ninput: {}\noutput: { said: { type: string } }\n---\n`
-    const publish = (said: string, draft: boolean) =>
-      functions.read('publish-agent', {
-        body: { document: document(said), code: `export default () => ({ said: '${said}' })`, draft },
-      })
-
-    it('is changed by functions that check, store and promote versions', async () => {
-      const agentId = 'changing'
-      const { id: versionId, status } = await publish('A', true)
-      expect(status).toBe('DRAFT')
-      expect(await functions.read('get-version', { agentId, versionId })).toMatchObject({ code: true })
-      const promoted = await functions.read('promote-version', { agentId, versionId })
-      expect(promoted.currentVersionId).toBe(versionId)
-      expect(await functions.read('run-agent', { agentId, body: {} })).toEqual({ said: 'A' })
-      const draft = await publish('B', true)
-      const ids = { agentId, versionId: draft.id }
-      expect((await functions.read('retire-version', ids)).retiredAt).toEqual(expect.any(String))
-      expect((await functions.read('unretire-version', ids)).retiredAt).toBeNull()
-      const deleted = await functions.call('delete-version', { agentId, versionId: draft.id })
-      expect(toResponse(deleted).statusCode).toBe(204)
-      const { id } = await publish('C', true)
-      const rollout = await functions.read('put-rollout', { agentId, body: { versionId: id, percent: 10 } })
-      expect(rollout.percent).toBe(10)
-      const ended = await functions.call('delete-rollout', { agentId })
-      expect(toResponse(ended).statusCode).toBe(204)
-      const archived = await functions.read('archive-agent', { agentId })
-      expect(archived.archivedAt).toEqual(expect.any(String))
-      expect((await functions.read('restore-agent', { agentId })).archivedAt).toBeNull()
-    })
+  it('functions check, store, promote, retire and roll out versions', async () => {
+    const agentId = 'changing'
+    const publish = (said: string) => {
+      const document = `---\ntitle: A\nslug: changing\ncode: true\ninput: {}\noutput: { said: { type: string } }\n---\n`
+      const code = `export default () => ({ said: '${said}' })`
+      return functions.read('publish-agent', { body: { document, code, draft: true } })
+    }
+    const { id: versionId } = await publish('A')
+    expect(await functions.read('get-version', { agentId, versionId })).toMatchObject({ code: true })
+    await functions.read('promote-version', { agentId, versionId })
+    expect(await functions.read('run-agent', { agentId, body: {} })).toEqual({ said: 'A' })
+    const draft = await publish('B')
+    const ids = { agentId, versionId: draft.id }
+    expect((await functions.read('retire-version', ids)).retiredAt).toEqual(expect.any(String))
+    expect(toResponse(await functions.call('delete-version', ids)).statusCode).toBe(204)
+    const body = { versionId: (await publish('C')).id, percent: 10 }
+    expect((await functions.read('put-rollout', { agentId, body })).percent).toBe(10)
+    expect((await functions.read('archive-agent', { agentId })).archivedAt).toEqual(expect.any(String))
+    expect((await functions.read('restore-agent', { agentId })).archivedAt).toBeNull()
   })
 
   describe('the other endpoints', () => {
@@ -308,17 +254,6 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       expect(results).toMatchObject({ mode: 'streamed', prelude: { statusCode: 200 } })
       expect(JSON.parse(toResponse(results).body)).toMatchObject({ customId: 'a', status: 'SUCCESS' })
       expect((await functions.read('get-batch', { batchId })).status).toBe('ENDED')
-    })
-
-    it('is a line of a trial, which process-execution repeats and sums up', async () => {
-      const { agentId, id: versionId } = wait
-      const started = await functions.call('start-trial', { agentId, versionId, body: { limit: 1 } })
-      expect(started).toMatchObject({ mode: 'buffered', payload: { statusCode: 202 } })
-      const { id: trialId } = JSON.parse(toResponse(started).body)
-      for (let messages = 0; messages < 2; messages++)
-        await functions.deliver('process-execution', await functions.receive(deployment.queues.runs))
-      const { status, sums } = await functions.read('get-trial', { trialId })
-      expect({ status, runs: sums?.runs }).toEqual({ status: 'ENDED', runs: 1 })
     })
 
     it('is requeued by process-dead-letter if its message exceeded maxReceiveCount before a worker claimed it', async () => {

@@ -48,20 +48,6 @@ describe('divideConcurrency', () => {
     )
   })
 
-  it('reserves no less for a larger quota, and no more for more runners', () => {
-    fc.assert(
-      fc.property(divided, fc.nat(10_000), ([account, runners], more) => {
-        const before = divide(account, runners).reserved as Record<string, number>
-        const larger = divide(account + more, runners).reserved as Record<string, number>
-        const fewer = divide(account, Math.max(runners - more, 2)).reserved as Record<string, number>
-        for (const [name, reservation] of Object.entries(before)) {
-          expect(larger[name]).toBeGreaterThanOrEqual(reservation)
-          expect(fewer[name]).toBeGreaterThanOrEqual(reservation)
-        }
-      }),
-    )
-  })
-
   it.each([null, 10, 100, 199])('reserves nothing with a quota of %j', (account) => {
     expect(divide(account, 2)).toEqual({ reserved: {}, ofOrganization: {} })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DEPLOYMENT_NAMES } from '../../../infra/functions/deployment.ts'
 import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
+import { OPTION_SETS } from '../all-options.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const GROUP = 'AWS::CodeDeploy::DeploymentGroup'
@@ -20,31 +20,13 @@ const aliasOf = (template: ReturnType<typeof synthesize>, name: string): Alias =
 
 describe('deployment', () => {
   it('is at once by default, without CodeDeploy', () => {
-    const template = synthesize({ monitoring: true })
-    expect(JSON.stringify(template.toJSON())).not.toContain('CodeDeploy')
-  })
-
-  it.each(DEPLOYMENT_NAMES.filter((name) => name !== 'allAtOnce'))('requires alarms: %s', (deployment) => {
-    expect(() => synthesize({ deployment })).toThrow(
-      `deployment=${deployment} requires monitoring=true; without alarms, no release would be undone.`,
-    )
-    const template = synthesize({ deployment, monitoring: true })
-    const configs = Object.values(findResources(template, GROUP)).map(
-      ({ Properties }) => Properties.DeploymentConfigName,
-    )
-    const name = `CodeDeployDefault.Lambda${deployment.charAt(0).toUpperCase()}${deployment.slice(1)}`
-    expect([...new Set(configs)]).toEqual([name])
-  })
-
-  it('rejects other names with the list of them', () => {
-    expect(() => synthesize({ deployment: 'canary', monitoring: true })).toThrow(
-      /deployment: "canary"\. Allowed: allAtOnce, canary10Percent5Minutes/,
-    )
+    for (const context of [{}, OPTION_SETS['other values']])
+      expect(JSON.stringify(synthesize(context).toJSON())).not.toContain('CodeDeploy')
   })
 })
 
 describe('a deployment in steps', () => {
-  const template = synthesize({ deployment: 'canary10Percent5Minutes', monitoring: true })
+  const template = synthesize(OPTION_SETS['every option'])
   const groups = findResources(template, GROUP)
   const [applicationId] = Object.keys(findResources(template, 'AWS::CodeDeploy::Application'))
 
@@ -67,6 +49,7 @@ describe('a deployment in steps', () => {
     const { Properties } = findResource(template, 'AWS::CodeDeploy::Application')
     expect(Properties).toMatchObject({ ComputePlatform: 'Lambda' })
     for (const group of Object.values(groups)) {
+      expect(group.Properties.DeploymentConfigName).toBe('CodeDeployDefault.LambdaCanary10Percent5Minutes')
       expect(group.Properties.AutoRollbackConfiguration).toEqual({
         Enabled: true,
         Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST', 'DEPLOYMENT_STOP_ON_ALARM'],
@@ -77,26 +60,5 @@ describe('a deployment in steps', () => {
         Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref.replace(/Alarm.*/, '')).sort(),
       ).toEqual(['AuthorizerErrors', 'EnqueueFailures', 'RunnerErrors', 'ServerErrorRate', 'SweepFailures'])
     }
-  })
-
-  it('has no circular dependency of aliases, groups, alarms and what the alarms measure', () => {
-    const { Resources } = template.toJSON() as { Resources: Record<string, object> }
-    const references = (value: unknown): string[] =>
-      typeof value !== 'object' || value === null
-        ? []
-        : Object.entries(value).flatMap(([key, each]) =>
-            key === 'Ref' || key === 'Fn::GetAtt' || key === 'DependsOn'
-              ? [each].flat().filter((id) => id in Resources)
-              : references(each),
-          )
-    const done = new Set<string>()
-    const visit = (id: string, path: string[]): void => {
-      if (path.includes(id)) throw new Error([...path, id].join(' → '))
-      if (done.has(id)) return
-      for (const next of references(Resources[id])) visit(next, [...path, id])
-      done.add(id)
-    }
-    for (const id of Object.keys(Resources)) visit(id, [])
-    expect(done.size).toBe(Object.keys(Resources).length)
   })
 })

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { parseProps } from '../../../infra/settings.ts'
 import { findResource, findResources, synthesize } from '../synthesize.ts'
 
 const VPC = {
@@ -63,33 +62,14 @@ describe('runnerInstanceVcpus', () => {
     expect(version?.[1]).toMatchObject({ DeletionPolicy: 'Delete', UpdateReplacePolicy: 'Delete' })
   })
 
-  it('counts the errors of both runners', () => {
+  it('counts the errors of both runners, and measures how late their runs start', () => {
     const alarms = Object.values(findResources(template, 'AWS::CloudWatch::Alarm'))
     const alarm = alarms.find(({ Properties }) => String(Properties.AlarmName).endsWith('RunnerErrors'))
-    const metrics = JSON.stringify(alarm?.Properties.Metrics)
-    expect(metrics).toContain(runnerId)
-    expect(metrics).toContain(codeRunnerId)
-  })
-
-  it('measures how late the runs of both runners start', () => {
+    for (const id of [runnerId, codeRunnerId]) expect(JSON.stringify(alarm?.Properties.Metrics)).toContain(id)
     const logs = Object.values(findResources(template, 'AWS::Logs::MetricFilter'))
       .filter(({ Properties }) => Properties.MetricTransformations[0].MetricName === 'StartDelayMs')
       .map(({ Properties }) => Properties.LogGroupName)
-    const groups = [codeRunner, runner].map(({ LoggingConfig }) => LoggingConfig.LogGroup)
-    expect(logs).toEqual(groups)
-  })
-
-  it('shows errors and throttles of both runners on the dashboard', () => {
-    const { DashboardBody } = findResource(template, 'AWS::CloudWatch::Dashboard').Properties
-    // Texts, with references between them.
-    const parts = DashboardBody['Fn::Join'][1] as (string | { Ref?: string })[]
-    for (const id of [runnerId, codeRunnerId]) {
-      const beginnings = parts.filter(
-        (_, index) => (parts[index + 1] as { Ref?: string } | undefined)?.Ref === id,
-      )
-      for (const metric of ['Errors', 'Throttles'])
-        expect(beginnings).toContainEqual(expect.stringContaining(`"${metric}","FunctionName","`))
-    }
+    expect(logs).toEqual([codeRunner, runner].map(({ LoggingConfig }) => LoggingConfig.LogGroup))
   })
 
   it('has the permissions of the runner, and none of network interfaces', () => {
@@ -104,16 +84,5 @@ describe('runnerInstanceVcpus', () => {
     expect(statementsOf('ModelRunner').filter((text) => !text.includes('sqs:'))).toEqual(
       statementsOf('ProcessExecution').filter((text) => !text.includes('sqs:')),
     )
-  })
-
-  it('needs a VPC', () => {
-    expect(() => parseProps({ name: 'x', runnerInstanceVcpus: 24 })).toThrow(
-      'runnerInstanceVcpus requires vpcId and subnetIds',
-    )
-    expect(() => parseProps({ name: 'x', ...VPC, runnerInstanceVcpus: 11 })).toThrow('from 12 to 15,000')
-  })
-
-  it('creates nothing by default', () => {
-    synthesize(VPC).resourceCountIs('AWS::Lambda::CapacityProvider', 0)
   })
 })

@@ -5,23 +5,18 @@ import { describe, expect, it } from 'vitest'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
 import { createVpcConfig } from '../../../infra/functions/vpc.ts'
 import { parseProps } from '../../../infra/settings.ts'
-import { findFunctionResource, findResource, findResources, synthesize } from '../synthesize.ts'
+import { OPTION_SETS } from '../all-options.ts'
+import { findFunctionResource, findResource, findResources, statementsOf, synthesize } from '../synthesize.ts'
 
-const vpcId = 'vpc-0123456789abcdef0'
-const subnetIds = 'subnet-0123456789abcdef0, subnet-1123456789abcdef0'
-const SUBNETS = ['subnet-0123456789abcdef0', 'subnet-1123456789abcdef0']
-
-const template = synthesize({ vpcId, subnetIds, securityGroupIds: 'sg-0123456789abcdef0,sg-01234567' })
+const { vpcId, subnetIds } = OPTION_SETS['every option']
+const SUBNETS = subnetIds.split(',')
+const template = synthesize(OPTION_SETS['every option'])
 
 const vpcOf = (of: Template, name: string) =>
   findFunctionResource(of, 'AWS::Lambda::Function', name).Properties.VpcConfig
 
-type Statement = { Effect: string; Action: string[]; Resource: unknown; Condition?: object }
-
-const ec2StatementsOf = (of: Template, name: string): Statement[] =>
-  findFunctionResource(of, 'AWS::IAM::Policy', name).Properties.PolicyDocument.Statement.filter(
-    ({ Action }: Statement) => [Action].flat().some((action) => action.startsWith('ec2:')),
-  )
+const ec2StatementsOf = (of: Template, name: string) =>
+  statementsOf(of, name).filter(({ Action }) => [Action].flat().some((action) => action.startsWith('ec2:')))
 
 describe('vpcId', () => {
   it('connects the functions that run agents, and no others', () => {
@@ -29,22 +24,24 @@ describe('vpcId', () => {
     for (const name of AGENT_FUNCTIONS)
       expect(vpcOf(template, name)).toEqual({
         SubnetIds: SUBNETS,
-        SecurityGroupIds: ['sg-0123456789abcdef0', 'sg-01234567'],
+        SecurityGroupIds: ['sg-0123456789abcdef0'],
       })
     template.resourceCountIs('AWS::EC2::SecurityGroup', 0)
   })
 
   it('creates one security group, without inbound rules, if none is set', () => {
-    const own = synthesize({ vpcId, subnetIds })
+    const own = synthesize({
+      vpcId,
+      subnetIds,
+      runnerInstanceVcpus: 24,
+      runnerConcurrency: 60,
+      monitoring: true,
+    })
     const [id = ''] = Object.keys(findResources(own, 'AWS::EC2::SecurityGroup'))
     const { VpcId, SecurityGroupIngress } = findResource(own, 'AWS::EC2::SecurityGroup').Properties
     expect([VpcId, SecurityGroupIngress]).toEqual([vpcId, undefined])
     for (const name of AGENT_FUNCTIONS)
       expect(vpcOf(own, name).SecurityGroupIds).toEqual([{ 'Fn::GetAtt': [id, 'GroupId'] }])
-  })
-
-  it('needs no account: nothing is looked up', () => {
-    expect(JSON.stringify(template.toJSON())).not.toContain('dummy')
   })
 
   it('lets Lambda manage the interfaces of these functions, but not the code of agents', () => {
@@ -74,12 +71,6 @@ describe('vpcId', () => {
         'ec2:UnassignPrivateIpAddresses',
       ])
     }
-  })
-
-  it('is off by default', () => {
-    const defaults = synthesize()
-    expect(FUNCTION_NAMES.filter((name) => vpcOf(defaults, name))).toEqual([])
-    expect(FUNCTION_NAMES.flatMap((name) => ec2StatementsOf(defaults, name))).toEqual([])
   })
 
   it('can be a VPC of the same app', () => {

@@ -29,7 +29,7 @@ const CONDITION = /\$\.(\w+) (?:(=|!=) "([^"]*)"|>= (\d+)|NOT EXISTS)/g
  * the wildcard `*`. A number does not match text.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
  */
-export function matchesPattern(pattern: string, entry: Record<string, unknown>): boolean {
+function matchesPattern(pattern: string, entry: Record<string, unknown>): boolean {
   const [, conditions = ''] = /^\{ (.*) \}$/.exec(pattern) ?? []
   const results = conditions.replace(CONDITION, (_, member, operator, text, min) => {
     const value = entry[member]

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
 import { synthesize } from '../synthesize.ts'
-import { matchesPattern } from './apply-metric-filters.ts'
-import { evaluateAlarms, evaluateExpression, type Sample, STACK_NAME } from './evaluate-alarms.ts'
+import { evaluateAlarms, type Sample, STACK_NAME } from './evaluate-alarms.ts'
 
 const template = synthesize({ monitoring: true })
 const runner = { FunctionName: 'ProcessExecutionFunction' }
@@ -136,37 +135,5 @@ describe('the alarms', () => {
     const samples = [swept, ...latency(name, 0, 9, 99_999)]
     expect(findAlarms(samples, 2)).toEqual([])
     expect(findAlarms(samples, 3)).toHaveLength(1)
-  })
-})
-
-describe('evaluateExpression', () => {
-  it.each([
-    ['IF(a >= 3, 100 * a / b, 0)', { a: 3, b: 6 }, 50],
-    ['IF(a >= 3, 100 * a / b, 0)', { a: 3, b: Number.NaN }, Number.NaN],
-    ['SUM([FILL(a, 0), FILL(b, 0)])', { a: Number.NaN, b: 2 }, 2],
-  ])('%s with %j is %j', (expression, values, expected) => {
-    expect(evaluateExpression(expression, values)).toBe(expected)
-  })
-})
-
-describe('matchesPattern', () => {
-  const both = '{ ($.status = "5*") && ($.type != "-") }'
-  it.each([
-    [both, { status: '503', type: 'X' }, true],
-    [both, { status: '503', type: '-' }, false],
-    [both, { status: '403', type: 'X' }, false],
-    [both, { status: '503' }, false],
-    ['{ $.status = "429" }', { status: 429 }, true],
-    ['{ $.ms >= 0 }', { ms: 0 }, true],
-    ['{ $.ms >= 0 }', { ms: '7' }, false],
-    ['{ $.ms >= 0 }', {}, false],
-    ['{ $.wait NOT EXISTS }', {}, true],
-    ['{ $.wait NOT EXISTS }', { wait: '' }, false],
-  ])('%s on %j: %j', (pattern, entry, expected) => {
-    expect(matchesPattern(pattern, entry)).toBe(expected)
-  })
-
-  it('rejects what it does not support', () => {
-    expect(() => matchesPattern('{ $.status > 5 }', {})).toThrow('is not supported')
   })
 })

@@ -60,7 +60,7 @@ function evaluate(alarm: Properties, samples: Sample[]): number {
  * The syntax of metric math that the alarms use is also valid JavaScript, with these functions. A missing operand makes
  * the result missing.
  */
-export const evaluateExpression = (expression: string, values: Record<string, number>): number =>
+const evaluateExpression = (expression: string, values: Record<string, number>): number =>
   Number(runInNewContext(expression, { ...FUNCTIONS, ...values }))
 
 const FUNCTIONS = {

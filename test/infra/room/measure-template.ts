@@ -1,11 +1,12 @@
-import { statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { App } from 'aws-cdk-lib'
+import { Template } from 'aws-cdk-lib/assertions'
 import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
 import { READ_LATENCY } from '../../../infra/monitoring/metrics.ts'
 import { routes } from '../../../lib/api/routes.ts'
 import { requireEnv } from '../../../lib/environment.ts'
 import { readOperations } from '../api/read-definition.ts'
-import { findResources, synthesize, withStack } from '../synthesize.ts'
+import { findResources, withStack } from '../synthesize.ts'
 
 /** `operations`: of the API, with HEAD, OPTIONS and those of other methods. `bytes`: of the template. */
 export type Measured = {
@@ -18,8 +19,11 @@ export type Measured = {
   readPatterns: string[]
 }
 
-const context = JSON.parse(requireEnv('CONTEXT'))
-const template = synthesize(context)
+const text = withStack(JSON.parse(requireEnv('CONTEXT')), (stack) => {
+  const assembly = (stack.node.root as App).synth()
+  return readFileSync(assembly.getStackArtifact(stack.artifactId).templateFullPath, 'utf8')
+})
+const template = Template.fromJSON(JSON.parse(text))
 const measured: Measured = {
   functions: FUNCTION_NAMES.length,
   routes: routes.length,
@@ -28,9 +32,6 @@ const measured: Measured = {
   readPatterns: Object.values(findResources(template, 'AWS::Logs::MetricFilter'))
     .filter(({ Properties }) => Properties.MetricTransformations[0].MetricName === READ_LATENCY)
     .map(({ Properties }) => Properties.FilterPattern),
-  bytes: withStack(context, (stack) => {
-    const assembly = (stack.node.root as App).synth()
-    return statSync(assembly.getStackArtifact(stack.artifactId).templateFullPath).size
-  }),
+  bytes: Buffer.byteLength(text),
 }
 console.log(JSON.stringify(measured))

@@ -16,12 +16,20 @@ export type BuiltRelease = Release & { functions: Record<string, string> }
 
 const run = promisify(execFile)
 
-/** Whether the history of this clone has a commit: a shallow clone and an archive do not. */
-export const hasCommit = (commit: string): Promise<boolean> =>
-  run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).then(
-    () => true,
-    () => false,
-  )
+/**
+ * The commit before the working tree: HEAD if files have changed, or the one before it. Undefined in an archive and in
+ * a clone without it.
+ */
+export async function previousCommit(): Promise<string | undefined> {
+  const git = (...args: string[]) => run('git', args, { cwd: ROOT }).then(({ stdout }) => stdout.trim())
+  try {
+    const isChanged = (await git('status', '--porcelain')) !== ''
+    return await git('rev-parse', '--verify', '--quiet', `${isChanged ? 'HEAD' : 'HEAD~1'}^{commit}`)
+  } catch {
+    console.warn('Skipped: the history has no previous commit.')
+    return undefined
+  }
+}
 
 /** What the working tree would deploy. `folder`: an empty one, for the bundles. */
 export async function buildPresent(folder: string): Promise<BuiltRelease> {
@@ -37,9 +45,10 @@ export async function buildRelease(commit: string): Promise<BuiltRelease> {
   const temporary = mkdtempSync(join(tmpdir(), 'aes-release-'))
   const output = mkdtempSync(join(CACHE, 'new-'))
   try {
-    const checkout = join(temporary, 'checkout')
-    await run('git', ['clone', '--quiet', '--shared', '--no-checkout', ROOT, checkout])
-    await run('git', ['checkout', '--quiet', commit], { cwd: checkout })
+    const [checkout, archive] = [join(temporary, 'checkout'), join(temporary, 'archive.tar')]
+    mkdirSync(checkout)
+    await run('git', ['archive', `--output=${archive}`, commit], { cwd: ROOT })
+    await run('tar', ['-xf', archive, '-C', checkout])
     await installPackages(checkout)
     await run(process.execPath, [WRITE_RELEASE, checkout, output], { cwd: checkout })
     // Another process may have built the same.

@@ -19,7 +19,6 @@ import {
   SECRET_FUNCTIONS,
 } from '../../../infra/functions/grants.ts'
 import { functionOf, type OperationName } from '../../../lib/api/routes.ts'
-import type { Version } from '../../../lib/core/agent.ts'
 import { NO_TOTALS } from '../../../lib/core/batch.ts'
 import { macOf } from '../../../lib/core/callback-mac.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
@@ -28,7 +27,6 @@ import { CLEANUP_DELAY_MS, DEADLINE_MS, LEASE_MS } from '../../../lib/core/limit
 import type { Delivery } from '../../../lib/core/notification.ts'
 import { startOf } from '../../../lib/core/usage.ts'
 import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
-import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
 import { deliveryStore } from '../../../lib/dynamodb/delivery-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
@@ -39,6 +37,8 @@ import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
 import { webhookStore } from '../../../lib/dynamodb/webhook-store.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues, provisionTable, type Queues } from '../../../local/emulators/provision.ts'
+import { startCallRecorder } from '../../infra/functions/call-recorder.ts'
+import { toGatewayEvent } from '../../infra/gateway-event.ts'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { createToken } from '../../support/engine/access.ts'
 import { anExecution } from '../../support/engine/executions.ts'
@@ -47,8 +47,6 @@ import { type ScriptedModel, startScriptedModel } from '../../support/scripted-m
 import { startDynamoDB, startSqs } from '../../support/service/port-emulators.ts'
 import { sdkConfig } from '../../support/tables/sdk.ts'
 import { aUsageRow } from '../../support/usage/memory-usage.ts'
-import { toGatewayEvent } from '../gateway-event.ts'
-import { startCallRecorder } from './call-recorder.ts'
 
 const TABLE = 'grants'
 const organizationId = system.newId()
@@ -59,40 +57,11 @@ const bundles = join(folder, 'node_modules')
 /** Too large for the item of an execution, so that it is stored in chunks. */
 const large = 'x'.repeat(20_000)
 
-const text = { text: { type: 'string', description: 'Any text.' } }
-const version: Version = {
-  id: system.newId(),
-  agentId: agentIdOf(organizationId, 'slow-echo'),
-  organizationId,
-  slug: 'slow-echo',
-  status: 'PUBLISHED',
-  title: 'Slow echo',
-  description: null,
-  createdAt: new Date().toISOString(),
-  createdBy: organizationId,
-  inputSchema: { ...text, ms: { type: 'number', description: 'How long to wait.', required: false } },
-  outputSchema: text,
-  model: null,
-  tools: [],
-  code: true,
-  env: [],
-  instructions: '',
-  execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
-  digest: '',
-  documentHash: '',
-}
-/** A model agent, for the calls of dynamic learning. */
-const learning: Version = {
-  ...version,
-  id: system.newId(),
-  agentId: agentIdOf(organizationId, 'learning'),
-  slug: 'learning',
-  inputSchema: text,
-  model: 'openai-compatible/learner',
-  useDynamicLearning: true,
-  learning: { unrated: true },
-  code: false,
-}
+const documentOf = (slug: string, front: string) =>
+  `---\ntitle: A\nslug: ${slug}\ninput: { text: { type: string }, ms: { type: number, required: false } }\noutput: { text: { type: string } }\n${front}\n---\nAnswer.\n`
+const LEARNER = 'learning'
+/** The agent of most calls. */
+const version = { id: '', agentId: agentIdOf(organizationId, 'slow-echo'), slug: 'slow-echo' }
 const code = `export default async ({ text, ms = 0 }, { step, waitForApproval }) => {
   if (text === 'ask')
     return (await waitForApproval('ask', { title: 'May I?', data: { text: '${large}' } })).data
@@ -120,11 +89,12 @@ beforeAll(async () => {
   recorder = await startCallRecorder({ dynamodb: dynamodb.endpoint, sqs: queue.endpoint })
   stops.unshift(recorder.stop)
   table = openTable({ TABLE_NAME: TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
-  await agentStore(table).publish({ version, code })
-  await agentStore(table).publish({ version: learning, code: null })
   scripted = await startScriptedModel()
   stops.push(scripted.stop)
   handlers = await loadBundles()
+  version.id = await publish(version.slug)
+  const learner = 'model: openai-compatible/learner\nuseDynamicLearning: true\nlearning: { unrated: true }'
+  await call('publish-agent', 201, { body: { document: documentOf(LEARNER, learner) } })
 })
 
 afterAll(async () => {
@@ -149,20 +119,10 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   return Object.fromEntries(loaded) as Record<FunctionName, Handler>
 }
 
-type Options = Pick<Parameters<typeof toGatewayEvent>[1], 'query' | 'body' | 'headers' | 'limits' | 'mac'> & {
+type Options = Omit<Parameters<typeof toGatewayEvent>[1], 'organizationId'> & {
   id?: string
   agent?: string
-  versionId?: string
   signal?: string
-  approvalId?: string
-  webhookId?: string
-  deliveryId?: string
-  batchId?: string
-  trialId?: string
-  scheduleName?: string
-  otherId?: string
-  tenantId?: string
-  tokenId?: string
 }
 
 /** Invokes an endpoint as API Gateway does. @returns the body of the response */
@@ -185,6 +145,14 @@ async function call(
   expect(result).toMatchObject({ statusCode: status })
   if (/^text\/|ndjson/.test(result.headers['Content-Type'])) return result.body
   return result.body === '' ? null : JSON.parse(result.body)
+}
+
+/** Publishes a version of a code agent. @returns its id */
+async function publish(slug: string, { title = 'A', draft = false } = {}): Promise<string> {
+  const document = documentOf(slug, 'code: true')
+    .replace('title: A', `title: ${title}`)
+    .replace('Answer.\n', '')
+  return (await call('publish-agent', 201, { body: { document, code, draft } })).id
 }
 
 /** Calls a tool. @returns its structured content */
@@ -211,7 +179,7 @@ async function invokeAllFunctions() {
   const missing = { agent: 'slow-ecko', versionId: version.id }
   for (const name of ['get-agent', 'list-versions', 'get-version', 'list-agent-executions'] as const)
     expect((await call(name, 404, missing)).detail).toContain('did you mean slow-echo?')
-  expect((await call('run-agent', 404, { ...missing, body: text })).detail).toContain(
+  expect((await call('run-agent', 404, { ...missing, body: { text: 'a' } })).detail).toContain(
     'did you mean slow-echo?',
   )
   await call('get-me', 200)
@@ -286,20 +254,17 @@ async function readUsage() {
 
 /** The service has to end it. */
 async function manageRollouts() {
-  const rolledOut = { ...version, id: system.newId(), agentId: agentIdOf(organizationId, 'rolled-out') }
-  const current = { ...rolledOut, id: system.newId(), slug: 'rolled-out' }
-  for (const each of [{ ...rolledOut, slug: 'rolled-out' }, current])
-    await agentStore(table).publish({ version: each, code })
   const agent = 'rolled-out'
-  const body = { versionId: rolledOut.id, percent: 100, abort: { maxErrorRate: 0, minRuns: 1 } }
+  const first = await publish(agent)
+  await publish(agent, { title: 'B' })
+  const body = { versionId: first, percent: 100, abort: { maxErrorRate: 0, minRuns: 1 } }
   await call('put-rollout', 200, { agent, body })
   await call('get-rollout', 200, { agent })
   await call('delete-rollout', 204, { agent })
   // What a draft does is judged from the minute on in which its rollout starts.
-  const draft = { ...current, id: system.newId(), status: 'DRAFT' as const }
-  await agentStore(table).publish({ version: draft, code })
-  await call('put-rollout', 200, { agent, body: { ...body, versionId: draft.id } })
-  const { agentId, id: versionId } = draft
+  const versionId = await publish(agent, { title: 'C', draft: true })
+  await call('put-rollout', 200, { agent, body: { ...body, versionId } })
+  const agentId = agentIdOf(organizationId, agent)
   const rows = [aUsageRow({ agentId, versionId, runs: 10, errors: { AgentFailed: 10 } })]
   const slot = { organizationId, interval: 'minute' as const, start: startOf('minute', Date.now()) }
   await usageStore(table).put({ ...slot, rows, readAt: Date.now(), isFinal: false })
@@ -316,8 +281,8 @@ async function rerunWithinLimits() {
   await call('put-tenant-limits', 200, { tenantId, body: limits })
   const subject = { kind: 'tenant' as const, id: tenantId }
   const executionId = await createExecution(0, { tenantId, limits: [subject] })
-  const run = { organizationId, executionId, tenantId, createdAt: new Date().toISOString() }
-  await openStores(table).limits.enterQueue({ subject, run })
+  const queued = { organizationId, executionId, tenantId, createdAt: new Date().toISOString() }
+  await openStores(table).limits.enterQueue({ subject, run: queued })
   const again = { id, headers: { 'Idempotency-Key': 'again' } }
   expect(await call('rerun-execution', 202, again)).toMatchObject({
     originalExecutionId: id,
@@ -367,10 +332,7 @@ async function manageSchedules() {
   const options = { ...stored.options, useCache: false }
   const due = { nextRunAt: new Date(at).toISOString(), openUntil: at, versionId, options }
   await scheduleStore(table).put({ schedule: { ...stored, ...due }, replaces: stored })
-  const body = JSON.stringify({ organizationId, agentId, schedule: scheduleName, at })
-  expect(await handlers['process-execution'](toSqsEvent({ body }), toContext(900_000))).toEqual({
-    batchItemFailures: [],
-  })
+  expect(await run({ agentId, schedule: scheduleName, at })).toEqual({ batchItemFailures: [] })
   expect(await call('get-schedule', 200, { scheduleName })).toMatchObject({
     firings: [{ status: 'STARTED' }],
   })
@@ -378,14 +340,14 @@ async function manageSchedules() {
   // What a document declares is created and deleted by those who look at it, and by the sweeper.
   const document = (schedules: string) =>
     `---\ntitle: Reports\nslug: reports\ninput: {}\noutput: { text: { type: string } }\nschedules: ${schedules}\n---\nReport.\n`
-  const publish = (schedules: string) =>
+  const publishWith = (schedules: string) =>
     call('publish-agent', 201, { body: { document: document(schedules) } })
   const list = () => call('list-schedules', 200, { agent: 'reports' })
-  await publish('{ daily: { cron: "@daily" } }')
+  await publishWith('{ daily: { cron: "@daily" } }')
   await handlers['sweep-executions']({}, {})
-  await publish('{ weekly: { cron: "@weekly" } }')
+  await publishWith('{ weekly: { cron: "@weekly" } }')
   expect(await list()).toMatchObject([{ name: 'weekly' }])
-  await publish('{ often: { cron: "* * * * *" } }')
+  await publishWith('{ often: { cron: "* * * * *" } }')
   await handlers['sweep-executions']({}, {})
   expect(await list()).toMatchObject([{ name: 'often' }])
 }
@@ -442,10 +404,7 @@ async function manageWebhooks(webhookId: string) {
 /** One whose line the runner starts, and one of a line that is large, whose end is written by hand. */
 async function manageBatches() {
   const { id: fed } = await call('start-batch', 202, { body: [{ customId: 'a', input: { text: 'fed' } }] })
-  const message = JSON.stringify({ batchId: fed, organizationId })
-  expect(await handlers['process-execution'](toSqsEvent({ body: message }), toContext(900_000))).toEqual({
-    batchItemFailures: [],
-  })
+  expect(await run({ batchId: fed })).toEqual({ batchItemFailures: [] })
   expect(await call('list-batch-executions', 200, { batchId: fed })).toMatchObject([
     { status: 'IN_PROGRESS' },
   ])
@@ -504,17 +463,15 @@ async function sendSignals() {
 /** Publishes, promotes and deletes versions of an agent, one of whose runs is in progress, and archives it. */
 async function changeVersions() {
   const agent = 'published'
-  const document = (title: string) =>
-    `---\ntitle: ${title}\nslug: ${agent}\ncode: true\ninput: {}\noutput: {}\n---\n`
-  const publish = (title: string, draft: boolean) =>
-    call('publish-agent', 201, {
-      body: { document: document(title), code: 'export default () => ({})', draft },
-    })
-  const { id: first } = await publish('First', true)
+  const first = await publish(agent, { draft: true })
   await call('get-version', 200, { agent, versionId: first })
   await call('promote-version', 200, { agent, versionId: first })
-  const { id: run } = await call('run-agent', 202, { agent, query: { execMode: 'async' }, body: {} })
-  const { id: draft } = await publish('Second', true)
+  const { id: run } = await call('run-agent', 202, {
+    agent,
+    query: { execMode: 'async' },
+    body: { text: 'a' },
+  })
+  const draft = await publish(agent, { title: 'B', draft: true })
   await call('retire-version', 200, { agent, versionId: draft })
   await call('unretire-version', 200, { agent, versionId: draft })
   await call('delete-version', 204, { agent, versionId: draft })
@@ -541,17 +498,16 @@ async function learn() {
   for (const [name, value] of Object.entries(scripted.environmentFor('openai-compatible')))
     vi.stubEnv(name, value)
   scripted.script('learner', () => ({ calls: [finalAnswer({ text: 'learned' })] }))
-  const options = { agent: learning.slug, body: { text: 'hello' } }
+  const options = { agent: LEARNER, body: { text: 'hello' } }
   await call('run-agent', 200, options)
   const first = await newestExecution()
   await call('run-agent', 200, options)
   const { id } = await call('run-agent', 202, { ...options, query: { execMode: 'async' } })
-  const body = JSON.stringify({ executionId: id, organizationId })
-  await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(900_000))
+  await run({ executionId: id })
   const { status, learnedFrom } = await call('get-execution', 200, { id })
   expect([status, learnedFrom.length]).toEqual(['SUCCESS', 1])
   expect(learnedFrom[0] > first).toBe(true)
-  await callTool(learning.slug, { text: 'hello' })
+  await callTool(LEARNER, { text: 'hello' })
 }
 
 /** Runs that fail free their cache keys. */
@@ -560,8 +516,7 @@ async function fail() {
   const body = { text: 'fail' }
   await call('run-agent', 500, { query, body })
   const { id } = await call('run-agent', 202, { query: { ...query, execMode: 'async' }, body })
-  const message = JSON.stringify({ executionId: id, organizationId })
-  await handlers['process-execution'](toSqsEvent({ body: message, receiptHandle: 'r' }), toContext(900_000))
+  await run({ executionId: id })
   const params = { name: version.slug, arguments: body, _meta: { useCache: true } }
   await call('serve-mcp', 200, modernRequest('tools/call', params))
 }
@@ -581,8 +536,7 @@ async function approve() {
   await call('decide-approval', 200, options)
   const repeated = { executionId: id, approvalId: approval.id, ...decision }
   await callTool('decide_approval', repeated)
-  const message = JSON.stringify({ executionId: id, organizationId, wakes: true })
-  await handlers['process-execution'](toSqsEvent({ body: message, receiptHandle: 'r' }), toContext(900_000))
+  await run({ executionId: id, wakes: true })
   expect((await call('get-execution', 200, { id })).status).toBe('SUCCESS')
 }
 
@@ -617,22 +571,19 @@ async function resume() {
     input: { text: 'again' },
     lease: { owner: system.newId(), expiresAt: Date.now() - 1 },
   })
-  const body = JSON.stringify({ executionId: id, organizationId })
-  await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(900_000))
+  await run({ executionId: id })
   expect((await call('get-execution', 200, { id })).output).toEqual({ text: 'again' })
 }
 
 /** A runner without time left requeues its execution. process-dead-letter requeues it and ends an overdue one. */
 async function requeueAndEnd() {
   const { id } = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: large } })
-  const body = JSON.stringify({ executionId: id, organizationId })
-  await handlers['process-execution'](toSqsEvent({ body, receiptHandle: 'r' }), toContext(0))
+  await run({ executionId: id }, 0)
   expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
-  await handlers['process-dead-letter'](toSqsEvent({ body }), {})
+  await bury(id)
   expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
   const overdue = await createExecution(DEADLINE_MS)
-  const deadLetter = JSON.stringify({ executionId: overdue, organizationId })
-  await handlers['process-dead-letter'](toSqsEvent({ body: deadLetter }), {})
+  await bury(overdue)
   expect((await call('get-execution', 200, { id: overdue })).status).toBe('ERROR')
 }
 
@@ -669,8 +620,7 @@ async function endFamilies() {
 
   const overdue = await createExecution(DEADLINE_MS)
   const open = await childOf(overdue)
-  const body = JSON.stringify({ executionId: overdue, organizationId })
-  await handlers['process-dead-letter'](toSqsEvent({ body }), {})
+  await bury(overdue)
   expect((await call('get-execution', 200, { id: open })).error.code).toBe('Cancelled')
 
   // Ended by the deletion of its parent.
@@ -689,19 +639,13 @@ async function endLimited() {
   const given = { ...NO_LIMITS, maxOpenExecutions: 1, queueWhenFull: true, updatedAt }
   await limits.put({ ...key, limits: given })
   const owner = { tenantId: key.subject.id, limits: [key.subject] }
-  const endings = [
-    (id: string) => call('cancel-execution', 200, { id }),
-    (executionId: string) => {
-      const body = JSON.stringify({ executionId, organizationId })
-      return handlers['process-dead-letter'](toSqsEvent({ body }), {})
-    },
-  ]
+  const endings = [(id: string) => call('cancel-execution', 200, { id }), bury]
   for (const end of endings) {
     const executionId = await createExecution(DEADLINE_MS, owner)
     const next = await createExecution(0, owner)
     await limits.takeSlot({ ...key, max: 1, executionId, now: Date.now() })
-    const run = { organizationId, executionId: next, tenantId: owner.tenantId, createdAt: updatedAt }
-    await limits.enterQueue({ subject: key.subject, run })
+    const queued = { organizationId, executionId: next, tenantId: owner.tenantId, createdAt: updatedAt }
+    await limits.enterQueue({ subject: key.subject, run: queued })
     await end(executionId)
     expect(await limits.hasSlot({ ...key, executionId: next })).toBe(true)
     expect(await limits.listQueue({ ...key, limit: 1 })).toEqual([])
@@ -731,6 +675,17 @@ const toSqsEvent = (...messages: object[]) => ({
     ...message,
   })),
 })
+
+/** Lets the runner process messages. `ms`: until its timeout. */
+const run = (message: object, ms = 900_000) => {
+  const body = JSON.stringify({ organizationId, ...message })
+  return handlers['process-execution'](toSqsEvent({ body }), toContext(ms))
+}
+
+const bury = (executionId: string) => {
+  const body = JSON.stringify({ executionId, organizationId })
+  return handlers['process-dead-letter'](toSqsEvent({ body }), {})
+}
 
 const toContext = (ms: number) => ({ getRemainingTimeInMillis: () => ms })
 
