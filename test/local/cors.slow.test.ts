@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { createClient } from '../support/service/client.ts'
-import { type Service, startService } from '../support/service/start-service.ts'
+import type { Service } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 
 const services = temporaryServices()
@@ -48,15 +48,6 @@ describe('CORS_ORIGINS', () => {
     expect(run.headers.get('vary')).toBe('Origin')
   })
 
-  it.each([
-    [401, '/v1/agents'],
-    [404, '/v1/nowhere'],
-  ])('lets them read errors of the gateway, too: %i', async (status, path) => {
-    const response = await createClient(service.url, null)('GET', path, from('https://app.example'))
-    expect(response.status).toBe(status)
-    expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example')
-  })
-
   it('allows no other origin', async () => {
     const call = createClient(service.url, org.token)
     const preflight = from('https://other.example', { 'Access-Control-Request-Method': 'GET' })
@@ -67,14 +58,4 @@ describe('CORS_ORIGINS', () => {
     ])
       expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
-})
-
-const rejected = ['app.example', 'https://app.example/path', '*, https://app.example']
-
-it.each(rejected)('npm start rejects CORS_ORIGINS=%s', async (origins) => {
-  await expect(
-    startService({ dataDir: services.newFolder(), environment: { CORS_ORIGINS: origins } }),
-  ).rejects.toThrow(
-    /CORS_ORIGINS must be \* or a comma-separated list of origins, such as https:\/\/app\.example\./,
-  )
 })

@@ -17,17 +17,14 @@ describe('readLocalSettings', () => {
     expect(warningsOf({ HOST })).toEqual([])
   })
 
-  it.each([
-    'dev',
-    'secret-token',
-    'a'.repeat(60),
-    '12345678901234567890123456',
-    'abcdefghijklmnopqrstuvwxyz',
-  ])('warns of DEV_TOKEN=%s, without showing it', (token) => {
-    const warnings = warningsOf({ DEV_TOKEN: token })
-    expect(warnings).toEqual([expect.stringContaining('DEV_TOKEN can be guessed')])
-    expect(warnings.join()).not.toContain(token)
-  })
+  it.each(['secret-token', 'a'.repeat(60), 'abcdefghijklmnopqrstuvwxyz'])(
+    'warns of DEV_TOKEN=%s, without showing it',
+    (token) => {
+      const warnings = warningsOf({ DEV_TOKEN: token })
+      expect(warnings).toEqual([expect.stringContaining('DEV_TOKEN can be guessed')])
+      expect(warnings.join()).not.toContain(token)
+    },
+  )
 
   it('does not warn of random tokens', () => {
     const { text } = newToken({ system, organizationId: 'a', name: 'a', createdBy: 'a', lifetimeMs: null })
@@ -75,18 +72,14 @@ describe('readLocalSettings', () => {
       'PORT is "65536"; it must be an integer between 0 and 65535 (0 selects any free port).',
     ],
     ['LEASE_SECONDS', '007', 'LEASE_SECONDS is "007"; it must be an integer from 1 to 9,999,999.'],
-    ['RETRY_BACKOFF_MS', '0', 'RETRY_BACKOFF_MS is "0"; it must be an integer from 1 to 9,999,999.'],
     ['HTTP_PUBLISHING', 'of', 'HTTP_PUBLISHING is "of"; it must be on or off.'],
-    ['MODEL_PRICES', '{"openai/x":1}', /^Invalid MODEL_PRICES: "openai\/x" must have a price: /],
     ['MODEL_ENDPOINTS', '{"groq":{"apiKey":"sk-1"}}', /^Invalid MODEL_ENDPOINTS: "groq\.baseUrl" must be/],
     [
       'POWERTOOLS_LOG_LEVEL',
       'loud',
       /^POWERTOOLS_LOG_LEVEL is "loud"; it must be one of TRACE, DEBUG, INFO, /,
     ],
-    ['OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS', 'x', /^OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS is "x"; it must be/],
     ['SQS_ENDPOINT', 'ftp://user:secret@host', /^SQS_ENDPOINT must be an http or https URL\.$/],
-    ['OPENAI_BASE_URL', 'user:secret@host', /^OPENAI_BASE_URL must be an http or https URL\.$/],
   ])('rejects %s=%s', (name, value, message) => {
     expect(() => readLocalSettings({ [name]: value })).toThrow(message)
   })

@@ -1,7 +1,6 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CorsOrigins } from '../../../lib/http/cors.ts'
 import { localFunctions } from '../../../local/gateway/functions.ts'
 import { closeServer, createGateway, listen, urlOf } from '../../../local/gateway/gateway.ts'
 
@@ -23,7 +22,7 @@ const stubProvider = (scopes: unknown = { claim: 'scope' }) => {
 type Answer = { status: number | undefined; headers: IncomingHttpHeaders; body: string; json: unknown }
 
 /** A gateway that accepts no token. Sends any header, also those that `fetch` sets itself. */
-async function serve(options: { publicUrl?: string; corsOrigins?: CorsOrigins } = {}) {
+async function serve(options: { publicUrl?: string } = {}) {
   const authorizer = async () => {
     throw new Error('Unauthorized')
   }
@@ -83,11 +82,6 @@ describe('the metadata of protected resources', () => {
       })
   })
 
-  it('needs no token and ignores an invalid one', async () => {
-    const { send } = await serve()
-    expect((await send('GET', OF_MCP, { Authorization: 'Bearer x' })).status).toBe(200)
-  })
-
   it.each([ROOT, OF_MCP])(
     '%s: HEAD has no body, other methods and query parameters are rejected',
     async (path) => {
@@ -98,20 +92,6 @@ describe('the metadata of protected resources', () => {
       expect(query).toMatchObject({ status: 400, json: { code: 'InvalidQueryParameter' } })
     },
   )
-
-  it.each([`${ROOT}/v1`, `${ROOT}/v1/agents`, `${ROOT}//v1/mcp`, `${ROOT}/v1/mcp/x`])(
-    'there is none of %s',
-    async (path) => {
-      const { send } = await serve()
-      expect((await send('GET', path)).status).toBe(404)
-    },
-  )
-
-  it('registering is for the identity provider', async () => {
-    const { send } = await serve()
-    const { status, body } = await send('POST', '/register')
-    expect([status, body.includes('OAuth')]).toEqual([404, false])
-  })
 })
 
 describe('the URLs of a service', () => {
@@ -120,14 +100,9 @@ describe('the URLs of a service', () => {
   const FORGED: Record<string, string>[] = [
     { Host: 'evil.example' },
     { Host: 'evil.example:{port}' },
-    { Host: 'localhost.evil.example:{port}' },
     { Host: 'localhost:{port}@evil.example' },
-    { Host: 'evil.example#@localhost:{port}' },
-    { Host: 'localhost' },
     { Host: 'localhost:1' },
-    { Host: '127.0.0.2:{port}' },
     { Host: '"><script>' },
-    { Host: '' },
     { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https', 'X-Forwarded-Port': '443' },
     { Forwarded: 'host=evil.example;proto=https' },
     { 'X-Original-Host': 'evil.example', 'X-Forwarded-Prefix': '/evil' },
@@ -147,12 +122,6 @@ describe('the URLs of a service', () => {
     const challenge = challengeOf(await send('POST', '/v1/mcp', given))
     expect(challenge).toContain(`resource_metadata="${url}${OF_MCP}"`)
     expect(challenge).not.toMatch(/evil|script/)
-  })
-
-  it('do not come from the target of a request', async () => {
-    const { url, send } = await serve()
-    const { json } = await send('GET', `http://evil.example${OF_MCP}`)
-    expect(json).toMatchObject({ resource: `${url}/v1/mcp` })
   })
 
   it.each(['localhost', '127.0.0.1', '[::1]'])(
@@ -204,7 +173,6 @@ describe('a challenge', () => {
       { claim: 'scope', values: { 'agents:run': ['run'], all: ['run', 'read'] } },
       'agents:run all',
     ],
-    ['a claim of Entra and Okta', { claim: ['scp'], values: { Agents: ['run', 'read'] } }, 'Agents'],
     ['only what the provider has', { claim: 'scope', values: { r: ['read'] } }, 'r'],
     [
       'no name that would end the header',
@@ -212,8 +180,6 @@ describe('a challenge', () => {
       'r',
     ],
     ['a scope that every provider has, if others do not matter', { claim: 'groups' }, 'openid'],
-    ['the same if all tokens have the same scopes', ['run', 'read'], 'openid'],
-    ['the same for claims within one of that name', { claim: ['scope', 'realm'] }, 'openid'],
     ['a claim of that name within others', { claim: ['realm', 'scope'] }, 'run read'],
   ])('asks for scopes of the provider: %s', async (_, scopes, expected) => {
     stubProvider(scopes)
@@ -238,36 +204,5 @@ describe('a challenge', () => {
     expect(await detailOf(`Bearer aes_${'a'.repeat(43)}`)).toBe(
       `${both}The token does not exist, has expired or was revoked.`,
     )
-  })
-})
-
-describe('pages of other origins', () => {
-  beforeEach(() => stubProvider())
-  const INSPECTOR = 'http://localhost:6274'
-
-  it('read the metadata and the challenge if their origin is allowed, also after a preflight request', async () => {
-    const { send } = await serve({ corsOrigins: [INSPECTOR] })
-    const preflight = await send('OPTIONS', OF_MCP, {
-      Origin: INSPECTOR,
-      'Access-Control-Request-Method': 'GET',
-      'Access-Control-Request-Headers': 'mcp-protocol-version',
-    })
-    expect(preflight).toMatchObject({ status: 204, headers: { 'access-control-allow-origin': INSPECTOR } })
-    expect(preflight.headers['access-control-allow-headers']).toMatch(/MCP-Protocol-Version/)
-    for (const answer of [
-      await send('GET', OF_MCP, { Origin: INSPECTOR }),
-      await send('POST', '/v1/mcp', { Origin: INSPECTOR }),
-    ]) {
-      expect(answer.headers).toMatchObject({ 'access-control-allow-origin': INSPECTOR, vary: 'Origin' })
-      expect(answer.headers['access-control-expose-headers']).toMatch(/WWW-Authenticate/)
-    }
-  })
-
-  it('read nothing otherwise', async () => {
-    const { send } = await serve({ corsOrigins: [INSPECTOR] })
-    for (const Origin of ['http://localhost:6275', 'null', 'https://evil.example']) {
-      const { headers } = await send('GET', OF_MCP, { Origin })
-      expect(headers['access-control-allow-origin']).toBeUndefined()
-    }
   })
 })

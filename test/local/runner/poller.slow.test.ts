@@ -76,10 +76,6 @@ describe('startPoller', () => {
     expect({ left, errors }).toEqual({ left: 0, errors: [] })
     expect(requests('DeleteMessage')).toBe(0)
     expect(requests('DeleteMessageBatch')).toBeLessThan(MESSAGES / 2)
-  })
-
-  it('receives ten messages at a time', async () => {
-    const { requests } = await poll()
     expect(requests('ReceiveMessage')).toBeLessThan(MESSAGES / 2)
   })
 
@@ -211,23 +207,6 @@ async function pollByHand() {
 }
 
 describe('startPoller, with the messages of several organizations', () => {
-  it('starts those of a second organization beside a backlog that does not end', async () => {
-    const { send, running } = await pollByHand()
-    await send('busy', 50)
-    await vi.waitFor(() => expect(running()).toHaveLength(4))
-    await send('other', 1)
-    await vi.waitFor(() => expect(running()).toContain('other 0'))
-    expect(running()).toEqual(['busy 0', 'busy 1', 'busy 2', 'busy 3', 'other 0'])
-  })
-
-  it('is not deceived by a tenant for each message', async () => {
-    const { send, running } = await pollByHand()
-    await send('busy', 50, system.newId)
-    await vi.waitFor(() => expect(running()).toHaveLength(4))
-    await send('other', 1)
-    await vi.waitFor(() => expect(running()).toContain('other 0'))
-  })
-
   it('starts other runs of an organization beside hundreds of lines of its batches, and feeds those', async () => {
     const { send, running, started, end, queue, idOf } = await pollByHand()
     await send('busy', 300, undefined, true)
@@ -253,7 +232,7 @@ describe('startPoller, with the messages of several organizations', () => {
 
   it('gives a free slot to the organization with the fewest messages in process', async () => {
     const { send, running, end, hidden } = await pollByHand()
-    await send('busy', 50)
+    await send('busy', 50, system.newId)
     await vi.waitFor(() => expect(running()).toHaveLength(4))
     await send('other', 3)
     await vi.waitFor(() => expect(hidden()).toBe(46 + 2))
@@ -261,13 +240,6 @@ describe('startPoller, with the messages of several organizations', () => {
     end('busy 0')
     await vi.waitFor(() => expect(running()).toContain('other 1'))
     expect(running()).not.toContain('busy 4')
-  })
-
-  it('hides the messages that wait', async () => {
-    const { send, running, hidden } = await pollByHand()
-    await send('busy', 50)
-    await vi.waitFor(() => expect(running()).toHaveLength(4))
-    await vi.waitFor(() => expect(hidden()).toBe(46))
   })
 
   it('deletes what the sweeper sends again for a message that waits', async () => {

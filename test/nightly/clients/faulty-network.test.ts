@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
+import { collect } from '../../clients/typescript/collect.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { SCHEDULED, scheduledFaults } from '../../support/proxy/fault-schedule.ts'
 import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
-import { collect } from './collect.ts'
 
 const RUNS = 1_000
 const CONCURRENT = 20
