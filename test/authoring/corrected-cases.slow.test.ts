@@ -143,32 +143,6 @@ describe('the recording of a corrected execution', () => {
     expect(read('agents/leaks/cases.yaml') + read(`agents/leaks/recordings/${name}.yaml`)).not.toContain(JWT)
     expect(await replay('leaks')).toMatchObject({ passed: 1, failed: 0 })
   })
-
-  it('may have secrets that cannot be read here: the question and JSON name them', async () => {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a secret reference
-    const headers = { Authorization: 'Bearer ${secret:CRM_KEY}' }
-    const tool = httpTool(server, 'look_up', '/things/{id}')
-    await publish('keyed', modelAgent([{ ...tool, http: { ...tool.http, headers } }]))
-    await runCorrected('keyed', [answerOf('One.')], { question: 'Why?' })
-    const { stderr } = await cli.run(['cases', 'add', 'keyed', '--corrected'])
-    expect(stderr).toContain('\nNot masked, because they cannot be read here: the secrets CRM_KEY.\n')
-    expect((await add('keyed')).unmasked).toEqual(['CRM_KEY'])
-  })
-
-  it('repeats an error that follows from the responses, and is left out for others', async () => {
-    await publish('fails', modelAgent())
-    const wrong = { calls: [finalAnswer({ answer: 1 })] }
-    await runCorrected('fails', [wrong, wrong, wrong], { question: 'Wrong?', code: 1 })
-    const failed = { status: 400, message: 'Bad request' }
-    await runCorrected('fails', [failed], { question: 'Failed?', code: 1 })
-    const [second, first] = (await add('fails')).agents[0].cases
-    const reason = 'it ended with ModelFailed, which does not follow from its responses'
-    expect(second).toMatchObject({ isRecorded: false, reason })
-    expect(first).toMatchObject({ isRecorded: true })
-    const { cases } = await replay('fails', 1)
-    const [passed] = cases.filter((each: { passed: boolean }) => each.passed)
-    expect(passed).toMatchObject({ name: first.name, runs: [{ error: { code: 'OutputSchemaMismatch' } }] })
-  })
 })
 
 describe('the options of cases add', () => {

@@ -38,14 +38,6 @@ describe('check and publish', () => {
     })
   })
 
-  it('prints nothing of what the code prints when it is loaded, and keeps this process as it is', async () => {
-    const code = `console.log('hello'); process.stdout.write('raw'); process.env.NAME = 'x'; process.exitCode = 7\n${EXPORT}`
-    cli.write(inFolder('loaded', { ...greeter('x'), 'agent.ts': code }))
-    const { code: exit, stdout, stderr } = await cli.run(['check', 'loaded', '--no-types'])
-    expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: 'loaded is valid.\n', stderr: '' })
-    expect(process.env.NAME).toBeUndefined()
-  })
-
   it('warns about variables that are unset, also if the code needs them', async () => {
     const code = `if (!process.env.GREETING) throw new Error('no greeting')\n${EXPORT}`
     cli.write(inFolder('loaded', { ...greeter('x', 'env: [GREETING]'), 'agent.ts': code }))

@@ -12,14 +12,6 @@ describe('--record and --replay', () => {
   const lookUp = (id: string) => ({ name: 'look_up', input: { id } })
   const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
 
-  it('does not pass an expected error that is only a missing recording', async () => {
-    const cases = '- { name: refuses, input: { question: Why? }, expect: { error: ModelFailed } }\n'
-    cli.write(inFolder('missing', { 'agent.md': modelAgent(), 'cases.yaml': cases }))
-    expect(await cli.json(['test', 'missing', '--replay'], { code: 1, environment: OFFLINE })).toMatchObject({
-      failed: 1,
-    })
-  })
-
   it('runs the agents that an agent calls, and records their models, also in parallel', async () => {
     const asks = modelAgent([{ name: 'ask', agent: 'callee' }])
     cli.write({ 'callee/agent.md': modelAgent([httpTool(server, 'look_up', '/things/{id}')]) })
@@ -39,39 +31,6 @@ describe('--record and --replay', () => {
       environment: OFFLINE,
     })
     expect(cases[0]).toMatchObject({ passed: true, runs: Array(10).fill({ failures: [] }) })
-  })
-
-  it('decides on the calls of tools that need an approval', async () => {
-    const tools = [{ ...httpTool(server, 'look_up', '/things/{id}'), approval: true }]
-    const expected = 'expect: { equals: { answer: Because. } }'
-    const cases = [
-      'approvals: { look_up: [approve, { decision: reject, note: no }] }',
-      'approvals: { look_up: [{ decision: approve, input: { id: c } }, timeout] }',
-      'approvals: { look_up: { decision: approve, input: { id: 3 } } }',
-    ].map((given, index) => `- { name: c${index}, input: { question: Why? }, ${given}, ${expected} }\n`)
-    cli.write(inFolder('approved', { 'agent.md': modelAgent(tools), 'cases.yaml': cases.join('') }))
-    const environment = environmentOf(({ history }) =>
-      history.some(({ type }) => type === 'result') ? answer : { calls: [lookUp('a'), lookUp('b')] },
-    )
-    const calls = server.calls.length
-    const recorded = await cli.json(['test', 'approved', '--record'], { environment, code: 1 })
-    expect(recorded.cases.map(({ passed }: { passed: boolean }) => passed)).toEqual([true, true, false])
-    expect(recorded.cases[2].runs[0].failures).toEqual([
-      {
-        pointer: '',
-        message: expect.stringMatching(
-          /^the approval "look_up" refuses what the case answers: \/input\/id must be a string/,
-        ),
-      },
-    ])
-    expect(
-      server.calls
-        .slice(calls)
-        .map(({ path }) => path)
-        .sort(),
-    ).toEqual(['/things/a', '/things/c'])
-    const replayed = ['test', 'approved', '--replay', '--case', 'c0', '--case', 'c1', '--repeat', '2']
-    expect(await cli.json(replayed, { environment: OFFLINE })).toMatchObject({ passed: 2, failed: 0 })
   })
 
   it('replays the tools of an MCP server without connecting to it', async () => {

@@ -139,8 +139,8 @@ describe('a tool that fails', () => {
     expect(await cli.json(['test', 'failing-tool'], { environment })).toMatchObject({ passed: 1 })
   })
 
-  it.each(['may-fail', 'fails'])('passes if expect.tools says %s, also in a replay', async (ending) => {
-    write('allowed', `, tools: { look_up: ${ending} }`)
+  it('passes if expect.tools says so, also in a replay', async () => {
+    write('allowed', `, tools: { look_up: may-fail }`)
     const recorded = ['test', 'allowed', '--record']
     const report = await cli.json(recorded, { environment: environmentOf(script) })
     expect(report.cases[0].runs[0].failedCalls).toEqual(
@@ -149,13 +149,6 @@ describe('a tool that fails', () => {
     expect(await cli.json(['test', 'allowed', '--replay'], { environment: OFFLINE })).toMatchObject({
       passed: 1,
     })
-  })
-
-  it('has to fail if expect.tools says so', async () => {
-    write('required', ', tools: { look_up: fails, other: may-fail }')
-    const environment = { ...environmentOf(script), SHOP_KEY: 'key-of-the-shop' }
-    const { stdout } = await cli.run(['test', 'required'], { environment })
-    expect(stdout).toContain('    expected the tool look_up to fail, but none of its calls did\n')
   })
 })
 

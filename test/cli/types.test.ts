@@ -14,55 +14,22 @@ beforeAll(async () => {
   await cli.json(['publish', 'a-draft', '--draft', '--no-types'])
 })
 
-const TYPES = `// Written by \`agents types\`: run it again after a publish.
-
-export type GreetSomeoneInput = {
-  /** Whom to greet. */
-  name: string
-}
-
-export type GreetSomeoneOutput = {
-  said: string
-}
-
-/** The agents by slug, for \`new Client<Agents>(…)\`. */
-export type Agents = {
-  /** Greets by name. */
-  'greet-someone': {
-    input: GreetSomeoneInput
-    output: GreetSomeoneOutput
-  }
-}
-`
-
-const PYTHON_TYPES = `# Written by \`agents types\`: run it again after a publish.
-from __future__ import annotations
-
-from typing import Any, Literal, NoReturn, NotRequired, TypeAlias, TypedDict
-
-
-class GreetSomeoneInput(TypedDict):
-    # Whom to greet.
-    name: str
-
-
-class GreetSomeoneOutput(TypedDict):
-    said: str
-`
-
 describe('types', () => {
   it('writes the types of published agents to a file', async () => {
     const { code, stdout } = await cli.run(['types', '--out', 'agents.ts'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Wrote the types of 1 agent to agents.ts.\n' })
     const text = readFileSync(join(cli.folder, 'agents.ts'), 'utf8')
-    expect(text).toBe(TYPES)
+    expect(text).toContain('  /** Whom to greet. */\n  name: string\n')
+    expect(text).toContain("  'greet-someone': {\n    input: GreetSomeoneInput\n")
+    expect((await cli.run(['types'])).stdout).toBe(text)
     expect(await typeCheck(text)).toBe('')
   })
 
   it('writes Python with --python', async () => {
     const written = await cli.json(['types', '--python', '--out', 'agent_types.py'])
     expect(written).toEqual({ agents: ['greet-someone'], file: 'agent_types.py' })
-    expect(readFileSync(join(cli.folder, 'agent_types.py'), 'utf8')).toBe(PYTHON_TYPES)
+    const text = readFileSync(join(cli.folder, 'agent_types.py'), 'utf8')
+    expect(text).toContain('class GreetSomeoneOutput(TypedDict):\n    said: str\n')
   })
 
   it('reads a service over HTTP, without archived agents', async () => {

@@ -79,24 +79,6 @@ describe('publishFolder', () => {
     expect((await currentVersion())?.id).toBe(first?.id)
   })
 
-  it('leaves the current version if it requires a trial, and says how to replace it', async () => {
-    const gated = (title: string) =>
-      document(title).replace('code: true', 'code: true\nexecution: { promotion: { require: trial } }')
-    write('agents/one/agent.md', gated('One'))
-    expect(await publish()).toEqual(published())
-    const first = await currentVersion()
-    write('agents/one/agent.md', document('Two'))
-    const path = join(folder, 'agents', 'one')
-    for (let start = 0; start < 2; start++) {
-      const { agents } = await publish()
-      expect(agents).toEqual([{ folder: path, problems: [expect.stringContaining('requires a trial')] }])
-      expect(JSON.stringify(agents)).toContain(`promote ${slug} --trial <id>`)
-    }
-    expect((await currentVersion())?.id).toBe(first?.id)
-    write('agents/one/agent.md', gated('One'))
-    expect((await publish()).agents).toEqual([{ slug, isNew: false }])
-  })
-
   it('reports an invalid folder at every start, keeps its last version, and publishes the others', async () => {
     await publish()
     mkdirSync(join(folder, 'agents', 'two'))

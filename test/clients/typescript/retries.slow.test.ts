@@ -203,13 +203,6 @@ describe('maxRetries', () => {
     expect(error.cause).toBeInstanceOf(Error)
     expect(requests).toHaveLength(4)
   })
-
-  it('turns retries off with 0', async () => {
-    const busy = problem(429, 'TooManyRequests', {}, { 'Retry-After': '0' })
-    const { client, requests } = await scriptedService([busy], { maxRetries: 0 })
-    expect((await errorOf(client.me())).code).toBe('TooManyRequests')
-    expect(requests).toHaveLength(1)
-  })
 })
 
 describe('wait', () => {
@@ -222,23 +215,9 @@ describe('wait', () => {
       expect.stringMatching(/^wait=\d\d$/),
     ])
   })
-
-  it('pauses where a service does not wait', async () => {
-    const running = json(200, { id: ID, status: 'IN_PROGRESS' }, { 'Retry-After': '60' })
-    const { client, requests } = await scriptedService(Array(50).fill(running), { timeoutMs: 2_500 })
-    expect((await errorOf(client.wait(ID))).code).toBe('ClientTimeout')
-    expect(requests.length).toBeLessThanOrEqual(4)
-  })
 })
 
 describe('the deadline', () => {
-  it('ends a request without a response', async () => {
-    const { client, requests } = await scriptedService([hang])
-    const error = await errorOf(client.run('wait', INPUT, { timeoutMs: 200 }))
-    expect(error.code).toBe('ClientTimeout')
-    await requests[0]?.closed
-  })
-
   it('ends a wait, and tells for what', async () => {
     const running = json(200, { id: ID, status: 'IN_PROGRESS' }, { 'Retry-After': '1' })
     const { client } = await scriptedService([running, running], { timeoutMs: 300 })
@@ -250,11 +229,6 @@ describe('the deadline', () => {
     const { client } = await scriptedService([html(502), hang], { timeoutMs: 500 })
     const error = await errorOf(client.me())
     expect(error).toMatchObject({ code: 'ClientTimeout', cause: { status: 502 } })
-  })
-
-  it('can be infinite', async () => {
-    const { client } = await scriptedService([drop, json(200, OUTPUT)])
-    expect(await client.run('wait', INPUT, { timeoutMs: Number.POSITIVE_INFINITY })).toEqual(OUTPUT)
   })
 })
 
@@ -288,21 +262,6 @@ describe('a signal', () => {
 })
 
 describe('cancelOnAbort', () => {
-  it('cancels the execution that a run waits for', async () => {
-    const running = problem(504, 'ExecutionStillRunning', { executionId: ID })
-    const { client, requests } = await scriptedService([
-      running,
-      hang,
-      json(200, { id: ID, status: 'ERROR' }),
-    ])
-    const controller = new AbortController()
-    const run = client.run('wait', INPUT, { signal: controller.signal, cancelOnAbort: true })
-    await expect.poll(() => requests.length, SOON).toBe(2)
-    controller.abort('enough')
-    await expect(run).rejects.toBe('enough')
-    expect(requests.at(-1)).toMatchObject({ method: 'POST', path: `/v1/agent_executions/${ID}/cancel` })
-  })
-
   it('finds the execution of a run by its key, and works for the deadline too', async () => {
     const record = json(202, { id: ID, status: 'IN_PROGRESS' })
     const { client, requests } = await scriptedService([hang, record, json(200, { id: ID, status: 'ERROR' })])

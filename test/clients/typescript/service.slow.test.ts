@@ -28,18 +28,6 @@ describe('Client', () => {
     expect(ended).toEqual(await client.get(started.id))
   })
 
-  it('passes the parameters of a run', async () => {
-    const version = (await org.publish('echo', { draft: true })).id
-    const parameters = { tenantId: 'täna nt', version, useCache: true, maxAgentSteps: 7 }
-    const { id } = await client.start('echo', { text: 'x' }, parameters)
-    expect(await client.wait(id)).toMatchObject({ tenantId: 'täna nt', versionId: version })
-    const strict = { enforceInputSchema: true }
-    await expect(client.run('echo', { txt: 'x' } as never, strict)).rejects.toMatchObject({
-      code: 'InputSchemaMismatch',
-      errors: [{ path: '/text' }, { path: '/txt' }],
-    })
-  })
-
   it('rejects with why an execution failed', async () => {
     const expected = { code: 'ExecutionFailed', error: { code: 'AgentFailed' } }
     await expect(client.run('failing', { failure: 'throw' })).rejects.toMatchObject(expected)
@@ -54,30 +42,6 @@ describe('Client', () => {
     expect(last?.event === 'done' && last.data.output?.values).toEqual([1, 2, 3])
     const again = await collect(client.events(last?.event === 'done' ? last.data : '', { after: 2 }))
     expect(again.map(({ event }) => event)).toEqual(['status', 'step', 'done'])
-  })
-
-  it('reads lists to their end, and filters them', async () => {
-    const by = await newOrganization()
-    for (const slug of ['echo', 'wait']) await by.publish(slug)
-    const other = new Client<Agents>({ baseUrl: inject('service'), token: by.token })
-    const ids: string[] = []
-    for (let number = 0; number < 5; number++) {
-      ids.unshift((await other.start('echo', { text: `${number}` }, { tenantId: `t ${number % 2}` })).id)
-    }
-    await Promise.all(ids.map((id) => other.wait(id)))
-    await other.run('wait', { seconds: 0 })
-    const idsOf = async (list: AsyncIterable<{ id: string }>) => (await collect(list)).map(({ id }) => id)
-    expect(await idsOf(other.executions({ agent: 'echo', limit: 2 }))).toEqual(ids)
-    expect(await idsOf(other.executions({ tenantId: 't 1', status: 'SUCCESS', limit: 1 }))).toEqual([
-      ids[1],
-      ids[3],
-    ])
-    expect((await collect(other.agents({ limit: 1 }))).map(({ slug }) => slug).sort()).toEqual([
-      'echo',
-      'wait',
-    ])
-    const { currentVersionId } = await other.agent('echo')
-    expect(await idsOf(other.versions('echo'))).toEqual([currentVersionId])
   })
 
   it('publishes, promotes, archives and restores', async () => {

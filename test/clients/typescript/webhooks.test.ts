@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Client, parseWebhook } from '../../../clients/typescript/src/index.ts'
 import { newSecret, signWebhook } from '../../../lib/engine/notifications/sign-webhook.ts'
@@ -78,8 +77,6 @@ describe('parseWebhook', () => {
       'a signature of another version',
       { headers: { ...headers, 'webhook-signature': signature.replace('v1', 'v2') } },
     ],
-    ['no Base64', { headers: { ...headers, 'webhook-signature': 'v1,dawfeoifkpqwoekfpqoekf' } }],
-    ['a signature without SHA-256', { headers: { ...headers, 'webhook-signature': `v1,${sha1(headers)}` } }],
   ])('rejects %s', async (_, { body = BODY, headers: sent = headers, secret = SECRET }: Changed) => {
     expect(await reasonOf(parseWebhook(body, sent, secret))).toBe('signature')
   })
@@ -87,17 +84,11 @@ describe('parseWebhook', () => {
   it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])(
     'rejects a request without %s',
     async (name) => {
-      for (const value of [undefined, '', []]) {
-        const error = await parseWebhook(BODY, { ...headers, [name]: value }, SECRET).catch(
-          (thrown) => thrown,
-        )
-        expect(error).toMatchObject({
-          name: 'InvalidWebhook',
-          code: 'InvalidWebhook',
-          reason: 'headers',
+      for (const value of [undefined, '', []])
+        await expect(parseWebhook(BODY, { ...headers, [name]: value }, SECRET)).rejects.toMatchObject({
+          ...{ name: 'InvalidWebhook', code: 'InvalidWebhook', reason: 'headers' },
           detail: `The header ${name} is missing.`,
         })
-      }
     },
   )
 
@@ -126,10 +117,6 @@ describe('parseWebhook', () => {
     )
   })
 
-  it('throws a TypeError for a body that was parsed already', async () => {
-    await expect(parseWebhook(EVENT as unknown as string, headers, SECRET)).rejects.toThrow(TypeError)
-  })
-
   it('works in Node 18, which has no global crypto', async () => {
     vi.stubGlobal('crypto', undefined)
     try {
@@ -151,9 +138,3 @@ describe('parseWebhook', () => {
 })
 
 type Changed = { body?: string; headers?: Record<string, string>; secret?: string }
-
-function sha1(sent: Record<string, string>): string {
-  const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64')
-  const content = `${sent['webhook-id']}.${sent['webhook-timestamp']}.${BODY}`
-  return createHmac('sha1', key).update(content).digest('base64')
-}

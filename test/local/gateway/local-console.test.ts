@@ -92,24 +92,6 @@ describe('openLocalConsole', () => {
     expect(readdirSync(folder)).toEqual([basename(dirname(files))])
   })
 
-  it('services that build at the same time use one build, and leave no other', async () => {
-    const { open, build, folder } = newService()
-    let begun = 0
-    let release = () => {}
-    const all = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    const slowly = async (to: string) => {
-      if (++begun === 5) release()
-      await all
-      await build(to)
-    }
-    const opened = await Promise.all(Array.from({ length: 5 }, () => open({ build: slowly })))
-    expect(new Set(opened).size).toBe(1)
-    expect(read(opened[0] ?? '')).toMatch(/^build [1-5]$/)
-    expect(readdirSync(folder)).toHaveLength(1)
-  })
-
   it('a build that fails leaves nothing, and the next request builds again', async () => {
     const { open, folder, write } = newService()
     const fail = async (to: string) => {

@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { CorsOrigins } from '../../../lib/http/cors.ts'
 import { localFunctions } from '../../../local/gateway/functions.ts'
 import { closeServer, createGateway, listen, urlOf } from '../../../local/gateway/gateway.ts'
 
@@ -14,15 +15,18 @@ afterEach(async () => {
   vi.unstubAllEnvs()
 })
 
-const stubProvider = (scopes: unknown = { claim: 'scope' }) => {
+const stubProvider = () => {
   vi.stubEnv('OIDC_ISSUER', ISSUER)
-  vi.stubEnv('OIDC_MAPPING', JSON.stringify({ organization: crypto.randomUUID(), scopes }))
+  vi.stubEnv(
+    'OIDC_MAPPING',
+    JSON.stringify({ organization: crypto.randomUUID(), scopes: { claim: 'scope' } }),
+  )
 }
 
 type Answer = { status: number | undefined; headers: IncomingHttpHeaders; body: string; json: unknown }
 
 /** A gateway that accepts no token. Sends any header, also those that `fetch` sets itself. */
-async function serve(options: { publicUrl?: string } = {}) {
+async function serve(options: { publicUrl?: string; corsOrigins?: CorsOrigins } = {}) {
   const authorizer = async () => {
     throw new Error('Unauthorized')
   }
@@ -48,12 +52,6 @@ async function serve(options: { publicUrl?: string } = {}) {
 const challengeOf = ({ headers }: Answer) => headers['www-authenticate']
 
 describe('without an identity provider', () => {
-  it.each([ROOT, OF_MCP])('%s does not exist', async (path) => {
-    const { send } = await serve()
-    const answer = await send('GET', path)
-    expect(answer).toMatchObject({ status: 404, json: { code: 'RouteNotFound' } })
-  })
-
   it('a challenge names nothing but the scheme, and registering says that there is no sign-in', async () => {
     const { send } = await serve()
     expect(challengeOf(await send('POST', '/v1/mcp'))).toBe('Bearer')
@@ -81,17 +79,6 @@ describe('the metadata of protected resources', () => {
         },
       })
   })
-
-  it.each([ROOT, OF_MCP])(
-    '%s: HEAD has no body, other methods and query parameters are rejected',
-    async (path) => {
-      const { send } = await serve()
-      expect(await send('HEAD', path)).toMatchObject({ status: 200, body: '' })
-      expect(await send('POST', path)).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
-      const query = await send('GET', `${path}?resource=https://evil.example`)
-      expect(query).toMatchObject({ status: 400, json: { code: 'InvalidQueryParameter' } })
-    },
-  )
 })
 
 describe('the URLs of a service', () => {
@@ -166,43 +153,46 @@ describe('a challenge', () => {
       expect([wrong.status, challengeOf(wrong)]).toEqual([401, `Bearer ${error}, ${parameters}`])
     }
   })
+})
 
-  it.each([
-    [
-      'names of the provider',
-      { claim: 'scope', values: { 'agents:run': ['run'], all: ['run', 'read'] } },
-      'agents:run all',
-    ],
-    ['only what the provider has', { claim: 'scope', values: { r: ['read'] } }, 'r'],
-    [
-      'no name that would end the header',
-      { claim: 'scope', values: { 'a"b': ['run'], "a'b": ['run'], 'a b': ['run'], r: ['read'] } },
-      'r',
-    ],
-    ['a scope that every provider has, if others do not matter', { claim: 'groups' }, 'openid'],
-    ['a claim of that name within others', { claim: ['realm', 'scope'] }, 'run read'],
-  ])('asks for scopes of the provider: %s', async (_, scopes, expected) => {
-    stubProvider(scopes)
-    const { send } = await serve()
-    expect(challengeOf(await send('POST', '/v1/mcp'))).toContain(` scope="${expected}", `)
-    const { json } = await send('GET', OF_MCP)
-    expect(json).toMatchObject({ scopes_supported: expected.split(' ') })
+describe('pages of other origins', () => {
+  beforeEach(() => stubProvider())
+  const INSPECTOR = 'http://localhost:6274'
+
+  it('read the metadata and the challenge if their origin is allowed, after a preflight request', async () => {
+    const { send } = await serve({ corsOrigins: ['https://app.example', INSPECTOR] })
+    const preflight = { Origin: INSPECTOR, 'Access-Control-Request-Method': 'GET' }
+    const allowed = { 'access-control-allow-origin': INSPECTOR, vary: 'Origin' }
+    expect(await send('OPTIONS', OF_MCP, preflight)).toMatchObject({
+      status: 204,
+      headers: {
+        ...allowed,
+        'access-control-allow-methods': 'GET, HEAD',
+        'access-control-allow-headers':
+          'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+        'access-control-max-age': '7200',
+      },
+    })
+    for (const [method, path, status] of [
+      ['GET', OF_MCP, 200],
+      ['POST', '/v1/mcp', 401],
+      ['GET', '/v1/nowhere', 404],
+    ] as const) {
+      const answer = await send(method, path, { Origin: INSPECTOR })
+      expect(answer).toMatchObject({ status, headers: allowed })
+      expect(answer.headers['access-control-expose-headers']).toMatch(/X-Execution-Id.*WWW-Authenticate/)
+    }
   })
 
-  it('comes with a text that names both kinds of tokens, and what is wrong', async () => {
-    stubProvider()
-    const { send } = await serve()
-    const detailOf = async (header: string) =>
-      ((await send('GET', '/v1/me', { Authorization: header })).json as { detail: string }).detail
-    const both = `Send an API token, or an access token of ${ISSUER}, in the header "Authorization: Bearer <token>". `
-    expect(await detailOf('Bearer eyJ9.eyJ9.c2ln')).toBe(
-      `${both}The access token is invalid or has expired, or it is not for this service.`,
-    )
-    expect(await detailOf('Bearer x')).toBe(
-      `${both}What the header contains does not look like a token: "aes_" and 43 letters and digits, or a JSON Web Token.`,
-    )
-    expect(await detailOf(`Bearer aes_${'a'.repeat(43)}`)).toBe(
-      `${both}The token does not exist, has expired or was revoked.`,
-    )
+  it('read nothing otherwise', async () => {
+    const { send } = await serve({ corsOrigins: [INSPECTOR] })
+    for (const [method, Origin] of [
+      ['GET', 'http://localhost:6275'],
+      ['GET', 'null'],
+      ['OPTIONS', 'https://evil.example'],
+    ] as const) {
+      const { headers } = await send(method, OF_MCP, { Origin, 'Access-Control-Request-Method': 'GET' })
+      expect(headers['access-control-allow-origin']).toBeUndefined()
+    }
   })
 })
