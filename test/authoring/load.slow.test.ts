@@ -82,18 +82,6 @@ describe('check and publish', () => {
       'shop/agent.md:14:1: tools.get_order: warning: the secret SHOP_KEY is not set in this environment',
       'shop/agent.md:6:1: model: warning: Cannot use the model openai/gpt-5: the environment variable OPENAI_API_KEY is not set.',
     ])
-    const MODEL_ENDPOINTS = `{"groq": {"baseUrl": "https://groq.example/v1", "apiKey": "\${secret:GROQ_KEY}"}}`
-    cli.write({
-      'fast/agent.md': document.replace(/model:.*/, 'model: groq/llama').replace(/tools:[\s\S]*?---/, '---'),
-    })
-    expect(
-      (await cli.json(['check', 'fast'], { environment: { ...environment, MODEL_ENDPOINTS } })).warnings,
-    ).toMatchObject([
-      {
-        field: 'model',
-        message: expect.stringContaining('the secret GROQ_KEY of the endpoint groq is not set.'),
-      },
-    ])
     const set = { OPENAI_API_KEY: 'sk-1', SHOP_KEY: 'k', DEFAULT_MODEL: '' }
     expect((await cli.json(['check', 'shop'], { environment: set })).warnings).toEqual([])
     expect((await cli.json(['check', 'plain'], { environment })).warnings).toMatchObject([

@@ -53,17 +53,7 @@ describe('batch', () => {
   it('writes the results to standard output, in order and with all digits', async () => {
     const lines = [succeeded('a', '{"n":12345678901234567890.10}'), succeeded('b')]
     const input = line('a', '{"n":12345678901234567890.10}') + line('b')
-    const options = [
-      '--tenant',
-      'acme',
-      '--strict',
-      '--max-cost',
-      '1',
-      '--max-batch-cost',
-      '5',
-      '--concurrency',
-      '7',
-    ]
+    const options = '--tenant acme --strict --max-cost 1 --max-batch-cost 5 --concurrency 7'.split(' ')
     const { code, stdout, stderr, requests } = await run(
       ['batch', 'echo', '-', ...options],
       [me, created(2), json(200, record(2, { status: 'IN_PROGRESS' }), AT_ONCE), ended(2), results(...lines)],

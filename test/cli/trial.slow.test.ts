@@ -130,21 +130,10 @@ describe('agents trial', () => {
   it('sends every option', async () => {
     const { run, started } = await trialService()
     const version = '01a2003b-9999-76ff-97ee-7005494d15b8'
-    await run(
-      ...['trial', 'triage', '--version', version, '--from', '2026-11-01', '--to', '2026-11-02T10:00:00Z'],
-      ...[
-        '--tenant',
-        'acme',
-        '--corrected',
-        '--tools',
-        'get_order=live',
-        'crm=recorded',
-        '--models',
-        'recorded',
-      ],
-      ...['--steps', 'live', '--ignore', '/a,b/0', '/c~1d', '--max-cost', '0.5', '--concurrency', '5'],
-      ...['--idempotency-key', 'k'],
-    )
+    const options = `--from 2026-11-01 --to 2026-11-02T10:00:00Z --tenant acme --corrected
+      --tools get_order=live crm=recorded --models recorded --steps live --ignore /a,b/0 /c~1d
+      --max-cost 0.5 --concurrency 5 --idempotency-key k`
+    await run('trial', 'triage', '--version', version, ...options.split(/\s+/))
     expect(started()).toMatchObject({ path: expect.stringContaining(version), key: 'k' })
     expect(started()?.body).toEqual({
       from: '2026-11-01T00:00:00Z',

@@ -98,30 +98,41 @@ describe('npm start', () => {
     expect((await createLocalClient(service.url, folder)('GET', '/v1/agents')).status).toBe(200)
   })
 
-  it('restarts its runner when it is killed', async () => {
+  it('restarts its runner when it is killed, and resumes the run that was in progress', async () => {
+    const call = createLocalClient(service.url, folder)
+    const { json } = await call('POST', `${WAIT}?execMode=async`, { body: { seconds: 2 } })
+    const read = async () => (await call('GET', `/v1/agent_executions/${json.id}`)).json
+    await vi.waitUntil(async () => (await read()).startedAt !== null)
     const [runner = 0] = await runnersOf(service)
     process.kill(runner, 'SIGKILL')
     await vi.waitUntil(async () => (await runnersOf(service)).some((pid) => pid !== runner))
-    await runQueued(service, folder)
+    expect(await waitForExecution(call, json.id, 60_000)).toMatchObject({ status: 'SUCCESS' })
   })
 
-  it('leaves no child process running when it is killed, and keeps what it has responded with', async () => {
+  it('leaves no child process running when it is killed, and keeps and continues what it has', async () => {
     const token = readDevToken(folder)
     const call = createClient(service.url, token)
     const [before, agents] = [await call('GET', path), await call('GET', '/v1/agents')]
     const shells = await childrenOf(service.pid, 'dynoxide')
     const databases = (await Promise.all(shells.map((pid) => childrenOf(pid, 'dynoxide')))).flat()
+    const cut = call('POST', WAIT, { body: { seconds: 3 } }).catch(() => 'cut')
+    const listOpen = async () => (await call('GET', '/v1/agent_executions?status=IN_PROGRESS')).json
+    await vi.waitUntil(async () => (await listOpen()).length > 0)
+    const [open] = await listOpen()
     const children = [...(await runnersOf(service)), ...shells, ...databases]
     expect(children.length).toBeGreaterThan(1)
     await service.kill()
+    expect(await cut).toBe('cut')
     await vi.waitUntil(() => !children.some(isAlive))
 
-    service = await start(folder)
+    service = await start(folder, { LEASE_SECONDS: '3' })
     expect(readDevToken(folder)).toBe(token)
     const again = createClient(service.url, token)
     expect((await again('GET', path)).text).toBe(before.text)
     expect((await again('GET', '/v1/agents')).text).toBe(agents.text)
     expect((await again('GET', '/v1/agents/wait/versions')).json).toHaveLength(1)
+    // The sweeper finds the run whose process is gone.
+    expect(await waitForExecution(again, open.id, 60_000)).toMatchObject({ status: 'SUCCESS' })
   })
 
   it('prints no warnings of its libraries, and says only that it stops when nothing is in progress', async () => {
