@@ -71,12 +71,6 @@ describe('cases add', () => {
 `)
   })
 
-  it('expects the error of a run that failed', async () => {
-    await cli.json(['cases', 'add', await run('{"name": ""}', 1)])
-    expect(read()).toContain('    error: AgentFailed\n')
-    expect(await cli.json(['test', 'agents/hello'])).toMatchObject({ passed: 2, failed: 0 })
-  })
-
   it('expects the corrected output, and takes the note as its name', async () => {
     const id = await run('{"name": "Bo"}')
     await correct(id, {

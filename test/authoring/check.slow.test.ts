@@ -31,11 +31,6 @@ describe('init', () => {
       stderr: 'agents/new-code already exists.\n',
     })
   })
-
-  it.each(['Not A Slug', '../escape'])('rejects the slug %s', async (slug) => {
-    expect((await cli.run(['init', slug])).code).toBe(2)
-    expect(existsSync(join(cli.folder, 'agents', slug))).toBe(false)
-  })
 })
 
 describe('check', () => {
@@ -62,14 +57,6 @@ describe('check', () => {
       'typed/cases.yaml:4:3: case 2.name: is used twice: "a"; the names of cases must be unique',
       'typed/cases.yaml:5:3: "a".input: must be an object',
     ])
-    const { error } = await cli.json(['check', 'typed'], { code: 1 })
-    expect(error.problems).toContainEqual({
-      file: 'shared.ts',
-      line: 1,
-      column: 14,
-      field: null,
-      message: "Type 'number' is not assignable to type 'string'.",
-    })
   })
 
   it('compares the default export with the schemas, whatever types it uses', async () => {
@@ -88,15 +75,6 @@ describe('check', () => {
     expect(await cli.json(['list'])).toEqual([])
     expect(await cli.json(['publish', 'mismatch', '--no-types'])).toMatchObject({ slug: 'mismatch' })
     expect((await cli.run(['check', 'mismatch', '--no-types'])).stdout).toBe('mismatch is valid.\n')
-  })
-
-  it('uses the nearest tsconfig.json', async () => {
-    cli.write(inFolder('strict/agent', greeter('Hi')))
-    cli.write({ 'strict/tsconfig.json': '{ "compilerOptions": { "strict": true, "noUnusedLocals": true } }' })
-    cli.write({ 'strict/agent/agent.ts': `const unused = 1\n${greeter('Hi')['agent.ts']}` })
-    expect((await cli.run(['check', 'strict/agent'])).stderr).toContain(
-      "strict/agent/agent.ts:1:7: 'unused' is declared but its value is never read.",
-    )
   })
 
   it('does not check the types of JavaScript', async () => {

@@ -8,8 +8,7 @@ import { inFolder } from '../cli/cli.ts'
 import { finalAnswer, httpTool } from '../support/engine/model-agent.ts'
 import type { Script } from '../support/scripted-model/turn.ts'
 import { withStores } from '../support/tables/with-stores.ts'
-import { serveMcp } from '../tools/kinds/mcp-server.ts'
-import { CASES, modelAgent, OFFLINE, scriptedCases } from './scripted-cases.ts'
+import { modelAgent, OFFLINE, scriptedCases } from './scripted-cases.ts'
 
 const { cli, server, environmentOf } = await scriptedCases()
 const ID = /execution ([0-9a-f-]{36})/
@@ -115,12 +114,6 @@ Write them? Nobody can answer without a terminal: use --yes.
     expect(text).toMatch(/\n2 passed\. 2 still give what was corrected\.\n$/)
   })
 
-  it('adds none twice', async () => {
-    const before = read('agents/asks/cases.yaml')
-    expect(await add(slug)).toEqual({ agents: [], fields: null })
-    expect(read('agents/asks/cases.yaml')).toBe(before)
-  })
-
   it('fails after a change of the agent until it is recorded again, with the correction', async () => {
     cli.write({ 'agents/asks/agent.md': modelAgent(tools, 'Answer the question well.') })
     const changed = await replay(slug, 1)
@@ -150,98 +143,15 @@ describe('the recording of a corrected execution', () => {
     expect(read('agents/leaks/cases.yaml') + read(`agents/leaks/recordings/${name}.yaml`)).not.toContain(JWT)
     expect(await replay('leaks')).toMatchObject({ passed: 1, failed: 0 })
   })
-
-  it('may have secrets that cannot be read here: the question and JSON name them', async () => {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a secret reference
-    const headers = { Authorization: 'Bearer ${secret:CRM_KEY}' }
-    const tool = httpTool(server, 'look_up', '/things/{id}')
-    await publish('keyed', modelAgent([{ ...tool, http: { ...tool.http, headers } }]))
-    await runCorrected('keyed', [answerOf('One.')], { question: 'Why?' })
-    const { stderr } = await cli.run(['cases', 'add', 'keyed', '--corrected'])
-    expect(stderr).toContain('\nNot masked, because they cannot be read here: the secrets CRM_KEY.\n')
-    expect((await add('keyed')).unmasked).toEqual(['CRM_KEY'])
-  })
-
-  it('has no examples that the run learned from', async () => {
-    const document = modelAgent().replace('"title"', '"useDynamicLearning":true,"title"')
-    await publish('learns', document)
-    await runCorrected('learns', [answerOf('One.')], { question: 'Why one?' })
-    const id = await runCorrected('learns', [answerOf('Two.')], { question: 'Why two?' })
-    const organizationId = DEVELOPMENT_ORGANIZATION.id
-    const execution = await withStores(cli.dataDir, (stores) => stores.executions.get({ organizationId, id }))
-    expect(execution?.learnedFrom).toHaveLength(1)
-    await add('learns')
-    expect(await replay('learns')).toMatchObject({ passed: 2, failed: 0 })
-  })
-
-  it('has the declarations of MCP tools, and the results of called agents', async () => {
-    const mcp = await serveMcp()
-    const crm = { name: 'crm', approval: true, mcp: { url: mcp.url, allowedHosts: [mcp.host] } }
-    await publish('callee', modelAgent([{ ...crm, approval: undefined }], 'Call.'))
-    await publish('caller', modelAgent([{ name: 'ask', agent: 'callee' }]))
-    const find = { calls: [{ name: 'crm_find_customer', input: { name: 'Ada' } }] }
-    const script: Script = ({ history, tools }) => {
-      const hasResult = history.some(({ type }) => type === 'result')
-      const isCaller = tools.some(({ name }) => name === 'ask')
-      if (hasResult) return answerOf(isCaller ? 'Outer.' : 'Inner.')
-      return isCaller ? { calls: [{ name: 'ask', input: { question: 'How?' } }] } : find
-    }
-    await runCorrected('caller', script, { question: 'Why?' })
-    const requests = mcp.seen.length
-    const { agents, fields } = await add('caller')
-    expect(agents[0].cases[0]).toMatchObject({ isRecorded: true })
-    expect(fields.declarations).toEqual(['crm'])
-    const { cases } = await replay('caller')
-    expect(cases[0].runs[0]).toMatchObject({ output: { answer: 'Outer.' }, failures: [] })
-    expect(mcp.seen).toHaveLength(requests)
-  })
-
-  it('repeats an error that follows from the responses, and is left out for others', async () => {
-    await publish('fails', modelAgent())
-    const wrong = { calls: [finalAnswer({ answer: 1 })] }
-    await runCorrected('fails', [wrong, wrong, wrong], { question: 'Wrong?', code: 1 })
-    const failed = { status: 400, message: 'Bad request' }
-    await runCorrected('fails', [failed], { question: 'Failed?', code: 1 })
-    const [second, first] = (await add('fails')).agents[0].cases
-    const reason = 'it ended with ModelFailed, which does not follow from its responses'
-    expect(second).toMatchObject({ isRecorded: false, reason })
-    expect(first).toMatchObject({ isRecorded: true })
-    const { cases } = await replay('fails', 1)
-    const [passed] = cases.filter((each: { passed: boolean }) => each.passed)
-    expect(passed).toMatchObject({ name: first.name, runs: [{ error: { code: 'OutputSchemaMismatch' } }] })
-  })
-
-  it('is left out if the version was deleted, and the case is added after those of the file', async () => {
-    await publish('older', modelAgent(), { 'cases.yaml': CASES })
-    cli.write({ 'agents/older/agent.md': modelAgent([], 'Be brief.') })
-    const { versionId } = await cli.json(['publish', 'agents/older', '--no-types', '--draft'])
-    const run = { question: 'Why?' }
-    const executionId = await runCorrected('older', [answerOf('One.')], run, ['--version', versionId])
-    await cli.json(['delete-version', 'older', versionId])
-    const { cases } = (await add('older')).agents[0]
-    const reason = `the version ${versionId} was deleted`
-    expect(cases).toMatchObject([{ executionId, isRecorded: false, reason }])
-    expect(read('agents/older/cases.yaml').startsWith(CASES)).toBe(true)
-    expect(existsSync(join(cli.folder, 'agents/older/recordings'))).toBe(false)
-  })
 })
 
 describe('the options of cases add', () => {
   it.each([
-    [['cases', 'add'], 'missing required argument'],
     [['cases', 'add', 'not-an-id'], 'must be a UUID'],
-    [['cases', 'add', 'asks', '--corrected', '--last', '0'], 'whole number from 1 to 1000'],
     [['cases', 'add', 'asks', '--corrected', '--name', 'a'], 'cannot be used with'],
   ])('%j is wrong usage', async (args, message) => {
     const { code, stderr } = await cli.run(args)
     expect(stderr).toContain(message)
     expect(code).toBe(2)
-  })
-
-  it('without an agent adds those of all that have a folder', async () => {
-    await publish('everywhere', modelAgent())
-    await runCorrected('everywhere', [answerOf('One.')], { question: 'Why?' })
-    const { agents } = await cli.json(['cases', 'add', '--corrected', '--yes'])
-    expect(agents.map(({ slug }: { slug: string }) => slug)).toContain('everywhere')
   })
 })

@@ -78,16 +78,6 @@ describe('recordingOf', () => {
     expect(inOrder(found)).toEqual(inOrder(recorded))
   })
 
-  it('does not exist if the declarations of MCP tools contain a secret', async () => {
-    const mcp = await serveMcp()
-    const tools = [{ name: 'crm', mcp: { url: mcp.url, allowedHosts: [mcp.host] } }]
-    const version = await aModelAgent({ tools, model: scriptModel([answer]).model })
-    const secret = { environment: { NAME: 'find_customer' }, names: ['NAME'] }
-    await expect(recordOn(version, secret)).rejects.toThrow(
-      'the declarations of its MCP tools contain a secret',
-    )
-  })
-
   it('has calls as they were approved, and none that was rejected', async () => {
     const tools = [{ ...httpTool(server, 'look_up', '/things/{id}'), approval: true }]
     const version = await aModelAgent({ tools })

@@ -11,11 +11,6 @@ describe('check and publish', () => {
   it.each([
     ['throws', THROWING, 'loaded/agent.ts:3:17: cannot be loaded: no config'],
     [
-      'throws elsewhere',
-      `import { fail } from '../shared/greeting.ts'\nfail()\n${EXPORT}`,
-      'shared/greeting.ts:3:9: cannot be loaded: elsewhere',
-    ],
-    [
       'exits',
       `process.exit(0)\n${EXPORT}`,
       'loaded/agent.ts:1:9: cannot be loaded: The agent called process.exit(0).',
@@ -25,37 +20,22 @@ describe('check and publish', () => {
       `void Promise.reject(new Error('nobody'))\n${EXPORT}`,
       'loaded/agent.ts:1:21: cannot be loaded: nobody',
     ],
-    ['throws a text', `throw 'text'\n${EXPORT}`, 'loaded/agent.ts:1:1: cannot be loaded: text'],
     [
       'exports something else',
       'export default 42 as unknown as () => { said: string }\n',
       'loaded/agent.ts:1:1: must default-export a function run(input, context)',
     ],
-  ])('reports code that %s when it is loaded, as publish does', async (_, code, problem) => {
+  ])('reports code that %s when it is loaded', async (_, code, problem) => {
     cli.write({
-      'shared/greeting.ts':
-        "export const said: string = 'Hi'\nexport function fail() {\n  throw new Error('elsewhere')\n}\n",
+      'shared/greeting.ts': "export const said: string = 'Hi'\n",
       ...inFolder('loaded', { ...greeter('x'), 'agent.ts': code }),
     })
-    for (const [command, title] of [
-      ['check', 'Check'],
-      ['publish', 'Publish'],
-    ] as const) {
-      const { code: exit, stderr, stdout } = await cli.run([command, 'loaded', '--no-types'])
-      expect({ exit, stdout, stderr }).toEqual({
-        exit: 1,
-        stdout: '',
-        stderr: `${problem}\n${title} failed: 1 problem.\n`,
-      })
-    }
-  })
-
-  it('prints nothing of what the code prints when it is loaded, and keeps this process as it is', async () => {
-    const code = `console.log('hello'); process.stdout.write('raw'); process.env.NAME = 'x'; process.exitCode = 7\n${EXPORT}`
-    cli.write(inFolder('loaded', { ...greeter('x'), 'agent.ts': code }))
-    const { code: exit, stdout, stderr } = await cli.run(['check', 'loaded', '--no-types'])
-    expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: 'loaded is valid.\n', stderr: '' })
-    expect(process.env.NAME).toBeUndefined()
+    const { code: exit, stderr, stdout } = await cli.run(['publish', 'loaded', '--no-types'])
+    expect({ exit, stdout, stderr }).toEqual({
+      exit: 1,
+      stdout: '',
+      stderr: `${problem}\nPublish failed: 1 problem.\n`,
+    })
   })
 
   it('warns about variables that are unset, also if the code needs them', async () => {
@@ -69,9 +49,6 @@ describe('check and publish', () => {
     ])
     const environment = { GREETING: 'Hi' }
     expect((await cli.run(['publish', 'loaded', '--no-types'], { environment })).stderr).toBe('')
-    const throwing = `throw new Error('always')\n${EXPORT}`
-    cli.write({ 'loaded/agent.ts': throwing })
-    expect((await cli.run(['publish', 'loaded', '--no-types'])).code).toBe(1)
   })
 
   it('warns about secrets and models that are not set', async () => {
@@ -104,23 +81,6 @@ describe('check and publish', () => {
     expect(stderr.trimEnd().split('\n')).toEqual([
       'shop/agent.md:14:1: tools.get_order: warning: the secret SHOP_KEY is not set in this environment',
       'shop/agent.md:6:1: model: warning: Cannot use the model openai/gpt-5: the environment variable OPENAI_API_KEY is not set.',
-    ])
-    const MODEL_ENDPOINTS = `{"groq": {"baseUrl": "https://groq.example/v1", "apiKey": "\${secret:GROQ_KEY}"}}`
-    cli.write({
-      'fast/agent.md': document.replace(/model:.*/, 'model: groq/llama').replace(/tools:[\s\S]*?---/, '---'),
-    })
-    expect(
-      (await cli.json(['check', 'fast'], { environment: { ...environment, MODEL_ENDPOINTS } })).warnings,
-    ).toMatchObject([
-      {
-        field: 'model',
-        message: expect.stringContaining('the secret GROQ_KEY of the endpoint groq is not set.'),
-      },
-    ])
-    const unknown = await cli.run(['check', 'fast'], { environment })
-    expect([unknown.code, unknown.stderr]).toEqual([
-      1,
-      expect.stringContaining('"groq/llama" has no known provider'),
     ])
     const set = { OPENAI_API_KEY: 'sk-1', SHOP_KEY: 'k', DEFAULT_MODEL: '' }
     expect((await cli.json(['check', 'shop'], { environment: set })).warnings).toEqual([])

@@ -12,14 +12,6 @@ describe('--record and --replay', () => {
   const lookUp = (id: string) => ({ name: 'look_up', input: { id } })
   const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
 
-  it('does not pass an expected error that is only a missing recording', async () => {
-    const cases = '- { name: refuses, input: { question: Why? }, expect: { error: ModelFailed } }\n'
-    cli.write(inFolder('missing', { 'agent.md': modelAgent(), 'cases.yaml': cases }))
-    expect(await cli.json(['test', 'missing', '--replay'], { code: 1, environment: OFFLINE })).toMatchObject({
-      failed: 1,
-    })
-  })
-
   it('runs the agents that an agent calls, and records their models, also in parallel', async () => {
     const asks = modelAgent([{ name: 'ask', agent: 'callee' }])
     cli.write({ 'callee/agent.md': modelAgent([httpTool(server, 'look_up', '/things/{id}')]) })
@@ -41,62 +33,6 @@ describe('--record and --replay', () => {
     expect(cases[0]).toMatchObject({ passed: true, runs: Array(10).fill({ failures: [] }) })
   })
 
-  it('answers what agents that an agent calls wait for, and replays the run', async () => {
-    const codeAgent = modelAgent().replace('"tools":[]', '"code":true')
-    const code = `export default async ({ question }: { question: string }, context: any) => {
-  await context.sleep('cooling off', 86_400)
-  const { decision } = await context.waitForApproval('refund', { title: question })
-  return { answer: decision + (await context.waitForSignal('paid', { timeoutSeconds: 60 })) }
-}
-`
-    cli.write(inFolder('callee', { 'agent.md': codeAgent, 'agent.ts': code }))
-    const asks = modelAgent([{ name: 'ask', agent: 'callee' }])
-    const given = 'approvals: { refund: [approve, reject] }, signals: { paid: [1] }'
-    const cases = `- { name: asks, input: { question: Why? }, ${given}, expect: { equals: { answer: Because. } } }\n`
-    cli.write(inFolder('caller', { 'agent.md': asks, 'cases.yaml': cases }))
-    const ask = (question: string) => ({ name: 'ask', input: { question } })
-    const environment = environmentOf(({ history }) =>
-      history.every(({ type }) => type !== 'result') ? { calls: [ask('A?'), ask('B?')] } : answer,
-    )
-    const recorded = await cli.json(['test', 'caller', '--record', '--no-types'], { environment })
-    expect(recorded).toMatchObject({ passed: 1, failed: 0 })
-    const replayed = ['test', 'caller', '--replay', '--no-types', '--repeat', '3']
-    expect(await cli.json(replayed, { environment: OFFLINE })).toMatchObject({ passed: 1, failed: 0 })
-  })
-
-  it('decides on the calls of tools that need an approval', async () => {
-    const tools = [{ ...httpTool(server, 'look_up', '/things/{id}'), approval: true }]
-    const expected = 'expect: { equals: { answer: Because. } }'
-    const cases = [
-      'approvals: { look_up: [approve, { decision: reject, note: no }] }',
-      'approvals: { look_up: [{ decision: approve, input: { id: c } }, timeout] }',
-      'approvals: { look_up: { decision: approve, input: { id: 3 } } }',
-    ].map((given, index) => `- { name: c${index}, input: { question: Why? }, ${given}, ${expected} }\n`)
-    cli.write(inFolder('approved', { 'agent.md': modelAgent(tools), 'cases.yaml': cases.join('') }))
-    const environment = environmentOf(({ history }) =>
-      history.some(({ type }) => type === 'result') ? answer : { calls: [lookUp('a'), lookUp('b')] },
-    )
-    const calls = server.calls.length
-    const recorded = await cli.json(['test', 'approved', '--record'], { environment, code: 1 })
-    expect(recorded.cases.map(({ passed }: { passed: boolean }) => passed)).toEqual([true, true, false])
-    expect(recorded.cases[2].runs[0].failures).toEqual([
-      {
-        pointer: '',
-        message: expect.stringMatching(
-          /^the approval "look_up" refuses what the case answers: \/input\/id must be a string/,
-        ),
-      },
-    ])
-    expect(
-      server.calls
-        .slice(calls)
-        .map(({ path }) => path)
-        .sort(),
-    ).toEqual(['/things/a', '/things/c'])
-    const replayed = ['test', 'approved', '--replay', '--case', 'c0', '--case', 'c1', '--repeat', '2']
-    expect(await cli.json(replayed, { environment: OFFLINE })).toMatchObject({ passed: 2, failed: 0 })
-  })
-
   it('replays the tools of an MCP server without connecting to it', async () => {
     const mcp = await serveMcp()
     const tools = [{ name: 'crm', mcp: { url: mcp.url, allowedHosts: [mcp.host] } }]
@@ -107,20 +43,6 @@ describe('--record and --replay', () => {
     expect(await cli.json(['test', 'mcp', '--replay'], { environment: OFFLINE })).toMatchObject({ passed: 1 })
     expect(mcp.seen).toHaveLength(requests)
     expect(readFileSync(join(cli.folder, 'mcp/recordings/asks.yaml'), 'utf8')).toContain('found Ada')
-  })
-
-  it('replays with the model that was recorded, and not with another', async () => {
-    cli.write(inFolder('models', { 'agent.md': modelAgent(), 'cases.yaml': CASES }))
-    const { DEFAULT_MODEL = '', ...environment } = environmentOf([answer])
-    await cli.json(['test', 'models', '--record', '--model', DEFAULT_MODEL], { environment })
-    expect(await cli.json(['test', 'models', '--replay'], { environment: OFFLINE })).toMatchObject({
-      passed: 1,
-    })
-    const { code, stdout } = await cli.run(['test', 'models', '--replay', '--model', 'openai/other'], {
-      environment: OFFLINE,
-    })
-    expect(code).toBe(1)
-    expect(stdout).toContain('Changed: the model')
   })
 
   it('records a refusal, but no temporary error', async () => {

@@ -17,15 +17,6 @@ describe('publish, list, show, versions', () => {
     first = await publish('hello')
   })
 
-  it('publishes a version of the agent', () => {
-    expect(first).toEqual({
-      agentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      versionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      slug: 'hello',
-      status: 'PUBLISHED',
-    })
-  })
-
   it('prints the same records as the API', async () => {
     const shown = await cli.json(['show', 'hello'])
     expect(shown).toMatchObject({
@@ -66,13 +57,6 @@ describe('publish, list, show, versions', () => {
     )
   })
 
-  it('runs the published version', async () => {
-    cli.write({ 'ada.json': '\uFEFF{"name":"Ada"}' })
-    const { code, stdout, stderr } = await cli.run(['run', 'hello', '--input', 'ada.json'])
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '{\n  "said": "Hello Ada"\n}\n' })
-    expect(stderr).toMatch(new RegExp(`^execution [0-9a-f-]{36}, version ${first.versionId}\n$`))
-  })
-
   it('runs the latest version by default, and an older one with --version', async () => {
     cli.write(inFolder('hello', greeter('Hi')))
     const second = await publish('hello')
@@ -83,22 +67,6 @@ describe('publish, list, show, versions', () => {
     expect(ids).toEqual([second.versionId, first.versionId])
   })
 
-  it('suggests a similar slug', async () => {
-    const { error } = await cli.json(['show', 'helo'], { code: 1 })
-    expect(error.code).toBe('AgentNotFound')
-    expect(error.message).toBe(
-      'Agent helo not found in organization Development. Did you mean hello? List agents: npm run agents -- list',
-    )
-    const missing = await cli.run(['run', 'hello', '--input', '-', '--version', first.agentId], {
-      stdin: '{}',
-    })
-    expect(missing).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `Version ${first.agentId} not found for agent hello. List versions: npm run agents -- versions hello\n`,
-    })
-  })
-
   it('resolves paths relative to the folder in which npm was called', async () => {
     cli.write(inFolder('below/here', { ...greeter('Here'), 'agent.ts': 'export default (\n' }))
     const environment = { npm_lifecycle_event: 'agents', INIT_CWD: `${cli.folder}/below`, DATA_DIR: 'data' }
@@ -106,6 +74,17 @@ describe('publish, list, show, versions', () => {
     const { code, stderr } = await cli.run(['publish', 'here'], { environment })
     expect(code).toBe(1)
     expect(stderr).toMatch(/^here\/agent\.ts:2:1: Unexpected end of file\n/)
+  })
+})
+
+describe('an unknown agent or version', () => {
+  it('is an error that suggests a similar slug', async () => {
+    const { error } = await cli.json(['show', 'helo'], { code: 1 })
+    expect(error).toEqual({
+      code: 'AgentNotFound',
+      message:
+        'Agent helo not found in organization Development. Did you mean hello? List agents: npm run agents -- list',
+    })
   })
 })
 
@@ -141,16 +120,12 @@ describe('drafts', () => {
 
   it('is promoted by a publish of the same content, and superseded by one of other content', async () => {
     expect(await publish('wave')).toMatchObject({ versionId: draft.versionId, status: 'PUBLISHED' })
-    expect(await statuses()).toEqual(['current'])
     cli.write(inFolder('wave', greeter('Wink')))
     const next = await publish('wave', '--draft')
     expect(await statuses()).toEqual(['draft', 'current'])
-    expect(await greet('wave')).toBe('Wave Ada')
     expect(await greet('wave', '--version', next.versionId)).toBe('Wink Ada')
     cli.write(inFolder('wave', greeter('Wow')))
     await publish('wave')
     expect(await statuses()).toEqual(['current', 'superseded draft', 'published'])
-    expect(await greet('wave')).toBe('Wow Ada')
-    expect((await cli.json(['show', 'wave'])).draftVersionId).toBeNull()
   })
 })

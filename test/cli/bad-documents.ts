@@ -10,6 +10,14 @@ export type BadFolder = {
 }
 
 const CODE = 'export default () => ({})\n'
+const PROVIDER_LIST = PROVIDERS.join(', ')
+
+/** The first lines of the front matter of each kind. */
+const KINDS: Record<string, string[]> = {
+  code: ['title: T', 'code: true', 'output: {}'],
+  model: ['title: T', 'input: {}', 'output: {}'],
+  bare: [],
+}
 
 /** An agent.md with the given front matter, and a valid agent.ts. */
 const document = (...lines: string[]) => ({
@@ -18,9 +26,305 @@ const document = (...lines: string[]) => ({
 })
 
 /** Valid front matter, followed by the given lines from line 5 on. */
-const withLines = (...lines: string[]) => document('title: T', 'code: true', 'output: {}', ...lines)
+const withLines = (...lines: string[]) => document(...(KINDS.code ?? []), ...lines)
+
+/** Each with its kind and its name, the lines after those of the kind, and the problems, each after an exclamation mark. */
+const DOCUMENTS = `
+code: an unquoted description with a comma
+input: { text: { type: string, description: One, or two. } }
+! 5:50: input.text.or two.: unknown field; a string that contains a comma must be quoted here
+
+model: a model agent that requires tools and has none
+requireTools: true
+! 5:1: requireTools: must be omitted: the agent has no tools
+
+code: files in the wrong places
+input: { a: { type: file, mediaTypes: [image/tiff] }, b: { type: file, maxBytes: 5000000 }, c: { type: string, mediaTypes: [image/png] } }
+tools: [{ name: t, description: D, input: { d: { type: file } }, lambda: { function: f } }]
+! 5:40: input.a.mediaTypes.0: must be one of application/pdf, image/png, image/jpeg, image/gif, image/webp, not "image/tiff"; did you mean "image/gif"?
+! 5:72: input.b.maxBytes: must be at most 4500000
+! 6:50: tools.0.input.d.type: "file" is possible only in the input of an agent
+
+code: a code agent with a model, a tool and a budget
+model: openai/gpt-5
+input: {}
+tools: [{ name: t, agent: other }]
+execution: { maxTokens: 1000, maxParallelToolCalls: 5, maxChildren: 5, models: [openai/gpt-5] }
+learning: { feedback: all }
+requireTools: true
+! 5:1: model: must be omitted: a code agent has no model
+! 7:1: tools: must be omitted: a code agent has no model that could call tools
+! 10:1: requireTools: must be omitted: a code agent has no model that could call tools
+! 8:72: execution.models: must be omitted: a code agent has no model that a call could override
+! 9:1: learning: must be omitted: a code agent does not learn
+! 8:31: execution.maxParallelToolCalls: must be omitted: a code agent has no model that could call tools
+! 8:56: execution.maxChildren: must be omitted: a code agent has no model that could call tools
+! 8:14: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends
+
+model: a tool without a kind and with an unknown field
+tools:
+  - name: t
+    htp: {}
+! 6:5: tools.0: must have exactly one of ${TOOL_KINDS.join(', ')}, but has none
+! 7:5: tools.0.htp: unknown field; did you mean "http"?
+
+bare: invalid YAML on two lines
+title: T
+title: U
+code: true
+input: [
+output: {}
+! 3:1: front matter: invalid YAML: Map keys must be unique
+! 6:1: front matter: invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]
+
+code: an unresolved alias
+input: *nothing
+! 1:1: front matter: invalid YAML: Unresolved alias (the anchor must be set before the alias): nothing
+
+bare: a missing title and output
+code: true
+input: {}
+! 2:1: title: is required and must be a string
+! 2:1: output: is required and must be an object that maps field names to { type, description }
+
+bare: values of the wrong type
+title: 3
+code: yes
+input: []
+output: {}
+tools: {}
+description: [a]
+! 2:1: title: must be a string, not 3
+! 3:1: code: must be a boolean, not "yes"
+! 4:1: input: must be an object that maps field names to { type, description }
+! 6:1: tools: must be an array, not an object
+! 7:1: description: must be a string, not an array
+
+code: invalid learning
+input: {}
+learning: { feedback: mine, feedbak: all }
+! 6:13: learning.feedback: must be one of reviewed, all, not "mine"
+! 6:29: learning.feedbak: unknown field; did you mean "feedback"?
+
+code: an invalid context
+input: {}
+context: { window: 900, keep: -1, kep: 1 }
+! 6:12: context.window: must be at least 1000
+! 6:25: context.keep: must be at least 0
+! 6:35: context.kep: unknown field; did you mean "keep"?
+
+code: values outside of their limits
+input: {}
+execution:
+  maxAgentSteps: 900
+  timeoutSeconds: 1.5
+  cacheTtlSeconds: 0
+  maxParallelToolCalls: 101
+  maxChildren: 0
+model: ""
+! 7:3: execution.maxAgentSteps: must be at most 500
+! 8:3: execution.timeoutSeconds: must be an integer, not 1.5
+! 9:3: execution.cacheTtlSeconds: must be at least 1
+! 10:3: execution.maxParallelToolCalls: must be at most 100
+! 11:3: execution.maxChildren: must be at least 1
+! 12:1: model: The model name "" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDER_LIST}.
+
+code: an invalid gate
+input: {}
+execution:
+  promotion:
+    require: trail
+    maxChanged: -1
+    maxError: 0.5
+    minRuns: 0
+    maxRegresed: 0
+  promotoin: {}
+! 8:5: execution.promotion.require: must be one of trial, not "trail"; did you mean "trial"?
+! 9:5: execution.promotion.maxChanged: must be at least 0
+! 10:5: execution.promotion.maxError: must be an integer, not 0.5
+! 11:5: execution.promotion.minRuns: must be at least 1
+! 12:5: execution.promotion.maxRegresed: unknown field; did you mean "maxRegressed"?
+! 13:3: execution.promotoin: unknown field; did you mean "promotion"?
+
+model: tools that cannot be read-only
+model: openai/gpt-5
+tools:
+  - { name: a, agent: b, readOnly: true }
+  - { name: web_search, webSearch: {}, readOnly: true }
+  - { name: c, mcp: { url: "https://c.example" }, readonly: true }
+! 7:26: tools.0.readOnly: must be omitted: trials take the results of agents from the recording
+! 8:40: tools.1.readOnly: must be omitted: the provider executes the tool within its response
+! 9:51: tools.2.readonly: unknown field; did you mean "readOnly"?
+
+code: an invalid model
+input: {}
+model:
+  name: gpt-5
+  maxOutputTokens: 0
+  temperature: hot
+  maxTokens: 5
+! 7:3: model.name: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDER_LIST}.
+! 8:3: model.maxOutputTokens: must be at least 1
+! 9:3: model.temperature: must be a number, not "hot"
+! 10:3: model.maxTokens: unknown field; did you mean "maxOutputTokens"?
+
+code: a model that is a number
+input: {}
+model: 5
+! 6:1: model: must be "{provider}/{model}", a list of such names, or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }
+
+code: a list with an invalid model
+input: {}
+model: [openai/gpt-5, gpt-5]
+! 6:23: model.1: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDER_LIST}.
+
+model: a budget in dollars for a fallback without a price
+model: [openai/gpt-5, openai-compatible/free]
+execution: { maxCostUsd: 1 }
+! 6:14: execution.maxCostUsd: must be omitted: the model openai-compatible/free has no price. Use maxTokens, or set its price in MODEL_PRICES
+
+code: bounds that contradict their field
+input:
+  a: { type: string, minItems: 1, maximum: 3 }
+  b: { type: array, minItems: 3, maxItems: 2 }
+  e: { type: integer, minimum: 1, default: 0 }
+  f: { type: string, pattern: "(?=a)" }
+  g: { type: object, properties: { h: { type: number, minimum: 2, maximum: 1 } } }
+! 6:35: input.a.maximum: requires type: number or integer
+! 6:22: input.a.minItems: requires type: array
+! 7:34: input.b.maxItems: must not be less than minItems
+! 8:35: input.e.default: 0 does not match the field
+! 9:22: input.f.pattern: pattern (?=a) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000
+! 10:67: input.g.properties.h.maximum: must not be less than minimum
+
+model: a web search that the provider does not have
+model: openai-compatible/free
+tools:
+  - name: web_search
+    webSearch: {}
+! 8:5: tools.0.webSearch: cannot be used. The provider of the model openai-compatible/free does not search the web for it, as the tool web_search requires. Use a model of anthropic or openai that can.
+
+code: a schema that cannot be sent to models
+input:
+  type: object
+  $id: https://x.example/a
+  anyOf: [{ type: object, minProperties: 1 }]
+! 7:3: input.$id: cannot be sent to models together with allOf, anyOf, oneOf, not, if or $ref at the top level; use $defs and $ref
+
+code: misspelled keys and an unknown key
+inputs: {}
+input: {}
+execution: { useCach: true }
+flavour: mild
+! 5:1: inputs: unknown field; did you mean "input"?
+! 7:14: execution.useCach: unknown field; did you mean "useCache"?
+! 8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, requireTools, context, code, env, execution, useDynamicLearning, learning, schedules
+
+code: nested fields of the wrong type
+input:
+  name: string
+  total:
+    description: No type.
+  order:
+    type: object
+    properties:
+      lines:
+        type: array
+        items:
+          type: strng
+          descripton: Misspelt.
+  code: { type: string, required: yes, multipleOf: 3 }
+  empty: { type: string, enum: [] }
+  d: { type: string, format: dat }
+  c: { type: string, maxLength: -1 }
+! 6:3: input.name: must be an object such as { type: string, description: … }, not "string"
+! 7:3: input.total.type: is required and must be one of string, number, integer, boolean, object, array, null, file
+! 15:11: input.order.properties.lines.items.type: must be one of string, number, integer, boolean, object, array, null, file, not "strng"; did you mean "string"?
+! 16:11: input.order.properties.lines.items.descripton: unknown field; did you mean "description"?
+! 17:25: input.code.required: must be a boolean, not "yes"
+! 17:40: input.code.multipleOf: unknown field; allowed fields: type, description, required, enum, items, properties, default, mediaTypes, maxBytes, minLength, maxLength, pattern, format, minimum, maximum, minItems, maxItems
+! 18:26: input.empty.enum: must not be empty
+! 19:22: input.d.format: must be one of date-time, date, time, duration, email, hostname, ipv4, ipv6, uri, uri-reference, uri-template, uuid, json-pointer, relative-json-pointer, regex, not "dat"; did you mean "date"?
+! 20:22: input.c.maxLength: must be at least 0
+
+code: defaults and enum values that do not match their type
+input:
+  total: { type: number, default: none }
+  kind:
+    type: string
+    enum: [a, 1]
+    default: c
+  list: { type: array, items: { type: number }, default: [1, x] }
+  odd: { type: object, properties: { a: { type: string, items: { type: string } } } }
+! 6:26: input.total.default: "none" does not match type number
+! 9:5: input.kind.enum: 1 does not match type string
+! 10:5: input.kind.default: "c" is not one of the enum values
+! 11:49: input.list.default: [1,"x"] does not match the field
+! 12:57: input.odd.properties.a.items: requires type: array
+
+code: an invalid JSON Schema
+input:
+  type: object
+  required: name
+  properties:
+    name: { type: strng }
+    age:
+      type: integer
+      minimum: low
+! 7:3: input.required: invalid JSON Schema (2020-12): must be array
+! 9:13: input.properties.name.type: invalid JSON Schema (2020-12): must be equal to one of the allowed values (array, boolean, integer, null, number, object, string)
+! 12:7: input.properties.age.minimum: invalid JSON Schema (2020-12): must be number
+
+code: patterns that may take more than linear time
+input:
+  type: object
+  properties:
+    name:
+      type: string
+      pattern: ^(?!admin)
+  patternProperties:
+    ^(x-)+: { type: string }
+! 10:7: input.properties.name.pattern: pattern ^(?!admin) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000
+! 12:5: input.patternProperties.^(x-)+: pattern ^(x-)+ may take more than linear time: in patternProperties, a pattern with repetitions must start with ^ and have at most one of variable length, and no groups and alternatives
+
+bare: a JSON Schema of another dialect and one that is not an object
+title: T
+code: true
+input:
+  $schema: http://json-schema.org/draft-07/schema#
+  type: object
+output:
+  type: array
+! 5:3: input.$schema: must be https://json-schema.org/draft/2020-12/schema or omitted
+! 8:3: output.type: must be "object" at the top level of a JSON Schema
+
+code: an invalid slug
+input: {}
+slug: Foo Bar
+! 6:1: slug: must be lowercase words joined by hyphens, at most 64 characters, and not a UUID
+
+bare: agent.ts without code: true
+title: T
+code: false
+input: {}
+output: {}
+! 3:1: code: must be true because the folder contains agent.ts
+`
+
+function parseDocument(text: string): BadFolder {
+  const [head = '', ...lines] = text.split('\n')
+  const [kind = '', name = ''] = head.split(': ')
+  const isProblem = (line: string) => line.startsWith('! ')
+  const { 'agent.md': agent, ...code } = document(
+    ...(KINDS[kind] ?? []),
+    ...lines.filter((line) => !isProblem(line)),
+  )
+  const expected = lines.filter(isProblem).map((line) => `foo/agent.md:${line.slice(2)}`)
+  return { name, files: { 'agent.md': agent, ...(kind !== 'model' && code) }, expected }
+}
 
 export const badFolders: BadFolder[] = [
+  ...DOCUMENTS.trim().split('\n\n').map(parseDocument),
   {
     name: 'no folder',
     files: {},
@@ -38,33 +342,9 @@ export const badFolders: BadFolder[] = [
     expected: ['.keep/agent.md:1:1: not found: the path is a file, not a folder'],
   },
   {
-    name: 'an unquoted description with a comma',
-    files: withLines('input: { text: { type: string, description: One, or two. } }'),
-    expected: [
-      'foo/agent.md:5:50: input.text.or two.: unknown field; a string that contains a comma must be quoted here',
-    ],
-  },
-  {
     name: 'a model agent without instructions',
     files: { 'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\n---\n' },
     expected: ['foo/agent.md:2:1: instructions: are required: add text for the model below the front matter'],
-  },
-  {
-    name: 'a model agent that requires tools and has none',
-    files: { 'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\nrequireTools: true\n---\nText.\n' },
-    expected: ['foo/agent.md:5:1: requireTools: must be omitted: the agent has no tools'],
-  },
-  {
-    name: 'files in the wrong places',
-    files: withLines(
-      'input: { a: { type: file, mediaTypes: [image/tiff] }, b: { type: file, maxBytes: 5000000 }, c: { type: string, mediaTypes: [image/png] } }',
-      'tools: [{ name: t, description: D, input: { d: { type: file } }, lambda: { function: f } }]',
-    ),
-    expected: [
-      'foo/agent.md:5:40: input.a.mediaTypes.0: must be one of application/pdf, image/png, image/jpeg, image/gif, image/webp, not "image/tiff"; did you mean "image/gif"?',
-      'foo/agent.md:5:72: input.b.maxBytes: must be at most 4500000',
-      'foo/agent.md:6:50: tools.0.input.d.type: "file" is possible only in the input of an agent',
-    ],
   },
   {
     name: 'a file that the model cannot read',
@@ -77,49 +357,8 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
-    name: 'a code agent with a model, a tool and a budget',
-    files: withLines(
-      'model: openai/gpt-5',
-      'input: {}',
-      'tools: [{ name: t, agent: other }]',
-      'execution: { maxTokens: 1000, maxParallelToolCalls: 5, maxChildren: 5, models: [openai/gpt-5] }',
-      'learning: { feedback: all }',
-      'requireTools: true',
-    ),
-    expected: [
-      'foo/agent.md:5:1: model: must be omitted: a code agent has no model',
-      'foo/agent.md:7:1: tools: must be omitted: a code agent has no model that could call tools',
-      'foo/agent.md:10:1: requireTools: must be omitted: a code agent has no model that could call tools',
-      'foo/agent.md:8:72: execution.models: must be omitted: a code agent has no model that a call could override',
-      'foo/agent.md:9:1: learning: must be omitted: a code agent does not learn',
-      'foo/agent.md:8:31: execution.maxParallelToolCalls: must be omitted: a code agent has no model that could call tools',
-      'foo/agent.md:8:56: execution.maxChildren: must be omitted: a code agent has no model that could call tools',
-      'foo/agent.md:8:14: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends',
-    ],
-  },
-  {
-    name: 'a tool without a kind and with an unknown field',
-    files: {
-      'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\ntools:\n  - name: t\n    htp: {}\n---\nText.\n',
-    },
-    expected: [
-      `foo/agent.md:6:5: tools.0: must have exactly one of ${TOOL_KINDS.join(', ')}, but has none`,
-      'foo/agent.md:7:5: tools.0.htp: unknown field; did you mean "http"?',
-    ],
-  },
-  {
     name: 'no front matter',
     files: { 'agent.md': '# Foo\n---\ntitle: T\n---\n', 'agent.ts': CODE },
-    expected: ['foo/agent.md:1:1: front matter: must start the file, between two "---" lines'],
-  },
-  {
-    name: 'front matter that does not start on the first line',
-    files: { 'agent.md': '---foo\n---\ntitle: T\n---\n', 'agent.ts': CODE },
-    expected: ['foo/agent.md:1:1: front matter: must start the file, between two "---" lines'],
-  },
-  {
-    name: 'unterminated front matter',
-    files: { 'agent.md': '---\ntitle: T\ncode: true\n', 'agent.ts': CODE },
     expected: ['foo/agent.md:1:1: front matter: must start the file, between two "---" lines'],
   },
   {
@@ -147,384 +386,6 @@ export const badFolders: BadFolder[] = [
     expected: ['foo/agent.md:1:1: expands to 186535 bytes; the limit is 150000'],
   },
   {
-    name: 'invalid YAML on two lines',
-    files: document('title: T', 'title: U', 'code: true', 'input: [', 'output: {}'),
-    expected: [
-      'foo/agent.md:3:1: front matter: invalid YAML: Map keys must be unique',
-      'foo/agent.md:6:1: front matter: invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
-    ],
-  },
-  {
-    name: 'an unresolved alias',
-    files: withLines('input: *nothing'),
-    expected: [
-      'foo/agent.md:1:1: front matter: invalid YAML: Unresolved alias (the anchor must be set before the alias): nothing',
-    ],
-  },
-  {
-    name: 'a missing title and output',
-    files: document('code: true', 'input: {}'),
-    expected: [
-      'foo/agent.md:2:1: title: is required and must be a string',
-      'foo/agent.md:2:1: output: is required and must be an object that maps field names to { type, description }',
-    ],
-  },
-  {
-    name: 'values of the wrong type',
-    files: document('title: 3', 'code: yes', 'input: []', 'output: {}', 'tools: {}', 'description: [a]'),
-    expected: [
-      'foo/agent.md:2:1: title: must be a string, not 3',
-      'foo/agent.md:3:1: code: must be a boolean, not "yes"',
-      'foo/agent.md:4:1: input: must be an object that maps field names to { type, description }',
-      'foo/agent.md:6:1: tools: must be an array, not an object',
-      'foo/agent.md:7:1: description: must be a string, not an array',
-    ],
-  },
-  {
-    name: 'values outside of their limits',
-    files: withLines(
-      'input: {}',
-      'execution:',
-      '  maxAgentSteps: 900',
-      '  timeoutSeconds: 1.5',
-      '  cacheTtlSeconds: 0',
-      '  maxParallelToolCalls: 101',
-      '  maxChildren: 0',
-      'model: ""',
-    ),
-    expected: [
-      'foo/agent.md:7:3: execution.maxAgentSteps: must be at most 500',
-      'foo/agent.md:8:3: execution.timeoutSeconds: must be an integer, not 1.5',
-      'foo/agent.md:9:3: execution.cacheTtlSeconds: must be at least 1',
-      'foo/agent.md:10:3: execution.maxParallelToolCalls: must be at most 100',
-      'foo/agent.md:11:3: execution.maxChildren: must be at least 1',
-      `foo/agent.md:12:1: model: The model name "" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDERS.join(', ')}.`,
-    ],
-  },
-  {
-    name: 'an invalid context',
-    files: withLines('input: {}', 'context: { window: 900, keep: -1, kep: 1 }'),
-    expected: [
-      'foo/agent.md:6:12: context.window: must be at least 1000',
-      'foo/agent.md:6:25: context.keep: must be at least 0',
-      'foo/agent.md:6:35: context.kep: unknown field; did you mean "keep"?',
-    ],
-  },
-  {
-    name: 'an invalid gate',
-    files: withLines(
-      'input: {}',
-      'execution:',
-      '  promotion:',
-      '    require: trail',
-      '    maxChanged: -1',
-      '    maxError: 0.5',
-      '    minRuns: 0',
-      '    maxRegresed: 0',
-      '  promotoin: {}',
-    ),
-    expected: [
-      'foo/agent.md:8:5: execution.promotion.require: must be one of trial, not "trail"; did you mean "trial"?',
-      'foo/agent.md:9:5: execution.promotion.maxChanged: must be at least 0',
-      'foo/agent.md:10:5: execution.promotion.maxError: must be an integer, not 0.5',
-      'foo/agent.md:11:5: execution.promotion.minRuns: must be at least 1',
-      'foo/agent.md:12:5: execution.promotion.maxRegresed: unknown field; did you mean "maxRegressed"?',
-      'foo/agent.md:13:3: execution.promotoin: unknown field; did you mean "promotion"?',
-    ],
-  },
-  {
-    name: 'tools that cannot be read-only',
-    files: {
-      'agent.md':
-        '---\ntitle: T\ninput: {}\noutput: {}\nmodel: openai/gpt-5\ntools:\n  - { name: a, agent: b, readOnly: true }\n  - { name: web_search, webSearch: {}, readOnly: true }\n  - { name: c, mcp: { url: "https://c.example" }, readonly: true }\n---\nText.\n',
-    },
-    expected: [
-      'foo/agent.md:7:26: tools.0.readOnly: must be omitted: trials take the results of agents from the recording',
-      'foo/agent.md:8:40: tools.1.readOnly: must be omitted: the provider executes the tool within its response',
-      'foo/agent.md:9:51: tools.2.readonly: unknown field; did you mean "readOnly"?',
-    ],
-  },
-  {
-    name: 'invalid learning',
-    files: withLines('input: {}', 'learning: { feedback: mine, feedbak: all }'),
-    expected: [
-      'foo/agent.md:6:13: learning.feedback: must be one of reviewed, all, not "mine"',
-      'foo/agent.md:6:29: learning.feedbak: unknown field; did you mean "feedback"?',
-    ],
-  },
-  {
-    name: 'an invalid model',
-    files: withLines(
-      'input: {}',
-      'model:',
-      '  name: gpt-5',
-      '  maxOutputTokens: 0',
-      '  temperature: hot',
-      '  maxTokens: 5',
-    ),
-    expected: [
-      `foo/agent.md:7:3: model.name: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDERS.join(', ')}.`,
-      'foo/agent.md:8:3: model.maxOutputTokens: must be at least 1',
-      'foo/agent.md:9:3: model.temperature: must be a number, not "hot"',
-      'foo/agent.md:10:3: model.maxTokens: unknown field; did you mean "maxOutputTokens"?',
-    ],
-  },
-  {
-    name: 'a model that is a number',
-    files: withLines('input: {}', 'model: 5'),
-    expected: [
-      'foo/agent.md:6:1: model: must be "{provider}/{model}", a list of such names, or an object such as { name: "{provider}/{model}", maxOutputTokens: 4000 }',
-    ],
-  },
-  {
-    name: 'a list with an invalid model',
-    files: withLines('input: {}', 'model: [openai/gpt-5, gpt-5]'),
-    expected: [
-      `foo/agent.md:6:23: model.1: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDERS.join(', ')}.`,
-    ],
-  },
-  {
-    name: 'a list without a model',
-    files: withLines('input: {}', 'model: []'),
-    expected: ['foo/agent.md:6:1: model: must not be empty'],
-  },
-  {
-    name: 'a budget in dollars for a fallback without a price',
-    files: {
-      'agent.md':
-        '---\ntitle: T\ninput: {}\noutput: {}\nmodel: [openai/gpt-5, openai-compatible/free]\nexecution: { maxCostUsd: 1 }\n---\nText.\n',
-    },
-    expected: [
-      'foo/agent.md:6:14: execution.maxCostUsd: must be omitted: the model openai-compatible/free has no price. Use maxTokens, or set its price in MODEL_PRICES',
-    ],
-  },
-  {
-    name: 'bounds that do not fit their field',
-    files: withLines(
-      'input:',
-      '  a: { type: string, minItems: 1, maximum: 3 }',
-      '  b: { type: array, minItems: 3, maxItems: 2 }',
-      '  c: { type: string, maxLength: -1 }',
-      '  d: { type: string, format: dat }',
-      '  e: { type: integer, minimum: 1, default: 0 }',
-      '  f: { type: string, pattern: "(?=a)" }',
-      '  g: { type: object, properties: { h: { type: number, minimum: 2, maximum: 1 } } }',
-      '  i: { type: string, minLenght: 1 }',
-    ),
-    expected: [
-      'foo/agent.md:8:22: input.c.maxLength: must be at least 0',
-      'foo/agent.md:9:22: input.d.format: must be one of date-time, date, time, duration, email, hostname, ipv4, ipv6, uri, uri-reference, uri-template, uuid, json-pointer, relative-json-pointer, regex, not "dat"; did you mean "date"?',
-      'foo/agent.md:13:22: input.i.minLenght: unknown field; did you mean "minLength"?',
-    ],
-  },
-  {
-    name: 'bounds that contradict their field',
-    files: withLines(
-      'input:',
-      '  a: { type: string, minItems: 1, maximum: 3 }',
-      '  b: { type: array, minItems: 3, maxItems: 2 }',
-      '  e: { type: integer, minimum: 1, default: 0 }',
-      '  f: { type: string, pattern: "(?=a)" }',
-      '  g: { type: object, properties: { h: { type: number, minimum: 2, maximum: 1 } } }',
-    ),
-    expected: [
-      'foo/agent.md:6:35: input.a.maximum: requires type: number or integer',
-      'foo/agent.md:6:22: input.a.minItems: requires type: array',
-      'foo/agent.md:7:34: input.b.maxItems: must not be less than minItems',
-      'foo/agent.md:8:35: input.e.default: 0 does not match the field',
-      'foo/agent.md:9:22: input.f.pattern: pattern (?=a) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000',
-      'foo/agent.md:10:67: input.g.properties.h.maximum: must not be less than minimum',
-    ],
-  },
-  {
-    name: 'a budget in dollars for a model without a price',
-    files: {
-      'agent.md':
-        '---\ntitle: T\ninput: {}\noutput: {}\nmodel: openai-compatible/free\nexecution: { maxCostUsd: 1 }\n---\nText.\n',
-    },
-    expected: [
-      'foo/agent.md:6:14: execution.maxCostUsd: must be omitted: the model openai-compatible/free has no price. Use maxTokens, or set its price in MODEL_PRICES',
-    ],
-  },
-  {
-    name: 'a web search that the provider does not have',
-    files: {
-      'agent.md':
-        '---\ntitle: T\ninput: {}\noutput: {}\nmodel: openai-compatible/free\ntools:\n  - name: web_search\n    webSearch: {}\n---\nText.\n',
-    },
-    expected: [
-      'foo/agent.md:8:5: tools.0.webSearch: cannot be used. The provider of the model openai-compatible/free does not search the web for it, as the tool web_search requires. Use a model of anthropic or openai that can.',
-    ],
-  },
-  {
-    name: 'a schema that cannot be sent to models',
-    files: withLines(
-      'input:',
-      '  type: object',
-      '  $id: https://x.example/a',
-      '  anyOf: [{ type: object, minProperties: 1 }]',
-    ),
-    expected: [
-      'foo/agent.md:7:3: input.$id: cannot be sent to models together with allOf, anyOf, oneOf, not, if or $ref at the top level; use $defs and $ref',
-    ],
-  },
-  {
-    name: 'allowed models with an invalid one',
-    files: withLines('input: {}', 'execution:', '  models:', '    - openai/gpt-5:high', '    - gpt-5'),
-    expected: [
-      `foo/agent.md:9:7: execution.models.1: The model name "gpt-5" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDERS.join(', ')}.`,
-    ],
-  },
-  {
-    name: 'a budget of a code agent',
-    files: withLines('input: {}', 'execution: { maxTokens: 1 }'),
-    expected: [
-      'foo/agent.md:6:14: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends',
-    ],
-  },
-  {
-    name: 'misspelled keys and an unknown key',
-    files: withLines('inputs: {}', 'input: {}', 'execution: { useCach: true }', 'flavour: mild'),
-    expected: [
-      'foo/agent.md:5:1: inputs: unknown field; did you mean "input"?',
-      'foo/agent.md:7:14: execution.useCach: unknown field; did you mean "useCache"?',
-      'foo/agent.md:8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, requireTools, context, code, env, execution, useDynamicLearning, learning, schedules',
-    ],
-  },
-  {
-    name: 'nested fields of the wrong type',
-    files: withLines(
-      'input:',
-      '  name: string',
-      '  total:',
-      '    description: No type.',
-      '  order:',
-      '    type: object',
-      '    properties:',
-      '      lines:',
-      '        type: array',
-      '        items:',
-      '          type: strng',
-      '          descripton: Misspelt.',
-      '  code: { type: string, required: yes, multipleOf: 3 }',
-    ),
-    expected: [
-      'foo/agent.md:6:3: input.name: must be an object such as { type: string, description: … }, not "string"',
-      'foo/agent.md:7:3: input.total.type: is required and must be one of string, number, integer, boolean, object, array, null, file',
-      'foo/agent.md:15:11: input.order.properties.lines.items.type: must be one of string, number, integer, boolean, object, array, null, file, not "strng"; did you mean "string"?',
-      'foo/agent.md:16:11: input.order.properties.lines.items.descripton: unknown field; did you mean "description"?',
-      'foo/agent.md:17:25: input.code.required: must be a boolean, not "yes"',
-      'foo/agent.md:17:40: input.code.multipleOf: unknown field; allowed fields: type, description, required, enum, items, properties, default, mediaTypes, maxBytes, minLength, maxLength, pattern, format, minimum, maximum, minItems, maxItems',
-    ],
-  },
-  {
-    name: 'an empty enum',
-    files: withLines(
-      'input:',
-      '  total: { type: number, default: none }',
-      '  kind:',
-      '    type: string',
-      '    enum: [a, 1]',
-      '    default: c',
-      '  list: { type: array, items: { type: number }, default: [1, x] }',
-      '  odd: { type: string, items: { type: string } }',
-      '  empty: { type: string, enum: [] }',
-    ),
-    expected: ['foo/agent.md:13:26: input.empty.enum: must not be empty'],
-  },
-  {
-    name: 'defaults and enum values that do not match their type',
-    files: withLines(
-      'input:',
-      '  total: { type: number, default: none }',
-      '  kind:',
-      '    type: string',
-      '    enum: [a, 1]',
-      '    default: c',
-      '  list: { type: array, items: { type: number }, default: [1, x] }',
-      '  odd: { type: object, properties: { a: { type: string, items: { type: string } } } }',
-    ),
-    expected: [
-      'foo/agent.md:6:26: input.total.default: "none" does not match type number',
-      'foo/agent.md:9:5: input.kind.enum: 1 does not match type string',
-      'foo/agent.md:10:5: input.kind.default: "c" is not one of the enum values',
-      'foo/agent.md:11:49: input.list.default: [1,"x"] does not match the field',
-      'foo/agent.md:12:57: input.odd.properties.a.items: requires type: array',
-    ],
-  },
-  {
-    name: 'an invalid JSON Schema',
-    files: withLines(
-      'input:',
-      '  type: object',
-      '  required: name',
-      '  properties:',
-      '    name: { type: strng }',
-      '    age:',
-      '      type: integer',
-      '      minimum: low',
-    ),
-    expected: [
-      'foo/agent.md:7:3: input.required: invalid JSON Schema (2020-12): must be array',
-      'foo/agent.md:9:13: input.properties.name.type: invalid JSON Schema (2020-12): must be equal to one of the allowed values (array, boolean, integer, null, number, object, string)',
-      'foo/agent.md:12:7: input.properties.age.minimum: invalid JSON Schema (2020-12): must be number',
-    ],
-  },
-  {
-    name: 'a JSON Schema with an unknown keyword',
-    files: withLines(
-      'input:',
-      '  type: object',
-      '  properties:',
-      '    name:',
-      '      type: string',
-      '      minLenght: 1',
-    ),
-    expected: [
-      'foo/agent.md:10:7: input.properties.name.minLenght: invalid JSON Schema (2020-12): unknown keyword: "minLenght"',
-    ],
-  },
-  {
-    name: 'patterns that may take more than linear time',
-    files: withLines(
-      'input:',
-      '  type: object',
-      '  properties:',
-      '    name:',
-      '      type: string',
-      '      pattern: ^(?!admin)',
-      '  patternProperties:',
-      '    ^(x-)+: { type: string }',
-    ),
-    expected: [
-      'foo/agent.md:10:7: input.properties.name.pattern: pattern ^(?!admin) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000',
-      'foo/agent.md:12:5: input.patternProperties.^(x-)+: pattern ^(x-)+ may take more than linear time: in patternProperties, a pattern with repetitions must start with ^ and have at most one of variable length, and no groups and alternatives',
-    ],
-  },
-  {
-    name: 'a JSON Schema of another dialect and one that is not an object',
-    files: document(
-      'title: T',
-      'code: true',
-      'input:',
-      '  $schema: http://json-schema.org/draft-07/schema#',
-      '  type: object',
-      'output:',
-      '  type: array',
-    ),
-    expected: [
-      'foo/agent.md:5:3: input.$schema: must be https://json-schema.org/draft/2020-12/schema or omitted',
-      'foo/agent.md:8:3: output.type: must be "object" at the top level of a JSON Schema',
-    ],
-  },
-  {
-    name: 'an invalid slug',
-    files: withLines('input: {}', 'slug: Foo Bar'),
-    expected: [
-      'foo/agent.md:6:1: slug: must be lowercase words joined by hyphens, at most 64 characters, and not a UUID',
-    ],
-  },
-  {
     name: 'a folder name that is not a slug',
     folder: 'Foo Bar',
     files: withLines('input: {}'),
@@ -548,16 +409,6 @@ export const badFolders: BadFolder[] = [
     ],
   },
   {
-    name: 'agent.ts without code: true',
-    files: document('title: T', 'code: false', 'input: {}', 'output: {}'),
-    expected: ['foo/agent.md:3:1: code: must be true because the folder contains agent.ts'],
-  },
-  {
-    name: 'a syntax error in agent.ts',
-    files: { ...withLines('input: {}'), 'agent.ts': 'const a = 1\n\nexport default (=> a\n' },
-    expected: ['foo/agent.ts:3:17: Unexpected "=>"'],
-  },
-  {
     name: 'a syntax error in an imported module and an unresolved import',
     files: {
       ...withLines('input: {}'),
@@ -568,11 +419,6 @@ export const badFolders: BadFolder[] = [
       'foo/agent.ts:2:8: cannot find the package "no-such-package": correct the import, or install it with npm install no-such-package',
       'foo/lib/broken.ts:2:7: Expected identifier but found "const"',
     ],
-  },
-  {
-    name: 'no default export',
-    files: { ...withLines('input: {}'), 'agent.ts': 'export const run = () => ({})\n' },
-    expected: ['foo/agent.ts:1:1: must default-export a function run(input, context)'],
   },
   {
     name: 'an invalid document and invalid code',

@@ -1,10 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import {
   type Answer,
   html,
@@ -13,6 +9,7 @@ import {
   type Received,
   scriptedService,
 } from '../clients/typescript/scripted-service.ts'
+import { newOrganization } from '../support/engine/organization.ts'
 import { newCli } from './cli.ts'
 
 const cli = newCli()
@@ -56,17 +53,7 @@ describe('batch', () => {
   it('writes the results to standard output, in order and with all digits', async () => {
     const lines = [succeeded('a', '{"n":12345678901234567890.10}'), succeeded('b')]
     const input = line('a', '{"n":12345678901234567890.10}') + line('b')
-    const options = [
-      '--tenant',
-      'acme',
-      '--strict',
-      '--max-cost',
-      '1',
-      '--max-batch-cost',
-      '5',
-      '--concurrency',
-      '7',
-    ]
+    const options = '--tenant acme --strict --max-cost 1 --max-batch-cost 5 --concurrency 7'.split(' ')
     const { code, stdout, stderr, requests } = await run(
       ['batch', 'echo', '-', ...options],
       [me, created(2), json(200, record(2, { status: 'IN_PROGRESS' }), AT_ONCE), ended(2), results(...lines)],
@@ -102,25 +89,6 @@ describe('batch', () => {
     })
   })
 
-  it('names plain inputs by the number of their line', async () => {
-    const { code, requests } = await run(
-      ['batch', 'echo', '-'],
-      [me, created(2), ended(2), results(succeeded('1'), succeeded('3'))],
-      '{"n":1}\r\n\n{"n":2,"customId":"x"}',
-    )
-    expect([code, bodyOf(requests)]).toEqual([0, line('1') + line('3', '{"n":2,"customId":"x"}')])
-  })
-
-  it('starts nothing if a line has a name and those before have none', async () => {
-    cli.write({ 'mixed.ndjson': `{"id":"a","input":{"n":1}}\n${line('b')}` })
-    const { code, stderr, requests } = await run(['batch', 'echo', 'mixed.ndjson'], [me])
-    expect([code, stderr, requests.length]).toEqual([
-      1,
-      'Line 2: The line has customId and input, and the first line, which has not, is a plain input.\nmixed.ndjson has 1 bad line.\n',
-      1,
-    ])
-  })
-
   it('starts nothing if the file has a bad line, and lists them with their numbers', async () => {
     cli.write({ 'bad.ndjson': `${line('a')}\n{"customId":"b"}\nno JSON\n${line('c')}` })
     const { code, stderr, requests } = await run(['batch', 'echo', 'bad.ndjson'], [me])
@@ -128,35 +96,6 @@ describe('batch', () => {
     expect(stderr).toMatch(
       /^Line 3: \/input .*\nLine 4: .*is not valid JSON.*\nbad.ndjson has 2 bad lines\.\n$/,
     )
-  })
-
-  it('starts nothing if two lines have one name, which can be in different batches', async () => {
-    cli.write({ 'twice.ndjson': `${line('a')}\n${line('b')}${line('a')}` })
-    const { code, stderr, requests } = await run(['batch', 'echo', 'twice.ndjson'], [me])
-    expect([code, stderr, requests.length]).toEqual([
-      1,
-      'Line 4: /customId repeats that of line 1: each must be unique.\ntwice.ndjson has 1 bad line.\n',
-      1,
-    ])
-  })
-
-  it('reads a pipe once, such as <(…) of a shell', async () => {
-    const pipe = join(cli.folder, 'pipe')
-    execFileSync('mkfifo', [pipe])
-    const [{ code, stderr, requests }] = await Promise.all([
-      run(['batch', 'echo', 'pipe'], [me, created(2), ended(2), results(succeeded('a'), succeeded('b'))]),
-      writeFile(pipe, line('a') + line('b')),
-    ])
-    expect([code, stderr, bodyOf(requests)]).toEqual([0, '', line('a') + line('b')])
-  })
-
-  it('reports a line that is no JSON alone, also if it is the first of plain inputs', async () => {
-    cli.write({ 'first.ndjson': '{"n":\n{"n":2}\n' })
-    const { code, stderr } = await run(['batch', 'echo', 'first.ndjson'], [me])
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^Line 1: .*is not valid JSON.*\nfirst.ndjson has 1 bad line\.\n$/),
-    ])
   })
 
   it('tells of lines that the service refuses by their number in the file', async () => {
@@ -167,13 +106,11 @@ describe('batch', () => {
       message: `Line ${number}: /input/n is wrong.`,
     }))
     const refusal = problem(422, 'InputSchemaMismatch', { errors })
-    for (const options of [[], ['--validate']]) {
-      const { code, stderr } = await run(['batch', 'echo', 'gaps.ndjson', ...options], [me, refusal])
-      expect([code, stderr]).toEqual([
-        1,
-        'Line 2: /input/n is wrong.\nLine 5: /input/n is wrong.\ngaps.ndjson has 2 bad lines.\n',
-      ])
-    }
+    const { code, stderr } = await run(['batch', 'echo', 'gaps.ndjson'], [me, refusal])
+    expect([code, stderr]).toEqual([
+      1,
+      'Line 2: /input/n is wrong.\nLine 5: /input/n is wrong.\ngaps.ndjson has 2 bad lines.\n',
+    ])
   })
 
   it('only checks with --validate', async () => {
@@ -219,8 +156,6 @@ describe('batch', () => {
     [['missing.ndjson'], /missing.ndjson does not exist/],
     [['in.ndjson', '--out', 'in.ndjson'], /is the file of the inputs/],
     [['in.ndjson', '--out', 'out-folder'], /out-folder is a folder/],
-    [['in.ndjson', '--out', 'no/such/folder'], /cannot be written: .*ENOENT/],
-    [['in.ndjson', '--concurrency', '0'], /integer from 1 to 500/],
     [['-'], /Standard input has no lines/i],
   ])('starts nothing with %j', async (args, message) => {
     mkdirSync(join(cli.folder, 'out-folder'), { recursive: true })
@@ -229,20 +164,42 @@ describe('batch', () => {
     expect(stderr).toMatch(message)
     expect(bodyOf(requests)).toBeUndefined()
   })
-
-  it('tells at once that nothing listens, without a word on batches', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    server.close()
-    const environment = { AGENTS_TOKEN: 'aes_test' }
-    const { code, stderr } = await cli.run(['batch', 'echo', 'in.ndjson', '--url', url], { environment })
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Is the service running?')])
-    expect(stderr).not.toContain('batches')
-  })
 })
 
 describe('batches', () => {
+  it('are run, listed, shown, read, retried, cancelled and deleted on the service', async () => {
+    const own = await newOrganization()
+    await own.publish('echo')
+    const target = ['--url', inject('service'), '--token', own.token]
+    const command = (...args: string[]) => cli.run([...args, ...target])
+    const json = (...args: string[]) => cli.json([...args, ...target])
+    const texts = Array.from({ length: 30 }, (_, n) => `${n} ü`)
+    const lines = texts.map((text, n) => `${JSON.stringify({ customId: `line ${n}`, input: { text } })}\n`)
+    cli.write({ 'in.ndjson': lines.join('') })
+    const args = ['batch', 'echo', 'in.ndjson', '--out', 'out-all.ndjson', '--idempotency-key', 'k1']
+    const summary = await json(...args)
+    expect(summary).toMatchObject({ lines: 30, succeeded: 30, failed: 0 })
+    expect(await json(...args)).toEqual(summary)
+    const written = read('out-all.ndjson')
+    const results = written
+      .trimEnd()
+      .split('\n')
+      .map((text) => JSON.parse(text))
+    expect(results.map(({ customId, output }) => [customId, output.text])).toEqual(
+      texts.map((text, n) => [`line ${n}`, text]),
+    )
+    const [id] = summary.batches
+    expect((await command('batches')).stdout).toMatch(new RegExp(`${id} +echo +ENDED +30 of 30 +0 `))
+    expect((await command('batches', 'get', id)).stdout).toContain('ended          30 of 30\n')
+    expect((await command('batches', 'results', id, '--no-wait')).stdout).toBe(written)
+    const retried = await command('batches', 'retry', id)
+    expect([retried.code, retried.stderr]).toEqual([1, expect.stringContaining('Cannot retry the batch')])
+    expect(await json('batches', 'cancel', id)).toMatchObject({ status: 'ENDED' })
+    expect(await json('batches', 'delete', id)).toEqual({ id, deleted: true })
+    const gone = await command('batches', 'get', id)
+    expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('Cannot get the batch')])
+  })
+
   it('results waits for the end, and writes all of them after each other', async () => {
     const lines = [succeeded('a'), succeeded('b')]
     const { code, stdout, requests } = await run(
@@ -252,18 +209,7 @@ describe('batches', () => {
     expect([code, stdout, requests.length]).toEqual([0, lines.join(''), 5])
   })
 
-  it('results --no-wait writes what is known', async () => {
-    const open = `{"customId":"b","executionId":null,"status":"IN_PROGRESS","output":null,"error":null}\n`
-    const { code, stdout, stderr } = await run(
-      ['batches', 'results', ID, '--no-wait'],
-      [json(200, record(2, { status: 'IN_PROGRESS' })), results(succeeded('a'), open)],
-    )
-    expect([code, stdout, stderr]).toEqual([0, succeeded('a') + open, '1 of 2 lines have not ended.\n'])
-  })
-
-  it('lists them by default, and suggests what a mistyped command may mean', async () => {
-    const { code, stdout } = await run(['batches'], [json(200, [])])
-    expect([code, stdout]).toEqual([0, expect.stringContaining('There are no batches. Start one:')])
+  it('suggests what a mistyped command may mean', async () => {
     const { code: usage, stderr, requests } = await run(['batches', 'reslts', ID], [])
     expect([usage, requests]).toEqual([2, []])
     expect(stderr).toContain("unknown command 'reslts'\n(Did you mean results?)")

@@ -43,8 +43,6 @@ describe('run --file', () => {
   })
 
   it.each([
-    ['name=', 'It must be a field and a path'],
-    ['photos=missing.png', 'missing.png does not exist.'],
     [
       'photos=notes.txt',
       'notes.txt is none of application/pdf, image/png, image/jpeg, image/gif, image/webp.',

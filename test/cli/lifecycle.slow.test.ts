@@ -7,30 +7,29 @@ import { greeter, inFolder, newCli } from './cli.ts'
 const cli = newCli()
 afterAll(cli.remove)
 
-const publish = (said: string, ...options: string[]) => {
-  cli.write(inFolder('hello', greeter(said)))
-  return cli.json(['publish', 'hello', '--no-types', ...options])
+const publishTo = async (slug: string, said: string, ...options: string[]): Promise<string> => {
+  cli.write(inFolder(slug, greeter(said)))
+  return (await cli.json(['publish', slug, '--no-types', ...options])).versionId
 }
-const greet = async () => (await cli.json(['run', 'hello', '--input', '-'], { stdin: '{"name":"Ada"}' })).said
+const publish = (said: string, ...options: string[]) => publishTo('hello', said, ...options)
+const greet = async (...options: string[]) =>
+  (await cli.json(['run', 'hello', '--input', '-', ...options], { stdin: '{"name":"Ada"}' })).said
+const errorOf = async (...args: string[]) => (await cli.json(args, { code: 1 })).error
 
 describe('promote, diff, delete-version', () => {
   const ids: string[] = []
-
   beforeAll(async () => {
-    for (const said of ['Hello', 'Hi']) ids.push((await publish(said, '--message', `Says ${said}`)).versionId)
+    for (const said of ['Hello', 'Hi']) ids.push(await publish(said, '--message', `Says ${said}`))
   })
 
   it('promotes an older version, and says how to go back', async () => {
     const [first = '', second = ''] = ids
-    const { stdout } = await cli.run(['promote', 'hello', first.toUpperCase()])
-    expect(stdout).toBe(
+    expect((await cli.run(['promote', 'hello', first.toUpperCase()])).stdout).toBe(
       `Version ${first} of hello is now current.\nRoll back: npm run agents -- promote hello ${second}\n`,
     )
     expect(await greet()).toBe('Hello Ada')
     expect(await cli.json(['promote', 'hello', second])).toMatchObject({ currentVersionId: second })
-    expect((await cli.run(['promote', 'hello', second])).stdout).toBe(
-      `Version ${second} of hello was already current.\n`,
-    )
+    expect((await cli.run(['promote', 'hello', second])).stdout).toContain('was already current.\n')
   })
 
   it('compares the previous version with the current one, and shows messages', async () => {
@@ -40,36 +39,22 @@ describe('promote, diff, delete-version', () => {
     const diff = await cli.json(['diff', 'hello', ...ids])
     expect(diff).toMatchObject({ before: ids[0], after: ids[1], instructions: [] })
     expect(diff.changes.map(({ path }: { path: string }) => path)).toEqual(['/title', '/code'])
-    expect((await cli.run(['diff', 'hello', ids[1] ?? ''])).stdout).toContain(
-      'The versions have the same content.',
-    )
+    const same = await cli.run(['diff', 'hello', ids[1] ?? ''])
+    expect(same.stdout).toContain('The versions have the same content.')
     expect((await cli.run(['versions', 'hello'])).stdout).toMatch(/ Says Hi +Says Hi\n/)
   })
 
   it('promotes the draft by default', async () => {
-    const { versionId } = await publish('Wink', '--draft')
+    const versionId = await publish('Wink', '--draft')
     expect((await cli.run(['diff', 'hello'])).stdout).toContain('+ "Says Wink"')
     expect(await cli.json(['promote', 'hello'])).toMatchObject({ currentVersionId: versionId })
-    const { error } = await cli.json(['promote', 'hello'], { code: 1 })
-    expect(error.message).toContain('Agent hello has no draft.')
+    expect((await errorOf('promote', 'hello')).message).toContain('Agent hello has no draft.')
   })
 
   it('deletes a draft, and no published version', async () => {
-    const { versionId } = await publish('Wave', '--draft')
-    expect(await cli.json(['delete-version', 'hello', versionId])).toEqual({ id: versionId, deleted: true })
-    const again = await cli.json(['delete-version', 'hello', versionId], { code: 1 })
-    expect(again.error.code).toBe('VersionNotFound')
-    const { error } = await cli.json(['delete-version', 'hello', ids[0] ?? ''], { code: 1 })
-    expect(error.code).toBe('VersionPublished')
-  })
-
-  it('says that the same content creates no version', async () => {
-    const first = await publish('Same')
-    const { stdout } = await cli.run(['publish', 'hello'])
-    expect(stdout).toMatch(
-      /^Published hello\. A version with this content existed; nothing new was created\.\n/,
-    )
-    expect(stdout).toContain(first.versionId)
+    const id = await publish('Wave', '--draft')
+    expect(await cli.json(['delete-version', 'hello', id])).toEqual({ id, deleted: true })
+    expect((await errorOf('delete-version', 'hello', ids[0] ?? '')).code).toBe('VersionPublished')
   })
 })
 
@@ -77,188 +62,184 @@ describe('a version that requires a trial', () => {
   const GATE = 'execution: { promotion: { require: trial, maxChanged: 0 } }'
   const write = (said: string) => cli.write(inFolder('gated', greeter(said, GATE)))
 
-  it('is only replaced by one that was tried: the command says how', async () => {
+  it('is only replaced by one whose trial meets the gate: the command says how', async () => {
+    const org = await newOrganization()
+    const url = inject('service')
+    const target = ['--url', url, '--token', org.token]
+    const promote = ['promote', 'gated', ...target]
     write('Hello')
-    const { versionId: current } = await cli.json(['publish', 'gated', '--no-types'])
+    const { agentId, versionId: current } = await cli.json(['publish', 'gated', '--no-types', ...target])
     write('Hi')
-    const { code, stderr } = await cli.run(['publish', 'gated', '--no-types'])
-    expect([code, stderr]).toEqual([
-      1,
-      [
+    expect(await cli.run(['publish', 'gated', '--no-types', ...target])).toMatchObject({
+      code: 1,
+      stderr: [
         'The current version of gated requires a trial of what replaces it:',
-        '  npm run agents -- publish <folder> --draft',
-        '  npm run agents -- trial gated --max-cost <dollars>',
-        '  npm run agents -- promote gated --trial <id>',
+        `  npm run agents -- publish <folder> --draft --url ${url}`,
+        `  npm run agents -- trial gated --max-cost <dollars> --url ${url}`,
+        `  npm run agents -- promote gated --trial <id> --url ${url}`,
         '',
       ].join('\n'),
-    ])
-    const { stdout } = await cli.run(['publish', 'gated', '--no-types', '--draft'])
-    expect(stdout).toContain(
-      'Try it:      npm run agents -- trial gated --max-cost <dollars>\nPromote it:  npm run agents -- promote gated --trial <id>\n',
-    )
-    expect(stdout).not.toContain('Publish it:')
-    expect((await cli.json(['promote', 'gated'], { code: 1 })).error.code).toBe('TrialRequired')
-    const unknown = await cli.json(['promote', 'gated', '--trial', current], { code: 1 })
-    const notFound =
-      'There is no such trial of this version of gated. List trials: npm run agents -- trials list'
-    expect(unknown.error).toEqual({ message: notFound, code: 'TrialNotFound' })
-    expect((await cli.json(['show', 'gated'])).currentVersionId).toBe(current)
-  })
-
-  it('is replaced over HTTP by one whose trial meets the gate', async () => {
-    const org = await newOrganization()
-    const target = ['--url', inject('service'), '--token', org.token]
-    write('Hello')
-    const { versionId: current, agentId } = await cli.json(['publish', 'gated', '--no-types', ...target])
-    write('Hi')
-    const direct = await cli.json(['publish', 'gated', '--no-types', ...target], { code: 1 })
-    expect(direct.error).toMatchObject({
-      code: 'TrialRequired',
-      message: expect.stringContaining('--trial <id>'),
     })
-    const { versionId } = await cli.json(['publish', 'gated', '--no-types', '--draft', ...target])
+    const { stdout } = await cli.run(['publish', 'gated', '--no-types', '--draft', ...target])
+    const [, versionId = ''] = /version +(\S+)/.exec(stdout) ?? []
+    expect((await errorOf(...promote)).code).toBe('TrialRequired')
     const store = async (counts: Parameters<typeof anEndedTrial>[1]) => {
       const { batch, lines } = anEndedTrial({ organizationId: org.id, agentId, versionId }, counts)
       await batchStore(sharedTable()).create({ batch, lines })
       return batch.id
     }
-    const without = await cli.json(['promote', 'gated', ...target], { code: 1 })
-    expect(without.error.code).toBe('TrialRequired')
-    const unknown = await cli.json(['promote', 'gated', '--trial', current, ...target], { code: 1 })
-    expect(unknown.error.message).toContain('List trials: npm run agents -- trials list --url ')
+    const unknown = await errorOf(...promote, '--trial', current)
+    expect(unknown.message).toContain('List trials: npm run agents -- trials list --url ')
     const trialId = await store({ SAME: 1, CHANGED: 2 })
-    expect((await cli.json(['promote', 'gated', '--trial', trialId, ...target], { code: 1 })).error).toEqual({
-      message: '2 runs changed; at most 0 may (maxChanged).',
-      code: 'TrialFailed',
-      trialId,
-      runs: 3,
-      verdicts: { SAME: 1, CHANGED: 2, CORRECTED: 0, REGRESSED: 0, DIVERGED: 0, ERROR: 0 },
-      costIncrease: 0,
+    expect(await errorOf(...promote, '--trial', trialId)).toMatchObject({
+      ...{ message: '2 runs changed; at most 0 may (maxChanged).', code: 'TrialFailed', trialId, runs: 3 },
       limits: { maxChanged: 0 },
     })
-    const promoted = await cli.run(['promote', 'gated', '--trial', await store({ SAME: 3 }), ...target])
+    const promoted = await cli.run([...promote, '--trial', await store({ SAME: 3 })])
     expect(promoted.stdout).toBe(
-      `Version ${versionId} of gated is now current.\nRoll back: npm run agents -- promote gated ${current} --url ${inject('service')}\n`,
+      `Version ${versionId} of gated is now current.\nRoll back: npm run agents -- promote gated ${current} --url ${url}\n`,
     )
-    expect((await cli.run(['promote', 'gated', current, ...target])).code).toBe(0)
   })
 })
 
-describe('retire, unretire', () => {
-  const hello = (said: string) => {
-    cli.write(inFolder('retiring', { ...greeter(said) }))
-    return cli.json(['publish', 'retiring', '--no-types'])
-  }
-
-  it('retires a version that is not the current one, which then neither runs nor is promoted', async () => {
-    const { versionId: old } = await hello('Hello')
-    const { versionId: current } = await hello('Hi')
-    expect((await cli.run(['retire', 'retiring', old])).stdout).toBe(
-      `Retired version ${old} of retiring. Make it usable again: npm run agents -- unretire retiring ${old}\n`,
-    )
-    expect((await cli.run(['versions', 'retiring'])).stdout).toMatch(new RegExp(`${old} +retired `))
-    const versions = await cli.json(['versions', 'retiring'])
-    expect(versions.map(({ retiredAt }: { retiredAt: string }) => typeof retiredAt)).toEqual([
-      'object',
-      'string',
-    ])
-    const error = {
-      message: `Version ${old} of retiring is retired. Make it usable again: npm run agents -- unretire retiring ${old}`,
-      code: 'VersionRetired',
+describe('publish --draft', () => {
+  it('says how to try and promote a draft that requires a trial', async () => {
+    const gate = 'execution: { promotion: { require: trial } }'
+    for (const [said, ...options] of [['Hello'], ['Hi', '--draft']] as const) {
+      cli.write(inFolder('local', greeter(said, gate)))
+      const { stdout } = await cli.run(['publish', 'local', '--no-types', ...options])
+      expect(stdout.includes('Promote it:  npm run agents -- promote local --trial <id>\n')).toBe(
+        said === 'Hi',
+      )
     }
-    const input = { stdin: '{"name":"x"}', code: 1 }
-    const run = await cli.json(['run', 'retiring', '--version', old, '--input', '-'], input)
-    const promoted = await cli.json(['promote', 'retiring', old], { code: 1 })
-    expect([run.error, promoted.error]).toEqual([error, error])
-    expect((await cli.json(['retire', 'retiring', current], { code: 1 })).error).toEqual({
+  })
+})
+
+describe('retire, unretire, archive, restore', () => {
+  it('retires a version that is not the current one, which then neither runs nor is promoted', async () => {
+    const old = await publishTo('retiring', 'Hello')
+    const current = await publishTo('retiring', 'Hi')
+    const retired = await cli.run(['retire', 'retiring', old])
+    const again = `Make it usable again: npm run agents -- unretire retiring ${old}`
+    expect(retired.stdout).toBe(`Retired version ${old} of retiring. ${again}\n`)
+    expect((await cli.run(['versions', 'retiring'])).stdout).toMatch(new RegExp(`${old} +retired `))
+    expect(await errorOf('promote', 'retiring', old)).toEqual({
+      message: `Version ${old} of retiring is retired. ${again}`,
+      code: 'VersionRetired',
+    })
+    expect(await errorOf('retire', 'retiring', current)).toEqual({
       message: `Version ${current} is the current one of retiring. Promote another one first: npm run agents -- promote retiring <version>`,
       code: 'VersionNotRetirable',
     })
     expect((await cli.json(['unretire', 'retiring', old])).retiredAt).toBeNull()
-    expect(await cli.json(['promote', 'retiring', old])).toMatchObject({ currentVersionId: old })
   })
-})
 
-describe('archive, restore', () => {
   it('archives an agent, which then neither runs nor is published or listed', async () => {
-    cli.write(inFolder('gone', greeter('Gone')))
-    await cli.json(['publish', 'gone', '--no-types'])
+    await publishTo('gone', 'Gone')
+    cli.write({ 'gone/input.json': '{"name":"x"}' })
     expect((await cli.json(['archive', 'gone'])).archivedAt).toEqual(expect.any(String))
-    const run = await cli.json(['run', 'gone', '--input', '-'], { stdin: '{"name":"x"}', code: 1 })
-    expect(run.error).toEqual({
+    expect(await errorOf('run', 'gone', '--input', 'gone/input.json')).toEqual({
       message: 'Agent gone is archived. Restore it: npm run agents -- restore gone',
       code: 'AgentArchived',
     })
-    cli.write(inFolder('gone', greeter('Changed')))
-    expect((await cli.json(['publish', 'gone'], { code: 1 })).error.code).toBe('AgentArchived')
+    expect((await errorOf('publish', 'gone', '--no-types')).code).toBe('AgentArchived')
     const slugs = async (...options: string[]) =>
       (await cli.json(['list', ...options])).map(({ slug }: { slug: string }) => slug)
     expect(await slugs()).not.toContain('gone')
-    expect(await slugs('--archived')).toContain('gone')
     expect((await cli.run(['list', '--archived'])).stdout).toMatch(/ARCHIVED\n.*gone .* just now\n/)
     expect((await cli.json(['restore', 'gone'])).archivedAt).toBeNull()
     expect(await slugs()).toContain('gone')
   })
 })
 
-describe('publish --url', () => {
-  it('publishes to a service with a token, like the command does locally', async () => {
+describe('rollout', () => {
+  const rollout = (...args: string[]) => cli.run(['rollout', 'hello', ...args])
+  let [current, draft] = ['', '']
+  beforeAll(async () => {
+    current = await publish('Hello')
+    draft = await publish('Hey', '--draft')
+  })
+
+  it('starts, changes, shows and ends a rollout', async () => {
+    expect(await errorOf('rollout', 'hello')).toMatchObject({
+      code: 'RolloutNotFound',
+      message: expect.stringContaining('rollout <slug> --percent 10'),
+    })
+    const started = await rollout('--percent', '100', '--max-error-rate', '0.05', '--min-runs', '50')
+    expect(started.stdout).toContain(`Version ${draft} gets 100 % of the runs since `)
+    expect(started.stdout).toContain('It ends if, after 50 runs, more than 5 % fail.')
+    expect(started.stdout).toContain(`npm run agents -- promote hello ${draft}`)
+    expect(await greet()).toBe('Hey Ada')
+    expect(await greet('--version', current)).toBe('Hello Ada')
+    // The other settings stay.
+    expect(await cli.json(['rollout', 'hello', '--percent', '1', '--key', 'execution'])).toMatchObject({
+      ...{ versionId: draft, percent: 1, key: 'execution', abort: { maxErrorRate: 0.05, minRuns: 50 } },
+    })
+    expect((await rollout()).stdout).toContain('gets 1 % of the runs')
+    expect((await cli.run(['versions', 'hello'])).stdout).toContain('rollout 1 %')
+    expect(await cli.json(['rollout', 'hello', '--max-error-rate', '0.2'])).toMatchObject({
+      ...{ percent: 1, key: 'execution', abort: { maxErrorRate: 0.2 } },
+    })
+    expect((await rollout('--end')).stdout).toBe('Ended the rollout of hello.\n')
+    expect(await greet()).toBe('Hello Ada')
+  })
+
+  it('needs the version beside a draft, as promote does, and is promoted at the end', async () => {
+    await rollout('--percent', '50', '--version', draft)
+    const other = await publish('Ho', '--draft')
+    for (const command of ['promote hello', 'rollout hello --percent 60']) {
+      const { message } = await errorOf(...command.split(' '))
+      expect(message).toContain(`has the draft ${other} and a rollout of ${draft}. Specify `)
+    }
+    cli.write(inFolder('hello', greeter('Hey')))
+    const { stdout } = await cli.run(['publish', 'hello', '--no-types', '--draft'])
+    expect(stdout).toContain('The rollout of hello has this content. A version with this content existed')
+    await cli.json(['delete-version', 'hello', other])
+    expect(await cli.json(['promote', 'hello'])).toMatchObject({ currentVersionId: draft, rollout: null })
+  })
+
+  it('names what is wrong', async () => {
+    for (const [code, args, message] of [
+      [2, '--percent 0', 'a number from 1 to 100 with at most two decimals.'],
+      [2, '--percent 33.333', 'a number from 1 to 100 with at most two decimals.'],
+      [2, '--percent 1 --max-error-rate 1.5', 'a number from 0 to 1'],
+      [2, '--percent 1 --min-runs 0', 'an integer from 1 to'],
+      [1, `--percent 1 --version ${current} --min-runs 5`, '--min-runs needs'],
+      [1, `--key tenant --version ${current}`, 'Start one with --percent.'],
+      [2, '--end --percent 1', 'cannot be used with'],
+    ] as const) {
+      const { error } = await cli.json(['rollout', 'hello', ...args.split(' ')], { code })
+      expect(error.message).toContain(message)
+    }
+  })
+})
+
+describe('--url', () => {
+  it('publishes, and starts and ends a rollout, as the commands do locally', async () => {
     const org = await newOrganization()
     const target = ['--url', `${inject('service')}/`, '--token', org.token]
-    cli.write(inFolder('remote', greeter('Remote')))
-    const first = await cli.json(['publish', 'remote', ...target, '--message', 'First'])
-    expect(first).toMatchObject({ slug: 'remote', status: 'PUBLISHED' })
+    const first = await publishTo('remote', 'Remote', ...target, '--message', 'First')
     expect((await org.run('remote', { name: 'Ada' })).json).toEqual({ said: 'Remote Ada' })
-    const { stdout } = await cli.run(
-      ['publish', 'remote', '--no-types', '--url', `${inject('service')}/v1`],
-      {
-        environment: { AGENTS_TOKEN: org.token },
-      },
-    )
-    expect(stdout).toContain('nothing new was created')
-    const [version, ...others] = (await org.call('GET', '/v1/agents/remote/versions')).json
-    expect([version.id, version.message, others]).toEqual([first.versionId, 'First', []])
+    const { stdout } = await cli.run(['publish', 'remote', '--url', `${inject('service')}/v1`], {
+      environment: { AGENTS_TOKEN: org.token },
+    })
+    expect(stdout).toContain('A version with this content existed; nothing new was created.\n')
+    const [version] = (await org.call('GET', '/v1/agents/remote/versions')).json
+    expect(version).toMatchObject({ id: first, message: 'First' })
     // The same content has the same hash wherever it is published.
-    const local = await cli.json(['publish', 'remote', '--no-types'])
-    const [{ contentHash }] = await cli.json(['versions', 'remote'])
-    expect([contentHash, local.slug]).toEqual([version.contentHash, 'remote'])
+    await publishTo('remote', 'Remote')
+    expect(await cli.json(['versions', 'remote'])).toMatchObject([{ contentHash: version.contentHash }])
+    const versionId = await publishTo('remote', 'Hi', '--draft', ...target)
+    const rollout = (...args: string[]) => cli.json(['rollout', 'remote', ...args, ...target])
+    expect(await rollout('--percent', '10')).toMatchObject({ versionId, percent: 10 })
+    expect(await rollout('--key', 'execution')).toMatchObject({ percent: 10, key: 'execution' })
+    expect((await cli.run(['rollout', 'remote', '--end', ...target])).code).toBe(0)
+    expect((await errorOf('rollout', 'remote', ...target)).code).toBe('RolloutNotFound')
   })
 
-  it.each([
-    [
-      'without a token',
-      ['--url', 'http://127.0.0.1:1'],
-      '--url needs an API token: specify --token, or set AGENTS_TOKEN.',
-    ],
-    ['with a token but no address', ['--token', 'x'], '--token needs --url.'],
-    [
-      'with --org',
-      ['--url', 'http://a', '--token', 'x', '--org', '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48'],
-      '--url cannot be combined',
-    ],
-    [
-      'with an unreachable service',
-      ['--url', 'http://127.0.0.1:1', '--token', 'x'],
-      'Cannot reach http://127.0.0.1:1/v1/agents',
-    ],
-  ])('fails %s', async (_, options, message) => {
-    cli.write(inFolder('remote', greeter('Remote')))
-    const { error } = await cli.json(['publish', 'remote', '--no-types', ...options], { code: 1 })
-    expect(error.message).toContain(message)
-  })
-
-  it('prints what the service rejects, and keeps the token to itself', async () => {
-    const org = await newOrganization()
-    cli.write(inFolder('remote', greeter('Remote')))
-    const { code, stderr } = await cli.run([
-      'publish',
-      'remote',
-      '--url',
-      inject('service'),
-      '--token',
-      `${org.token}x`,
-    ])
-    expect([code, stderr]).toEqual([1, expect.stringContaining('401 Unauthorized')])
-    expect(stderr).not.toContain(org.token)
+  it('says that a service cannot be reached', async () => {
+    const target = ['--url', 'http://127.0.0.1:1', '--token', 'x']
+    const { message } = await errorOf('publish', 'remote', '--no-types', ...target)
+    expect(message).toContain('Cannot reach http://127.0.0.1:1/v1/agents')
   })
 })

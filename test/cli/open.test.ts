@@ -47,12 +47,6 @@ afterAll(async () => {
 })
 
 describe('open', () => {
-  it('says that nothing is in progress', async () => {
-    expect((await run('list')).stdout).toBe('No execution is in progress.\n')
-    expect(await json(['list'])).toEqual({ open: 0, agents: [], executions: [] })
-    expect(await json(['end', '--all'])).toEqual({ ended: 0, running: 0, closed: 0 })
-  })
-
   it('lists age, steps, tool calls, worker and parent, oldest first', async () => {
     const paying = await open('pay', { now: Date.now() - 3 * 3_600_000 })
     const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
@@ -87,18 +81,6 @@ describe('open', () => {
       open: 1,
       executions: [{ id: paying.id, toolCalls: 2, hasTools: true, isRunning: true, steps: 1 }],
     })
-  })
-
-  it('requires a selection to change executions', async () => {
-    for (const verb of ['end', 'resume']) {
-      const { code, stderr } = await run(verb)
-      expect(code).toBe(1)
-      expect(stderr).toBe(
-        `Select executions by ID or with an option, or all of them with --all. List them first: npm run agents -- open list --stack ${stack}\n`,
-      )
-    }
-    expect((await run('end', 'x')).code).toBe(2)
-    expect((await run('end', '--older-than', '5')).code).toBe(2)
   })
 
   it('skips what a worker is running, with exit code 1, until it is forced', async () => {

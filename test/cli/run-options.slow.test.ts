@@ -28,9 +28,8 @@ beforeAll(async () => {
   environment = scripted.environmentFor('openai-compatible') as Record<string, string>
   const random = 'export default () => ({ said: String(Math.random()) })\n'
   cli.write(inFolder('random', { ...greeter('x'), 'agent.ts': random }))
-  cli.write(inFolder('exits', { ...greeter('x'), 'agent.ts': 'export default () => process.exit(0)\n' }))
   cli.write(MODEL_AGENT)
-  for (const folder of ['random', 'exits', 'asks']) await cli.json(['publish', folder, '--no-types'])
+  for (const folder of ['random', 'asks']) await cli.json(['publish', folder, '--no-types'])
 })
 afterAll(async () => {
   await scripted.stop()
@@ -87,11 +86,6 @@ describe('run', () => {
     expect(await said(['--no-cache', '--tenant', 'a'])).not.toBe(first)
   })
 
-  it('fails when the agent exits the process', async () => {
-    const outcome = await cli.start(['run', 'exits', '--input', '-'], { stdin: '{"name":"Ada"}' }).ended
-    expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('AgentFailed') })
-  })
-
   it('uses the model settings that the service was started with, but not its keys', async () => {
     scripted.script('service-model', [answer('From the service.'), answer('From the command.')])
     scripted.script('own-model', [answer('From the command.')])
@@ -112,20 +106,5 @@ describe('run', () => {
     const file = join(cli.dataDir, 'model-settings.json')
     expect(readFileSync(file, 'utf8')).not.toContain(OPENAI_COMPATIBLE_API_KEY)
     expect(statSync(file).mode & 0o077).toBe(0)
-  })
-})
-
-describe('--version', () => {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-
-  it.each(['--version', '-V'])('%s prints the version of the package', async (option) => {
-    expect(await cli.run([option])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
-    expect(JSON.parse((await cli.run([option, '--json'])).stdout)).toEqual({ version })
-  })
-
-  it('of run is the version of the agent', async () => {
-    const { versionId } = await cli.json(['publish', 'random', '--no-types'])
-    const outcome = await cli.run(['run', 'random', '--input', '-', '--version', versionId], { stdin: '{}' })
-    expect(outcome.stderr).toContain(`version ${versionId}`)
   })
 })

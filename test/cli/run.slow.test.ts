@@ -35,19 +35,7 @@ beforeAll(async () => {
   // It can be published, because the variable could be set elsewhere.
   const breaks = "if (!process.env.WORKS) throw new Error('Broken module.')\nexport default () => ({})\n"
   cli.write(inFolder('breaks', { ...greeter('x', 'env: [WORKS]'), 'agent.ts': breaks }))
-  cli.write(
-    inFolder(
-      'tenant',
-      code('export default (_: unknown, c: { tenantId: string }) => ({ said: c.tenantId })\n'),
-    ),
-  )
-  cli.write(
-    inFolder(
-      'lingers',
-      code("export default () => { setInterval(() => 0, 1e6); return { said: 'done' } }\n"),
-    ),
-  )
-  for (const folder of ['echo', 'chatty', 'slow', 'fails', 'wrong', 'breaks', 'tenant', 'lingers']) {
+  for (const folder of ['echo', 'chatty', 'slow', 'fails', 'wrong', 'breaks']) {
     await cli.json(['publish', folder, '--no-types'])
   }
 })
@@ -74,24 +62,10 @@ describe('run', () => {
     expect(stderr).toContain('on stdout')
   })
 
-  it('passes the tenant to the agent', async () => {
-    expect(JSON.parse((await run('tenant', ['--tenant', 'acme'])).stdout)).toEqual({ said: 'acme' })
-  })
-
   it('rejects input that does not match the schema only with --strict', async () => {
     const { code, stderr } = await run('echo', ['--strict'], '{"nme":"Ada"}')
     expect(code).toBe(1)
     expect(stderr).toContain('/name is required')
-    const { stdout } = await run('echo', ['--strict', '--json'], '{"nme":"Ada"}')
-    expect(JSON.parse(stdout).error).toMatchObject({
-      code: 'InputSchemaMismatch',
-      problems: expect.any(Array),
-    })
-    expect((await run('tenant', ['--tenant', 'acme'], '{"nme":"Ada"}')).code).toBe(0)
-  })
-
-  it('exits even if the agent leaves a timer running', async () => {
-    expect(await start('lingers').ended).toMatchObject({ code: 0, stdout: '{\n  "said": "done"\n}\n' })
   })
 
   it.each([
@@ -107,19 +81,15 @@ describe('run', () => {
     expect(error).toMatchObject({ code, executionId: expect.stringMatching(/^[0-9a-f-]{36}$/) })
   })
 
-  const signals = [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const
-  it.each(signals)('ends the execution and releases the store on %s', async (signal, code) => {
+  it('ends the execution and releases the store on SIGTERM', async () => {
     const started = start('slow')
     const hasPrinted = (text: string) => () => started.stderr().includes(text)
     await vi.waitUntil(hasPrinted('began'))
     await vi.waitUntil(hasPrinted('Running slow…'))
     expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(true)
-    started.kill(signal)
+    started.kill('SIGTERM')
     const outcome = await started.ended
-    expect(outcome).toMatchObject({ code, stdout: '' })
+    expect(outcome).toMatchObject({ code: 143, stdout: '' })
     const [, id = ''] =
       /^Cancelled\. Execution (\S+) has ended with the error Cancelled\.$/m.exec(outcome.stderr) ?? []
     expect(id).toMatch(/^[0-9a-f-]{36}$/)

@@ -1,7 +1,13 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createClient } from '../support/service/client.ts'
+import { createClient, waitForExecution } from '../support/service/client.ts'
 import { type Service, startService } from '../support/service/start-service.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
+
+const cli = newCli()
+let service: Service
+let call: ReturnType<typeof createClient>
 
 const ENDLESS = `
 export default (_: unknown, { executionId }: { executionId: string }) => {
@@ -9,34 +15,52 @@ export default (_: unknown, { executionId }: { executionId: string }) => {
   return new Promise(() => setInterval(() => undefined, 1_000))
 }
 `
-
-const cli = newCli()
-let service: Service
+const WAITS = `---
+title: Waits
+description: Waits for a payment.
+code: true
+input: { seconds: { type: number, default: 0 } }
+output: { got: { type: string, description: JSON. } }
+---
+`
+const WAITS_CODE = `export default async ({ seconds }, context) => {
+  if (seconds > 0) await context.sleep('nap', seconds)
+  return { got: JSON.stringify(await context.waitForSignal('paid')) }
+}
+`
 
 beforeAll(async () => {
-  cli.write(inFolder('hello', greeter('Hello')))
-  await cli.json(['publish', 'hello', '--no-types'])
+  cli.write({
+    ...inFolder('hello', greeter('Hello')),
+    ...inFolder('slow', { ...greeter('x'), 'agent.ts': ENDLESS }),
+    ...inFolder('waits', { 'agent.md': WAITS, 'agent.ts': WAITS_CODE }),
+    'data.json': '[1]',
+  })
+  // Commands wait for each other on the same data folder.
+  const slugs = ['hello', 'slow', 'waits']
+  const publishing = slugs.map((slug) => cli.start(['publish', slug, '--no-types']).ended)
+  expect((await Promise.all(publishing)).map(({ code }) => code)).toEqual([0, 0, 0])
   service = await startService({ dataDir: cli.dataDir })
+  call = createClient(service.url, readFileSync(join(cli.dataDir, 'dev-token'), 'utf8').trim())
 })
 afterAll(async () => {
   await service?.stop()
+  expect(existsSync(join(cli.dataDir, 'service-url'))).toBe(false)
   cli.remove()
 })
 
 describe('the CLI while the service runs', () => {
   it('creates and revokes tokens of the service', async () => {
     const { id, token } = await cli.json(['tokens', 'create', '--name', 'test', '--expires', '1'])
-    const call = createClient(service.url, token)
-    const response = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
+    const own = createClient(service.url, token)
+    const response = await own('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
     expect([response.status, response.json]).toEqual([200, { said: 'Hello Ada' }])
     await cli.json(['tokens', 'revoke', id])
     // The service caches authorizations for a moment.
-    await vi.waitFor(async () => expect((await call('GET', '/v1/agents')).status).toBe(401))
+    await vi.waitFor(async () => expect((await own('GET', '/v1/agents')).status).toBe(401))
   })
 
   it('publishes agents and records executions in its table', async () => {
-    const { token } = await cli.json(['tokens', 'create', '--name', 'test'])
-    const call = createClient(service.url, token)
     cli.write(inFolder('hello', greeter('Salut')))
     const { versionId } = await cli.json(['publish', 'hello', '--no-types'])
     // The service caches the current version for a second.
@@ -44,53 +68,70 @@ describe('the CLI while the service runs', () => {
       const response = await call('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
       expect(response.json).toEqual({ said: 'Salut Ada' })
     })
-    expect(await cli.json(['list'])).toEqual((await call('GET', '/v1/agents')).json)
-    expect(await cli.json(['versions', 'hello'])).toEqual(
-      (await call('GET', '/v1/agents/hello/versions')).json,
-    )
-
-    const run = await cli.run(['run', 'hello', '--input', '-', '--tenant', 'acme'], {
-      stdin: '{"name":"Bo"}',
-    })
-    const id = /execution ([0-9a-f-]{36})/.exec(run.stderr)?.[1]
-    const execution = await call('GET', `/v1/agent_executions/${id}`)
-    expect(execution.json).toMatchObject({
-      status: 'SUCCESS',
-      versionId,
-      tenantId: 'acme',
-      input: { name: 'Bo' },
-      output: { said: 'Salut Bo' },
+    const versions = (await call('GET', '/v1/agents/hello/versions')).json
+    expect(await cli.json(['versions', 'hello'])).toEqual(versions)
+    const args = ['run', 'hello', '--input', '-', '--tenant', 'acme']
+    const { stderr } = await cli.run(args, { stdin: '{"name":"Bo"}' })
+    const id = /execution ([0-9a-f-]{36})/.exec(stderr)?.[1]
+    expect((await call('GET', `/v1/agent_executions/${id}`)).json).toMatchObject({
+      ...{ status: 'SUCCESS', versionId, tenantId: 'acme', output: { said: 'Salut Bo' } },
     })
   })
 
   it('records an interrupted execution as cancelled', async () => {
-    cli.write(inFolder('slow', { ...greeter('x'), 'agent.ts': ENDLESS }))
-    await cli.json(['publish', 'slow', '--no-types'])
     const started = cli.start(['run', 'slow', '--input', '-'], { stdin: '{}' })
     const idOf = () => /began (\S+);/.exec(started.stderr())?.[1]
     await vi.waitUntil(idOf)
     started.kill('SIGINT')
     expect((await started.ended).code).toBe(130)
-    const { token } = await cli.json(['tokens', 'create', '--name', 'test'])
-    const { json } = await createClient(service.url, token)('GET', `/v1/agent_executions/${idOf()}`)
+    const { json } = await call('GET', `/v1/agent_executions/${idOf()}`)
     expect(json).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' } })
   })
 })
 
-describe('concurrent commands', () => {
-  it('wait for each other on the same data folder', async () => {
-    const other = newCli()
-    try {
-      const names = ['one', 'two', 'three']
-      for (const name of names) other.write(inFolder(name, greeter(name)))
-      const outcomes = await Promise.all(
-        names.map((name) => other.start(['publish', name, '--no-types']).ended),
-      )
-      expect(outcomes.map(({ code }) => code)).toEqual(names.map(() => 0))
-      const slugs = (await other.json(['list'])).map(({ slug }: { slug: string }) => slug)
-      expect(slugs.sort()).toEqual([...names].sort())
-    } finally {
-      other.remove()
+describe('signal', () => {
+  async function suspended(): Promise<string> {
+    const { status, json } = await call('POST', '/v1/agents/waits/executions', { body: {} })
+    expect(status).toBe(202)
+    return json.id
+  }
+  const outputOf = async (id: string) => (await waitForExecution(call, id)).output
+
+  it.each([
+    [['--data', '{"amount": 12.5}'], {}, '{"amount":12.5}'],
+    [['--data', 'data.json'], {}, '[1]'],
+    [['--data', '-'], { stdin: '"x"' }, '"x"'],
+    [[], {}, 'null'],
+  ])('sends data to a suspended run: %j', async (args, options, got) => {
+    const id = await suspended()
+    const sent = await cli.json(['signal', id, 'paid', ...args], options)
+    expect(sent).toMatchObject({ executionId: id, id: expect.any(String) })
+    expect(await outputOf(id)).toEqual({ got })
+  })
+
+  it('says why the service refuses it', async () => {
+    const other = '01a2003b-8f87-750a-aa33-59d20cae9811'
+    expect(await cli.json(['signal', other, 'paid'], { code: 1 })).toMatchObject({
+      error: { code: 'ExecutionNotFound', message: expect.stringContaining('Cannot send the signal: ') },
+    })
+  })
+
+  it('continues a run of a command that waits with the service, and one that Ctrl-C left suspended', async () => {
+    const start = async (stdin: string) => {
+      const started = cli.start(['run', 'waits', '--input', '-', '--json'], { stdin })
+      const idOf = () => /signal (\S{36}) paid --data <json>/.exec(started.stderr())?.[1]
+      return { ...started, id: (await vi.waitUntil(idOf)) as string }
     }
+    const waiting = await start('{"seconds": 1}')
+    await cli.json(['signal', waiting.id, 'paid', '--data', '5'])
+    const { code, stdout, stderr } = await waiting.ended
+    expect([code, JSON.parse(stdout)]).toEqual([0, { got: '5' }])
+    expect(stderr).toMatch(/^Waits: nap, until .*\nWaits for the signal paid\n {2}npm run agents -- signal/)
+    const { id, kill, ended } = await start('{}')
+    kill('SIGINT')
+    const left = { code: 130, stdout: '', stderr: expect.stringContaining(`Execution ${id} `) }
+    expect(await ended).toMatchObject(left)
+    await cli.json(['signal', id, 'paid', '--data', '6'])
+    expect(await outputOf(id)).toEqual({ got: '6' })
   })
 })

@@ -22,25 +22,6 @@ async function smoke(args: string[]) {
   return { code, stdout }
 }
 
-/** Replaces ids in a path with parameter names. */
-const toTemplate = (path: string) =>
-  path
-    .split('?')[0]
-    ?.replace(/\/(?:echo|smoke-test-[a-z-]+)/, '/{agentId}')
-    .replace(/(?<=versions\/)[0-9a-f-]{36}/, '{versionId}')
-    .replace('/webhooks/unknown', '/webhooks/{webhookId}')
-    .replace('/deliveries/unknown', '/deliveries/{deliveryId}')
-    .replace(/[0-9a-f-]{36}/, '{executionId}')
-    .replace('/compare/unknown', '/compare/{otherId}')
-    .replace('/batches/unknown', '/batches/{batchId}')
-    .replace('/trials/unknown', '/trials/{trialId}')
-    .replace('/tokens/unknown', '/tokens/{tokenId}')
-    .replace('/schedules/smoke.test', '/schedules/{scheduleName}')
-    .replace('/tenants/smoke%20test', '/tenants/{tenantId}')
-    .replace('/smoke.test', '/{name}')
-    .replace('/unknown', '/{approvalId}')
-    .replace('/guessed', '/{mac}') ?? ''
-
 describe('npm run smoke', () => {
   const ECHO = ['--agent', 'echo', '--input', '{"text":"x"}']
 
@@ -50,15 +31,18 @@ describe('npm run smoke', () => {
     const { code, stdout } = await smoke([inject('service'), own.token, '--json', ...ECHO])
     const { failed, results } = JSON.parse(stdout)
     expect({ code, failed }).toEqual({ code: 0, failed: 0 })
-    const called = new Set(
-      results.map(({ method, path }: { method: string; path: string }) => `${method} ${toTemplate(path)}`),
+    const called: string[] = results.map(
+      ({ method, path }: { method: string; path: string }) => `${method} ${path.split('?')[0]}`,
     )
-    for (const { method, path } of apiRoutes) {
-      expect(called).toContain(`${method} ${path}`)
-      expect(called).toContain(`${method} ${path}/`)
-    }
+    for (const { method, path } of apiRoutes)
+      for (const route of [path, `${path}/`]) {
+        const pattern = new RegExp(`^${method} ${route.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+        expect(
+          called.some((each) => pattern.test(each)),
+          `${method} ${route}`,
+        ).toBe(true)
+      }
     for (const path of ['/', '/console', '/console/']) expect(called).toContain(`GET ${path}`)
-    expect([...called].filter((path) => /^GET \/console\/[\w-]+\.\w+\/?$/.test(String(path)))).toHaveLength(2)
     expect((await own.call('GET', '/v1/agent_executions?limit=100')).json.length).toBeLessThanOrEqual(5)
   })
 
@@ -73,10 +57,5 @@ describe('npm run smoke', () => {
     expect(code).toBe(1)
     expect(stdout).toContain('expected 401. Service is broken.')
     expect(stdout).toMatch(/(\d+) requests, \1 failed\./)
-  })
-
-  it('reports an unreachable service', async () => {
-    const { code, stdout } = await smoke(['http://127.0.0.1:1', 'none', ...ECHO])
-    expect([code, stdout.includes('no response')]).toEqual([1, true])
   })
 })

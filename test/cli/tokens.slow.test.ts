@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { inject as injectFaults } from '../support/proxy/faults.ts'
 import { type ProxyRequest, startProxy } from '../support/proxy/start-proxy.ts'
-import { greeter, inFolder, newCli } from './cli.ts'
+import { newCli } from './cli.ts'
 
 const cli = newCli()
 afterAll(cli.remove)
@@ -25,17 +24,6 @@ describe('orgs', () => {
     const names = (await cli.json(['orgs', 'list'])).map(({ name }: { name: string }) => name)
     expect(names.sort()).toEqual(['Development', 'Example Ltd', 'Other'])
     expect((await cli.run(['orgs', 'list'])).stdout).toMatch(/^ORGANIZATION +NAME +CREATED\n/)
-  })
-
-  it('isolates the agents of each organization', async () => {
-    cli.write(inFolder('hello', greeter('Hello')))
-    await cli.json(['publish', 'hello', '--no-types', '--org', org.id])
-    expect(await cli.json(['list', '--org', org.id.toUpperCase()])).toHaveLength(1)
-    expect(await cli.json(['list'])).toEqual([])
-    expect((await cli.run(['list'])).stdout).toBe(
-      'Development has no agents. Publish one: npm run agents -- publish <folder>\n',
-    )
-    expect((await cli.run(['show', 'hello', '--org', org.id])).stdout).toContain(`--org ${org.id}`)
   })
 
   it.each(['list', 'tokens create --name a'])(
@@ -79,38 +67,8 @@ describe('tokens', () => {
       expect(list).toContain(created.token.slice(0, 8))
       expect(list).not.toContain(created.token.slice(0, 9))
       expect(list).not.toContain(hashOf(created.token))
-      expect(list).not.toContain(hashOf(stdout.trim()))
     }
     expect((await cli.json(['tokens', 'list', '--org', org.id]))[0]).not.toHaveProperty('hash')
-    expect(await cli.json(['tokens', 'list'])).toEqual([])
-  })
-
-  it('has the scopes run and read and 90 days unless it is created with others', async () => {
-    const create = (...options: string[]) => cli.json(['tokens', 'create', '--name', 'a', ...options])
-    const listed = async () => (await cli.json(['tokens', 'list']))[0]
-    await create()
-    expect(await listed()).toMatchObject({ scopes: ['run', 'read'], expiresAt: expect.any(String) })
-    await create('--scopes', 'run,read,manage', '--expires', 'never')
-    expect(await listed()).toMatchObject({ scopes: ['run', 'read', 'manage'], expiresAt: null })
-    const { stderr } = await cli.run(['tokens', 'create', '--name', 'a'])
-    expect(stderr).toContain('Scopes: run, read.')
-    expect(stderr).toContain('--scopes run,read,manage')
-  })
-
-  it('sets the expiry to the given number of days', async () => {
-    const earliest = Date.now() + 30 * 86_400_000
-    const { expiresAt, organizationId } = await cli.json([
-      'tokens',
-      'create',
-      '--name',
-      'a',
-      '--expires',
-      '30',
-    ])
-    expect(Date.parse(expiresAt)).toBeGreaterThanOrEqual(earliest)
-    expect(Date.parse(expiresAt)).toBeLessThanOrEqual(Date.now() + 30 * 86_400_000)
-    expect(organizationId).toBe(DEVELOPMENT_ORGANIZATION.id)
-    expect((await cli.run(['tokens', 'list'])).stdout).toMatch(/ a +valid, expires (in 30 days|next month) /)
   })
 
   it('creates a token with limits, which the list shows', async () => {
@@ -137,41 +95,16 @@ describe('tokens', () => {
   })
 
   it.each([
-    ['--scopes', 'run,write', 'run, read, manage'],
     ['--scopes', '', 'run, read, manage'],
     ['--agents', 'a,,b', 'slugs or IDs'],
-    ['--agents', 'Not A Slug', 'slugs or IDs'],
-    ['--agents', Array.from({ length: 51 }, (_, i) => `a${i}`).join(), '50'],
     ['--tenant', '', '1 to 128 characters'],
-    ['--rate', '10', '10/s'],
     ['--rate', '0/s', '10/s'],
-    ['--rate', '1001/s', '1000/s'],
     ['--rate', '10/m', '10/s'],
   ])('rejects %s "%s" and says what is allowed', async (option, value, allowed) => {
     const { code, stderr } = await cli.run(['tokens', 'create', '--name', 'a', option, value])
     expect(code).toBe(2)
     expect(stderr).toContain(option)
     expect(stderr).toContain(allowed)
-  })
-
-  it('revokes a token permanently, and no other', async () => {
-    const [keep, drop] = [
-      await cli.json(['tokens', 'create', '--name', 'keep', '--org', org.id]),
-      await cli.json(['tokens', 'create', '--name', 'drop', '--org', org.id]),
-    ]
-    const elsewhere = ['tokens', 'revoke', drop.id, '--org', DEVELOPMENT_ORGANIZATION.id]
-    const { error } = await cli.json(elsewhere, { code: 1 })
-    expect(error.code).toBe('TokenNotFound')
-    expect(await cli.json(['tokens', 'revoke', drop.id])).toEqual({ id: drop.id, revoked: true })
-    const records = async () => cli.json(['tokens', 'list', '--org', org.id])
-    const revokedAt = async (id: string) =>
-      (await records()).find((token: { id: string }) => token.id === id).revokedAt
-    const time = await revokedAt(drop.id)
-    expect(time).toMatch(/Z$/)
-    expect(await revokedAt(keep.id)).toBeNull()
-    expect((await cli.run(['tokens', 'revoke', drop.id, '--org', org.id])).code).toBe(0)
-    expect(await revokedAt(drop.id)).toBe(time)
-    expect((await cli.run(['tokens', 'list', '--org', org.id])).stdout).toMatch(/ drop +revoked just now /)
   })
 
   type Listed = { id: string; expiresAt: string | null; revokedAt: string | null }
@@ -196,25 +129,24 @@ describe('tokens', () => {
       ...{ tenantId: 'acme', rate: 7 },
     })
     expect(daysUntil(expiresAt)).toBe(30)
-    expect(Date.parse(replacedEndsAt)).toBeGreaterThanOrEqual(earliest)
-    expect(Date.parse(replacedEndsAt)).toBeLessThanOrEqual(Date.now() + 3_600_000)
+    expect(Date.parse(replacedEndsAt) - earliest).toBeGreaterThanOrEqual(0)
     expect(await find(old.id)).toMatchObject({ expiresAt: replacedEndsAt, revokedAt: null })
     // A longer overlap does not prolong it.
     expect((await rotate(old.id, '--overlap', '7d', '--expires', '2')).replacedEndsAt).toBe(replacedEndsAt)
+    const none = await rotate(old.id, '--overlap', 'none')
+    expect((await find(old.id))?.revokedAt).toBe(none.replacedEndsAt)
+    expect(await cli.run(['tokens', 'rotate', old.id])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('has ended: revoked just now'),
+    })
+    const wrong = await cli.run(['tokens', 'rotate', id, '--overlap', '31d'])
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('at most 30 days') })
+    expect((await cli.json(['tokens', 'revoke', UNKNOWN], { code: 1 })).error.code).toBe('TokenNotFound')
+    expect(await cli.json(['tokens', 'revoke', none.id])).toEqual({ id: none.id, revoked: true })
     const { stdout, stderr } = await cli.run(['tokens', 'rotate', id, '--org', org.id])
     expect(stdout).toMatch(/^aes_[0-9A-Za-z]{43}\n$/)
     expect(stderr).toContain(`The old one, ${id}, stays valid until 20`)
     expect(stderr).not.toContain(stdout.trim())
-  })
-
-  it('rotates a token that never expires into one that never does, and revokes it without an overlap', async () => {
-    const old = await cli.json(['tokens', 'create', '--name', 'p', '--org', org.id, '--expires', 'never'])
-    const rotated = await rotate(old.id, '--overlap', 'none')
-    expect(rotated.expiresAt).toBeNull()
-    expect((await find(old.id))?.revokedAt).toBe(rotated.replacedEndsAt)
-    const { code, stderr } = await cli.run(['tokens', 'rotate', old.id])
-    expect([code, stderr]).toEqual([1, expect.stringContaining('has ended: revoked just now')])
-    expect(await cli.json(['tokens', 'list', '--org', org.id])).not.toHaveLength(0)
   })
 
   it('shows the new token also if the old one cannot be ended', async () => {
@@ -234,28 +166,5 @@ describe('tokens', () => {
     expect(stderr).toMatch(/^Created token "q", /)
     expect(stderr).toContain(`The old one, ${old.id}, may still be valid, because it could not be ended: `)
     expect(stderr).toContain(`npm run agents -- tokens revoke ${old.id}\n`)
-
-    const rotated = await cli.json(['tokens', 'rotate', old.id], { code: 1, environment })
-    expect(rotated).toMatchObject({
-      token: expect.stringMatching(/^aes_[0-9A-Za-z]{43}$/),
-      ...{ replacedId: old.id, replacedEndsAt: old.expiresAt },
-      error: { code: 'Unavailable', message: expect.stringContaining(`tokens revoke ${old.id}`) },
-    })
-    const listed: Listed[] = await cli.json(['tokens', 'list', '--org', orgId], { environment })
-    expect(listed.find(({ id }) => id === rotated.id)?.revokedAt).toBeNull()
-  })
-
-  it('rotates no token of another organization', async () => {
-    const { id } = await cli.json(['tokens', 'create', '--name', 'theirs', '--org', org.id])
-    for (const args of [[UNKNOWN], [id, '--org', DEVELOPMENT_ORGANIZATION.id]]) {
-      const { error } = await cli.json(['tokens', 'rotate', ...args], { code: 1 })
-      expect(error.code).toBe('TokenNotFound')
-    }
-    expect(daysUntil((await find(id))?.expiresAt ?? '')).toBe(90)
-  })
-
-  it.each(['0', '1', '1w', '31d', '-1h', '1.5h', 'never', ''])('rejects an overlap of "%s"', async (text) => {
-    const { code, stderr } = await cli.run(['tokens', 'rotate', UNKNOWN, '--overlap', text])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('at most 30 days')])
   })
 })

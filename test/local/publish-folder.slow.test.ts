@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { archiveAgent, promoteVersion } from '../../lib/agents/lifecycle/change-agent.ts'
-
+import { promoteVersion } from '../../lib/agents/lifecycle/change-agent.ts'
 import { resolveAgent } from '../../lib/agents/resolve-agent.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
@@ -56,12 +55,6 @@ const published = () => ({ agents: [{ slug, isNew: true }], loaded: 1 })
 const unchanged = () => ({ agents: [{ slug, isNew: false }], loaded: 0 })
 
 describe('publishFolder', () => {
-  it('publishes a folder once, and does not check it again while it is unchanged', async () => {
-    expect(await publish()).toEqual(published())
-    expect(await publish()).toEqual(unchanged())
-    expect(await publish()).toEqual(unchanged())
-  })
-
   it.each([
     ['its document', () => write('agents/one/agent.md', document('Two'))],
     ['its code', () => write('agents/one/agent.ts', `export default () => ({ text: 'new' })`)],
@@ -76,13 +69,6 @@ describe('publishFolder', () => {
     expect(await publish()).toEqual(unchanged())
   })
 
-  it('checks a folder with a new file, and publishes nothing if the file is not used', async () => {
-    await publish()
-    write('agents/one/unused.ts', 'export {}')
-    expect(await publish()).toEqual({ agents: [{ slug, isNew: false }], loaded: 1 })
-    expect(await publish()).toEqual(unchanged())
-  })
-
   it('leaves an unchanged folder alone when another version has become current: a rollback survives a restart', async () => {
     await publish()
     const first = await currentVersion()
@@ -91,54 +77,6 @@ describe('publishFolder', () => {
     await promoteVersion({ ...reference(), system, versionId: String(first?.id) })
     expect(await publish()).toEqual(unchanged())
     expect((await currentVersion())?.id).toBe(first?.id)
-  })
-
-  it('leaves the current version if it requires a trial, and says how to replace it', async () => {
-    const gated = (title: string) =>
-      document(title).replace('code: true', 'code: true\nexecution: { promotion: { require: trial } }')
-    write('agents/one/agent.md', gated('One'))
-    expect(await publish()).toEqual(published())
-    const first = await currentVersion()
-    write('agents/one/agent.md', document('Two'))
-    const path = join(folder, 'agents', 'one')
-    for (let start = 0; start < 2; start++) {
-      const { agents } = await publish()
-      expect(agents).toEqual([{ folder: path, problems: [expect.stringContaining('requires a trial')] }])
-      expect(JSON.stringify(agents)).toContain(`promote ${slug} --trial <id>`)
-    }
-    expect((await currentVersion())?.id).toBe(first?.id)
-    write('agents/one/agent.md', gated('One'))
-    expect((await publish()).agents).toEqual([{ slug, isNew: false }])
-  })
-
-  it('publishes a changed folder of an archived agent only after it is restored', async () => {
-    await publish()
-    await archiveAgent(reference(), new Date().toISOString())
-    expect(await publish()).toEqual(unchanged())
-    write('agents/one/agent.md', document('Two'))
-    const path = join(folder, 'agents', 'one')
-    const rejected = [{ folder: path, problems: [`${path}: the agent ${slug} is archived`] }]
-    for (let start = 0; start < 2; start++) expect((await publish()).agents).toEqual(rejected)
-    await archiveAgent(reference(), null)
-    expect(await publish()).toEqual(published())
-  })
-
-  it('does not publish code that throws when it is loaded', async () => {
-    write('agents/one/agent.ts', `throw new Error('boom')\nexport default () => ({ text: '' })\n`)
-    const { agents } = await publish()
-    expect(agents).toEqual([
-      {
-        folder: join(folder, 'agents/one'),
-        problems: [expect.stringMatching(/one\/agent\.ts:1:7: cannot be loaded: boom$/)],
-      },
-    ])
-  })
-
-  it('checks every folder when its state file is invalid', async () => {
-    await publish()
-    write('published.json', '{')
-    expect(await publish()).toEqual({ agents: [{ slug, isNew: false }], loaded: 1 })
-    expect(await publish()).toEqual(unchanged())
   })
 
   it('reports an invalid folder at every start, keeps its last version, and publishes the others', async () => {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { newToken } from '../../lib/access/tokens.ts'
 import { DEFAULT_MEMORY_MB } from '../../lib/engine/code-agent/run.ts'
 import { documentSettings } from '../../lib/settings.ts'
-import { system } from '../../lib/system.ts'
 import { localSettings, readLocalSettings } from '../../local/settings.ts'
 import { readSection } from '../infra/read-section.ts'
 
@@ -17,23 +15,14 @@ describe('readLocalSettings', () => {
     expect(warningsOf({ HOST })).toEqual([])
   })
 
-  it.each([
-    'dev',
-    'secret-token',
-    'a'.repeat(60),
-    '12345678901234567890123456',
-    'abcdefghijklmnopqrstuvwxyz',
-  ])('warns of DEV_TOKEN=%s, without showing it', (token) => {
-    const warnings = warningsOf({ DEV_TOKEN: token })
-    expect(warnings).toEqual([expect.stringContaining('DEV_TOKEN can be guessed')])
-    expect(warnings.join()).not.toContain(token)
-  })
-
-  it('does not warn of random tokens', () => {
-    const { text } = newToken({ system, organizationId: 'a', name: 'a', createdBy: 'a', lifetimeMs: null })
-    for (const token of [text, '9f86d081884c7d659a2feaa0c55ad015', 'Zk3v9Qm2Xc7Lr5Tn8Wp1Hg'])
-      expect(warningsOf({ DEV_TOKEN: token })).toEqual([])
-  })
+  it.each(['secret-token', 'a'.repeat(60), 'abcdefghijklmnopqrstuvwxyz'])(
+    'warns of DEV_TOKEN=%s, without showing it',
+    (token) => {
+      const warnings = warningsOf({ DEV_TOKEN: token })
+      expect(warnings).toEqual([expect.stringContaining('DEV_TOKEN can be guessed')])
+      expect(warnings.join()).not.toContain(token)
+    },
+  )
 
   it('warns of endpoints whose secret is missing', () => {
     const MODEL_ENDPOINTS = `{"groq":{"baseUrl":"https://a/v1","apiKey":"\${secret:GROQ_KEY}"}}`
@@ -43,14 +32,6 @@ describe('readLocalSettings', () => {
     expect(() => warningsOf({ MODEL_ENDPOINTS, DEFAULT_MODEL: 'groq/llama' })).toThrow(
       'DEFAULT_MODEL: Cannot use the model groq/llama: the secret GROQ_KEY of the endpoint groq is not set.',
     )
-  })
-
-  it.each([
-    ['https://tunnel.example.com/base/', 'https://tunnel.example.com/base'],
-    ['http://localhost:3000', 'http://localhost:3000'],
-    ['http://[::1]:3000//', 'http://[::1]:3000'],
-  ])('removes slashes at the end of PUBLIC_URL=%s', (PUBLIC_URL, url) => {
-    expect(readLocalSettings({ PUBLIC_URL }).defaults.PUBLIC_URL).toBe(url)
   })
 
   it('rejects a PUBLIC_URL without TLS, without showing its password', () => {
@@ -74,30 +55,14 @@ describe('readLocalSettings', () => {
       '65536',
       'PORT is "65536"; it must be an integer between 0 and 65535 (0 selects any free port).',
     ],
-    ['LEASE_SECONDS', '007', 'LEASE_SECONDS is "007"; it must be an integer from 1 to 9,999,999.'],
-    ['RETRY_BACKOFF_MS', '0', 'RETRY_BACKOFF_MS is "0"; it must be an integer from 1 to 9,999,999.'],
     ['HTTP_PUBLISHING', 'of', 'HTTP_PUBLISHING is "of"; it must be on or off.'],
-    ['MODEL_PRICES', '{"openai/x":1}', /^Invalid MODEL_PRICES: "openai\/x" must have a price: /],
-    ['MODEL_ENDPOINTS', '{"groq":{"apiKey":"sk-1"}}', /^Invalid MODEL_ENDPOINTS: "groq\.baseUrl" must be/],
-    [
-      'POWERTOOLS_LOG_LEVEL',
-      'loud',
-      /^POWERTOOLS_LOG_LEVEL is "loud"; it must be one of TRACE, DEBUG, INFO, /,
-    ],
-    ['OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS', 'x', /^OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS is "x"; it must be/],
     ['SQS_ENDPOINT', 'ftp://user:secret@host', /^SQS_ENDPOINT must be an http or https URL\.$/],
-    ['OPENAI_BASE_URL', 'user:secret@host', /^OPENAI_BASE_URL must be an http or https URL\.$/],
   ])('rejects %s=%s', (name, value, message) => {
     expect(() => readLocalSettings({ [name]: value })).toThrow(message)
   })
 })
 
 describe('EVENT_BUS', () => {
-  it.each(['events', 'arn:aws:events:eu-west-1:123456789012:event-bus/events'])('accepts %s', (bus) => {
-    for (const days of ['', '5'])
-      expect(() => readLocalSettings({ EVENT_BUS: bus, EXECUTION_RETENTION_DAYS: days })).not.toThrow()
-  })
-
   it('rejects what is no bus, and executions that are deleted before their events are delivered', () => {
     expect(() => readLocalSettings({ EVENT_BUS: 'a/b' })).toThrow(/^EVENT_BUS must be the name or the ARN/)
     const early = { EVENT_BUS: 'events', EXECUTION_RETENTION_DAYS: '4' }

@@ -37,6 +37,6 @@ it('sweeps one after the other, however slow the table is', async () => {
     return delay(delayMs)
   })
   proxy.use(slowSweeps)
-  await waitUntil(() => queries >= 65, { what: 'queries of the sweeper', limitMs: 60_000 })
+  await waitUntil(() => queries >= 33, { what: 'queries of the sweeper', limitMs: 60_000 })
   expect(overlaps).toBe(0)
 })

@@ -1,7 +1,7 @@
 /**
  * `npm run examples`: runs the examples against a service and checks what they print, that their types are up to date,
- * and, in Python, with mypy. With `--generated`, compiles clients that are generated for Java and Go, too. Skips what
- * needs a program that is missing.
+ * and, in Python, with mypy. With `--generated`, compiles clients that are generated for Java and Go instead, as the
+ * night does. Skips what needs a program that is missing.
  */
 import { strictEqual } from 'node:assert'
 import { execFile } from 'node:child_process'
@@ -9,7 +9,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { parseArgs, promisify } from 'node:util'
 import { hasPython } from '../../support/processes/python-environment.ts'
 import { startService } from '../../support/service/start-service.ts'
 import { checkPythonTypes } from './check-python-types.ts'
@@ -48,26 +48,36 @@ parameter: got an unexpected keyword argument 'unknown'
 const WAITING = 'True 200\n'
 
 const run = promisify(execFile)
+const { generated } = parseArgs({ options: { generated: { type: 'boolean', default: false } } }).values
 const folder = mkdtempSync(join(tmpdir(), 'aes-examples-'))
-const service = await startService({ dataDir: join(folder, 'data'), environment: { DEV_TOKEN: TOKEN } })
-const environment = { ...process.env, BASE_URL: service.url, API_TOKEN: TOKEN }
 try {
-  await checkTypes('examples/typescript/agents.ts')
-  await checkExample('TypeScript', process.execPath, [join(ROOT, 'examples/typescript/example.ts')])
-  if (await hasPython(MIN_PYTHON_MINOR)) await checkPython()
-  else console.log(`Python: skipped, it needs Python 3.${MIN_PYTHON_MINOR} with venv`)
-  if (process.argv.includes('--generated')) await compileGeneratedClients(folder)
+  await (generated ? compileGeneratedClients(folder) : checkExamples())
 } finally {
-  await service.stop()
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-async function checkPython(): Promise<void> {
-  await checkTypes('examples/python/agent_types.py', '--python')
-  const { commandOf, sources } = await preparePython(folder, service.url)
-  await checkExample('Python', commandOf('python'), ['-B', 'example.py'], sources)
+async function checkExamples(): Promise<void> {
+  const service = await startService({ dataDir: join(folder, 'data'), environment: { DEV_TOKEN: TOKEN } })
+  try {
+    await checkTypes(service.url, 'examples/typescript/agents.ts')
+    const example = join(ROOT, 'examples/typescript/example.ts')
+    await checkExample(service.url, { name: 'TypeScript', command: process.execPath, args: [example] })
+    if (await hasPython(MIN_PYTHON_MINOR)) await checkPython(service.url)
+    else console.log(`Python: skipped, it needs Python 3.${MIN_PYTHON_MINOR} with venv`)
+  } finally {
+    await service.stop()
+  }
+}
+
+const environmentOf = (url: string) => ({ ...process.env, BASE_URL: url, API_TOKEN: TOKEN })
+
+async function checkPython(url: string): Promise<void> {
+  await checkTypes(url, 'examples/python/agent_types.py', '--python')
+  const { commandOf, sources } = await preparePython(folder, url)
+  const args = ['-B', 'example.py']
+  await checkExample(url, { name: 'Python', command: commandOf('python'), args, cwd: sources })
   await checkHostileResponses(commandOf('python'), sources)
-  await checkWaiting(commandOf('python'), sources)
+  await checkWaiting(url, commandOf('python'), sources)
   await checkPythonTypes(commandOf('mypy'), sources)
   console.log('Python types: ok')
 }
@@ -81,25 +91,27 @@ async function checkHostileResponses(python: string, sources: string): Promise<v
 }
 
 /** `run` of `runs.py` returns the output of a run that has waited for an approval. */
-async function checkWaiting(python: string, sources: string): Promise<void> {
+async function checkWaiting(url: string, python: string, sources: string): Promise<void> {
   cpSync(join(ROOT, 'test/clients/examples/waiting.py'), join(sources, 'waiting.py'))
   const { stdout } = await run(python, ['-B', 'waiting.py'], {
     cwd: sources,
-    env: environment,
+    env: environmentOf(url),
     timeout: TIMEOUT_MS,
   })
   strictEqual(stdout, WAITING, 'output of a run that waits')
   console.log('Python, a run that waits: ok')
 }
 
-async function checkTypes(file: string, ...options: string[]): Promise<void> {
-  const args = ['cli/main.mjs', 'types', '--url', service.url, '--token', TOKEN, ...options]
+async function checkTypes(url: string, file: string, ...options: string[]): Promise<void> {
+  const args = ['cli/main.mjs', 'types', '--url', url, '--token', TOKEN, ...options]
   const { stdout } = await run(process.execPath, args, { cwd: ROOT, timeout: TIMEOUT_MS })
   strictEqual(readFileSync(join(ROOT, file), 'utf8'), stdout, `${file} is not what agents types writes`)
 }
 
-async function checkExample(name: string, command: string, args: string[], cwd = ROOT): Promise<void> {
-  const { stdout } = await run(command, args, { cwd, env: environment, timeout: TIMEOUT_MS })
+type Example = { name: string; command: string; args: string[]; cwd?: string }
+
+async function checkExample(url: string, { name, command, args, cwd = ROOT }: Example): Promise<void> {
+  const { stdout } = await run(command, args, { cwd, env: environmentOf(url), timeout: TIMEOUT_MS })
   strictEqual(stdout, EXPECTED, name)
   console.log(`${name}: ok`)
 }

@@ -104,30 +104,21 @@ describe('the package', () => {
     expect(await typeErrors({ compilerOptions, files: ['consumer.ts'] })).toBe('')
   })
 
-  describe('is used as in', () => {
-    const printed = { errors: '' }
-    const examplesOf = (document: string) => {
-      const prefix = document.replaceAll(/\W/g, '-')
-      return examplesIn(document).map((example, index) => ({ file: `${prefix}-${index}.ts`, example }))
-    }
-    beforeAll(async () => {
-      cpSync('examples/typescript/agents.ts', join(client.folder, 'agents.ts'))
-      const examples = DOCUMENTS.flatMap(examplesOf)
-      for (const { file, example } of examples)
+  it('is used as in the documentation', async () => {
+    cpSync('examples/typescript/agents.ts', join(client.folder, 'agents.ts'))
+    const files = DOCUMENTS.flatMap((document) => {
+      const examples = examplesIn(document)
+      expect(examples, document).not.toEqual([])
+      return examples.map((example, index) => {
+        const file = `${document.replaceAll(/\W/g, '-')}-${index}.ts`
         writeFileSync(join(client.folder, file), example.replace(/^const client =/m, 'export $&'))
-      printed.errors = await typeErrors({
-        compilerOptions: {
-          ...{ strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'] },
-          ...{ allowImportingTsExtensions: true, typeRoots: TYPE_ROOTS },
-        },
-        files: examples.map(({ file }) => file),
+        return file
       })
     })
-
-    it.each(DOCUMENTS)('%s', (document) => {
-      const files = examplesOf(document).map(({ file }) => file)
-      expect(files.length).toBeGreaterThan(0)
-      expect(printed.errors).toBe('')
-    })
+    const compilerOptions = {
+      ...{ strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'] },
+      ...{ allowImportingTsExtensions: true, typeRoots: TYPE_ROOTS },
+    }
+    expect(await typeErrors({ compilerOptions, files })).toBe('')
   })
 })

@@ -34,11 +34,4 @@ describe('executions with a search', () => {
     await expect(collect(client.executions({ source: 'BATCH', onSearched }))).rejects.toThrow('far enough')
     expect(requests.map(({ path }) => path)).toEqual(['/v1/agent_executions?source=BATCH'])
   })
-
-  it('lists without a search tell nothing', async () => {
-    const { client } = await scriptedService([json(200, [{ id: 'x' }])])
-    const told: Searched[] = []
-    await collect(client.executions({ onSearched: (each) => void told.push(each) }))
-    expect(told).toEqual([])
-  })
 })

@@ -6,9 +6,7 @@ import {
   type ErrorCode,
   type Execution,
   type ExecutionError,
-  type FileInput,
   type SucceededExecution,
-  toFile,
   type Violation,
 } from '../../../clients/typescript/src/index.ts'
 import type { ExecutionFilters, RunParameters } from '../../../clients/typescript/src/options.ts'
@@ -56,37 +54,12 @@ describe('types', () => {
     })
   })
 
-  it('of files', () => {
-    type Readers = {
-      read: { input: { invoice: { mediaType: 'application/pdf'; data: string } }; output: object }
-    }
-    const readers = new Client<Readers>(options)
-    never(async () => {
-      await readers.run('read', { invoice: await toFile(new Blob([])) })
-      expectTypeOf(await toFile(new Blob([]))).toEqualTypeOf<FileInput>()
-      // @ts-expect-error: a field of another type
-      await readers.run('read', { invoice: new Blob([]) })
-    })
-  })
-
   it('of a client without a map', () => {
     never(async () => {
       expectTypeOf(await untyped.run('any', { a: 1 })).toEqualTypeOf<Record<string, unknown>>()
       // @ts-expect-error: an input is an object
       untyped.run('any', 'text')
     })
-  })
-
-  it('accept a map that is an interface', () => {
-    interface Declared {
-      echo: { input: { text: string }; output: { text: string } }
-    }
-    never(async () => {
-      const declared = new Client<Declared>(options)
-      expectTypeOf(await declared.run('echo', { text: 'x' })).toEqualTypeOf<{ text: string }>()
-    })
-    // @ts-expect-error: an agent without an output
-    never(() => new Client<{ echo: { input: object } }>(options))
   })
 
   it('of errors, by their code', () => {

@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Wait } from '../../../clients/typescript/src/index.ts'
 import { collect } from './collect.ts'
-import {
-  type Answer,
-  drop,
-  events,
-  hang,
-  html,
-  json,
-  problem,
-  SOON,
-  scriptedService,
-} from './scripted-service.ts'
+import { type Answer, drop, events, hang, html, json, SOON, scriptedService } from './scripted-service.ts'
 
 const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
 const HEADERS = { 'X-Execution-Id': ID, Location: `/v1/agent_executions/${ID}`, 'Retry-After': '0' }
@@ -55,11 +45,6 @@ describe('run', () => {
     expect(requests[0]?.path).toBe('/v1/agents/refund/executions?execMode=sync')
   })
 
-  it('needs no listener', async () => {
-    const { client } = await scriptedService([accepted, record([waitFor('refund')]), success])
-    expect(await client.run('refund', {})).toEqual({ done: true })
-  })
-
   it.each<[string, Answer]>([
     ['without a body', withoutBody],
     ['whose headers a proxy has removed', json(202, running([waitFor('refund')]))],
@@ -75,44 +60,6 @@ describe('run', () => {
   ])('rejects a 202 that is %s', async (_, answer) => {
     const { ended } = await run([answer])
     await expect(ended).rejects.toMatchObject({ code: 'UnexpectedResponse', status: 202 })
-  })
-
-  it('survives a service that restarts between two reads', async () => {
-    const unavailable = problem(503, 'Unavailable', {}, { 'Retry-After': '0' })
-    const { ended, told } = await run([
-      accepted,
-      record([waitFor('refund')]),
-      drop,
-      html(502),
-      unavailable,
-      record([waitFor('refund')]),
-      success,
-    ])
-    expect(await ended).toEqual({ done: true })
-    expect(told).toEqual([['refund']])
-  })
-
-  it('rejects when the run is deleted, or ends in ERROR', async () => {
-    const deleted = await run([accepted, record([waitFor('refund')]), problem(404, 'ExecutionNotFound')])
-    await expect(deleted.ended).rejects.toMatchObject({ code: 'ExecutionNotFound' })
-    const error = { code: 'WaitLimitExceeded', message: 'x' }
-    const failed = await run([accepted, json(200, { id: ID, status: 'ERROR', error, waitingFor: null })])
-    await expect(failed.ended).rejects.toMatchObject({ code: 'ExecutionFailed', executionId: ID, error })
-    expect(failed.told).toEqual([])
-  })
-
-  it.each([
-    [
-      'throws',
-      () => {
-        throw new Error('no pager')
-      },
-    ],
-    ['rejects', () => Promise.reject(new Error('no pager'))],
-  ])('rejects with what onWaiting %s', async (_, onWaiting) => {
-    const { ended, requests } = await run([accepted, record([waitFor('refund')]), success], onWaiting)
-    await expect(ended).rejects.toThrow('no pager')
-    expect(requests).toHaveLength(2)
   })
 
   it('reads again only when onWaiting has resolved', async () => {
@@ -139,15 +86,6 @@ describe('run', () => {
     })
     const late = await run([accepted, record([waitFor('refund')]), hang], never, { timeoutMs: 300 })
     await expect(late.ended).rejects.toMatchObject({ code: 'ClientTimeout', executionId: ID })
-  })
-})
-
-describe('wait', () => {
-  it('tells what the execution waits for', async () => {
-    const { client } = await scriptedService([record([waitFor('refund')]), success])
-    const told: Wait[][] = []
-    await client.wait(ID, { onWaiting: (waitingFor) => told.push(waitingFor) })
-    expect(told).toEqual([[waitFor('refund')]])
   })
 })
 
@@ -194,33 +132,22 @@ describe('the decision on a call', () => {
 describe('approvals and signals', () => {
   it('are requests', async () => {
     const { client, requests } = await scriptedService([
-      json(200, [{ id: 'a1' }], { Link: '</v1/approvals?cursor=x>; rel="next"' }),
-      json(200, [{ id: 'a2' }]),
       drop,
       json(200, { id: 'a1', decision: 'approve' }),
       drop,
       json(202, { executionId: ID, id: 's1' }),
       json(202, { executionId: ID, id: 's2' }),
-      json(200, [{ id: 's1', name: 'paid', data: 1 }]),
-    ])
-    expect(await collect(client.approvals({ agent: 'refund', tenantId: 't' }))).toEqual([
-      { id: 'a1' },
-      { id: 'a2' },
     ])
     const decision = { decision: 'approve', note: 'ok', input: { usd: 5 } } as const
     expect(await client.decide(ID, 'a1', decision)).toMatchObject({ decision: 'approve' })
     expect(await client.signal(ID, 'paid', { usd: 5 })).toEqual({ executionId: ID, id: 's1' })
     await client.signal(ID, 'go on', undefined, { idempotencyKey: 'order-7' })
-    expect(await collect(client.signals(ID))).toHaveLength(1)
     expect(requests.map(({ method, path, body }) => `${method} ${path} ${body}`.trim())).toEqual([
-      'GET /v1/approvals?agent=refund&tenantId=t',
-      'GET /v1/approvals?cursor=x',
       ...Array(2).fill(`POST /v1/agent_executions/${ID}/approvals/a1 ${JSON.stringify(decision)}`),
       ...Array(2).fill(`POST /v1/agent_executions/${ID}/signals/paid {"usd":5}`),
       `POST /v1/agent_executions/${ID}/signals/go%20on null`,
-      `GET /v1/agent_executions/${ID}/signals`,
     ])
-    const keys = requests.slice(4, 7).map(({ headers }) => headers['idempotency-key'])
+    const keys = requests.slice(2).map(({ headers }) => headers['idempotency-key'])
     expect(keys[0]).toMatch(/^[0-9a-f]{32}$/)
     expect(keys).toEqual([keys[0], keys[0], 'order-7'])
   })

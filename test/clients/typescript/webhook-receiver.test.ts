@@ -49,7 +49,7 @@ describe('the example receiver', () => {
       now: Date.now(),
     })
 
-  it('handles each event once, signed with any of its secrets', async () => {
+  it('handles each event once, signed with any of its secrets, and rejects others', async () => {
     const event = { type: 'execution.failed', timestamp: '', data: { id: '01', error: { code: 'TimedOut' } } }
     for (const secret of [...SECRETS, ...SECRETS])
       expect(await send('evt_1', event, secret)).toMatchObject({ ok: true, responseStatus: 204 })
@@ -59,15 +59,11 @@ describe('the example receiver', () => {
     expect(await send('evt_3', { type: 'batch.ended', data })).toMatchObject({ responseStatus: 204 })
     await receiver.sees('ended: 07, 1 of 3 lines failed')
     expect(receiver.output().match(/failed: 01 TimedOut/g)).toHaveLength(1)
-  })
-
-  it('rejects what is not signed with its secrets, or too large', async () => {
-    const event = { type: 'execution.succeeded', data: { id: 'rejected-run' } }
-    expect(await send('evt_3', event, newSecret())).toMatchObject({ ok: false, responseStatus: 400 })
+    const rejected = { type: 'execution.succeeded', data: { id: 'rejected-run' } }
+    expect(await send('evt_3', rejected, newSecret())).toMatchObject({ ok: false, responseStatus: 400 })
     await receiver.sees('rejected: signature')
-    const large = await send('evt_4', { ...event, more: 'x'.repeat(1_000_000) })
+    const large = await send('evt_4', { ...rejected, more: 'x'.repeat(1_000_000) })
     expect(large).toMatchObject({ ok: false, responseStatus: 413 })
-    expect((await fetch(`http://${host}/`)).status).toBe(400)
     expect(receiver.output()).not.toContain('rejected-run')
   })
 })

@@ -1,5 +1,3 @@
-import { createHmac } from 'node:crypto'
-import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Client, parseWebhook } from '../../../clients/typescript/src/index.ts'
 import { newSecret, signWebhook } from '../../../lib/engine/notifications/sign-webhook.ts'
@@ -47,14 +45,6 @@ describe('parseWebhook', () => {
     },
   )
 
-  it('accepts what the package standardwebhooks has signed', async () => {
-    const headers = {
-      ...sign(BODY),
-      'webhook-signature': new Webhook(SECRET).sign('evt_1', new Date(NOW), BODY),
-    }
-    expect(await parseWebhook(BODY, headers, SECRET)).toEqual(EVENT)
-  })
-
   it('returns the event, from text and bytes, with headers in any form', async () => {
     const headers = sign(BODY)
     const upper = Object.fromEntries(
@@ -82,17 +72,11 @@ describe('parseWebhook', () => {
   const { 'webhook-signature': signature = '' } = headers
   it.each([
     ['another body', { body: BODY.replace('größe', 'grosse') }],
-    ['another id', { headers: { ...headers, 'webhook-id': 'evt_2' } }],
-    ['another time', { headers: { ...headers, 'webhook-timestamp': '1614265331' } }],
     ['another secret', { secret: newSecret() }],
     [
       'a signature of another version',
       { headers: { ...headers, 'webhook-signature': signature.replace('v1', 'v2') } },
     ],
-    ['a part of a signature', { headers: { ...headers, 'webhook-signature': signature.slice(0, 8) } }],
-    ['an empty signature', { headers: { ...headers, 'webhook-signature': 'v1,' } }],
-    ['no Base64', { headers: { ...headers, 'webhook-signature': 'v1,dawfeoifkpqwoekfpqoekf' } }],
-    ['a signature without SHA-256', { headers: { ...headers, 'webhook-signature': `v1,${sha1(headers)}` } }],
   ])('rejects %s', async (_, { body = BODY, headers: sent = headers, secret = SECRET }: Changed) => {
     expect(await reasonOf(parseWebhook(body, sent, secret))).toBe('signature')
   })
@@ -100,17 +84,11 @@ describe('parseWebhook', () => {
   it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])(
     'rejects a request without %s',
     async (name) => {
-      for (const value of [undefined, '', []]) {
-        const error = await parseWebhook(BODY, { ...headers, [name]: value }, SECRET).catch(
-          (thrown) => thrown,
-        )
-        expect(error).toMatchObject({
-          name: 'InvalidWebhook',
-          code: 'InvalidWebhook',
-          reason: 'headers',
+      for (const value of [undefined, '', []])
+        await expect(parseWebhook(BODY, { ...headers, [name]: value }, SECRET)).rejects.toMatchObject({
+          ...{ name: 'InvalidWebhook', code: 'InvalidWebhook', reason: 'headers' },
           detail: `The header ${name} is missing.`,
         })
-      }
     },
   )
 
@@ -123,30 +101,20 @@ describe('parseWebhook', () => {
     expect(await reasonOf(parseWebhook(BODY, sign(BODY, [SECRET], NOW + ms), SECRET))).toBe(expected)
   })
 
-  it.each(['hello', 'NaN', '16142653300000'])('rejects the timestamp %s', async (timestamp) => {
+  it.each(['hello', '16142653300000'])('rejects the timestamp %s', async (timestamp) => {
     const sent = { ...headers, 'webhook-timestamp': timestamp }
     expect(await reasonOf(parseWebhook(BODY, sent, SECRET))).toBe('timestamp')
   })
 
-  it.each(['', '{', 'null', '[]', '"text"', '{"type":"execution.succeeded"}'])(
-    'rejects the signed body %s',
-    async (body) => {
-      expect(await reasonOf(parseWebhook(body, sign(body), SECRET))).toBe('body')
-    },
-  )
+  it.each(['{', 'null', '{"type":"execution.succeeded"}'])('rejects the signed body %s', async (body) => {
+    expect(await reasonOf(parseWebhook(body, sign(body), SECRET))).toBe('body')
+  })
 
-  it.each([undefined, null, '', 'whsec_', 'whsec_!!!', 'changeme', []])(
-    'throws a TypeError for the secret %j',
-    async (secret) => {
-      const parsing = parseWebhook(BODY, headers, secret as string)
-      await expect(parsing).rejects.toThrow(
-        new TypeError('secret must be a text such as whsec_…, or a list of them.'),
-      )
-    },
-  )
-
-  it('throws a TypeError for a body that was parsed already', async () => {
-    await expect(parseWebhook(EVENT as unknown as string, headers, SECRET)).rejects.toThrow(TypeError)
+  it.each([undefined, '', 'whsec_!!!', []])('throws a TypeError for the secret %j', async (secret) => {
+    const parsing = parseWebhook(BODY, headers, secret as string)
+    await expect(parsing).rejects.toThrow(
+      new TypeError('secret must be a text such as whsec_…, or a list of them.'),
+    )
   })
 
   it('works in Node 18, which has no global crypto', async () => {
@@ -170,9 +138,3 @@ describe('parseWebhook', () => {
 })
 
 type Changed = { body?: string; headers?: Record<string, string>; secret?: string }
-
-function sha1(sent: Record<string, string>): string {
-  const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64')
-  const content = `${sent['webhook-id']}.${sent['webhook-timestamp']}.${BODY}`
-  return createHmac('sha1', key).update(content).digest('base64')
-}

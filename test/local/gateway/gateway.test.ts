@@ -60,11 +60,6 @@ const endless = () => new Readable({ read() {} })
 
 const INVALID: [string, unknown][] = [
   ['a header with a line break', { statusCode: 200, headers: { 'X-A': 'a\r\nb' }, body: '' }],
-  [
-    'a header with a line break, and a stream',
-    { statusCode: 200, headers: { 'X-A': '\n' }, body: endless() },
-  ],
-  ['a header without a name', { statusCode: 200, headers: { '': 'a' }, body: '' }],
   ['a status that is none', { statusCode: 7, headers: {}, body: '' }],
   ['no body', { statusCode: 200, headers: {} }],
   ['nothing', undefined],
@@ -78,19 +73,7 @@ describe('createGateway', () => {
     expect([response.status, response.headers.get('x-a')]).toEqual([500, null])
     expect(await response.json()).toMatchObject({ code: 'InternalError' })
     expect(log).toHaveBeenCalledOnce()
-    const { body } = (result ?? {}) as { body?: unknown }
-    if (body instanceof Readable) expect(body.destroyed).toBe(true)
     expect(await isHealthy()).toBe(true)
-  })
-
-  it('responds when what is called after the response throws', async () => {
-    const log = vi.spyOn(console, 'error').mockReturnValue()
-    const onResponse = () => {
-      throw new Error('full disk')
-    }
-    const { get } = await serve(() => toProxyResult({ status: 200, body: { a: 1 } }), { onResponse })
-    expect(await (await get()).json()).toEqual({ a: 1 })
-    expect(log).toHaveBeenCalledOnce()
   })
 
   it.each([
@@ -113,16 +96,6 @@ describe('createGateway', () => {
     expect(await isHealthy()).toBe(true)
     gone.resolve()
     await expect.poll(() => stream.destroyed).toBe(true)
-  })
-
-  it('destroys the streams of requests that wait for an earlier one of their connection', async () => {
-    const streams = [endless(), endless(), endless()]
-    const unused = [...streams]
-    const { port } = await serve(() => toProxyResult({ status: 200, stream: unused.shift() as Readable }))
-    const socket = await open(port, request().repeat(3))
-    await expect.poll(() => unused.length).toBe(0)
-    socket.destroy()
-    await expect.poll(() => streams.map(({ destroyed }) => destroyed)).toEqual([true, true, true])
   })
 
   it('tells the functions of all requests of a connection that the client has hung up', async () => {

@@ -15,9 +15,12 @@ afterEach(async () => {
   vi.unstubAllEnvs()
 })
 
-const stubProvider = (scopes: unknown = { claim: 'scope' }) => {
+const stubProvider = () => {
   vi.stubEnv('OIDC_ISSUER', ISSUER)
-  vi.stubEnv('OIDC_MAPPING', JSON.stringify({ organization: crypto.randomUUID(), scopes }))
+  vi.stubEnv(
+    'OIDC_MAPPING',
+    JSON.stringify({ organization: crypto.randomUUID(), scopes: { claim: 'scope' } }),
+  )
 }
 
 type Answer = { status: number | undefined; headers: IncomingHttpHeaders; body: string; json: unknown }
@@ -49,12 +52,6 @@ async function serve(options: { publicUrl?: string; corsOrigins?: CorsOrigins } 
 const challengeOf = ({ headers }: Answer) => headers['www-authenticate']
 
 describe('without an identity provider', () => {
-  it.each([ROOT, OF_MCP])('%s does not exist', async (path) => {
-    const { send } = await serve()
-    const answer = await send('GET', path)
-    expect(answer).toMatchObject({ status: 404, json: { code: 'RouteNotFound' } })
-  })
-
   it('a challenge names nothing but the scheme, and registering says that there is no sign-in', async () => {
     const { send } = await serve()
     expect(challengeOf(await send('POST', '/v1/mcp'))).toBe('Bearer')
@@ -82,36 +79,6 @@ describe('the metadata of protected resources', () => {
         },
       })
   })
-
-  it('needs no token and ignores an invalid one', async () => {
-    const { send } = await serve()
-    expect((await send('GET', OF_MCP, { Authorization: 'Bearer x' })).status).toBe(200)
-  })
-
-  it.each([ROOT, OF_MCP])(
-    '%s: HEAD has no body, other methods and query parameters are rejected',
-    async (path) => {
-      const { send } = await serve()
-      expect(await send('HEAD', path)).toMatchObject({ status: 200, body: '' })
-      expect(await send('POST', path)).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
-      const query = await send('GET', `${path}?resource=https://evil.example`)
-      expect(query).toMatchObject({ status: 400, json: { code: 'InvalidQueryParameter' } })
-    },
-  )
-
-  it.each([`${ROOT}/v1`, `${ROOT}/v1/agents`, `${ROOT}//v1/mcp`, `${ROOT}/v1/mcp/x`])(
-    'there is none of %s',
-    async (path) => {
-      const { send } = await serve()
-      expect((await send('GET', path)).status).toBe(404)
-    },
-  )
-
-  it('registering is for the identity provider', async () => {
-    const { send } = await serve()
-    const { status, body } = await send('POST', '/register')
-    expect([status, body.includes('OAuth')]).toEqual([404, false])
-  })
 })
 
 describe('the URLs of a service', () => {
@@ -120,14 +87,9 @@ describe('the URLs of a service', () => {
   const FORGED: Record<string, string>[] = [
     { Host: 'evil.example' },
     { Host: 'evil.example:{port}' },
-    { Host: 'localhost.evil.example:{port}' },
     { Host: 'localhost:{port}@evil.example' },
-    { Host: 'evil.example#@localhost:{port}' },
-    { Host: 'localhost' },
     { Host: 'localhost:1' },
-    { Host: '127.0.0.2:{port}' },
     { Host: '"><script>' },
-    { Host: '' },
     { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https', 'X-Forwarded-Port': '443' },
     { Forwarded: 'host=evil.example;proto=https' },
     { 'X-Original-Host': 'evil.example', 'X-Forwarded-Prefix': '/evil' },
@@ -147,12 +109,6 @@ describe('the URLs of a service', () => {
     const challenge = challengeOf(await send('POST', '/v1/mcp', given))
     expect(challenge).toContain(`resource_metadata="${url}${OF_MCP}"`)
     expect(challenge).not.toMatch(/evil|script/)
-  })
-
-  it('do not come from the target of a request', async () => {
-    const { url, send } = await serve()
-    const { json } = await send('GET', `http://evil.example${OF_MCP}`)
-    expect(json).toMatchObject({ resource: `${url}/v1/mcp` })
   })
 
   it.each(['localhost', '127.0.0.1', '[::1]'])(
@@ -197,76 +153,45 @@ describe('a challenge', () => {
       expect([wrong.status, challengeOf(wrong)]).toEqual([401, `Bearer ${error}, ${parameters}`])
     }
   })
-
-  it.each([
-    [
-      'names of the provider',
-      { claim: 'scope', values: { 'agents:run': ['run'], all: ['run', 'read'] } },
-      'agents:run all',
-    ],
-    ['a claim of Entra and Okta', { claim: ['scp'], values: { Agents: ['run', 'read'] } }, 'Agents'],
-    ['only what the provider has', { claim: 'scope', values: { r: ['read'] } }, 'r'],
-    [
-      'no name that would end the header',
-      { claim: 'scope', values: { 'a"b': ['run'], "a'b": ['run'], 'a b': ['run'], r: ['read'] } },
-      'r',
-    ],
-    ['a scope that every provider has, if others do not matter', { claim: 'groups' }, 'openid'],
-    ['the same if all tokens have the same scopes', ['run', 'read'], 'openid'],
-    ['the same for claims within one of that name', { claim: ['scope', 'realm'] }, 'openid'],
-    ['a claim of that name within others', { claim: ['realm', 'scope'] }, 'run read'],
-  ])('asks for scopes of the provider: %s', async (_, scopes, expected) => {
-    stubProvider(scopes)
-    const { send } = await serve()
-    expect(challengeOf(await send('POST', '/v1/mcp'))).toContain(` scope="${expected}", `)
-    const { json } = await send('GET', OF_MCP)
-    expect(json).toMatchObject({ scopes_supported: expected.split(' ') })
-  })
-
-  it('comes with a text that names both kinds of tokens, and what is wrong', async () => {
-    stubProvider()
-    const { send } = await serve()
-    const detailOf = async (header: string) =>
-      ((await send('GET', '/v1/me', { Authorization: header })).json as { detail: string }).detail
-    const both = `Send an API token, or an access token of ${ISSUER}, in the header "Authorization: Bearer <token>". `
-    expect(await detailOf('Bearer eyJ9.eyJ9.c2ln')).toBe(
-      `${both}The access token is invalid or has expired, or it is not for this service.`,
-    )
-    expect(await detailOf('Bearer x')).toBe(
-      `${both}What the header contains does not look like a token: "aes_" and 43 letters and digits, or a JSON Web Token.`,
-    )
-    expect(await detailOf(`Bearer aes_${'a'.repeat(43)}`)).toBe(
-      `${both}The token does not exist, has expired or was revoked.`,
-    )
-  })
 })
 
 describe('pages of other origins', () => {
   beforeEach(() => stubProvider())
   const INSPECTOR = 'http://localhost:6274'
 
-  it('read the metadata and the challenge if their origin is allowed, also after a preflight request', async () => {
-    const { send } = await serve({ corsOrigins: [INSPECTOR] })
-    const preflight = await send('OPTIONS', OF_MCP, {
-      Origin: INSPECTOR,
-      'Access-Control-Request-Method': 'GET',
-      'Access-Control-Request-Headers': 'mcp-protocol-version',
+  it('read the metadata and the challenge if their origin is allowed, after a preflight request', async () => {
+    const { send } = await serve({ corsOrigins: ['https://app.example', INSPECTOR] })
+    const preflight = { Origin: INSPECTOR, 'Access-Control-Request-Method': 'GET' }
+    const allowed = { 'access-control-allow-origin': INSPECTOR, vary: 'Origin' }
+    expect(await send('OPTIONS', OF_MCP, preflight)).toMatchObject({
+      status: 204,
+      headers: {
+        ...allowed,
+        'access-control-allow-methods': 'GET, HEAD',
+        'access-control-allow-headers':
+          'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+        'access-control-max-age': '7200',
+      },
     })
-    expect(preflight).toMatchObject({ status: 204, headers: { 'access-control-allow-origin': INSPECTOR } })
-    expect(preflight.headers['access-control-allow-headers']).toMatch(/MCP-Protocol-Version/)
-    for (const answer of [
-      await send('GET', OF_MCP, { Origin: INSPECTOR }),
-      await send('POST', '/v1/mcp', { Origin: INSPECTOR }),
-    ]) {
-      expect(answer.headers).toMatchObject({ 'access-control-allow-origin': INSPECTOR, vary: 'Origin' })
-      expect(answer.headers['access-control-expose-headers']).toMatch(/WWW-Authenticate/)
+    for (const [method, path, status] of [
+      ['GET', OF_MCP, 200],
+      ['POST', '/v1/mcp', 401],
+      ['GET', '/v1/nowhere', 404],
+    ] as const) {
+      const answer = await send(method, path, { Origin: INSPECTOR })
+      expect(answer).toMatchObject({ status, headers: allowed })
+      expect(answer.headers['access-control-expose-headers']).toMatch(/WWW-Authenticate.*X-Execution-Id/)
     }
   })
 
   it('read nothing otherwise', async () => {
     const { send } = await serve({ corsOrigins: [INSPECTOR] })
-    for (const Origin of ['http://localhost:6275', 'null', 'https://evil.example']) {
-      const { headers } = await send('GET', OF_MCP, { Origin })
+    for (const [method, Origin] of [
+      ['GET', 'http://localhost:6275'],
+      ['GET', 'null'],
+      ['OPTIONS', 'https://evil.example'],
+    ] as const) {
+      const { headers } = await send(method, OF_MCP, { Origin, 'Access-Control-Request-Method': 'GET' })
       expect(headers['access-control-allow-origin']).toBeUndefined()
     }
   })

@@ -16,7 +16,6 @@ describe('FairQueue', () => {
     [40, 1, [32]],
     [40, 2, [18, 18]],
     [40, 3, [13, 12, 12]],
-    [5, 1, [4]],
     [1, 1, [1]],
   ])('of %i slots, %i organizations get %j', (slots, organizations, counts) => {
     expect(fill(slots, organizations)).toEqual(counts)

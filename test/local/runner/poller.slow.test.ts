@@ -71,20 +71,12 @@ async function poll({ concurrency = 32, fails = 0 } = {}) {
 }
 
 describe('startPoller', () => {
-  it('deletes processed messages in batches, the last ones before it stops', async () => {
-    const { left, requests, errors } = await poll()
-    expect({ left, errors }).toEqual({ left: 0, errors: [] })
+  it('receives ten messages at a time, and deletes those that were processed in batches', async () => {
+    const { left, requests, errors } = await poll({ fails: 3 })
+    expect({ left, errors }).toEqual({ left: 3, errors: [] })
     expect(requests('DeleteMessage')).toBe(0)
     expect(requests('DeleteMessageBatch')).toBeLessThan(MESSAGES / 2)
-  })
-
-  it('receives ten messages at a time', async () => {
-    const { requests } = await poll()
     expect(requests('ReceiveMessage')).toBeLessThan(MESSAGES / 2)
-  })
-
-  it('keeps the messages that failed', async () => {
-    expect((await poll({ fails: 3 })).left).toBe(3)
   })
 
   it('processes no more messages at a time than it may', async () => {
@@ -211,23 +203,6 @@ async function pollByHand() {
 }
 
 describe('startPoller, with the messages of several organizations', () => {
-  it('starts those of a second organization beside a backlog that does not end', async () => {
-    const { send, running } = await pollByHand()
-    await send('busy', 50)
-    await vi.waitFor(() => expect(running()).toHaveLength(4))
-    await send('other', 1)
-    await vi.waitFor(() => expect(running()).toContain('other 0'))
-    expect(running()).toEqual(['busy 0', 'busy 1', 'busy 2', 'busy 3', 'other 0'])
-  })
-
-  it('is not deceived by a tenant for each message', async () => {
-    const { send, running } = await pollByHand()
-    await send('busy', 50, system.newId)
-    await vi.waitFor(() => expect(running()).toHaveLength(4))
-    await send('other', 1)
-    await vi.waitFor(() => expect(running()).toContain('other 0'))
-  })
-
   it('starts other runs of an organization beside hundreds of lines of its batches, and feeds those', async () => {
     const { send, running, started, end, queue, idOf } = await pollByHand()
     await send('busy', 300, undefined, true)
@@ -251,30 +226,12 @@ describe('startPoller, with the messages of several organizations', () => {
     expect(received).toEqual(expect.arrayContaining(messages))
   })
 
-  it('gives a free slot to the organization with the fewest messages in process', async () => {
-    const { send, running, end, hidden } = await pollByHand()
-    await send('busy', 50)
-    await vi.waitFor(() => expect(running()).toHaveLength(4))
-    await send('other', 3)
-    await vi.waitFor(() => expect(hidden()).toBe(46 + 2))
-    await vi.waitFor(() => expect(running()).toContain('other 0'))
-    end('busy 0')
-    await vi.waitFor(() => expect(running()).toContain('other 1'))
-    expect(running()).not.toContain('busy 4')
-  })
-
-  it('hides the messages that wait', async () => {
-    const { send, running, hidden } = await pollByHand()
-    await send('busy', 50)
-    await vi.waitFor(() => expect(running()).toHaveLength(4))
-    await vi.waitFor(() => expect(hidden()).toBe(46))
-  })
-
-  it('deletes what the sweeper sends again for a message that waits', async () => {
-    const { send, sendAgain, running, end, visible, started } = await pollByHand()
+  it('hides the messages that wait, and deletes what the sweeper sends again for them', async () => {
+    const { send, sendAgain, running, end, visible, hidden, started } = await pollByHand()
     await send('busy', 12)
     await vi.waitFor(() => expect(running()).toHaveLength(4))
     await vi.waitFor(async () => expect(await visible()).toBe(0))
+    await vi.waitFor(() => expect(hidden()).toBe(8))
     const waiting = Array.from({ length: 8 }, (_, i) => `busy ${i + 4}`)
     await sendAgain(waiting)
     await vi.waitFor(async () => expect(await visible()).toBe(0))

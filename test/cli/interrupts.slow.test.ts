@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Answer, hang, json, SOON, scriptedService } from '../clients/typescript/scripted-service.ts'
+import { aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
+import { newCli } from './cli.ts'
+
+const cli = newCli()
+afterAll(cli.remove)
+
+const MAIN = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
+const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
+const me = json(200, {})
+const record = (lines: number, status: string) => ({
+  ...{ id: ID, status, lines, costUsd: 0, counts: { IN_PROGRESS: 0, SUCCESS: lines, ERROR: 0 } },
+})
+const created = (lines: number) => json(202, record(lines, 'IN_PROGRESS'))
+const ended = (lines: number) => json(200, record(lines, 'ENDED'))
+const result = (n: number) =>
+  `{"customId":"${n}","executionId":null,"status":"SUCCESS","output":{"text":"x"},"error":null}\n`
+
+const results =
+  (count: number, isWhole = true): Answer =>
+  (response) => {
+    response.writeHead(200, { 'Content-Type': 'application/x-ndjson' })
+    response.write(Array.from({ length: count }, (_, n) => result(n)).join(''))
+    if (isWhole) response.end()
+  }
+
+const agent = json(200, { id: TRIED_VERSION, slug: 'triage', draftVersionId: TRIED_VERSION })
+const startedTrial = json(202, { id: TRIAL_ID, status: 'IN_PROGRESS' })
+const runningTrial = json(200, { ...aTrial({ SAME: 1 }), status: 'IN_PROGRESS', sums: null })
+
+beforeAll(() => cli.write({ 'in.ndjson': '{"n":1}\n{"n":2}\n' }))
+const BATCH = ['batch', 'echo', 'in.ndjson', '--out', 'out.ndjson']
+const TRIAL = ['trial', 'triage', '--max-cost', '2', '--report', 'out.md']
+
+/** Presses Ctrl-C when the last answer is awaited. */
+async function interrupt(args: string[], answers: Answer[]) {
+  const { baseUrl, requests } = await scriptedService(answers)
+  const command = cli.start([...args, '--url', baseUrl], { environment: { AGENTS_TOKEN: 'aes_secret' } })
+  await expect.poll(() => requests.length, SOON).toBe(answers.length)
+  command.kill('SIGINT')
+  const { code, stdout, stderr } = await command.ended
+  expect([code, stdout, readdirSync(cli.folder)]).toEqual([130, '', ['in.ndjson']])
+  expect(stderr).not.toContain('aes_secret')
+  return { stderr, baseUrl, requests }
+}
+
+describe('Ctrl-C', () => {
+  it.each<[string, Answer[]]>([
+    ['the batch runs', [me, created(2), hang]],
+    ['its results arrive', [me, created(2), ended(2), results(1, false)]],
+  ])('while %s leaves it running, and says how to get the results', async (_, answers) => {
+    const { stderr, baseUrl, requests } = await interrupt(BATCH, answers)
+    expect(stderr).toContain(`Stopped waiting. Batch ${ID} continues.\n`)
+    expect(stderr).toContain(`batches results ${ID} --out out.ndjson --url ${baseUrl}\n`)
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
+  })
+
+  it('leaves a trial running, without a report, and says how to come back', async () => {
+    const answers = [agent, startedTrial, runningTrial, hang]
+    const { stderr, baseUrl } = await interrupt(TRIAL, answers)
+    expect(stderr).toBe(
+      [
+        'Stopped waiting.',
+        `Results: npm run agents -- trials results ${TRIAL_ID} --report out.md --url ${baseUrl}`,
+        `Cancel: npm run agents -- trials cancel ${TRIAL_ID} --url ${baseUrl}`,
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it.each([
+    ['batch', BATCH, me],
+    ['trial', TRIAL, agent],
+  ])('tells how to find a %s that may have started', async (_, args, first) => {
+    const { stderr, requests } = await interrupt(args, [first, hang])
+    expect(stderr).toContain(`--idempotency-key ${requests[1]?.headers['idempotency-key']}\n`)
+  })
+})
+
+it('a reader of the results that goes away ends the command, which tells how to get the results', async () => {
+  const count = 100_000
+  const { baseUrl } = await scriptedService([me, created(count), ended(count), results(count)])
+  const command = `set -o pipefail; "${process.execPath}" "${MAIN}" batch echo in.ndjson --url ${baseUrl} | head -n 1`
+  const env = { ...process.env, AGENTS_TOKEN: 'aes_test', DATA_DIR: cli.dataDir }
+  const piping = promisify(execFile)('bash', ['-c', command], { cwd: cli.folder, env })
+  const failure = await piping.catch((error: unknown) => error)
+  expect(failure).toMatchObject({ code: 1, stdout: result(0) })
+  expect(failure).toMatchObject({ stderr: expect.stringContaining(`batches results ${ID}`) })
+})
