@@ -43,7 +43,7 @@ describe('a replay', () => {
     ['before the agent throws', `try { connect(PORT) } catch {} throw new Error('of the agent')`],
     ['before the agent computes for ever', `try { connect(PORT) } catch {} for (;;) {}`],
     ['after restoring the function', `net.connect = original; try { net.connect(PORT) } catch {} return {}`],
-  ])('ends as Diverged by a call %s', async (_, body, head) => {
+  ])('ends as Diverged by a call %s', async (_, body, head = '') => {
     const { version, original } = await calling(body, head)
     expect(await run(version, replayOf(original))).toMatchObject({ error: { code: 'Diverged' } })
     expect(await countConnections()).toBe(0)

@@ -113,18 +113,6 @@ describe('processMessage', () => {
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease, attempts: 1 })
   })
 
-  it('ends a run after MAX_ATTEMPTS attempts without progress', async () => {
-    const { execution, stored, modelRequests } = await queued([])
-    for (let now = Date.now(), n = 0; n < MAX_ATTEMPTS; n++, now += 100_000) {
-      await engine.executions.claim({ id: execution.id, lease: { owner: `${n}`, expiresAt: now + 1 }, now })
-    }
-    const then = { ...engine, system: { ...system, now: later } }
-    expect(await processMessage(then, execution.id, aMessage())).toBe('processed')
-    expect(await stored()).toMatchObject({ status: 'ERROR', error: { code: 'AttemptsExhausted' } })
-    expect((await stored()).error?.message).toContain(`${MAX_ATTEMPTS} attempts`)
-    expect(modelRequests()).toBe(0)
-  })
-
   it('requeues a dead-lettered run that progressed between the deaths of its workers', async () => {
     const { execution, stored } = await queued([answer])
     let now = Date.now()
