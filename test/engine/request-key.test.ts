@@ -2,9 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { Json } from '../../lib/core/json/json.ts'
 import type { ModelRequest } from '../../lib/core/model.ts'
 import { toRequestKey } from '../../lib/engine/request-key.ts'
-import { startScriptedEngine } from '../support/engine/scripted-engine.ts'
-
-const { runScript, aToolAgent } = await startScriptedEngine()
 
 const aRequest = (overrides: Partial<ModelRequest> = {}): ModelRequest => ({
   instructions: 'Answer the question.',

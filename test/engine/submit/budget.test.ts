@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { resolveVersion } from '../../../lib/agents/resolve-version.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
@@ -20,7 +17,6 @@ import { newOrganization, type TestOrganization } from '../../support/engine/org
 import { type Consumption, meterCapacity } from '../../support/proxy/observe.ts'
 import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'aes-budget-'))
 let own: TestOrganization
 const meter = meterCapacity()
 let proxy: HttpProxy
@@ -28,16 +24,14 @@ let table: Table
 
 beforeAll(async () => {
   own = await newOrganization()
-  await Promise.all([own.publish('echo'), own.publish('counted')])
+  await own.publish('echo')
   proxy = await startProxy(inject('dynamodb'), meter.behavior)
   table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
   // An agent's code is loaded once per process, and open executions are counted once in many runs.
   await run('echo', { text: 'warm' })
-  await run('counted', { log: join(folder, 'warm') })
 })
 afterAll(async () => {
   await proxy.stop()
-  rmSync(folder, { recursive: true })
 })
 
 const sent: string[] = []

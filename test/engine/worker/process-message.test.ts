@@ -8,9 +8,6 @@ import { aMessage, answer, startScriptedEngine } from '../../support/engine/scri
 
 const { engine, queued, deadLetter } = await startScriptedEngine()
 
-/** After the leases of this test have expired; the shared service's sweeper ignores open executions until then. */
-const later = () => Date.now() + 10_000_000
-
 const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }
 
 describe('processMessage', () => {
