@@ -24,9 +24,4 @@ describe('packages of model providers', () => {
       expect(loaded).not.toContain('@ai-sdk/openai')
     },
   )
-
-  it('are loaded by the model that uses them', () => {
-    expect(loadedBy('lib/models/requests/to-prompt.ts')).not.toContain('@ai-sdk/openai')
-    expect(loadedPackages("await import('@ai-sdk/openai')", {})).toContain('@ai-sdk/openai')
-  })
 })

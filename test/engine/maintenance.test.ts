@@ -16,6 +16,24 @@ const aStaleExecution = (): StaleExecution => ({
   deadlineAt: NOW + DEADLINE_MS,
 })
 
+/** Sweeps these executions. `postponed`: what their records say. */
+function sweepStale(
+  stale: StaleExecution[],
+  send: (message: QueuedExecution) => Promise<void>,
+  postponed = { attempts: 0, attemptsSinceProgress: 0, sharesWorker: false },
+) {
+  const executions = {
+    listStale: async () => stale,
+    postpone: async () => postponed,
+    end: async () => null,
+    getSummary: async () => null,
+    listOpenChildren: async () => [],
+    settle: async () => undefined,
+  }
+  const steps = { close: async () => null, getProgress: async () => null, read: async () => [] }
+  return sweep({ executions, steps, queue: { send }, system, times: leaseTimes() })
+}
+
 describe('sweep', () => {
   it.each([
     [
@@ -36,17 +54,7 @@ describe('sweep', () => {
     ],
   ])('sends a run with %j as %j', async (postponed, message) => {
     const sent: QueuedExecution[] = []
-    const executions = {
-      listStale: async () => [aStaleExecution()],
-      postpone: async () => postponed,
-      end: async () => null,
-      getSummary: async () => null,
-      listOpenChildren: async () => [],
-      settle: async () => undefined,
-    }
-    const steps = { close: async () => null, getProgress: async () => null, read: async () => [] }
-    const queue = { send: async (message: QueuedExecution) => void sent.push(message) }
-    await sweep({ executions, steps, queue, system, times: leaseTimes() })
+    await sweepStale([aStaleExecution()], async (message) => void sent.push(message), postponed)
     expect(sent).toMatchObject([message])
   })
 
@@ -58,16 +66,7 @@ describe('sweep', () => {
       if (executionId === rejected) throw new Error('Access denied.')
       sent.push(executionId)
     }
-    const executions = {
-      listStale: async () => stale,
-      postpone: async () => ({ attempts: 0, attemptsSinceProgress: 0, sharesWorker: false }),
-      end: async () => null,
-      getSummary: async () => null,
-      listOpenChildren: async () => [],
-      settle: async () => undefined,
-    }
-    const steps = { close: async () => null, getProgress: async () => null, read: async () => [] }
-    await expect(sweep({ executions, steps, queue: { send }, system, times: leaseTimes() })).rejects.toThrow(
+    await expect(sweepStale(stale, send)).rejects.toThrow(
       '1 of 3 stale executions could not be swept. First error: Access denied.',
     )
     expect(sent).toEqual(stale.slice(1).map(({ id }) => id))

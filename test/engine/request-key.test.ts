@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { toStepRecord } from '../../lib/api/to-execution-record.ts'
 import type { Json } from '../../lib/core/json/json.ts'
 import type { ModelRequest } from '../../lib/core/model.ts'
-import type { RecordedStep } from '../../lib/core/step.ts'
 import { toRequestKey } from '../../lib/engine/request-key.ts'
-import { answer, lookup, startScriptedEngine } from '../support/engine/scripted-engine.ts'
-
-const { runScript, aToolAgent } = await startScriptedEngine()
 
 const aRequest = (overrides: Partial<ModelRequest> = {}): ModelRequest => ({
   instructions: 'Answer the question.',
@@ -55,23 +50,5 @@ describe('toRequestKey', () => {
     }
     const readsOfOne = reads / 50
     expect(readsOfOne).toBeLessThan(5)
-  })
-})
-
-describe('a model step', () => {
-  it('has the key of the request that it answers, which its record does not show', async () => {
-    const { steps } = await runScript([lookup, lookup, answer], { version: await aToolAgent() })
-    const keys = steps.map(({ step }) => (step.kind === 'MODEL' ? step.request : undefined))
-    expect(keys).toEqual(
-      steps.map(({ step }) => ({
-        model: step.kind === 'MODEL' && step.model,
-        answerMode: 'tool',
-        instructions: expect.stringMatching(/^[0-9a-f]{16}$/),
-        tools: keys[0]?.tools,
-        messages: expect.stringMatching(/^[0-9a-f]{16}$/),
-      })),
-    )
-    expect(new Set(keys.map((key) => key?.messages)).size).toBe(3)
-    expect(toStepRecord(steps[0] as RecordedStep)).not.toHaveProperty('request')
   })
 })

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { newOrganization } from '../../support/engine/organization.ts'
@@ -72,14 +69,6 @@ describe('a code agent', () => {
     }
   })
 
-  it('has a thread without undici until it uses a part of it', async () => {
-    const own = await (await newOrganization()).publish('hostile')
-    expect((await run('observe undici', own)).output).toEqual({ result: 'false' })
-    expect((await run('observe undici', own)).output).toEqual({ result: 'false' })
-    await run('observe class of fetch', own)
-    expect((await run('observe undici', own)).output).toEqual({ result: 'true' })
-  })
-
   it.each(['500 kB error', 'rejection without waiting'])(
     'loses its thread after an error: %s',
     async (how) => {
@@ -121,22 +110,6 @@ describe('a code agent', () => {
       expect(String(output?.result).match(/canary-[\w-]+/g)).toBeNull()
     },
   )
-
-  it('that is run 30 times at once needs few threads if the runs are short', async () => {
-    const own = await (await newOrganization()).publish('hostile')
-    const runs = await Promise.all(Array.from({ length: 30 }, () => run('thread', own)))
-    const threads = new Set(runs.map(({ output }) => output?.result))
-    expect(runs.map(({ status }) => status)).toEqual(Array(30).fill('SUCCESS'))
-    expect(threads.size).toBeLessThanOrEqual(15)
-  })
-
-  it('has as many threads as runs if the runs take long', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'aes-meet-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    const count = 12
-    const runs = await Promise.all(Array.from({ length: count }, () => run(`meet ${count} in ${folder}`)))
-    expect(new Set(runs.map(({ output }) => output?.result)).size).toBe(count)
-  })
 
   it('prints to the log of its execution only', async () => {
     expect((await run('print')).logs).toBe('printed { a: 1 } [secret SECRET_KEY]\nand to stderr\n')

@@ -23,12 +23,6 @@ describe('the memory limit with the flags of Lambda', () => {
     ],
     ['buffers', 'const kept = []; export default () => { for (;;) kept.push(Buffer.alloc(2 ** 20, 1)) }'],
     [
-      'buffers of an agent that waits',
-      `const kept = []; export default async () => {
-        for (;;) { kept.push(Buffer.alloc(2 ** 20, 1)); await new Promise((resolve) => setTimeout(resolve, 1)) }
-      }`,
-    ],
-    [
       'heap and buffers together',
       `const kept = []; export default () => {
         for (let n = 0; n < 90; n++) kept.push(Buffer.alloc(2 ** 20, 1))
@@ -46,20 +40,9 @@ describe('the memory limit with the flags of Lambda', () => {
       'a map that doubles itself',
       'const kept = new Map(); export default () => { for (let n = 0; ; n++) kept.set(n, n) }',
     ],
-    [
-      'an object that doubles itself',
-      'const kept = {}; export default () => { for (let n = 0; ; n++) kept["key " + n] = n }',
-    ],
   ])('ends the thread, and not the process, for %s', async (_, source) => {
     const { failure } = await runIn(64, source)
     expect(failure).toBe('The agent exceeded its memory limit of 64 MB.')
-  })
-
-  it('ends the run, and not the process, for one long string', async () => {
-    const { failure, ended } = await runIn(64, 'export default () => ({ text: "x".repeat(300_000_000) })')
-    // A thread may have serialized it before it is measured.
-    const reasons = ['The agent exceeded its memory limit of 64 MB.', 'OutputTooLarge']
-    expect(reasons).toContain(failure ?? ended.result.code)
   })
 
   it('permits buffers of any number that are garbage when the run ends', async () => {
@@ -71,15 +54,6 @@ describe('the memory limit with the flags of Lambda', () => {
     expect(ended.result).toEqual({ type: 'returned', json: '{"isDone":true}' })
   })
 
-  it('gives V8 a limit in relation to it', async () => {
-    const source = `import { getHeapStatistics } from 'node:v8'
-      export default () => ({ megabytes: getHeapStatistics().heap_size_limit / 2 ** 20 })`
-    const { ended } = await runIn(100, source)
-    const { megabytes } = JSON.parse(ended.result.json)
-    expect(megabytes).toBeGreaterThanOrEqual(100)
-    expect(megabytes).toBeLessThan(500)
-  })
-
   it('ends the run before the memory of the function is exhausted', async () => {
     const source = `const kept = []; export default async () => {
       for (;;) { kept.push(new Uint8Array(new SharedArrayBuffer(2 ** 20)).fill(1)); await new Promise((resolve) => setTimeout(resolve, 1)) }
@@ -87,10 +61,5 @@ describe('the memory limit with the flags of Lambda', () => {
     const { failure, peakMb } = await runIn(100, source, { AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '400' })
     expect(failure).toBe('The agent exceeded its memory limit of 100 MB.')
     expect(peakMb).toBeLessThan(600)
-  })
-
-  it('permits what is below it', async () => {
-    const source = 'export default () => ({ bytes: Buffer.alloc(80 * 2 ** 20, 1).length })'
-    expect(await runIn(100, source)).toMatchObject({ failure: null, ended: { type: 'result' } })
   })
 })

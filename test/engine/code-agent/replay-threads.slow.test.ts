@@ -28,38 +28,6 @@ describe('the thread of a replay', () => {
     expect(new Set([warm, first, second].map(({ thread }) => thread)).size).toBe(3)
   })
 
-  it('is left behind for nobody', async () => {
-    const version = await inThread()
-    const original = await run(version)
-    const draft = await anAgent(IN_THREAD.body, { ...IN_THREAD, of: version })
-    const replayed = await outputOf(run(draft, replayOf(original)))
-    const afterwards = await outputOf(run(draft))
-    expect(afterwards.runs).toBe(1)
-    expect(afterwards.thread).not.toBe(replayed.thread)
-  })
-
-  it('is new for each tenant, beside the warm ones of their other runs', async () => {
-    const version = await inThread()
-    const tenants = ['acme', 'globex', null]
-    const originals = await Promise.all(tenants.map((tenantId) => run(version, { tenantId })))
-    const warm = originals.map(({ output }) => (output as { thread: number }).thread)
-    const replays = await Promise.all(originals.map((original) => outputOf(run(version, replayOf(original)))))
-    expect(replays.map(({ runs }) => runs)).toEqual([1, 1, 1])
-    const later = await Promise.all(tenants.map((tenantId) => outputOf(run(version, { tenantId }))))
-    expect(later).toEqual(warm.map((thread) => ({ thread, runs: 2 })))
-  })
-
-  it('is one of many at once', async () => {
-    const version = await inThread()
-    const original = await run(version)
-    const runs = await Promise.all(
-      Array.from({ length: 12 }, () => outputOf(run(version, replayOf(original)))),
-    )
-    expect(runs.map((each) => each.runs)).toEqual(Array(12).fill(1))
-    expect(new Set(runs.map(({ thread }) => thread)).size).toBe(12)
-    expect((await outputOf(run(version))).runs).toBe(2)
-  })
-
   it('ends with what the agent has left running', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'aes-replay-threads-')), 'log')
     onTestFinished(() => rmSync(dirname(file), { recursive: true, force: true }))

@@ -173,18 +173,6 @@ describe('a wait of a replay', () => {
     expect((await run(draft, replayOf(original))).error).toMatchObject({ code: 'Diverged', names: ['order'] })
   })
 
-  it('with an invalid schema is an error of the agent', async () => {
-    const version = await anAgent(`await context.waitForSignal('order'); return {}`)
-    const original = await waited(version, answerAll)
-    const draft = await anAgent(
-      `await context.waitForSignal('order', { schema: { type: 'object', $ref: '#/nope' } }); return {}`,
-      {
-        of: version,
-      },
-    )
-    expect((await run(draft, replayOf(original))).error).toMatchObject({ code: 'AgentFailed' })
-  })
-
   it('has callback URLs of its own, and shows none of the original in its log', async () => {
     const environment = { PUBLIC_URL: 'https://agents.example' }
     const on = { ...engine, environment }

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Execution } from '../../../lib/core/execution.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
+import { executionOf } from '../../support/engine/executions.ts'
+import { aMessage } from '../../support/engine/scripted-engine.ts'
 import { anAgent, engine, replayOf, run, stepsOf } from './replays.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-replay-'))
@@ -49,29 +52,6 @@ describe('a replay of a code agent', () => {
     expect(await stepsOf(trial)).toEqual(await stepsOf(original))
   })
 
-  it.each([
-    [
-      'one after the other',
-      `for (let i = 0; i < 200; i++) values.push(await context.step('s' + i, () => mark(i)))`,
-    ],
-    [
-      'at once',
-      `values.push(...await Promise.all(Array.from({ length: 200 }, (_, i) => context.step('s' + i, () => mark(i)))))`,
-    ],
-  ])('takes 200 steps from the original: %s', async (_, steps) => {
-    const body = `const values = []; ${steps}; return { values }`
-    const { original, trial, before, computed } = await replayed(body)
-    expect(before).toHaveLength(200)
-    expect(trial).toMatchObject({ status: 'SUCCESS', output: original.output })
-    expect(computed).toEqual([])
-    const byName = new Map(
-      (await stepsOf(original)).map(({ number, ...step }) => [JSON.stringify(step), number]),
-    )
-    const own = await stepsOf(trial)
-    expect(own).toHaveLength(200)
-    expect(own.every(({ number, ...step }) => byName.has(JSON.stringify(step)))).toBe(true)
-  })
-
   it('takes values of any kind', async () => {
     const { original, trial } = await replayed(`return { values: [
       await context.step('null', () => null),
@@ -85,38 +65,29 @@ describe('a replay of a code agent', () => {
     expect(trial).toMatchObject({ status: 'SUCCESS', output: original.output })
   })
 
-  it('finds steps by name, in any order and number', async () => {
-    const { original, trial, computed } = await replayed(
-      STEPS,
-      `return { values: [await context.step('second', () => mark('second'))] }`,
-    )
-    const { values } = original.output as { values: Json[] }
-    expect(trial.output).toEqual({ values: [values[1]] })
-    expect(computed).toEqual([])
-  })
-
-  it('has the input, tenant and log of a run', async () => {
-    const version = await anAgent(`console.log('asked', input.question, context.tenantId); return {}`)
-    const original = await run(version, { tenantId: 'acme' })
-    const trial = await run(version, replayOf(original))
-    expect(trial.logs).toBe('asked Why? acme\n')
-    expect(original.logs).toBe(trial.logs)
-  })
-
-  it.each([
-    ['computes for ever', 'for (;;) {}', 'TimedOut'],
-    ['waits for nothing', 'await new Promise(() => {})', 'TimedOut'],
-    ['takes too much memory', 'const all = []; for (;;) all.push(new Array(1e6).fill(input))', 'AgentFailed'],
-  ])('has the limits of a run: one that %s', async (_, body, code) => {
-    const original = await run(await anAgent('return {}'))
-    const execution = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: 1 }
-    const version = await anAgent(`${body}; return {}`, {
-      organizationId: original.organizationId,
-      execution: { ...execution, timeoutSeconds: code === 'TimedOut' ? 1 : null },
-    })
-    const limited = { ...engine, environment: { AGENT_MEMORY_MB: '64' } }
-    expect((await run(version, replayOf(original), limited)).error).toMatchObject({ code })
-  })
+  it.each([1, 2])(
+    'continues with the recording after its worker died at write %i of a step',
+    async (dyingAt) => {
+      const log = aLog()
+      const version = await anAgent(STEPS, log)
+      const original = await run(version)
+      const before = log.computed()
+      const execution = executionOf(version, replayOf(original))
+      await engine.executions.create({ execution })
+      let writes = 0
+      const append: typeof engine.steps.append = (params) =>
+        ++writes < dyingAt ? engine.steps.append(params) : Promise.reject(new Error('The worker dies.'))
+      await processMessage({ ...engine, steps: { ...engine.steps, append } }, execution.id, aMessage(1))
+      expect(await engine.executions.get(execution)).toMatchObject({
+        status: 'IN_PROGRESS',
+        steps: dyingAt - 1,
+      })
+      await processMessage(engine, execution.id, aMessage(2))
+      const ended = (await engine.executions.get(execution)) as Execution
+      expect(ended).toMatchObject({ status: 'SUCCESS', output: original.output, attempts: 2 })
+      expect(log.computed()).toEqual(before)
+    },
+  )
 
   it('ends with the original that it repeats', async () => {
     const version = await anAgent(STEPS, aLog())

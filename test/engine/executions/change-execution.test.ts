@@ -3,8 +3,6 @@ import { UNLIMITED } from '../../../lib/core/access.ts'
 import { ExecutionNotFound } from '../../../lib/core/errors.ts'
 import { cancelExecution } from '../../../lib/engine/executions/change-execution.ts'
 import { onceCompleted } from '../../../lib/engine/wait-for-completion.ts'
-import { executionTools } from '../../../lib/mcp/execution-tools.ts'
-import type { McpEngine } from '../../../lib/mcp/tool-call.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution } from '../../support/engine/executions.ts'
@@ -32,18 +30,6 @@ describe('cancelExecution', () => {
     expect(cancelled).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' } })
     expect(notified).toHaveBeenCalledTimes(1)
     expect(await cancelExecution(engine, referenceTo(execution))).toEqual(cancelled)
-  })
-
-  it('is what the tool cancel_execution of MCP calls', async () => {
-    const { id, organizationId, notified } = await openExecution()
-    const { access } = referenceTo({ id, organizationId })
-    const source = { interface: 'MCP' } as const
-    const call = { access, source, name: 'cancel_execution', input: { executionId: id }, meta: undefined }
-    const tool = executionTools(1_000).get(call.name)
-    const never = { mayGetTask: false, onProgress: undefined, cancelled: new AbortController().signal }
-    const result = await tool?.run(engine as unknown as McpEngine, { ...call, ...never })
-    expect(result?.structuredContent).toMatchObject({ id, status: 'ERROR', error: { code: 'Cancelled' } })
-    expect(notified).toHaveBeenCalledTimes(1)
   })
 
   it.each(['an unknown execution', 'one of another organization'])('rejects %s', async (what) => {

@@ -138,22 +138,6 @@ describe('endOpen', () => {
     expect(await engine.executions.finish(finishing)).toBeNull()
   })
 
-  it('leaves an execution that a worker claims after it was listed', async () => {
-    const execution = await open()
-    const summary = await summaryOf(execution)
-    const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
-    await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
-    expect(await endOpen(engine, summary, { isForced: false })).toBe('running')
-    expect(
-      await engine.steps.append({
-        executionId: execution.id,
-        owner: lease.owner,
-        step: modelStep(),
-        progress: NO_PROGRESS,
-      }),
-    ).toBe(true)
-  })
-
   it('changes nothing that ended or was deleted after it was listed', async () => {
     const [ended, deleted] = [await open(), await open()]
     const summaries = [await summaryOf(ended), await summaryOf(deleted)]
@@ -173,35 +157,6 @@ describe('endOpen', () => {
     const summary = await summaryOf(execution)
     await endOpen(engine, summary, { isForced: false })
     expect(await endOpen(engine, summary, { isForced: false })).toBe('done')
-  })
-
-  it('lets a run that waits for the result of an ended one compute its own', async () => {
-    const key = system.newId()
-    const cache = { key, ttlSeconds: null }
-    const leader = await open({ cache })
-    await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
-    await end(leader)
-    const follower = await open({ cache })
-    const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
-    await engine.executions.claim({ id: follower.id, lease, now: Date.now() })
-    const { reuseResult } = await import('../../../lib/engine/worker/single-flight.ts')
-    const execution = { ...follower, lease }
-    const signal = new AbortController().signal
-    const reuse = await reuseResult({ engine, execution, signal, retry: { mode: 'requeue' } })
-    expect(reuse).toEqual({ hasWaited: true })
-    expect(await engine.cache.get({ key, now: Date.now() })).toMatchObject({ executionId: follower.id })
-  })
-
-  it('ends the child of a run with it, before it calls anything', async () => {
-    const version = aModelAgent({}, { table })
-    const parent = await open({}, version)
-    const child = await open({ parent: { executionId: parent.id, callers: [] } }, version)
-    await end(parent)
-    expect(await processMessage(engine, child.id)).toBe('closed')
-    expect(await engine.executions.get(child)).toMatchObject({
-      status: 'ERROR',
-      error: { code: 'Cancelled' },
-    })
   })
 })
 
@@ -271,23 +226,6 @@ describe('resumeOpen', () => {
     expect(await engine.executions.isLeasedBy({ id: leased.id, owner: lease.owner })).toBe(true)
     await engine.executions.delete({ ...ended, now: Date.now() })
     expect(await resumeOpen(engine, summaries[1])).toBe('closed')
-  })
-})
-
-describe('a message of an execution that the table does not have', () => {
-  it('is deleted, and writes nothing', async () => {
-    const id = system.newId()
-    const { message, sent, visibility } = aMessage()
-    expect(await processMessage(engine, id, { message })).toBe('closed')
-    expect([sent, visibility]).toEqual([[], []])
-    expect(
-      (
-        await table.query({
-          KeyConditionExpression: 'pk = :pk',
-          ExpressionAttributeValues: { ':pk': `EXEC#${id}` },
-        })
-      ).items,
-    ).toEqual([])
   })
 })
 

@@ -126,16 +126,6 @@ describe('chooseExamples excludes', () => {
     expect(choose({ question }, [original, corrected], checkOutput)).toEqual([corrected])
   })
 
-  it.each(['beta', null])('executions of the tenant %j for the tenant "acme"', (tenantId) => {
-    const candidates = [
-      aPair(question, 'Theirs', { tenantId }),
-      aPair(question, 'Ours', { tenantId: 'acme' }),
-    ]
-    const acme = { ...execution, tenantId: 'acme', input: { question } }
-    const chosen = chooseExamples({ execution: acme, candidates, checkOutput: anything })
-    expect(chosen.map(({ output }) => output.answer)).toEqual(['Ours'])
-  })
-
   it('a result that was rated bad, also when it comes from an execution without a rating', () => {
     const bad = [aPair(question, 'Lyon', { rating: -1 }), aPair(question, 'Lyon')]
     expect(ask(question, bad)).toEqual([])
@@ -179,17 +169,6 @@ describe('the token budget', () => {
   it('skips an example that does not fit, without truncating it, and uses a later one that does', () => {
     const examples = [long('small', 10), long('large', 9_000, { isCorrected: true, rating: 1 })]
     expect(ask('Refund of a parcel', examples)).toEqual(['small'])
-  })
-
-  it('applies to all examples together', () => {
-    const examples = [long('a', 3_000, { isCorrected: true }), long('b', 3_001), long('c', 3_002)]
-    expect(ask('Refund of a parcel', examples)).toHaveLength(2)
-  })
-
-  it('counts bytes, so that scripts with more bytes per character use more of it', () => {
-    const inChinese = (characters: number) => aPair('Refund of a parcel', '包'.repeat(characters))
-    expect(ask('Refund of a parcel', [inChinese(2_000)])).toHaveLength(1)
-    expect(ask('Refund of a parcel', [inChinese(3_000)])).toEqual([])
   })
 
   const words = fc.constantFrom(

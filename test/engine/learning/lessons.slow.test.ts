@@ -35,15 +35,6 @@ async function run(version: Version, question = QUESTION, store: ExecutionStore 
 }
 
 describe('a run that learns', () => {
-  it('finds a correction behind any number of other runs, rated or not', async () => {
-    const version = await aModelAgent()
-    await past(version, { feedback: corrected('Corrected.') })
-    for (let i = 0; i < 60; i++)
-      await past(version, { question: `Unrelated ${i}`, ...(i % 2 && { feedback: { rating: 1 } }) })
-    for (let i = 0; i < 60; i++) await past(version, { question: `${QUESTION} ${i}` })
-    expect((await run(version)).answers).toEqual(['Corrected.'])
-  })
-
   it('is shown the right one of 20 corrections for 30 similar inputs, and for 11 of 20 paraphrases at least', async () => {
     const version = await aModelAgent()
     for (const [index, { question }] of CORRECTIONS.entries())

@@ -44,14 +44,6 @@ describe('a model that is not available', () => {
     expect(sent).not.toMatch(/signed|encrypted_content|item_reference|rs_/)
   })
 
-  it('is left at once when it asks for a long wait', async () => {
-    const first = scriptModel([{ status: 429, headers: { 'retry-after': '30' } }])
-    const second = scriptModel([answer])
-    const { execution } = await run(await aModelAgent({ model: first.model, fallbacks: [second.model] }))
-    expect(execution).toMatchObject({ status: 'SUCCESS', model: second.model })
-    expect(first.requests).toHaveLength(1)
-  })
-
   it.each([
     ['a refusal', { refusal: 'No.' }, 'ModelRefused'],
     ['a filtered response', { text: 'N', finish: 'content-filter' as const }, 'ModelRefused'],

@@ -13,7 +13,6 @@ import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { runWorker } from '../../support/processes/worker-process.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
@@ -57,19 +56,6 @@ describe('a run with a file', () => {
     },
   )
 
-  it('receives it as adapted, and the record has it as sent', async () => {
-    const { name, model } = named('anthropic', [answer])
-    const version = await aModelAgent({ model, inputSchema: INPUT })
-    const document = `data:application/pdf;base64,${PDF.data}`
-    const execution = await run(version, { question: 'Why?', document })
-    expect(execution).toMatchObject({ status: 'SUCCESS', input: { document } })
-    expect(scripted.requests(name)[0]?.history).toContainEqual({
-      type: 'file',
-      role: 'user',
-      part: expect.objectContaining({ source: expect.objectContaining({ data: PDF.data }) }),
-    })
-  })
-
   it('sends the same requests after another worker has taken over', async () => {
     const drain = new AbortController()
     const { name, model } = named('bedrock', (_, index) => {
@@ -87,38 +73,6 @@ describe('a run with a file', () => {
     expect(await engine.executions.getStatus(execution)).toBe('SUCCESS')
   })
 
-  it.each([1, 3, 4])(
-    'sends the same requests after its worker was killed after write %i',
-    async (killAfterWrites) => {
-      const { name, model } = named('bedrock', ({ history }) =>
-        history.some(({ type }) => type === 'result') ? answer : lookup,
-      )
-      const version = await aToolAgent({ model, inputSchema: INPUT })
-      const document = `data:application/pdf;base64,${pdfOf(300_000)}`
-      const { input, inputAdaptations } = await buildRunRequest(version, { ...sent, document }, {})
-      const execution = executionOf(version, { input, inputAdaptations: inputAdaptations ?? [] })
-      await engine.executions.create({ execution })
-      const { environment = {} } = engine
-      expect((await runWorker(execution.id, { killAfterWrites, environment })).signal).toBe('SIGKILL')
-      await sharedTable().update(executionKey(execution.id), { set: { leaseExpiresAt: Date.now() - 1 } })
-      expect(await processMessage(engine, execution.id)).toBe('processed')
-      expect(await engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS', steps: 2, input })
-      const bodies = scripted
-        .requests(name)
-        .map(({ body }) => body as { messages: unknown[]; system: unknown })
-      expect(JSON.stringify(bodies[0]?.messages[0])).toContain(pdfOf(300_000))
-      for (const body of bodies) expect(body.messages[0]).toEqual(bodies[0]?.messages[0])
-    },
-  )
-
-  it('sends it to the fallback of its model', async () => {
-    const first = named('anthropic', [{ status: 429, headers: { 'retry-after': '600' } }])
-    const second = named('openai', [answer])
-    const version = await aModelAgent({ model: first.model, fallbacks: [second.model], inputSchema: INPUT })
-    expect(await run(version, sent)).toMatchObject({ status: 'SUCCESS', model: second.model })
-    expect(JSON.stringify(scripted.requests(second.name)[0]?.body)).toContain(PDF.data)
-  })
-
   it('ends in ModelNotConfigured if the model does not read it', async () => {
     const version = await aModelAgent({ model: 'openai/gpt-3.5-turbo', inputSchema: INPUT })
     const { error } = await run(version, sent)
@@ -130,19 +84,6 @@ describe('a run with a file', () => {
 })
 
 describe('buildRunRequest, for a file', () => {
-  it.each([{ enforceInputSchema: true }, {}])('rejects an invalid one: %j', async (overrides) => {
-    const version = await aModelAgent({ inputSchema: INPUT })
-    for (const document of [
-      { ...PDF, mediaType: 'image/png' },
-      { ...PDF, data: '' },
-      { ...PDF, data: 'x' },
-    ])
-      await expect(buildRunRequest(version, { ...sent, document }, overrides)).rejects.toMatchObject({
-        code: 'InputSchemaMismatch',
-        errors: [{ path: '/document/data' }],
-      })
-  })
-
   it('rejects base64 in lines in strict mode only', async () => {
     const version = await aModelAgent({ inputSchema: INPUT })
     const input = { ...sent, document: { ...PDF, data: `${PDF.data}\n` } }
@@ -222,43 +163,9 @@ describe('an agent that is called as a tool', () => {
       input: { page: IMAGE },
     })
   })
-
-  it('is not passed what is no file of the run', async () => {
-    const { child, reader } = await family({ page: { type: 'file', maxBytes: 10 } })
-    const parent = named('openai-compatible', [
-      { calls: [{ name: 'read', input: { page: '/other' } }] },
-      { calls: [{ name: 'read', input: { page: '/document' } }] },
-      answer,
-    ])
-    const { organizationId } = reader
-    const version = await aModelAgent({ organizationId, model: parent.model, inputSchema: INPUT, tools })
-    const { id } = await run(version, sent)
-    const steps = await engine.steps.read({ executionId: id })
-    const errors = steps.flatMap(({ results }) =>
-      [...results.values()].map(({ result }) => 'error' in result && result.error),
-    )
-    expect(errors.slice(0, 2)).toEqual([
-      expect.stringContaining('/page must be'),
-      'The input is not valid. /page/data must be a file of at most 10 bytes, but has 40.',
-    ])
-    expect(scripted.requests(child.name)).toHaveLength(0)
-  })
 })
 
 describe('a run that learns', () => {
-  it('sees a description of the files of its examples', async () => {
-    const { name, model } = named('anthropic', [answer, answer])
-    const version = await aModelAgent({ model, inputSchema: INPUT, learning: { unrated: true } })
-    const past = { question: 'Why is the sky blue?', document: { ...PDF, data: pdfOf(50) } }
-    await run(version, past)
-    await run(version, { question: 'Why is the sky so blue?', document: PDF }, { useDynamicLearning: true })
-    const last = JSON.stringify(scripted.requests(name)[1]?.body)
-    expect(last).toContain('Why is the sky blue?')
-    expect(last).toContain(String.raw`\"bytes\":50`)
-    expect(last).not.toContain(past.document.data)
-    expect(last.split(PDF.data)).toHaveLength(1 + 1)
-  })
-
   it('finds the correction of the same file, of which the index has a description', async () => {
     const { name, model } = named('anthropic', [answer, answer])
     const version = await aModelAgent({ model, inputSchema: INPUT })

@@ -47,16 +47,6 @@ describe('an agent without tools on an openai-compatible server', () => {
     ])
   })
 
-  it('ends in ERROR OutputSchemaMismatch with the violations after two failed repairs', async () => {
-    const { execution, done } = await runScript([chat, bad, bad], { version: await aModelAgent() })
-    done()
-    expect(execution.error).toMatchObject({
-      code: 'OutputSchemaMismatch',
-      message: 'The model returned 3 results; none matches the output schema.',
-      errors: [{ path: '/answer' }],
-    })
-  })
-
   it('repeats a truncated response without it in the history', async () => {
     const endless = { text: '{"answer":"and on and on', finish: 'length' as const }
     const { execution, requests, done } = await runScript([endless, json], { version: await aModelAgent() })
@@ -87,29 +77,9 @@ describe.each([
     expect(requests.map(toolNames)).toEqual([[], ['final_answer'], ['final_answer']])
     expect(requests[1]?.instructions).toContain(JSON.stringify(SCHEMA))
   })
-
-  it('may return the result as text', async () => {
-    const { execution } = await runScript(
-      rejecting(() => json),
-      { version: await aModelAgent() },
-    )
-    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Because.' }, steps: 1 })
-  })
 })
 
 describe('an agent with tools on an openai-compatible server', () => {
-  it('is not forced to call a tool, and may answer with one', async () => {
-    const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
-    const { execution, requests, done } = await runScript([lookup, answer], { version: await aToolAgent() })
-    done()
-    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 2 })
-    for (const { body } of requests) expect(body.tool_choice).toBe('auto')
-    expect(requests.map(toolNames)).toEqual([
-      ['look_up', 'final_answer'],
-      ['look_up', 'final_answer'],
-    ])
-  })
-
   it('that announces a call in a text is reminded once, and keeps its tools', async () => {
     const { execution, requests, done } = await runScript(
       [
@@ -152,16 +122,6 @@ describe('an agent with tools on an openai-compatible server', () => {
     expect(execution).toMatchObject({ status: 'SUCCESS', warnings: ['ToolsNeverCalled'] })
     expect(toExecutionRecord(execution).warnings).toEqual(['ToolsNeverCalled'])
     expect(toExecutionRecord(await stored(execution)).warnings).toEqual(['ToolsNeverCalled'])
-  })
-
-  it.each([
-    ['a call', [lookup, chat, chat, json]],
-    ['final_answer', [{ calls: [finalAnswer({ answer: 'Because.' })] }]],
-  ])('that has answered with %s has no warning', async (_, script) => {
-    const { execution, done } = await runScript(script, { version: await aToolAgent() })
-    done()
-    expect(execution.status).toBe('SUCCESS')
-    expect(toExecutionRecord(execution)).not.toHaveProperty('warnings')
   })
 
   it('is asked for JSON without tools in its last step', async () => {
@@ -220,27 +180,6 @@ describe('a model that repeats a call', () => {
   const resultsOf = (request: RecordedRequest | undefined) =>
     request?.history.flatMap((item) => (item.type === 'result' ? [item.output] : [])) ?? []
   const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
-  const other = { calls: [{ name: 'look_up', input: { id: 'y' } }] }
-
-  it('is told after five identical calls in a row', async () => {
-    const script = [...Array.from({ length: 6 }, () => lookup), answer]
-    const { execution, requests, done } = await runScript(script, { version: await aToolAgent() })
-    done()
-    expect(execution.status).toBe('SUCCESS')
-    const results = resultsOf(requests.at(-1))
-    expect(results.map((result) => /This was call (\d) in a row of look_up/.exec(result)?.[1])).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      '5',
-      '6',
-    ])
-    expect(results[4]).toContain('{"path":"/things/x"}')
-    // Earlier messages stay as they were sent, so that a provider's prompt cache applies.
-    for (const [index, request] of requests.entries())
-      expect(resultsOf(request)).toEqual(results.slice(0, index))
-  })
 
   it.each<[string, number, string[], number]>([
     ['two', 2, ['A', 'B'], 6],
@@ -254,13 +193,6 @@ describe('a model that repeats a call', () => {
     done()
     const notes = resultsOf(requests.at(-1)).map((result) => /one of (\d) that were made/.exec(result)?.[1])
     expect(notes).toEqual([...Array(told - 1).fill(undefined), `${length}`, `${length}`])
-  })
-
-  it('is not told if another call is in between', async () => {
-    const script = [lookup, lookup, lookup, lookup, other, lookup, answer]
-    const { requests, done } = await runScript(script, { version: await aToolAgent() })
-    done()
-    expect(resultsOf(requests.at(-1)).join()).not.toContain('in a row')
   })
 })
 

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { parseDocument } from '../../../lib/agents/document/check-document.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
-import { openModel } from '../../../lib/models/open-model.ts'
 import { system } from '../../../lib/system.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 
-const { engine, runScript, scripted } = await startScriptedEngine()
-const { environment } = engine
+const { engine, runScript } = await startScriptedEngine()
 
 async function publish(model: string) {
   const fields = ['title: T', 'input: { question: { type: string } }', 'output: { answer: { type: string } }']
@@ -46,33 +44,5 @@ describe.each(SCRIPTED_PROVIDERS)('the settings of a model of %s', (provider) =>
     const { execution, requests } = await runScript(good, { version, provider, family: family[provider] })
     expect(requests[0]?.temperature).toBeNull()
     expect(execution).toMatchObject({ status: 'SUCCESS', warnings: ['TemperatureIgnored'] })
-  })
-
-  it('are sent only where the provider requires them without a document', async () => {
-    const version = await publish('model: openai/gpt-5')
-    expect(version).not.toHaveProperty('modelSettings')
-    const { requests } = await runScript(good, { version, provider })
-    const maxOutputTokens = { anthropic: 4_096, 'openai-compatible': 2_000, openai: null, bedrock: null }[
-      provider
-    ]
-    expect(requests[0]).toMatchObject({ maxOutputTokens, temperature: null })
-  })
-})
-
-describe('OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS', () => {
-  it('is the output limit of documents that set none', async () => {
-    scripted.script('limited', [{ text: 'Yes.' }])
-    const settings = { ...environment, OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS: '123' }
-    const model = await openModel('openai-compatible/limited', settings)
-    const signal = new AbortController().signal
-    await model.respond({ instructions: '', messages: [model.userMessage('?')], tools: [], signal })
-    expect(scripted.requests('limited')[0]?.maxOutputTokens).toBe(123)
-  })
-
-  it('must be a positive integer', async () => {
-    const settings = { ...environment, OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS: 'many' }
-    await expect(openModel('openai-compatible/limited', settings)).rejects.toThrow(
-      /OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS is "many"; it must be an integer/,
-    )
   })
 })

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, inject, it } from 'vitest'
 import { isFinal } from '../../../lib/core/execution.ts'
 import { FINAL_ANSWER } from '../../../lib/core/model.ts'
 import { positionOfCall } from '../../../lib/engine/model-agent/call-key.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
+import { readSeed } from '../../support/data/seed.ts'
 import { aModelAgent, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
@@ -20,6 +21,7 @@ const version = await aModelAgent({
   tools: [httpTool(server, 'look_up', '/things/{id}'), httpTool(server, 'fail', '/broken/{id}')],
 })
 
+const SETTINGS = inject('isNightly') ? { numRuns: 1_000, seed: readSeed() } : { numRuns: 10, seed: 1 }
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Delivers the messages of a run until it ends, as the queue would, with a model and a journal that fail. */
@@ -94,7 +96,7 @@ describe.each(SCRIPTED_PROVIDERS)('any script of responses of %s', (provider) =>
           if (step.stopReason !== 'length') for (const { id } of step.calls) expect(shown).toContain(id)
         scripted.assertDone(requests.at(-1)?.model)
       }),
-      { numRuns: 1_000 },
+      SETTINGS,
     )
   })
 })

@@ -66,20 +66,6 @@ describe('a retryable error', () => {
     expect(await deadLetter(execution)).toBe('ignored')
   })
 
-  it('that persists ends the execution when its message is dead-lettered, if its last write failed', async () => {
-    const { execution, stored } = await queued(() => down)
-    const finish = () => Promise.reject(new Unavailable(undefined))
-    const failing = { ...engine, executions: { ...engine.executions, finish } }
-    for (let count = 1; count <= MAX_ATTEMPTS; count++) {
-      expect(await processMessage(failing, execution.id, aMessage(count))).toHaveProperty('retryInMs')
-    }
-    expect(await deadLetter(execution)).toBe('ended')
-    const { error } = await stored()
-    expect(error).toMatchObject({ code: 'ModelUnavailable', step: 1 })
-    expect(error?.message).toContain('Overloaded.')
-    expect(await deadLetter(execution)).toBe('ignored')
-  })
-
   it('of the database requeues the run however often it happens', async () => {
     const { execution, stored } = await queued((_, n) => (n === 0 ? lookup : answer), await aToolAgent())
     const appendResult = () => Promise.reject(new Unavailable(new Error('throttled')))
@@ -92,16 +78,5 @@ describe('a retryable error', () => {
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, attemptsSinceProgress: 0 })
     expect(await processMessage(engine, execution.id, aMessage(1))).toBe('processed')
     expect(await stored()).toMatchObject({ status: 'SUCCESS' })
-  })
-
-  it('of the database during the final write does not discard the result', async () => {
-    const { execution, stored, modelRequests } = await queued([answer])
-    let failures = 0
-    const finish: typeof engine.executions.finish = (params) =>
-      ++failures < 3 ? Promise.reject(new Unavailable(undefined)) : engine.executions.finish(params)
-    const executions = { ...engine.executions, finish }
-    expect(await processMessage({ ...engine, executions }, execution.id, aMessage(1))).toBe('processed')
-    expect(await stored()).toMatchObject({ status: 'SUCCESS' })
-    expect(modelRequests()).toBe(1)
   })
 })

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { toExecutionRecord } from '../../../lib/api/to-execution-record.ts'
+import type { Version } from '../../../lib/core/agent.ts'
 import type { RunOptions, Usage } from '../../../lib/core/execution.ts'
+import type { RecordedStep } from '../../../lib/core/step.ts'
+import { RunBudget } from '../../../lib/engine/model-agent/run-budget.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
+import { modelStep, NO_PROGRESS, runOptions, toolCall } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
@@ -88,15 +92,6 @@ describe('a budget', () => {
     expect(limited.children.map(({ options }) => options.maxTokens)).toEqual([2_500])
   })
 
-  it('is divided among agents that run at the same time; the run goes on with what they leave', async () => {
-    const scripts = { boss: [askHelpers(3, 1_000), answer(100)], helper: () => wrongAnswer(2_500) }
-    const { ended, children, modelRequests } = await run(scripts, { maxTokens: 10_000 })
-    expect(children.map(({ options }) => options.maxTokens)).toEqual([3_000, 3_000, 3_000])
-    expect(children.map(({ usage }) => usage.inputTokens)).toEqual([5_000, 5_000, 5_000])
-    expect(ended).toMatchObject({ error: { code: 'BudgetExceeded', spent: { tokens: 16_000 } } })
-    expect(modelRequests()).toBe(1)
-  })
-
   it('ends a run in dollars whose model has no price before its first request', async () => {
     const { ended, modelRequests } = await run({ boss: [] }, { maxCostUsd: 1 })
     expect(ended?.error).toMatchObject({
@@ -133,13 +128,42 @@ describe('a budget', () => {
     expect(ended && toExecutionRecord(ended)).toMatchObject({ totalCostUsd: null })
     expect(ended && tokensOf(toExecutionRecord(ended).totalUsage)).toBe(total)
   })
+})
 
-  it('counts lost responses before the next request', async () => {
-    const lost = { cut: { text: 'word '.repeat(2_000) }, chunks: 3, by: 'close' as const }
-    const { ended, modelRequests } = await run({ boss: () => lost }, { maxTokens: 3_000 })
-    expect(ended).toMatchObject({ steps: 0, error: { code: 'BudgetExceeded' } })
-    expect(modelRequests()).toBeLessThan(4)
-    expect(tokensOf(ended?.usage)).toBeGreaterThan(1_500)
+describe('RunBudget.share', () => {
+  const tools = [{ name: 'ask', agent: 'helper' }, { name: 'look_up' }] as unknown as Version['tools']
+  const usageOf = (tokens: number) => ({ inputTokens: tokens, outputTokens: 0, costUsd: tokens / 10_000 })
+
+  /** A step that calls the agent this often, and a tool; the first calls have results of agents that used these tokens. */
+  function aStep(number: number, agents: number, used: number[]): RecordedStep {
+    const calls = [...Array(agents).keys()].map((n) => toolCall(`${number}-${n}`, 'ask'))
+    const invalid = { ...toolCall('invalid', 'ask'), error: 'not JSON' }
+    const results = used.map((tokens, n) => {
+      const result = { ok: true as const, value: 'Well.', usage: usageOf(tokens) }
+      return [`${number}-${n}`, { callId: `${number}-${n}`, result, startedAt: '', finishedAt: '' }] as const
+    })
+    return {
+      step: modelStep({ number, calls: [toolCall('tool'), ...calls, invalid] }),
+      results: new Map(results),
+    }
+  }
+
+  /** The share of an agent that the last step calls, in a run that has used 1,000 tokens itself. */
+  const shareAfter = (...recorded: RecordedStep[]) =>
+    RunBudget.of({
+      execution: { options: runOptions({ maxTokens: 10_000, maxCostUsd: 1 }), replay: null },
+      version: { tools },
+      journal: { recorded, usage: usageOf(1_000), progress: NO_PROGRESS },
+    })?.share()
+
+  it.each<[string, number[]]>([
+    ['before any has a result', []],
+    ['when one has a result', [2_500]],
+    ['when all but one have results', [2_500, 10, 4_000]],
+  ])('is the same for all agents of a response, %s', (_, used) => {
+    const before = aStep(1, 2, [1_000, 2_000])
+    expect(shareAfter(aStep(1, 4, used))).toEqual({ maxTokens: 2_250, maxCostUsd: 0.225 })
+    expect(shareAfter(before, aStep(2, 4, used))).toEqual({ maxTokens: 1_500, maxCostUsd: 0.15 })
   })
 })
 

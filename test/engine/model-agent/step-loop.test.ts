@@ -55,16 +55,6 @@ describe('runStepLoop', () => {
     expect(new Set(ofStepsBefore).size).toBe(1)
   })
 
-  it('creates the messages of a step once and sends the same objects again', async () => {
-    const { sent, made } = await run()
-    expect(made).toEqual({ user: 1, tool: STEPS - 1 })
-    for (const [index, messages] of sent.entries()) {
-      expect(messages).toHaveLength(1 + 2 * index)
-      const before = sent[index - 1] ?? []
-      expect(before.every((message, position) => message === messages[position])).toBe(true)
-    }
-  })
-
   it('reads recorded steps once and continues with the same requests', async () => {
     const whole = await run()
     const given = whole.journal.recorded.slice(0, STEPS / 2)

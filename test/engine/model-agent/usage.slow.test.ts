@@ -62,14 +62,6 @@ describe.each(SCRIPTED_PROVIDERS)('a lost response of %s', (provider) => {
     })
   })
 
-  it('counts in a run that fails without a step', async () => {
-    const cut = { cut: lookup, by: 'close' as const }
-    const { execution } = await runScript(() => cut, { version, provider })
-    expect(execution).toMatchObject({ status: 'ERROR', steps: 0 })
-    expect(execution.usage.inputTokens).toBeGreaterThan(4 * 50)
-    expect(toExecutionRecord(execution).costUsd).toBeGreaterThan(0)
-  })
-
   it('that is only an error of the provider costs nothing', async () => {
     const code = provider === 'bedrock' ? 'throttlingException' : 'rate_limit_error'
     const failed = { cut: {}, chunks: 0, by: { code, message: 'Overloaded.' } }

@@ -87,17 +87,6 @@ describe('admission', () => {
     expect(await open()).toBe(LIMIT)
   })
 
-  it('admits one run for each that has ended', async () => {
-    const { organizationId, process, record, open, advance } = aService()
-    const admit = process(LIMIT)
-    const { passed } = partition(await times(20, () => admit(organizationId, record)))
-    await Promise.all(passed.slice(0, 3).map(end))
-    // Until then, runs are rejected without a new count.
-    advance(1_000)
-    expect(partition(await times(20, () => admit(organizationId, record))).passed).toHaveLength(3)
-    expect(await open()).toBe(LIMIT)
-  })
-
   it('counts open executions in a new process', async () => {
     const { organizationId, process, record } = aService()
     const admitted = partition(await times(LIMIT - 2, () => process(LIMIT)(organizationId, record)))
@@ -126,16 +115,6 @@ describe('admission', () => {
     expect(counts()).toBe(1)
   })
 
-  it('never exceeds the limit in the only process', async () => {
-    const { organizationId, process, record, open, advance } = aService()
-    const admit = process(100, 1)
-    for (const burst of [30, 30, 30, 30]) {
-      await times(burst, () => admit(organizationId, record))
-      advance(1_000)
-    }
-    expect(await open()).toBe(100)
-  })
-
   it.each([
     { written: 'not yet written', isWritten: false },
     { written: 'written, but not yet confirmed,', isWritten: true },
@@ -155,15 +134,6 @@ describe('admission', () => {
     const { passed } = partition(await times(150, () => admit(organizationId, recordSlowly)))
     expect(passed).toHaveLength(100)
     expect(await open()).toBe(100)
-  })
-
-  it('admits exactly the limit when runs approach it one by one', async () => {
-    const { organizationId, process, record, open } = aService()
-    const admit = process(60)
-    const results = []
-    for (let i = 0; i < 90; i++) results.push(...(await times(1, () => admit(organizationId, record))))
-    expect(partition(results).passed).toHaveLength(60)
-    expect(await open()).toBe(60)
   })
 
   it('counts again after a while, because other processes start and end runs too', async () => {

@@ -1,8 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { payloadOf } from '../../../bench/keys/payloads.ts'
 import { resolveVersion } from '../../../lib/agents/resolve-version.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import type { RunQueue } from '../../../lib/core/ports.ts'
@@ -21,7 +17,6 @@ import { newOrganization, type TestOrganization } from '../../support/engine/org
 import { type Consumption, meterCapacity } from '../../support/proxy/observe.ts'
 import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'aes-budget-'))
 let own: TestOrganization
 const meter = meterCapacity()
 let proxy: HttpProxy
@@ -29,16 +24,14 @@ let table: Table
 
 beforeAll(async () => {
   own = await newOrganization()
-  await Promise.all([own.publish('echo'), own.publish('counted')])
+  await own.publish('echo')
   proxy = await startProxy(inject('dynamodb'), meter.behavior)
   table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
   // An agent's code is loaded once per process, and open executions are counted once in many runs.
   await run('echo', { text: 'warm' })
-  await run('counted', { log: join(folder, 'warm') })
 })
 afterAll(async () => {
   await proxy.stop()
-  rmSync(folder, { recursive: true })
 })
 
 const sent: string[] = []
@@ -94,9 +87,6 @@ const expectWarmCost = (warmUp: () => Promise<unknown>, work: () => Promise<unkn
     { timeout: 20_000, interval: 10 },
   )
 
-/** Write units of the index entry by which usage is counted. */
-const USAGE_ENTRY = 1
-
 describe('a warm sync run', () => {
   it('costs two writes', async () => {
     const plain = () => run('echo', { text: 'plain' })
@@ -109,42 +99,11 @@ describe('a warm sync run', () => {
     })
   })
 
-  it.each([
-    [4_000, 1.5],
-    [15_000, 2.6],
-  ])(
-    'with %i bytes in and out costs two writes, and %f times the units at most, with an entry of usage',
-    async (bytes, multiple) => {
-      const json = JSON.stringify(payloadOf(bytes - JSON.stringify({ text: '' }).length))
-      const large = () => run('echo', { text: json.replaceAll('"', "'") })
-      await expectWarmCost(large, large, {
-        requests: { PutItem: 1, UpdateItem: 1 },
-        readUnits: 0,
-        writeUnits: expect.toSatisfy((units: number) => units <= 8 * multiple + USAGE_ENTRY),
-      })
-    },
-  )
-
   it('reads the current version again after a second', async () => {
     const read = { GetItem: 1, PutItem: 1, UpdateItem: 1 }
     await vi.waitFor(async () =>
       expect((await costOf(() => run('echo', { text: 'plain' }))).cost.requests).toEqual(read),
     )
-  })
-
-  it('has made one write when its agent starts', async () => {
-    const log = join(folder, 'started')
-    const until = join(folder, 'may-end')
-    const { engine, request } = await requestOf('counted', { log, until })
-    meter.take()
-    const running = submitSync(engine, request)
-    await expect.poll(() => existsSync(log), { interval: 2 }).toBe(true)
-    // It may also have counted the open executions.
-    const { Query: _, ...requests } = meter.take().requests
-    expect(requests).toEqual({ PutItem: 1 })
-    writeFileSync(until, '')
-    expect(await running).toMatchObject({ execution: { status: 'SUCCESS' } })
-    expect(meter.take().requests).toEqual({ UpdateItem: 1 })
   })
 
   it('with the cache costs one read and two writes more on a miss, and one read and one write on a hit', async () => {

@@ -44,22 +44,6 @@ describe('a worker close to its deadline', () => {
     expect(modelRequests()).toBe(5)
   })
 
-  it('may release the run after every step', async () => {
-    const version = await aToolAgent()
-    const drain = { current: new AbortController() }
-    const { execution, stored, modelRequests } = await queued((_, index) => {
-      drain.current.abort()
-      return index < 3 * MAX_ATTEMPTS ? lookup : answer
-    }, version)
-    for (let turn = 0; turn <= 3 * MAX_ATTEMPTS; turn++) {
-      drain.current = new AbortController()
-      const deadline = { drain: drain.current.signal, stop: NEVER }
-      await processMessage(engine, execution.id, { message: aMessage().message, deadline })
-    }
-    expect(await stored()).toMatchObject({ status: 'SUCCESS', steps: 3 * MAX_ATTEMPTS + 1 })
-    expect(modelRequests()).toBe(3 * MAX_ATTEMPTS + 1)
-  })
-
   it.each([
     ['releases it', false],
     ['dies', true],

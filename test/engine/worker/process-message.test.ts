@@ -8,9 +8,6 @@ import { aMessage, answer, startScriptedEngine } from '../../support/engine/scri
 
 const { engine, queued, deadLetter } = await startScriptedEngine()
 
-/** After the leases of this test have expired; the shared service's sweeper ignores open executions until then. */
-const later = () => Date.now() + 10_000_000
-
 const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }
 
 describe('processMessage', () => {
@@ -111,18 +108,6 @@ describe('processMessage', () => {
     await engine.executions.renew({ id: execution.id, lease, progress: PROGRESS })
     expect(await deadLetter(execution)).toBe('enqueued')
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease, attempts: 1 })
-  })
-
-  it('ends a run after MAX_ATTEMPTS attempts without progress', async () => {
-    const { execution, stored, modelRequests } = await queued([])
-    for (let now = Date.now(), n = 0; n < MAX_ATTEMPTS; n++, now += 100_000) {
-      await engine.executions.claim({ id: execution.id, lease: { owner: `${n}`, expiresAt: now + 1 }, now })
-    }
-    const then = { ...engine, system: { ...system, now: later } }
-    expect(await processMessage(then, execution.id, aMessage())).toBe('processed')
-    expect(await stored()).toMatchObject({ status: 'ERROR', error: { code: 'AttemptsExhausted' } })
-    expect((await stored()).error?.message).toContain(`${MAX_ATTEMPTS} attempts`)
-    expect(modelRequests()).toBe(0)
   })
 
   it('requeues a dead-lettered run that progressed between the deaths of its workers', async () => {

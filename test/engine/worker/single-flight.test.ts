@@ -48,6 +48,20 @@ function runAt(minute: number, key: string, overrides: Partial<Engine> = {}) {
   })
 }
 
+/** A run in progress whose result others with the key wait for. */
+async function aLeader(key: string) {
+  const engine = engineOn(sharedTable())
+  const given = { ...ids(), input: INPUT, options: ONE_STEP, lease: LEASE, cache: { key, ttlSeconds: null } }
+  const leader = anExecution(given)
+  await engine.executions.create({ execution: leader })
+  await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
+  const finish = (outcome: Parameters<typeof engine.executions.finish>[0]['outcome']) => {
+    const finishedAt = new Date().toISOString()
+    return engine.executions.finish({ execution: leased(leader, LEASE.owner), outcome, finishedAt })
+  }
+  return { engine, leader, finish }
+}
+
 describe('reuseResult', () => {
   it('reuses a result that could not be stored, for no longer than its cache entry would have lived', async () => {
     const key = system.newId()
@@ -66,10 +80,7 @@ describe('reuseResult', () => {
     ['a copy of it', true],
   ])('does not take a result from its record when %s is rejected while it waits', async (_, isCopy) => {
     const key = system.newId()
-    const engine = engineOn(sharedTable())
-    const leader = anExecution({ ...ids(), input: INPUT, lease: LEASE, cache: { key, ttlSeconds: null } })
-    await engine.executions.create({ execution: leader })
-    await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
+    const { engine, leader, finish } = await aLeader(key)
     let looks = 0
     const getState: Engine['executions']['getState'] = async (params) => {
       looks++
@@ -81,9 +92,7 @@ describe('reuseResult', () => {
     let hasRejected = false
     const following = runAt(0, key, { executions: { ...engine.executions, getState } })
     await vi.waitUntil(() => looks > 0)
-    const outcome = { status: 'SUCCESS' as const, output: { text: 'wrong' }, ...NO_PROGRESS }
-    const finishedAt = new Date().toISOString()
-    await engine.executions.finish({ execution: leased(leader, LEASE.owner), outcome, finishedAt })
+    await finish({ status: 'SUCCESS', output: { text: 'wrong' }, ...NO_PROGRESS })
     const rated = isCopy ? await runAt(0, key) : leader
     expect(rated.cachedExecutionId).toBe(isCopy ? leader.id : null)
     const feedback = { rating: -1 as const, correctedOutput: null, note: null }
@@ -95,19 +104,9 @@ describe('reuseResult', () => {
 
   it('does not take a result that used all steps of its run', async () => {
     const key = system.newId()
-    const engine = engineOn(sharedTable())
-    const leader = anExecution({
-      ...ids(),
-      options: ONE_STEP,
-      lease: LEASE,
-      cache: { key, ttlSeconds: null },
-    })
-    await engine.executions.create({ execution: leader })
-    await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
+    const { finish } = await aLeader(key)
     const progress = { ...NO_PROGRESS, model: 'openai/gpt-5', steps: 1 }
-    const outcome = { status: 'SUCCESS' as const, output: { text: 'forced' }, ...progress }
-    const finishedAt = new Date().toISOString()
-    await engine.executions.finish({ execution: leased(leader, LEASE.owner), outcome, finishedAt })
+    await finish({ status: 'SUCCESS', output: { text: 'forced' }, ...progress })
     expect(await runAt(0, key)).toMatchObject({ cached: false, output: { text: 'x' } })
   })
 })
@@ -117,23 +116,9 @@ describe('the time limit of a run that waits for another one', () => {
   const limited = () => ({ ...version, execution: { ...version.execution, timeoutSeconds: 5 } })
   const failed = { status: 'ERROR' as const, error: { code: 'AgentFailed', message: 'It failed.' } }
 
-  async function aLeader(key: string) {
-    const engine = engineOn(sharedTable())
-    const leader = anExecution({ ...ids(), input: INPUT, lease: LEASE, cache: { key, ttlSeconds: null } })
-    await engine.executions.create({ execution: leader })
-    await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
-    const fail = () =>
-      engine.executions.finish({
-        execution: leased(leader, LEASE.owner),
-        outcome: failed,
-        finishedAt: new Date().toISOString(),
-      })
-    return { engine, fail }
-  }
-
   it('begins when the other one has failed, for a run that waits in its worker', async () => {
     const key = system.newId()
-    const { engine, fail } = await aLeader(key)
+    const { engine, finish } = await aLeader(key)
     const lease = { owner: 'follower', expiresAt: Date.now() + 60_000 }
     const cache = { key, ttlSeconds: null }
     const params = { ...ids(), input: INPUT, now: SECONDS_AGO(), deadlineMs: 600_000, lease, cache }
@@ -149,7 +134,7 @@ describe('the time limit of a run that waits for another one', () => {
     })
     await vi.waitUntil(() => looks > 1)
     const failedAt = Date.now()
-    await fail()
+    await finish(failed)
     expect(await waiting).toMatchObject({ kind: 'completed', execution: { status: 'SUCCESS' } })
     const stored = await engine.executions.get(execution)
     expect(Date.parse(stored?.startedAt ?? '')).toBeGreaterThanOrEqual(failedAt)
@@ -157,7 +142,7 @@ describe('the time limit of a run that waits for another one', () => {
 
   it('begins with the next claim, for a run that is requeued while it waits', async () => {
     const key = system.newId()
-    const { engine, fail } = await aLeader(key)
+    const { engine, finish } = await aLeader(key)
     const cache = { key, ttlSeconds: null }
     const execution = anExecution({ ...ids(), input: INPUT, now: SECONDS_AGO(), deadlineMs: 600_000, cache })
     await engine.executions.create({ execution })
@@ -171,7 +156,7 @@ describe('the time limit of a run that waits for another one', () => {
     const waiting = await attempt(engine, first, { version: limited(), retry: { mode: 'requeue' } })
     expect(waiting).toMatchObject({ kind: 'released', hasFailed: false })
     expect(await engine.executions.get(execution)).toMatchObject({ startedAt: null, lease: null })
-    await fail()
+    await finish(failed)
     const second = await claimAt(Date.now())
     expect(second.startedAt).not.toBe(first.startedAt)
     const result = await attempt(engine, second, { version: limited(), retry: { mode: 'requeue' } })

@@ -81,8 +81,6 @@ describe('a worker that dies', () => {
 })
 
 describe('a final write that keeps failing', () => {
-  const soon = { ...leaseTimes(3_000), retryDelayMs: 1 }
-
   it('is given up when the time of the worker is up, although the lease can be renewed', async () => {
     const { execution, stored } = await queued([answer])
     const time = new AbortController()
@@ -100,26 +98,6 @@ describe('a final write that keeps failing', () => {
     // The output is in the journal, so that no response is requested again.
     expect(await processMessage(engine, execution.id, aMessage())).toBe('processed')
     expect(await stored()).toMatchObject({ status: 'SUCCESS', usage: { inputTokens: 10 } })
-  })
-
-  it('that never responds is given up, too', async () => {
-    const { execution, stored } = await queued([answer])
-    const time = new AbortController()
-    const finish = () => {
-      time.abort()
-      return new Promise(() => undefined)
-    }
-    const deadline = { drain: NEVER, stop: time.signal }
-    const hanging = withStores({ executions: { finish } })
-    await processMessage(hanging, execution.id, { message: aMessage().message, deadline })
-    expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null })
-  })
-
-  it('is given up after the time of a lease without any deadline', async () => {
-    const { execution, stored } = await queued([answer])
-    const failing = { ...withStores({ executions: { finish: throttled } }), times: soon }
-    await processMessage(failing, execution.id, aMessage())
-    expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null })
   })
 
   it('counts for a code agent, whose result has to be computed again', async () => {
@@ -155,15 +133,6 @@ describe('an unexpected exception', () => {
         cause: expect.objectContaining({ name: 'TypeError' }),
       }),
     )
-  })
-
-  it('ends a queued run when it persists, with that error', async () => {
-    vi.spyOn(logger, 'error').mockImplementation(() => undefined)
-    const { execution, stored } = await queued([])
-    for (let n = 1; n <= MAX_ATTEMPTS; n++)
-      await processMessage({ ...engine, openModel: broken as never }, execution.id, aMessage(n))
-    expect(await deadLetter(execution)).toBe('ended')
-    expect((await stored()).error).toMatchObject({ code: 'InternalError' })
   })
 
   it('ends a synchronous run, whose caller gets the record', async () => {
@@ -242,18 +211,6 @@ describe('an error after the claim', () => {
     expect((await stored()).attemptsSinceProgress).toBe(0)
   })
 
-  it('that is unexpected is counted, and reported', async () => {
-    vi.spyOn(logger, 'error').mockImplementation(() => undefined)
-    const { execution, stored } = await queuedChild()
-    const failing = withStores({ agents: { getVersion: broken } })
-    expect(await processMessage(failing, execution.id, aMessage())).toHaveProperty('retryInMs')
-    expect(await stored()).toMatchObject({
-      lease: null,
-      attemptsSinceProgress: 1,
-      lastError: { code: 'InternalError' },
-    })
-  })
-
   it('gives the lease back although the execution could not be read with the claim', async () => {
     const { execution, stored } = await queued([])
     const claim: typeof engine.executions.claim = async (params) => {
@@ -263,13 +220,6 @@ describe('an error after the claim', () => {
     const result = await processMessage(withStores({ executions: { claim } }), execution.id, aMessage())
     expect(result).toHaveProperty('retryInMs')
     expect(await stored()).toMatchObject({ lease: null, attempts: 1, attemptsSinceProgress: 0, outages: 1 })
-  })
-
-  it('and of the queue makes the message visible again', async () => {
-    const { execution } = await queued((_, n) => (n === 0 ? lookup : answer), await aToolAgent())
-    const { message } = aMessage()
-    const failing = { ...withStores({ steps: { appendResult: throttled } }), queue: { send: throttled } }
-    expect(await processMessage(failing, execution.id, { message })).toHaveProperty('retryInMs')
   })
 
   /** A queued call of an agent, whose journal has been read before. */

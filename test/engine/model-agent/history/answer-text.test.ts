@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { parseText } from '../../../../lib/engine/model-agent/history/answer-text.ts'
-import { aModelAgent } from '../../../support/engine/model-agent.ts'
-import { startScriptedEngine } from '../../../support/engine/scripted-engine.ts'
-
-const { runScript } = await startScriptedEngine()
 
 const JSON_TEXT = '{"answer":"Because."}'
 const VALUE = { answer: 'Because.' }
@@ -38,25 +34,5 @@ describe('parseText', () => {
     ['a duplicate key in a block', fenced('{"a":1,"a":2}'), 'contains the key "a" more than once'],
   ])('finds none in a text with %s', (_, text, problem) => {
     expect(parseText(text)).toEqual({ problem: expect.stringContaining(problem) })
-  })
-
-  it.each([
-    ['fences', '```'.repeat(100_000)],
-    ['quotation marks', '"\\'.repeat(100_000)],
-    ['closing tags', '</think'.repeat(50_000)],
-    ['commas', `[${', '.repeat(100_000)}`],
-    ['spaces', `{"a":1${' '.repeat(200_000)}`],
-  ])('takes a moment for many %s', (_, text) => {
-    const start = performance.now()
-    parseText(text)
-    expect(performance.now() - start).toBeLessThan(1_000)
-  })
-})
-
-describe('a model that returns its result as text', () => {
-  it.each(SALVAGED.slice(0, 5))('needs one response with %s', async (_, text) => {
-    const { execution, done } = await runScript([{ text }], { version: await aModelAgent() })
-    done()
-    expect(execution).toMatchObject({ status: 'SUCCESS', output: VALUE, steps: 1 })
   })
 })
