@@ -313,8 +313,8 @@ describe('if no execution can be started', () => {
     await service.run(MINUTE)
     expect(await service.firings(archived)).toEqual(['12:01 STARTED', '12:00 AgentArchived'])
 
-    const { id } = await aModelAgent({ organizationId, slug: 'model-agent' })
-    await aModelAgent({ organizationId, slug: 'model-agent' })
+    const { id } = await aModelAgent({ organizationId, slug: 'model-agent' }, service)
+    await aModelAgent({ organizationId, slug: 'model-agent' }, service)
     const retired = await service.create({
       organizationId,
       agentId,
