@@ -283,20 +283,6 @@ describe('queueWhenFull', () => {
     expect(service.started).toEqual([first.id, second.id])
   })
 
-  it('lets a cancelled run leave the queue', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), limits)
-    const [first, second, third] = [await service.submit(), await service.submit(), await service.submit()]
-    await service.cancel(second.id)
-    expect(await service.queued(service.tenant())).toEqual([third.id])
-    expect(await service.read(second.id)).toMatchObject({ error: { code: 'Cancelled' }, startedAt: null })
-    await service.deliver()
-    await service.end(first.id)
-    await service.deliver()
-    expect(service.started).toEqual([first.id, third.id])
-    expect(await service.slots(service.tenant())).toBe(1)
-  })
-
   it('starts all that wait when the limit is taken away, and further ones when it is raised', async () => {
     const service = new LimitedService(table)
     await service.limit(service.tenant(), limits)

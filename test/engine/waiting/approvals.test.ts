@@ -398,31 +398,6 @@ describe('decideApproval', () => {
   })
 })
 
-describe('a worker that dies', () => {
-  it('after the decision is stored leaves the call to the next one, with the same idempotency key', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
-    await run.decide('approve')
-    const { steps } = run.engine
-    let isDead = true
-    // The tool has run, and its result is lost with the worker.
-    run.engine.steps = {
-      ...steps,
-      appendResult: (params) => (isDead ? new Promise(() => {}) : steps.appendResult(params)),
-    }
-    void run.process()
-    await expect.poll(() => server.calls.length).toBe(1)
-    isDead = false
-    run.engine.steps = steps
-    offsetMs = 10 * 60_000
-    await run.process()
-    expect((await run.stored()).status).toBe('SUCCESS')
-    const [first, second] = server.calls
-    expect(server.calls).toHaveLength(2)
-    expect(second?.key).toBe(first?.key)
-  })
-})
-
 describe('listApprovals', () => {
   it('returns what suspended runs wait for', async () => {
     const run = await aRun(REFUND_200)
