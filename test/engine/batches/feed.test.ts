@@ -212,14 +212,6 @@ describe('a batch that is cancelled', () => {
     expect((await run.stored())?.totals).toMatchObject({ cancelled: 3, succeeded: length - 3 })
   })
 
-  it('before its first line, executes nothing', async () => {
-    const run = await aBatch()
-    run.messages = []
-    await run.cancel()
-    expect(await run.findProblems()).toEqual([])
-    expect(await codesOf(run)).toEqual(Array(7).fill(null))
-  })
-
   it('refuses a line that a slow process is about to create', async () => {
     const run = await aBatch({ lines: 1, lanes: 1 })
     const { engine } = run.newWorker()

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest'
 import { firingExecutionId } from '../../../lib/core/schedule.ts'
-import { MINUTE, NOON, ScheduleService, SECOND } from '../../support/schedules/schedule-service.ts'
+import { MINUTE, NOON, ScheduleService } from '../../support/schedules/schedule-service.ts'
 import { FAULT_KINDS, type Fault, FaultyWorker } from '../../support/waiting/faulty-worker.ts'
 
 /** Each request in the night, else a sample that differs from fault to fault. */
@@ -59,18 +59,5 @@ describe('firings', () => {
     ])
     // Each has sent some.
     for (const service of [first, second]) expect(service.runs.length).toBeGreaterThan(0)
-  })
-
-  it('are taken over from a service that stops by the one that starts', async () => {
-    const first = new ScheduleService()
-    const schedule = await first.create({ cron: '* * * * *' })
-    await first.run(2 * MINUTE)
-    const second = first.another()
-    second.now = first.now + 20 * SECOND
-    await second.run(8 * MINUTE)
-    expect((await first.firings(schedule)).filter((firing) => firing.endsWith('MISSED')).length).toBeLessThan(
-      4,
-    )
-    expect((await first.firings(schedule))[0]).toBe('12:09 STARTED')
   })
 })
