@@ -1,19 +1,16 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { forgetLimits, limitsOf } from '../../../lib/access/limits.ts'
 import { LimitExceeded, TooManyRequests } from '../../../lib/core/errors.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
 import type { SubjectKey } from '../../../lib/core/ports.ts'
 import { NO_LIMITS, type Spending } from '../../../lib/core/usage-limits.ts'
-import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { LimitedService } from '../../support/limits/limited-service.ts'
+import { ownTable } from '../../support/tables/memory-table.ts'
 import { FaultyWorker } from '../../support/waiting/faulty-worker.ts'
 
-const TABLE_NAME = `limits-${system.newId()}`
-const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
-beforeAll(() => provisionTable(inject('dynamodb'), TABLE_NAME))
+const table = await ownTable()
 
 const isRefused = (result: Execution | LimitExceeded): result is LimitExceeded =>
   result instanceof LimitExceeded
@@ -41,17 +38,6 @@ describe('maxOpenExecutions', () => {
     expect(limitOf(await service.trySubmit({}))).toBe('maxOpenExecutions')
   })
 
-  it('is that of the agent, too, and keeps no slot of the tenant for a run that the agent has none for', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), { maxOpenExecutions: 2 })
-    await service.limit(service.agent(), { maxOpenExecutions: 1 })
-    await service.submit()
-    const refused = await service.trySubmit({ key: 'a' })
-    expect(refused).toMatchObject({ members: { agentId: service.agentId, max: 1 } })
-    expect(await service.slots(service.tenant())).toBe(1)
-    expect(limitOf(await service.trySubmit({ agentId: system.newId() }))).toBe('accepted')
-  })
-
   it('counts the repetition of a request once, and answers it at the limit', async () => {
     const service = new LimitedService(table)
     await service.limit(service.tenant(), { maxOpenExecutions: 1, maxRunsPerMinute: 1 })
@@ -61,18 +47,6 @@ describe('maxOpenExecutions', () => {
     expect(await service.submit({ key: 'once' })).toMatchObject({ id: accepted[0]?.id })
     expect(await service.slots(service.tenant())).toBe(1)
     expect(limitOf(await service.trySubmit({ key: 'another' }))).toBe('maxRunsPerMinute')
-  })
-
-  it('needs no slot for a cached result', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), { maxOpenExecutions: 1, maxRunsPerMinute: 1 })
-    const { id: executionId } = await service.submit()
-    const key = system.newId()
-    await service.stores.cache.reserve({ key, executionId, replaces: null, now: Date.now() })
-    await service.stores.cache.store({ key, executionId, output: { answer: 'Kept.' }, expiresAt: null })
-    const cached = await service.submit({ cacheKey: key })
-    expect(cached).toMatchObject({ cached: true, limits: [] })
-    expect(await service.slots(service.tenant())).toBe(1)
   })
 
   it('gives its slot back if the organization has too many open executions', async () => {
@@ -145,17 +119,6 @@ describe('maxRunsPerMinute', () => {
     expect(retryAfter).toBeLessThanOrEqual(40)
     service.pass(retryAfter * 1_000)
     expect(limitOf(await service.trySubmit({}))).toBe('accepted')
-  })
-
-  it('does not count what another limit refuses', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), { maxRunsPerMinute: 2 })
-    await service.limit(service.agent(), { maxOpenExecutions: 1 })
-    await service.submit()
-    await service.trySubmit({})
-    await service.trySubmit({})
-    expect(limitOf(await service.trySubmit({ agentId: system.newId() }))).toBe('accepted')
-    expect(limitOf(await service.trySubmit({ agentId: system.newId() }))).toBe('maxRunsPerMinute')
   })
 })
 
@@ -318,38 +281,6 @@ describe('queueWhenFull', () => {
     await service.submit()
     await service.deliver()
     expect(service.started).toEqual([first.id, second.id])
-  })
-
-  it('lets a cancelled run leave the queue', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), limits)
-    const [first, second, third] = [await service.submit(), await service.submit(), await service.submit()]
-    await service.cancel(second.id)
-    expect(await service.queued(service.tenant())).toEqual([third.id])
-    expect(await service.read(second.id)).toMatchObject({ error: { code: 'Cancelled' }, startedAt: null })
-    await service.deliver()
-    await service.end(first.id)
-    await service.deliver()
-    expect(service.started).toEqual([first.id, third.id])
-    expect(await service.slots(service.tenant())).toBe(1)
-  })
-
-  it('lets a run wait for its tenant first, then for its agent', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), limits)
-    await service.limit(service.agent(), limits)
-    const others = await service.submit({ tenantId: 'other' })
-    const own = await service.submit({ agentId: system.newId() })
-    const both = await service.submit()
-    await service.deliver()
-    await service.end(own.id)
-    await service.deliver()
-    expect(await service.queued(service.agent())).toEqual([both.id])
-    expect(service.started).not.toContain(both.id)
-    await service.end(others.id)
-    await service.deliver()
-    expect(service.started).toContain(both.id)
-    expect([await service.slots(service.tenant()), await service.slots(service.agent())]).toEqual([1, 1])
   })
 
   it('starts all that wait when the limit is taken away, and further ones when it is raised', async () => {

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { ANONYMOUS, UNLIMITED } from '../../../lib/core/access.ts'
+import { ANONYMOUS } from '../../../lib/core/access.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
-import { DEADLINE_MS } from '../../../lib/core/limits.ts'
 import type { QueuedExecution } from '../../../lib/core/ports.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { newLease } from '../../../lib/engine/engine.ts'
-import { approvalIdOf, approvalIdOfWait } from '../../../lib/engine/waiting/approvals.ts'
-import { decideApproval } from '../../../lib/engine/waiting/decide-approval.ts'
+import { approvalIdOfWait } from '../../../lib/engine/waiting/approvals.ts'
 import { sendSignal } from '../../../lib/engine/waiting/send-signal.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
@@ -14,12 +12,10 @@ import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { executionOf, leased } from '../../support/engine/executions.ts'
-import { aModelAgent, httpTool } from '../../support/engine/model-agent.ts'
-import { answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { meterCapacity } from '../../support/proxy/observe.ts'
 import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 
-const { scripted, server } = await startScriptedEngine()
 const meter = meterCapacity()
 const sent: QueuedExecution[] = []
 let offsetMs = 0
@@ -74,57 +70,7 @@ async function costOf(wait: string, answer: Answer) {
   return { units: waiting.units - plain.units, messages: waiting.messages }
 }
 
-/** The write units of a run of a model agent that calls a tool, which may need an approval. Its record has < 1 kB. */
-async function costOfCall(approval: boolean) {
-  const opened = openEngine()
-  const engine = { ...opened, environment: { ...opened.environment, ...scripted.environmentFor() } }
-  const name = `model-${approval}`
-  const version = await aModelAgent({
-    slug: `cost-${system.newId()}`,
-    model: scripted.modelFor('openai-compatible', name),
-    tools: [httpTool(server, 'look_up', '/things/{id}', { approval })],
-  })
-  scripted.script(name, [{ calls: [{ name: 'look_up', input: { id: 'x' } }] }, answer])
-  const lease = newLease(engine)
-  const given = executionOf(version, {
-    input: { question: '?' },
-    deadlineMs: DEADLINE_MS,
-    tokenId: system.newId(),
-  })
-  const execution = { ...given, lease, attempts: 1 }
-  const { id: executionId, organizationId } = execution
-  sent.length = 0
-  offsetMs = 0
-  const units = await writeUnits(async () => {
-    await engine.executions.create({ execution })
-    await attempt(engine, leased(execution, lease.owner))
-    if (!approval) return
-    const access = { ...UNLIMITED, organizationId, tokenId: system.newId(), tokenName: 'Ann' }
-    const id = approvalIdOf({ number: 1 }, await callIdOf(engine, executionId))
-    const given = { decision: 'approve' as const, input: null, note: null }
-    await decideApproval(engine, { access, executionId, approvalId: id, ...given })
-    const message = { wakes: true, receiveCount: 1, changeVisibility: async () => undefined }
-    await processMessage(engine, executionId, { message })
-  })
-  expect(await engine.executions.getStatus(execution)).toBe('SUCCESS')
-  return { units, messages: sent.length }
-}
-
-async function callIdOf(engine: ReturnType<typeof openEngine>, executionId: string): Promise<string> {
-  const [recorded] = await engine.steps.read({ executionId })
-  return recorded?.step.kind === 'MODEL' ? (recorded.step.calls[0]?.id ?? '') : ''
-}
-
 describe('suspending and resuming a run', () => {
-  it('for the approval of a tool call costs 12 write units, and the message that resumes it', async () => {
-    const plain = await costOfCall(false)
-    const approved = await costOfCall(true)
-    expect({ units: approved.units - plain.units, messages: approved.messages }).toEqual({
-      units: 12,
-      messages: 1,
-    })
-  })
-
   it('for a time costs 12 write units, and no message of its own', async () => {
     const pass = async () => {
       offsetMs += 3_600_000

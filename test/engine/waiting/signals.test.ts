@@ -5,6 +5,7 @@ import { Unavailable } from '../../../lib/core/errors.ts'
 import { CANCELLED } from '../../../lib/core/execution.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { MAX_UNREAD_SIGNALS, SIGNAL_RECOUNT_MS } from '../../../lib/core/limits.ts'
 import type { QueuedExecution, QueueMessage } from '../../../lib/core/ports.ts'
 import { SIGNAL_NAME_RULE } from '../../../lib/core/wait.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
@@ -17,20 +18,25 @@ import { system } from '../../../lib/system.ts'
 import { engineOn, NO_DELIVERIES } from '../../support/engine/engine-on.ts'
 import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
+import { ownTable } from '../../support/tables/memory-table.ts'
+
+const table = await ownTable()
 
 /** A run of this code, and what sends signals to it. */
 async function aRun(body: string, overrides: Partial<Engine> = {}) {
   const sent: QueuedExecution[] = []
   const engine: Engine = {
-    ...engineOn(sharedTable()),
+    ...engineOn(table),
     queue: { send: async (message) => void sent.push(message) },
     times: leaseTimes(),
     ...overrides,
   }
   const code = `export default async (input, context) => { ${body} }`
   const outputSchema = { type: 'object' }
-  const version = await aModelAgent({ code: true, outputSchema, slug: `signals-${system.newId()}` }, { code })
+  const version = await aModelAgent(
+    { code: true, outputSchema, slug: `signals-${system.newId()}` },
+    { code, table },
+  )
   const execution = executionOf(version, { input: { question: 'Why?' } })
   await engine.executions.create({ execution })
   const executionId = execution.id
@@ -56,7 +62,7 @@ const WAITS = `return { data: await context.waitForSignal('go') }`
 
 describe('sendSignal', () => {
   it.each(['before', 'after'])('resumes a run that is being suspended: %s that write', async (moment) => {
-    const { executions } = engineOn(sharedTable())
+    const { executions } = engineOn(table)
     const suspend: typeof executions.suspend = async (params) => {
       if (moment === 'before') await run.send('go', 1)
       const isSuspended = await executions.suspend(params)
@@ -88,7 +94,7 @@ describe('sendSignal', () => {
   })
 
   it('tells the sender of a signal that a run has taken and ended meanwhile that it was delivered', async () => {
-    const { signals } = engineOn(sharedTable())
+    const { signals } = engineOn(table)
     const put: typeof signals.put = async (params) => {
       const known = await signals.put(params)
       await run.start()
@@ -100,7 +106,7 @@ describe('sendSignal', () => {
   })
 
   it('never accepts a signal after the end was visible', async () => {
-    const { signals } = engineOn(sharedTable())
+    const { signals } = engineOn(table)
     const put: typeof signals.put = async (params) => {
       await endExecution(run.engine, { ...run.execution, error: CANCELLED })
       return signals.put(params)
@@ -112,9 +118,8 @@ describe('sendSignal', () => {
   })
 
   it('finds no execution that was deleted meanwhile, and the deletion leaves nothing', async () => {
-    const table = sharedTable()
     const { signals, executions } = engineOn(table)
-    const data = Array.from({ length: 8_000 }, () => Math.random())
+    const data = Array.from({ length: 8_000 }, (_, index) => Math.sin(index))
     const put: typeof signals.put = async (params) => {
       const { id, organizationId } = run.execution
       await endExecution(run.engine, { ...run.execution, error: CANCELLED })
@@ -153,7 +158,7 @@ describe('sendSignal', () => {
     }
     const later = { ...system, now: () => Date.now() + times.leaseMs }
     const sent = newSentTimers()
-    const { timers } = engineOn(sharedTable())
+    const { timers } = engineOn(table)
     await sweepTimers({ ...run.engine, timers, ...NO_DELIVERIES, queue, system: later, times, sent })
     expect(ids).toContain(run.execution.id)
     await run.wake()
@@ -196,16 +201,6 @@ describe('sendSignal', () => {
     await onlyNumbers.send('stop', 'text')
     expect([await run.unread(), await onlyNumbers.unread()]).toEqual([['text'], ['text']])
   })
-
-  it('accepts data that cannot be checked: the run ends when it takes it', async () => {
-    const schema = `{ type: 'object', properties: { n: { $ref: '#/nope' } } }`
-    const run = await aRun(`return { data: await context.waitForSignal('go', { schema: ${schema} }) }`)
-    await run.start()
-    await run.send('go', { n: 1 })
-    await run.wake()
-    const message = expect.stringContaining('The schema of the wait "go" is not valid')
-    expect((await run.stored())?.error).toMatchObject({ code: 'AgentFailed', message })
-  })
 })
 
 describe('context.callbackUrl', () => {
@@ -235,21 +230,6 @@ describe('context.callbackUrl', () => {
     expect([output?.name, output?.none]).toEqual([SIGNAL_NAME_RULE, SIGNAL_NAME_RULE])
     expect(callbackSecret).toBeNull()
   })
-
-  it('delays the suspension until the agent has used the URL', async () => {
-    const run = await aRun(
-      `const [data] = await Promise.all([
-        context.waitForSignal('go'),
-        context.callbackUrl('go').then((url) => context.step('send', () => url.length)),
-      ])
-      return { data }`,
-      { environment: { PUBLIC_URL: 'https://api.example.com' } },
-    )
-    await run.start()
-    expect((await run.stored())?.suspension).not.toBeNull()
-    const steps = await run.engine.steps.read({ executionId: run.execution.id })
-    expect(steps.map(({ step }) => step.kind).sort()).toEqual(['CODE', 'WAIT'])
-  })
 })
 
 describe('a kept signal that does not match the schema of its wait', () => {
@@ -267,5 +247,62 @@ describe('a kept signal that does not match the schema of its wait', () => {
       result: 7,
       skipped: [{ id: expect.any(String), reason }],
     })
+  })
+})
+
+describe('the unread signals of a run', () => {
+  const { count: MAX, bytes: MAX_BYTES } = MAX_UNREAD_SIGNALS
+  const REFUSED = { code: 'TooManyRequests', status: 429, headers: { 'Retry-After': '5' } }
+  const takes = (count: number) => `
+    const taken = []
+    for (let i = 0; i < ${count}; i++)
+      taken.push((await context.waitForAny('wait ' + i, { signals: ['go'] })).data.n)
+    return { taken }`
+
+  /** Time passes with each look at the clock. */
+  function aClock() {
+    let now = Date.now()
+    const pass = (ms: number) => {
+      now += ms
+    }
+    return { system: { ...system, now: () => ++now }, pass }
+  }
+
+  it('are 1,000 at most', async () => {
+    const run = await aRun('return {}')
+    for (let i = 0; i < MAX; i++) await run.send('go', 1)
+    await expect(run.send('go', 1)).rejects.toMatchObject(REFUSED)
+    expect(await run.engine.signals.list({ executionId: run.execution.id })).toHaveLength(MAX)
+  })
+
+  it('have 10 MB at most, and may be more when the run has taken some', async () => {
+    const { system, pass } = aClock()
+    const size = 250_000
+    const count = MAX_BYTES / size
+    const run = await aRun(takes(count + 1), { system })
+    const large = (n: number) => ({ n, text: 'x'.repeat(size - `{"n":${n},"text":""}`.length) })
+    for (let n = 0; n < count; n++) await run.send('go', large(n))
+    for (const data of [large(count), 1]) await expect(run.send('go', data)).rejects.toMatchObject(REFUSED)
+    await run.start()
+    expect((await run.stored())?.suspension).not.toBeNull()
+    await expect(run.send('go', large(count))).rejects.toMatchObject(REFUSED)
+    pass(SIGNAL_RECOUNT_MS)
+    await run.send('go', large(count))
+    await run.wake()
+    expect((await run.stored())?.output).toEqual({ taken: Array.from({ length: count + 1 }, (_, n) => n) })
+  })
+
+  it('are taken in order and once, and leave only their keys behind when they are many', async () => {
+    const count = 110
+    const run = await aRun(takes(count + 1), { system: aClock().system })
+    for (let n = 0; n < count; n++) await run.send('go', { n }, `key ${n}`)
+    await run.send('go', { n: 7 }, 'key 7')
+    await run.start()
+    expect(await run.engine.signals.list({ executionId: run.execution.id })).toEqual([])
+    await run.send('go', { n: 3 }, 'key 3')
+    await expect(run.send('go', { n: 4 }, 'key 3')).rejects.toMatchObject({ code: 'IdempotencyKeyReused' })
+    await run.send('go', { n: count }, 'last')
+    await run.wake()
+    expect((await run.stored())?.output).toEqual({ taken: Array.from({ length: count + 1 }, (_, n) => n) })
   })
 })

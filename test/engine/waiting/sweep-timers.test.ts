@@ -1,25 +1,22 @@
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { QueueMessage, Timer, TimerStore } from '../../../lib/core/ports.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { aBatch, linesOf } from '../../support/batches/a-batch.ts'
 import { NO_DELIVERIES } from '../../support/engine/engine-on.ts'
 import { anExecution } from '../../support/engine/executions.ts'
+import { ownTable } from '../../support/tables/memory-table.ts'
 
 const MINUTE = 60_000
 const START = 1_800_000_000_000
 
 /** A table of its own, on which a clock moves that only the test sets, and sweepers of one process each. */
 async function aService() {
-  const name = `timers-${system.newId()}`
-  await provisionTable(inject('dynamodb'), name)
-  const stores = openStores(openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') }))
+  const stores = openStores(await ownTable())
   let now = START
   const sent: (QueueMessage & { delayMs?: number })[] = []
   let [open, maxOpen] = [0, 0]

@@ -1,46 +1,28 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
-import {
-  DELIVERY_QUEUE_URL,
-  DYNAMODB_ENDPOINT,
-  LEASE_SECONDS,
-  QUEUE_URL,
-  RETRY_BACKOFF_MS,
-  SQS_ENDPOINT,
-  TABLE_NAME,
-} from '../../../lib/environment.ts'
-import {
-  LOCAL_QUEUE,
-  LOCAL_TABLE,
-  provisionQueues,
-  provisionTable,
-} from '../../../local/emulators/provision.ts'
+import { DYNAMODB_ENDPOINT, LEASE_SECONDS, RETRY_BACKOFF_MS, SQS_ENDPOINT } from '../../../lib/environment.ts'
+import { LOCAL_TABLE, provisionTable } from '../../../local/emulators/provision.ts'
 import { createOrganization } from '../../support/engine/access.ts'
 import { scheduledFaults } from '../../support/proxy/fault-schedule.ts'
 import { inject } from '../../support/proxy/faults.ts'
 import { observe } from '../../support/proxy/observe.ts'
-import { type Behavior, startProxy } from '../../support/proxy/start-proxy.ts'
+import { startProxy } from '../../support/proxy/start-proxy.ts'
 import { createClient } from '../../support/service/client.ts'
 import { freePort, startDynamoDB, startSqs } from '../../support/service/port-emulators.ts'
-import { sdkConfig } from '../../support/tables/sdk.ts'
 import { createOutages } from './database/outages.ts'
 import { targetFaults } from './database/targeted-faults.ts'
 import { monitorWrites } from './database/write-monitor.ts'
-import { startReceivers } from './destinations/receivers.ts'
 import { ECHO_AGENT } from './load/hang-ups.ts'
 import { startModelAndTools } from './load/model-and-tools.ts'
 import { CODE_AGENT, HOSTILE_AGENT, TIMED_AGENT, WAITING_AGENT } from './load/planned-run.ts'
 import { loadFixture, loadModelAgents, publishAgents } from './load/publish-agents.ts'
-import { withQueueTimeout } from './processes/queue-settings.ts'
-import { type SupervisedRunner, superviseRunner } from './processes/supervised-runner.ts'
 import { type SupervisedService, superviseService } from './processes/supervised-service.ts'
+import { startReceivers } from './receivers.ts'
 
 /** As the clients of the proxies are named. */
 const SERVICES = ['service-a', 'service-b']
-const RUNNERS = ['runner-a', 'runner-b']
 const HOSTILE_TIMEOUT_SECONDS = 2
 const TIMED_TIMEOUT_SECONDS = 15
 /** The first delay of a retry. SQS counts in seconds: five attempts take about 15 s instead of four minutes. */
@@ -49,7 +31,7 @@ const FIRST_BACKOFF_MS = '200'
 export type Cluster = Awaited<ReturnType<typeof startCluster>>
 
 /**
- * Two services and more runners on one table and one queue, behind fault proxies at rate 0. The emulators, the model
+ * Two services on one table and one queue, behind fault proxies at rate 0. The emulators, the model
  * and the tools run in the harness's own process and are never killed.
  */
 export async function startCluster({ seed, leaseSeconds }: { seed: number; leaseSeconds: number }) {
@@ -68,9 +50,8 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
     const [dynamodb, sqs] = [await started(startDynamoDB(null)), await started(startSqs())]
     const monitor = monitorWrites()
     const services = new Map<string, SupervisedService>()
-    const runners = new Map<string, SupervisedRunner>()
     const timing = { seed, leaseMs: leaseSeconds * 1000 }
-    const kill = (client: string) => services.get(client)?.kill('runner') ?? runners.get(client)?.kill()
+    const kill = (client: string) => services.get(client)?.kill('runner')
     const targeted = targetFaults({ ...timing, kill })
     const outages = createOutages(timing)
     const faults = {
@@ -78,13 +59,11 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
       sqs: scheduledFaults({ target: 'sqs', seed, rate: 0 }),
     }
     const injected = inject((request) => outages.inject(request) ?? targeted.inject(request))
-    const setTimeouts: Behavior = (request, next) =>
-      next({ ...request, body: withQueueTimeout(leaseSeconds)(request) })
     const proxies = {
       dynamodb: await started(
         startProxy(dynamodb.endpoint, injected, faults.dynamodb.behavior, observe(monitor.onExchange)),
       ),
-      sqs: await started(startProxy(sqs.endpoint, faults.sqs.behavior, setTimeouts)),
+      sqs: await started(startProxy(sqs.endpoint, faults.sqs.behavior)),
     }
     const models = await started(startModelAndTools())
 
@@ -100,7 +79,7 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
     const agents = [...fixtures, hostile, timed, ...loadModelAgents(models)]
     await publishAgents(table, organizationId, agents)
 
-    const receivers = await started(startReceivers({ folder, table, organizationId }))
+    const receivers = await started(startReceivers(table, organizationId))
 
     const environment = {
       ...models.environment,
@@ -122,22 +101,6 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
       services.set(name, service)
     }
     await Promise.all([...services.values()].map((service) => service.ready()))
-    const queues = await provisionQueues(proxies.sqs.url, LOCAL_QUEUE, leaseSeconds)
-    for (const name of RUNNERS) {
-      const endpoint = await proxies.dynamodb.urlFor(name)
-      const queue = {
-        [QUEUE_URL]: queues.runs,
-        [DELIVERY_QUEUE_URL]: queues.deliveries,
-        [TABLE_NAME]: LOCAL_TABLE,
-        [DYNAMODB_ENDPOINT]: endpoint,
-      }
-      const runner = superviseRunner({ environment: { ...environment, ...queue } })
-      stops.push(runner.stop)
-      runners.set(name, runner)
-    }
-
-    const messages = new SQSClient(sdkConfig(sqs.endpoint))
-    stops.push(() => messages.destroy())
     const log = join(folder, 'steps.log')
     return {
       endpoint: dynamodb.endpoint,
@@ -150,11 +113,7 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
       targeted,
       models,
       receivers,
-      /** Puts a message into the run queue. */
-      sendMessage: (MessageBody: string) =>
-        messages.send(new SendMessageCommand({ QueueUrl: queues.runs, MessageBody })).catch(() => undefined),
       services: [...services.values()],
-      runners: [...runners.values()],
       token,
       clients: [...services.values()].map(({ url }) => createClient(url, token)),
       /** The file in which the code agent logs each step that it computes. */
@@ -163,10 +122,8 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
       kills() {
         const ofServices = [...services.values()].map(({ counts }) => counts)
         const gateways = ofServices.reduce((sum, { gatewayKills }) => sum + gatewayKills, 0)
-        const ofRunners =
-          ofServices.reduce((sum, { runnerKills }) => sum + runnerKills, 0) +
-          [...runners.values()].reduce((sum, { counts }) => sum + counts.kills, 0)
-        return { gateways, runners: ofRunners, all: gateways + ofRunners }
+        const runners = ofServices.reduce((sum, { runnerKills }) => sum + runnerKills, 0)
+        return { gateways, all: gateways + runners }
       },
       stop,
     }

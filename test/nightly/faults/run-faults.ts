@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
-import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { seededRandom } from '../../support/data/random.ts'
 import { type ApiClient, type ApiResponse, getNextLink } from '../../support/service/client.ts'
 import { type Cluster, startCluster } from './cluster.ts'
@@ -12,9 +11,7 @@ import { isChild } from './load/model-runs.ts'
 import type { Observation } from './load/run-client.ts'
 import { type RunLoad, startLoad } from './load/start-load.ts'
 import { planRuns } from './load/workload.ts'
-import { watchGateways } from './processes/gateway-watch.ts'
 import { startKiller } from './processes/killer.ts'
-import { batchProblems, INVALID_MESSAGE } from './processes/queue-settings.ts'
 import { figuresOf, type Report } from './report.ts'
 import { findRemains } from './verify/find-remains.ts'
 import { verifyBatches } from './verify/verify-batches.ts'
@@ -27,11 +24,6 @@ export type FaultOptions = {
   syncRuns: number
   /** Average time between two kills. */
   killEveryMs: number
-  /** Share of the requests to the emulators that get a fault. */
-  rate: number
-  leaseSeconds: number
-  /** After kills and faults: how long no run may become final before the remaining ones count as hanging. */
-  settleMs: number
   /** Maximum time with kills and faults. */
   limitMs: number
   onProgress?: (line: string) => void
@@ -40,15 +32,16 @@ export type FaultOptions = {
 }
 
 const PROGRESS_MS = 5_000
-/** Between two messages that cannot be processed. */
-const MESSAGE_MS = 700
 const CHECK_MS = 500
 /** Of each batch, for an asynchronous run. */
 const LINES_PER_RUN = 1 / 4
 const MIN_LINES = 20
 
-/** Default of `settleMs`. */
-export const settleMsFor = (leaseSeconds: number) => (10 * leaseSeconds + 15) * 1000
+/** Share of the requests to the emulators that get a fault. */
+const RATE = 0.05
+const LEASE_SECONDS = 3
+/** After kills and faults: how long no run may become final before the remaining ones count as hanging. */
+const SETTLE_MS = 45_000
 
 /**
  * Requests runs from two services while their processes are killed and their requests get faults, waits until the runs
@@ -57,10 +50,9 @@ export const settleMsFor = (leaseSeconds: number) => (10 * leaseSeconds + 15) * 
  */
 export async function runFaults(options: FaultOptions): Promise<Report> {
   const startedAt = performance.now()
-  const cluster = await startCluster(options)
+  const cluster = await startCluster({ seed: options.seed, leaseSeconds: LEASE_SECONDS })
   const runs = planRuns({ ...options, log: cluster.log })
   cluster.targeted.plan(runs)
-  const watch = watchGateways(cluster.services)
   let progress: NodeJS.Timeout | undefined
   try {
     const load = startLoad(cluster, runs, options.signal)
@@ -73,15 +65,14 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
     progress = setInterval(() => options.onProgress?.(load.progress()), PROGRESS_MS)
     const hangUps = await withFaults(cluster, load, options)
     const settlingAt = performance.now()
-    const [observations, batchObservations] = await settle(load, batches, options.settleMs)
-    await watch.stop()
+    const [observations, batchObservations] = await settle(load, batches)
     await Promise.all(cluster.services.map((service) => service.ready()))
-    await waitForOthers(cluster, options.settleMs)
-    await waitForDeletions(cluster, batchObservations, options.settleMs)
+    await waitForOthers(cluster)
+    await waitForDeletions(cluster, batchObservations)
     const settledAt = performance.now()
     const evidence = await collectEvidence(cluster, observations)
     const { receivers } = cluster
-    await waitForDeliveries({ ...evidence, receivers }, options.settleMs)
+    await waitForDeliveries({ ...evidence, receivers })
     const seconds = {
       faults: (settlingAt - startedAt) / 1000,
       settling: (settledAt - settlingAt) / 1000,
@@ -90,44 +81,37 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
     const output = cluster.services.map((service) => service.output()).join('\n')
     return {
       problems: [
-        ...watch.problems,
         ...load.problems,
         ...batches.problems,
         ...verifyRuns(evidence),
         ...verifyBatches(batchObservations, evidence.records),
         ...verifyDeliveries({ ...evidence, receivers, output }),
-        ...(await clusterProblems(cluster)),
+        ...clusterProblems(cluster),
         ...(await findRemains(cluster, observations, batchObservations)),
       ],
       figures: [
         ...figuresOf(cluster, evidence, { clientErrors: load.errors, hangUps, seconds }),
         ['lines of batches that ended', batches.progress()],
-        ...Object.entries(batches.errors).map(([error, count]): [string, number] => [
-          `client errors of batches: ${error}`,
-          count,
-        ]),
-        ['batches deleted', batchObservations.filter(({ isDeleted }) => isDeleted).length],
       ],
     }
   } finally {
     clearInterval(progress)
-    await watch.stop()
     await cluster.stop()
   }
 }
 
 /**
- * Kills processes, injects faults, sends invalid messages and hangs up until all runs are accepted.
+ * Kills processes, injects faults and hangs up until all runs are accepted.
  * @returns how many clients hung up, by the moment
  */
 async function withFaults(cluster: Cluster, load: RunLoad, options: FaultOptions) {
-  const { services, runners, faults, outages, token } = cluster
-  const { seed, rate, limitMs, killEveryMs, leaseSeconds } = options
-  for (const { setRate } of Object.values(faults)) setRate(rate)
-  const killer = startKiller(services, runners, {
+  const { services, faults, outages, token } = cluster
+  const { seed, limitMs, killEveryMs } = options
+  for (const { setRate } of Object.values(faults)) setRate(RATE)
+  const killer = startKiller(services, {
     seed,
     everyMs: killEveryMs,
-    leaseMs: leaseSeconds * 1000,
+    leaseMs: LEASE_SECONDS * 1000,
     progress: load.count,
   })
   const hangUps = startHangUps({
@@ -136,12 +120,10 @@ async function withFaults(cluster: Cluster, load: RunLoad, options: FaultOptions
     random: seededRandom(seed, 'hang-ups'),
     executionId: load.lastExecutionId,
   })
-  const messages = setInterval(() => void cluster.sendMessage(INVALID_MESSAGE), MESSAGE_MS)
   outages.start()
   try {
     await Promise.race([load.accepted, sleep(limitMs, undefined, { ref: false })])
   } finally {
-    clearInterval(messages)
     await outages.stop()
     await hangUps.stop()
     await killer.stop()
@@ -152,8 +134,8 @@ async function withFaults(cluster: Cluster, load: RunLoad, options: FaultOptions
 }
 
 /** Runs of clients that hung up are observed by nobody. */
-async function waitForOthers({ clients }: Cluster, limitMs: number): Promise<void> {
-  const endsAt = performance.now() + limitMs
+async function waitForOthers({ clients }: Cluster): Promise<void> {
+  const endsAt = performance.now() + SETTLE_MS
   const path = '/v1/agent_executions?status=IN_PROGRESS&limit=1'
   while (performance.now() < endsAt) {
     const response = await clients[0]?.('GET', path).catch(() => null)
@@ -166,9 +148,8 @@ async function waitForOthers({ clients }: Cluster, limitMs: number): Promise<voi
 async function waitForDeletions(
   { table, organizationId }: Cluster,
   batches: BatchObservation[],
-  limitMs: number,
 ): Promise<void> {
-  const endsAt = performance.now() + limitMs
+  const endsAt = performance.now() + SETTLE_MS
   const store = batchStore(table)
   for (const { id, isDeleted } of batches) {
     if (!isDeleted || id === null) continue
@@ -178,16 +159,13 @@ async function waitForDeletions(
 }
 
 /** Waits for as long as receivers get what they have missed, whose next attempts are minutes away by now. */
-async function waitForDeliveries(
-  evidence: Parameters<typeof missingDeliveries>[0],
-  settleMs: number,
-): Promise<void> {
+async function waitForDeliveries(evidence: Parameters<typeof missingDeliveries>[0]): Promise<void> {
   let missing = Number.POSITIVE_INFINITY
   let endsAt = 0
   for (;;) {
     const { length } = missingDeliveries(evidence)
     if (length === 0) return
-    if (length < missing) endsAt = performance.now() + 4 * settleMs
+    if (length < missing) endsAt = performance.now() + 4 * SETTLE_MS
     missing = length
     if (performance.now() > endsAt) return
     await sleep(CHECK_MS)
@@ -195,11 +173,7 @@ async function waitForDeliveries(
 }
 
 /** Waits for as long as runs keep becoming final, however many are left and however slow the machine. */
-async function settle(
-  load: RunLoad,
-  batches: BatchLoad,
-  settleMs: number,
-): Promise<[Observation[], BatchObservation[]]> {
+async function settle(load: RunLoad, batches: BatchLoad): Promise<[Observation[], BatchObservation[]]> {
   let seen = -1
   let limit: NodeJS.Timeout | undefined
   const abort = () => {
@@ -211,7 +185,7 @@ async function settle(
     if (ended === seen) return
     seen = ended
     clearTimeout(limit)
-    limit = setTimeout(abort, settleMs)
+    limit = setTimeout(abort, SETTLE_MS)
   }, CHECK_MS)
   try {
     return await Promise.all([load.done, batches.done])
@@ -250,20 +224,8 @@ export async function listAll(call: ApiClient): Promise<ExecutionRecord[]> {
 }
 
 /** Problems that the parts of the cluster have found, the harness's own included. */
-async function clusterProblems({
-  monitor,
-  endpoint,
-  models,
-  services,
-  runners,
-  proxies,
-}: Cluster): Promise<string[]> {
-  await monitor.compareWithTable(endpoint, LOCAL_TABLE)
-  const problems = [
-    ...services.flatMap((service) => service.problems),
-    ...monitor.problems,
-    ...batchProblems(runners.flatMap(({ batches }) => batches)),
-  ]
+function clusterProblems({ monitor, models, services, proxies }: Cluster): string[] {
+  const problems = [...services.flatMap((service) => service.problems), ...monitor.problems]
   try {
     models.assertValidRequests()
   } catch (error) {
@@ -272,7 +234,7 @@ async function clusterProblems({
   for (const [name, { counts }] of Object.entries(proxies)) {
     if (counts.failed > 0) problems.push(`The ${name} emulator did not respond to ${counts.failed} requests.`)
   }
-  for (const operation of ['SendMessage', 'ReceiveMessage', 'DeleteMessageBatch']) {
+  for (const operation of ['SendMessage', 'ReceiveMessage']) {
     if (!proxies.sqs.counts.operations[operation]) problems.push(`No ${operation} went through the proxy.`)
   }
   return problems

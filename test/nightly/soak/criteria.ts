@@ -55,12 +55,6 @@ export const p99 = ({ samples }: Pick<Load, 'samples'>): number =>
     0.99,
   )
 
-export function p99ByOperation({ samples }: Load): Record<string, number> {
-  const byName = Map.groupBy(samples, ({ name }) => name)
-  const p99s = [...byName].map(([name, group]) => [name, p99({ samples: group })] as const)
-  return Object.fromEntries(p99s.toSorted(([a], [b]) => a.localeCompare(b)))
-}
-
 /** Everything that a soak must not show. */
 export function findViolations(periods: Period[]): string[] {
   const loads = periods.map(({ load }) => load)

@@ -14,10 +14,9 @@ program
   .description('Loads a service for a long time; memory, sockets, files and latency may not grow.')
   .option('--minutes <n>', 'time with load; less than 6 proves little', parsePositive, 30)
   .option('--share <n>', 'load as a share of the measured capacity', parsePositive, 0.7)
-  .option('--json', 'print one JSON document instead of tables', false)
   .parse()
 
-const { minutes, share, json } = program.opts<{ minutes: number; share: number; json: boolean }>()
+const { minutes, share } = program.opts<{ minutes: number; share: number }>()
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
 
@@ -26,7 +25,7 @@ try {
   const onProgress = (line: string) =>
     process.stderr.write(`${((performance.now() - startedAt) / 1000).toFixed(0)} s: ${line}\n`)
   const report = await runSoak({ minutes, share, onProgress, signal: stopping.signal })
-  console.log(json ? JSON.stringify(report, null, 2) : formatSoakReport(report))
+  console.log(formatSoakReport(report))
   if (report.violations.length > 0) process.exitCode = 1
 } catch (error) {
   if (!stopping.signal.aborted) console.error(error)

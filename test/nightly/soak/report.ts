@@ -5,33 +5,12 @@ const MAX_VIOLATIONS = 25
 
 /** The report as Markdown. */
 export function formatSoakReport({ minutes, capacity, perSecond, periods, growth, violations }: SoakReport) {
-  const latencies = periods.map(({ operations, errors, p99Ms, machineLoad, computationMs }, index) => ({
+  const latencies = periods.map(({ operations, errors, p99Ms }, index) => ({
     period: index + 1,
     operations,
     errors,
     'p99 ms': formatNumber(p99Ms),
-    'machine load': formatNumber(machineLoad),
-    'fixed computation ms': formatNumber(computationMs),
   }))
-  const byOperation = Object.keys(periods[0]?.p99MsByOperation ?? {}).map((name) => ({
-    'p99 ms of': name,
-    ...Object.fromEntries(
-      periods.map(({ p99MsByOperation }, index) => [
-        `period ${index + 1}`,
-        formatNumber(p99MsByOperation[name] ?? 0),
-      ]),
-    ),
-  }))
-  const held = periods.flatMap(({ processes }, index) =>
-    processes.map(({ process, rssMiB, heapMiB, sockets, files }) => ({
-      process,
-      'after period': index + 1,
-      'RSS MiB': formatNumber(rssMiB),
-      'heap MiB': formatNumber(heapMiB),
-      sockets,
-      files,
-    })),
-  )
   const grown = growth.map(({ process, resource, early, late, max }) => ({
     process,
     held: resource,
@@ -44,8 +23,6 @@ export function formatSoakReport({ minutes, capacity, perSecond, periods, growth
   return [
     `${minutes} minutes at ${formatNumber(perSecond)} operations per second; capacity ${formatNumber(capacity)}`,
     markdownTable(latencies),
-    markdownTable(byOperation),
-    markdownTable(held.toSorted((a, b) => a.process.localeCompare(b.process))),
     markdownTable(grown),
     violations.length === 0 ? 'No violations.' : [`${violations.length} violations:`, ...shown].join('\n'),
   ].join('\n\n')

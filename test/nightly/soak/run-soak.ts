@@ -1,9 +1,7 @@
-import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { seededRandom } from '../../support/data/random.ts'
-import { findViolations, growthOf, PERIODS, type Period, p99, p99ByOperation } from './criteria.ts'
+import { findViolations, growthOf, PERIODS, type Period, p99 } from './criteria.ts'
 import { generatePacedLoad, measureCapacity, newLoad } from './load.ts'
-import { watchSpeed } from './machine-speed.ts'
 import { createOperations } from './operations.ts'
 import { startSoakService } from './service.ts'
 
@@ -39,15 +37,15 @@ export async function runSoak({ minutes, share, onProgress, signal }: SoakOption
     const perSecond = capacity * share
     onProgress(`capacity ${capacity.toFixed(0)} operations per second, load ${perSecond.toFixed(0)}`)
 
-    const rest = async (load = newLoad()) => {
-      load.errors.push(...(await operations.settle()))
+    const rest = async () => {
+      await operations.settle()
       await sleep(REST_MS, undefined, { signal })
       service.checkModel()
       return service.sample()
     }
     // Compiled code that is not used is freed with the garbage: the first period, too, begins after a rest.
     await rest()
-    const periods: (Period & { machineLoad: number; computationMs: number })[] = []
+    const periods: Period[] = []
     const durationMs = (minutes * 60_000) / PERIODS
     while (periods.length < PERIODS) {
       await generatePacedLoad({ operations, signal, load: newLoad(), durationMs: RESUME_MS, perSecond })
@@ -56,30 +54,22 @@ export async function runSoak({ minutes, share, onProgress, signal }: SoakOption
         `period ${periods.length + 1} of ${PERIODS}: ${load.samples.length} operations, ${load.errors.length} errors` +
         (load.samples.length > 0 ? `, p99 ${p99(load).toFixed(0)} ms` : '')
       progress = setInterval(() => onProgress(describe()), PROGRESS_MS)
-      const endWatch = watchSpeed()
       await generatePacedLoad({ operations, signal, load, durationMs, perSecond })
-      const computationMs = endWatch()
       clearInterval(progress)
-      const [machineLoad = 0] = loadavg()
-      const processes = await rest(load)
+      const processes = await rest()
       onProgress(
         `${describe()}; at rest: ${processes.map(({ process, rssMiB, heapMiB, sockets, files }) => `${process} ${rssMiB.toFixed(0)} MiB (heap ${heapMiB.toFixed(1)}), ${sockets} sockets, ${files} files`).join('; ')}`,
       )
-      periods.push({ load, processes, machineLoad, computationMs })
+      periods.push({ load, processes })
     }
     return {
       minutes,
       capacity,
       perSecond,
-      periods: periods.map(({ load, processes, machineLoad, computationMs }) => ({
+      periods: periods.map(({ load, processes }) => ({
         operations: load.samples.length,
         errors: load.errors.length,
         p99Ms: p99(load),
-        p99MsByOperation: p99ByOperation(load),
-        /** Average number of threads that wanted a processor, of the whole machine. */
-        machineLoad,
-        /** Processor time of a fixed computation. */
-        computationMs,
         processes,
       })),
       growth: growthOf(periods),

@@ -2,16 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
-import { DYNAMODB_ENDPOINT, RETRY_BACKOFF_MS, TABLE_NAME } from '../../../lib/environment.ts'
+import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../../lib/environment.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { createOrganization } from '../../support/engine/access.ts'
 import { childrenOf } from '../../support/processes/processes.ts'
-import { inject } from '../../support/proxy/faults.ts'
-import { startProxy } from '../../support/proxy/start-proxy.ts'
 import { createClient } from '../../support/service/client.ts'
 import { startDynamoDB } from '../../support/service/port-emulators.ts'
 import { startService } from '../../support/service/start-service.ts'
-import { targetFaults } from '../faults/database/targeted-faults.ts'
 import { startModelAndTools } from '../faults/load/model-and-tools.ts'
 import { CODE_AGENT } from '../faults/load/planned-run.ts'
 import { loadFixture, loadModelAgent, publishAgents } from '../faults/load/publish-agents.ts'
@@ -20,7 +17,7 @@ import { collectGarbage, inspectorUrls, type ProcessSample, readHandles } from '
 
 const MODEL_MS = 20
 
-/** The service as `npm start` runs it, with a scripted model on a socket, and a database that throttles some runs. */
+/** The service as `npm start` runs it, with a scripted model on a socket. */
 export async function startSoakService() {
   const folder = mkdtempSync(join(tmpdir(), 'aes-soak-'))
   const stops: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
@@ -32,8 +29,6 @@ export async function startSoakService() {
     stops.push(models.stop)
     const environment = {
       ...models.environment,
-      // Runs whose steps are throttled end well before the memory is measured.
-      [RETRY_BACKOFF_MS]: '200',
       // The inspector collects garbage before memory is measured.
       NODE_OPTIONS: '--inspect=127.0.0.1:0',
       // As npm sets it for its scripts: the service then exits with the soak, even when that is killed.
@@ -41,15 +36,9 @@ export async function startSoakService() {
     }
     const database = await startDynamoDB(folder)
     stops.push(database.stop)
-    const kill = () => {
-      throw new Error('A soak kills no process.')
-    }
-    const targeted = targetFaults({ seed: 0, leaseMs: 10_000, kill })
-    const proxy = await startProxy(database.endpoint, inject(targeted.inject))
-    stops.push(proxy.stop)
     const service = await startService({
       dataDir: folder,
-      environment: { ...environment, [DYNAMODB_ENDPOINT]: proxy.url },
+      environment: { ...environment, [DYNAMODB_ENDPOINT]: database.endpoint },
     })
     stops.push(service.stop)
     const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: database.endpoint })
@@ -61,7 +50,6 @@ export async function startSoakService() {
       url: service.url,
       token,
       call: createClient(service.url, token),
-      plan: targeted.plan,
       /** @throws when the model got a request that a real provider would reject */
       checkModel(): void {
         models.assertValidRequests()

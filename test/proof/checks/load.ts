@@ -47,7 +47,6 @@ export function planRun(index: number, pauseShare = 1): PlannedRun {
     errors: EXHAUSTED,
     useCache: false,
     isDeleted: index % 20 === 0,
-    maxTokens: null,
     fault: null,
   }
 }
@@ -79,7 +78,6 @@ export async function checkLoad(service: Service, options: Options): Promise<Fin
     const observation = await requestRun({
       run,
       clients: [call],
-      streams: { urls: [service.baseUrl], token: service.token },
       count: (error) => {
         errors[error] = (errors[error] ?? 0) + 1
       },

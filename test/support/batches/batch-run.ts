@@ -32,6 +32,7 @@ import { sweep } from '../../../lib/engine/maintenance.ts'
 import { system } from '../../../lib/system.ts'
 import { NO_PROGRESS } from '../engine/executions.ts'
 import { type Fault, FaultyWorker } from '../waiting/faulty-worker.ts'
+import { aBatch } from './a-batch.ts'
 
 const TIMES = leaseTimes()
 /** Deliveries in a row, before time passes. */
@@ -62,8 +63,6 @@ export type Options = {
   before?: (at: number) => Promise<unknown>
   /** Milliseconds that each request of a worker is delayed by. */
   delay?: () => number
-  /** Replaces the table of a worker. */
-  tableOf?: (table: Table) => Table
 }
 
 export const success = (costUsd?: number): Outcome => {
@@ -107,33 +106,16 @@ export class BatchRun {
       customId: run.customIdOf(line),
       input: trial ? {} : inputOf(line),
     }))
-    const createdAt = new Date(run.now).toISOString()
-    const batch: Omit<Batch, 'blocks'> = {
-      id: system.newId(),
-      organizationId: version.organizationId,
-      agentId: version.agentId,
-      versionId: version.id,
-      selectedBy: 'CURRENT',
-      isDraft: false,
-      tenantId: null,
-      tokenId: null,
-      options: options.options ?? {},
-      webhookUrl: null,
-      trial: trial ? { ...NO_FILTER, ...trial.settings } : null,
-      sums: null,
-      retryOf: null,
-      idempotencyId: null,
-      lines: lines.length,
+    const { organizationId, agentId, id: versionId } = version
+    const given = aBatch({
+      ...{ organizationId, agentId, versionId, lines, maxCostUsd },
       lanes: Math.min(options.lanes, lines.length),
-      maxCostUsd,
-      status: 'IN_PROGRESS',
-      stopped: null,
-      createdAt,
-      endedAt: null,
-      totals: null,
+      options: options.options ?? {},
+      trial: trial ? { ...NO_FILTER, ...trial.settings } : null,
+      createdAt: new Date(run.now).toISOString(),
       openUntil: run.now + TIMES.leaseMs,
-    }
-    const created = await run.stores.batches.create({ batch, lines })
+    })
+    const created = await run.stores.batches.create(given)
     if (!created) throw new Error('The batch exists.')
     run.batch = created
     run.push(run.ids)
@@ -177,7 +159,7 @@ export class BatchRun {
       },
       faults: options.faults ?? [],
     })
-    const stores = openStores(worker.tableOf(options.tableOf?.(options.table) ?? options.table))
+    const stores = openStores(worker.tableOf(options.table))
     const engine = openBatchEngine({
       ...stores,
       executions: this.watched(stores.executions),

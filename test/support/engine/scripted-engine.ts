@@ -54,8 +54,8 @@ type Queued = Partial<Omit<NewExecution, 'options'>> & {
 
 export type ScriptedEngine = Awaited<ReturnType<typeof startScriptedEngine>>
 
-/** For a test file: an engine on the shared table, with a scripted model and a tool server that stop at its end. */
-export async function startScriptedEngine() {
+/** For a test file: an engine on the table, by default the shared one, with a scripted model and a tool server that stop at its end. */
+export async function startScriptedEngine(table = sharedTable()) {
   const scripted = await startScriptedModel()
   /** Returns the requested path. */
   const server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
@@ -64,7 +64,7 @@ export async function startScriptedEngine() {
     await server.stop()
   })
   const engine = {
-    ...engineOn(sharedTable()),
+    ...engineOn(table),
     queue: recordingQueue,
     environment: scripted.environmentFor(),
     times: { ...leaseTimes(), retryDelayMs: 1, retryWindowMs: 1_500 },
@@ -93,7 +93,7 @@ export async function startScriptedEngine() {
 
     /** An agent with the HTTP tool `look_up`. */
     aToolAgent: (overrides: Partial<Omit<Version, 'tools'>> = {}) =>
-      aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')], ...overrides }),
+      aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')], ...overrides }, { table }),
 
     /** Runs an agent in this process on a new script, in the provider's format. */
     async runScript(script: Script, { version, provider, family, reasoning, on = engine, ...given }: Run) {
@@ -107,7 +107,7 @@ export async function startScriptedEngine() {
     /** A queued execution of a model agent whose model follows the script, for tests that act as the runner. */
     async queued(script: Script, version?: Version, { options, provider, ...given }: Queued = {}) {
       const { model, requests } = scriptModel(script, provider)
-      const execution = executionOf(version ?? (await aModelAgent()), {
+      const execution = executionOf(version ?? (await aModelAgent({}, { table })), {
         input,
         options: runOptions({ maxAgentSteps: 500, model, ...options }),
         ...given,

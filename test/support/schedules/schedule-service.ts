@@ -4,27 +4,19 @@ import type { BatchQueue, FeedQueue, FiringMessage } from '../../../lib/core/por
 import type { Schedule } from '../../../lib/core/schedule.ts'
 import { nextTimes } from '../../../lib/cron-times.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import {
-  type Key,
-  scheduleIdOf,
-  shardOf,
-  TIMER_SHARDS,
-  timerShard,
-} from '../../../lib/dynamodb/table/keys.ts'
-import type { Item, Table } from '../../../lib/dynamodb/table/table.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { fireSchedule, type ScheduleEngine } from '../../../lib/engine/schedules/fire.ts'
 import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { system } from '../../../lib/system.ts'
 import { NO_DELIVERIES } from '../engine/engine-on.ts'
 import { aModelAgent } from '../engine/model-agent.ts'
-import { sharedTable } from '../engine/organization.ts'
+import { memoryTable } from '../tables/memory-table.ts'
 import type { FaultyWorker } from '../waiting/faulty-worker.ts'
 import { aSchedule } from './a-schedule.ts'
 
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
-/** So late that no sweeper of another test on the table sees what is due then. */
 export const NOON = Date.parse('2040-11-25T12:00:00.000Z')
 
 const STEP = 5 * SECOND
@@ -47,20 +39,15 @@ export class ScheduleService {
   private sent = newSentTimers()
   readonly system = { newId: system.newId, now: () => this.now }
 
-  private readonly table: Table
-  private readonly agentIds = new Set<string>()
-  private readonly shards = new Set<string>()
+  readonly table: Table
 
-  constructor(table: Table = sharedTable()) {
+  constructor(table: Table = memoryTable()) {
     this.table = table
     this.stores = openStores(table)
   }
 
-  /** Another one on the same table, with a queue of its own. Its agents are known when both exist. */
-  another(): ScheduleService {
-    const other = new ScheduleService(this.table)
-    return Object.assign(other, { agentIds: this.agentIds, shards: this.shards })
-  }
+  /** Another one on the same table, with a queue of its own. */
+  another = () => new ScheduleService(this.table)
 
   /** What its processes send until one dies: then another one follows. */
   worker: FaultyWorker | null = null
@@ -116,8 +103,6 @@ export class ScheduleService {
     const given = aSchedule({ organizationId, agentId, input: { question: 'Why?' }, ...overrides })
     const [next = 0] = nextTimes(given.cron, given.timezone, this.now)
     const times = { nextRunAt: new Date(next).toISOString(), openUntil: next }
-    this.agentIds.add(agentId)
-    this.shards.add(timerShard(shardOf(agentId, TIMER_SHARDS)))
     const stored = await this.stores.schedules.put({ schedule: { ...given, ...times }, replaces: null })
     if (typeof stored === 'string') throw new Error(stored)
     return stored
@@ -160,18 +145,10 @@ export class ScheduleService {
     })
   }
 
-  /** Sees no timers of others on the table. */
   private async sweep(): Promise<void> {
     const { table, queue } = this.wrapped
-    const { system: clock, sent, shards, agentIds } = this
-    const query: Table['query'] = async (params) => {
-      if (!shards.has(String(params.ExpressionAttributeValues?.[':shard'])))
-        return { items: [], lastKey: null }
-      const { items, lastKey } = await table.query(params)
-      const isOwn = (item: Item) => agentIds.has(scheduleIdOf(item as Key)?.agentId ?? '')
-      return { items: items.filter(isOwn), lastKey }
-    }
-    const stores = openStores({ ...table, query })
+    const { system: clock, sent } = this
+    const stores = openStores(table)
     await sweepTimers({ ...stores, ...NO_DELIVERIES, queue, system: clock, times: leaseTimes(), sent })
   }
 

@@ -1,18 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
 import type { Exchange } from '../../../support/proxy/observe.ts'
-import { sdkConfig } from '../../../support/tables/sdk.ts'
 import { isCheckpoint, isRecord, parseWire, type Wire, type WireItem } from './table-request.ts'
 
 const nameOf = (item: WireItem) => `${item.pk?.S} ${item.sk?.S}`
-
-/** An item as it is sent: the SDK decodes binary values. */
-const toWire = (item: WireItem): WireItem =>
-  JSON.parse(
-    JSON.stringify(item, (_, value) =>
-      value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
-    ),
-  )
 
 /**
  * Watches the writes to the table: a checkpoint may be written only once, and an execution may become final only once.
@@ -80,22 +70,6 @@ export function monitorWrites() {
     problems,
     onExchange: ({ operation, status, request, response }: Exchange) => {
       if (status === 200) handlers[operation]?.(parseWire(request), parseWire(response))
-    },
-    /** Scans the table, bypassing the proxy, and reports every checkpoint that differs from what was written. */
-    async compareWithTable(endpoint: string, TableName: string): Promise<void> {
-      const client = new DynamoDBClient(sdkConfig(endpoint))
-      const stored = new Map<string, WireItem>()
-      for await (const { Items = [] } of paginateScan({ client }, { TableName, ConsistentRead: true })) {
-        for (const item of Items) if (isCheckpoint(item.sk?.S)) stored.set(nameOf(item), toWire(item))
-      }
-      client.destroy()
-      for (const [name, item] of checkpoints) {
-        if (deleted.has(item.pk?.S ?? '')) continue
-        if (!isDeepStrictEqual(stored.get(name), item)) problems.push(`The checkpoint ${name} has changed.`)
-      }
-      for (const name of stored.keys()) {
-        if (!checkpoints.has(name)) problems.push(`The checkpoint ${name} was not written through the proxy.`)
-      }
     },
   }
 }

@@ -1,5 +1,5 @@
 import { RUN_FAULTS, type RunFault } from '../database/targeted-faults.ts'
-import { ENOUGH_TOKENS, FAILED_CALL, modelRun } from './model-runs.ts'
+import { FAILED_CALL, modelRun } from './model-runs.ts'
 import { codeRun, EXHAUSTED, type PlannedRun, TIMED_AGENT } from './planned-run.ts'
 
 /** Each fault of a single run occurs once for so many other runs. */
@@ -16,9 +16,9 @@ export function faultyRun(
   log: string,
 ): PlannedRun {
   const { marker } = run
-  const base = { ...run, isDeleted: false, useCache: false, errors: EXHAUSTED, maxTokens: null, fault }
+  const base = { ...run, isDeleted: false, useCache: false, errors: EXHAUSTED, fault }
   const looking = { ...base, ...modelRun('model', marker, 3, 1) }
-  const failing = { ...looking, output: null, maxTokens: ENOUGH_TOKENS }
+  const failing = { ...looking, output: null }
   const delegating = (parallel: number) => ({ ...base, ...modelRun('delegating', marker, 2, parallel) })
   switch (fault) {
     case 'steps throttled':

@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { FINAL_ANSWER } from '../../../../lib/core/model.ts'
-import { PIXEL_BYTES } from '../../../support/data/pixel.ts'
 import { dataOf, type RecordedRequest } from '../../../support/scripted-model/recorded-request.ts'
 import { startScriptedModel } from '../../../support/scripted-model/start-scripted-model.ts'
 import type { Script, ScriptedResponse } from '../../../support/scripted-model/turn.ts'
@@ -21,8 +19,6 @@ const SCRIPT = 'adding-up'
 export const DELEGATE = 'delegate'
 /** Long enough for a kill to interrupt a model response or a tool call. */
 const RESPONSE_MS = 80
-/** Stored in base64; two of them exceed what is read at a time for a stream of events. */
-const SCREENSHOT = Buffer.concat([PIXEL_BYTES, randomBytes(600_000)])
 
 export type ToolCall = { tool: string; marker: string; step: number; call: number; key: string }
 
@@ -57,9 +53,8 @@ export async function startModelAndTools(responseMs = RESPONSE_MS) {
     const key = String(request.headers['idempotency-key'])
     toolCalls.push({ tool, marker, step: Number(step), call: Number(call), key })
     const value = toolValue(Number(step), Number(call))
-    const isImage = tool === 'screenshots'
-    response.setHeader('Content-Type', isImage ? 'image/png' : 'application/json')
-    setTimeout(() => response.end(isImage ? SCREENSHOT : JSON.stringify({ value })), responseMs)
+    response.setHeader('Content-Type', 'application/json')
+    setTimeout(() => response.end(JSON.stringify({ value })), responseMs)
   })
   await new Promise<void>((resolve) => tools.listen(0, '127.0.0.1', resolve))
 
@@ -116,9 +111,8 @@ function responseTo(
   return { calls: [{ name: FINAL_ANSWER, input: { marker, total } }] }
 }
 
-/** Of the result of a call: a looked up value, the total of an agent, an image, or an error. */
+/** Of the result of a call: a looked up value, the total of an agent, or an error. */
 function readValue(output: string): number {
-  if (output.includes('Image of type')) return 0
   try {
     const { value, total } = JSON.parse(dataOf(output))
     return Number(value ?? total)

@@ -1,5 +1,4 @@
-import type { Random } from '../../../support/data/random.ts'
-import { DELEGATING_AGENT, EXHAUSTED, MODEL_AGENT, type PlannedRun, SCREENSHOT_AGENT } from './planned-run.ts'
+import { DELEGATING_AGENT, MODEL_AGENT } from './planned-run.ts'
 
 export type ModelInput = { marker: string; steps: number; parallel: number }
 
@@ -34,7 +33,7 @@ export const isChild = (marker: string) => marker.includes(CHILD)
 /** The marker of the run that an agent was called for. */
 export const rootOf = (marker: string) => marker.split(CHILD)[0] ?? ''
 
-const SLUGS = { model: MODEL_AGENT, delegating: DELEGATING_AGENT, screenshots: SCREENSHOT_AGENT }
+const SLUGS = { model: MODEL_AGENT, delegating: DELEGATING_AGENT }
 
 /** Every step but the last makes `parallel` calls of each tool. */
 export function modelRun(kind: keyof typeof SLUGS, marker: string, steps: number, parallel: number) {
@@ -45,24 +44,4 @@ export function modelRun(kind: keyof typeof SLUGS, marker: string, steps: number
   }
   const input: ModelInput = { marker, steps, parallel }
   return { kind, slug: SLUGS[kind], input, output: { marker, total } }
-}
-
-type BudgetedRun = Omit<ReturnType<typeof modelRun>, 'output'> &
-  Pick<PlannedRun, 'output'> &
-  Partial<Pick<PlannedRun, 'maxTokens' | 'errors' | 'isDeleted'>>
-
-/** More than a run needs, also if it loses responses. */
-export const ENOUGH_TOKENS = 500_000
-
-/** One without a budget, one with more than enough, or one that its first response uses up. */
-export function withBudget(run: ReturnType<typeof modelRun>, random: Random): BudgetedRun {
-  const enough = { ...run, maxTokens: ENOUGH_TOKENS }
-  const tight = {
-    ...run,
-    maxTokens: tokensOf(usageOf(1)) - random.between(0, 1),
-    output: null,
-    errors: [...EXHAUSTED, 'BudgetExceeded'],
-    isDeleted: false,
-  }
-  return random.pick<BudgetedRun>([run, enough, tight])
 }

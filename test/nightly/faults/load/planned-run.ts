@@ -10,13 +10,11 @@ export const HOSTILE_AGENT = 'hostile'
 export const MODEL_AGENT = 'looking-up'
 /** Calls the model agent as its tool. */
 export const DELEGATING_AGENT = 'delegating'
-/** A step of it and the next one exceed what is read at a time for a stream of events. */
-export const SCREENSHOT_AGENT = 'taking-screenshots'
 
 /** Kinds of runs, by frequency. */
 export const KINDS = [
   ...(['instant', 'instant', 'instant', 'steps', 'steps', 'steps', 'slow', 'slow'] as const),
-  ...(['waiting', 'waiting', 'large', 'model', 'model', 'delegating', 'screenshots', 'hostile'] as const),
+  ...(['waiting', 'waiting', 'large', 'model', 'model', 'delegating', 'hostile'] as const),
 ] as const
 
 /** One run to request. `marker` identifies it everywhere: in its input and as its idempotency key. */
@@ -34,8 +32,6 @@ export type PlannedRun = {
   useCache: boolean
   /** Whether the client deletes it as soon as it is final. */
   isDeleted: boolean
-  /** The budget of the call. */
-  maxTokens: number | null
   /** What the database does to this run. */
   fault: RunFault | null
 }
@@ -44,7 +40,7 @@ export type PlannedRun = {
 export const EXHAUSTED = ['AttemptsExhausted', 'StepNotStored', 'OutputNotStored']
 
 /** Whether a model responds in it. */
-export const isModelRun = ({ kind }: PlannedRun) => ['model', 'delegating', 'screenshots'].includes(kind)
+export const isModelRun = ({ kind }: PlannedRun) => ['model', 'delegating'].includes(kind)
 
 type CodeInput = { marker: string; number: number; steps: number; pauseMs: number; log: string }
 

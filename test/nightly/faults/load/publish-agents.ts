@@ -6,7 +6,7 @@ import { agentStore } from '../../../../lib/dynamodb/agent-store.ts'
 import type { Table } from '../../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../../lib/system.ts'
 import { DELEGATE, type ModelAndTools } from './model-and-tools.ts'
-import { DELEGATING_AGENT, MODEL_AGENT, SCREENSHOT_AGENT } from './planned-run.ts'
+import { DELEGATING_AGENT, MODEL_AGENT } from './planned-run.ts'
 
 const FIXTURES = new URL('../../../fixtures/agents/', import.meta.url)
 
@@ -33,10 +33,6 @@ export const loadModelAgent = (models: ModelAndTools): Agent =>
 export const loadModelAgents = (models: ModelAndTools): Agent[] => [
   loadModelAgent(models),
   toAgent(DELEGATING_AGENT, models, [`  - { name: ${DELEGATE}, agent: ${MODEL_AGENT} }`]),
-  toAgent(SCREENSHOT_AGENT, models, [
-    lookUp(models, 'look_up', 'values'),
-    lookUp(models, 'take_screenshot', 'screenshots'),
-  ]),
 ]
 
 function toAgent(slug: string, { model }: ModelAndTools, tools: string[]): Agent {

@@ -3,7 +3,6 @@ import type { ExecutionRecord } from '../../../../lib/api/schemas/execution-reco
 import { ERRORS, type ErrorCode } from '../../../../lib/core/errors.ts'
 import type { JsonObject } from '../../../../lib/core/json/json.ts'
 import type { ApiClient, ApiResponse } from '../../../support/service/client.ts'
-import { type EventLog, readEvents } from './event-reader.ts'
 import { type PlannedRun, SIGNAL } from './planned-run.ts'
 
 /** What the client saw of its run. */
@@ -17,8 +16,6 @@ export type Observation = {
   final: ExecutionRecord | null
   /** Whether the client deleted it. */
   isDeleted: boolean
-  /** Null for a run whose events nobody reads. */
-  events: EventLog | null
 }
 
 type Retrying = {
@@ -36,8 +33,6 @@ type Retrying = {
 
 type Params = Retrying & {
   run: PlannedRun
-  /** The same for streams of events. */
-  streams: { urls: string[]; token: string }
   onAccepted: (executionId: string | null) => void
   /** Between two polls. */
   pollMs?: number
@@ -64,27 +59,19 @@ export async function requestRun(params: Params): Promise<Observation> {
     statuses: [],
     final: null,
     isDeleted: false,
-    events: null,
   }
   await submit(params, observed)
   onAccepted(observed.executionId)
   if (!observed.executionId) return observed
   const path = `/v1/agent_executions/${observed.executionId}`
-  const { streams, signal } = params
-  const reading =
-    run.kind === 'screenshots'
-      ? readEvents({ ...streams, executionId: observed.executionId, signal })
-      : Promise.resolve(null)
   await poll(params, observed, path)
-  observed.events = await reading
   if (run.isDeleted && observed.final) await deleteRun(params, observed, path)
   return observed
 }
 
 async function submit(params: Params, observed: Observation): Promise<void> {
   const { run, reportProblem } = params
-  const budget = run.maxTokens === null ? '' : `&maxTokens=${run.maxTokens}`
-  const path = `/v1/agents/${run.slug}/executions?execMode=${run.mode}&useCache=${run.useCache}${budget}`
+  const path = `/v1/agents/${run.slug}/executions?execMode=${run.mode}&useCache=${run.useCache}`
   const options = { body: run.input, headers: { 'Idempotency-Key': run.marker } }
   const response = await withRetry(params, (call) => call('POST', path, options))
   if (!response) return

@@ -28,7 +28,6 @@ export function startLoad(cluster: Cluster, runs: PlannedRun[], signal?: AbortSi
       const observation = await requestRun({
         run,
         clients: cluster.clients,
-        streams: { urls: cluster.services.map(({ url }) => url), token: cluster.token },
         count: (error) => {
           errors[error] = (errors[error] ?? 0) + 1
         },

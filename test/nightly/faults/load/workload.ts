@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from '../../../support/data/random.ts'
 import { faultsFor, faultyRun } from './faulty-runs.ts'
-import { modelRun, withBudget } from './model-runs.ts'
+import { modelRun } from './model-runs.ts'
 import { codeRun, EXHAUSTED, HOSTILE_AGENT, KINDS, type PlannedRun, waitingRun } from './planned-run.ts'
 
 type HostileRun = [how: string, code: string]
@@ -42,17 +42,12 @@ export function planRuns({ seed, asyncRuns, syncRuns, log }: Workload): PlannedR
       isDeleted,
       useCache: random.pick([true, false]),
       errors: EXHAUSTED,
-      maxTokens: null,
       fault: null,
     }
     switch (kind) {
       case 'model':
       case 'delegating':
-      case 'screenshots': {
-        const run = withBudget(modelRun(kind, marker, random.between(2, 4), random.between(1, 2)), random)
-        // The events of one with screenshots are read to the end.
-        return { ...base, ...run, ...(kind === 'screenshots' && { isDeleted: false }) }
-      }
+        return { ...base, ...modelRun(kind, marker, random.between(2, 4), random.between(1, 2)) }
       case 'hostile': {
         const [how, code] = random.pick(HOSTILE)
         const input = { marker, how }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { seededRandom } from '../../../support/data/random.ts'
-import type { SupervisedRunner } from './supervised-runner.ts'
 import type { Role, SupervisedService } from './supervised-service.ts'
 
 const ROLES: Role[] = ['gateway', 'runner']
@@ -21,31 +20,18 @@ type Options = {
   leaseMs: number
   /** Counts what the clients have achieved. */
   progress: () => number
-  /** Intervals that the next kill waits for progress at most. */
-  patience?: number
 }
 
 /** Kills a random process about every `everyMs` until stopped. */
-export function startKiller(
-  services: SupervisedService[],
-  runners: SupervisedRunner[],
-  { seed, everyMs, leaseMs, progress, patience = PATIENCE }: Options,
-) {
+export function startKiller(services: SupervisedService[], { seed, everyMs, leaseMs, progress }: Options) {
   const random = seededRandom(seed, 'kills')
-  const kills = [
-    ...services.flatMap((service) =>
-      ROLES.map(
-        (role): Kill =>
-          () =>
-            service.kill(role),
-      ),
-    ),
-    ...runners.map(
-      (runner): Kill =>
+  const kills = services.flatMap((service) =>
+    ROLES.map(
+      (role): Kill =>
         () =>
-          runner.kill(),
+          service.kill(role),
     ),
-  ]
+  )
   const stopping = new AbortController()
 
   async function killOne(): Promise<void> {
@@ -58,7 +44,7 @@ export function startKiller(
   }
 
   async function awaitProgress(since: number): Promise<void> {
-    const endsAt = performance.now() + everyMs * patience
+    const endsAt = performance.now() + everyMs * PATIENCE
     while (progress() === since && performance.now() < endsAt && !stopping.signal.aborted)
       await sleep(RETRY_MS)
   }

@@ -56,8 +56,6 @@ export function superviseService({ dataDir, environment }: Options) {
     problems,
     url: `http://127.0.0.1:${environment.PORT}`,
     ready: () => starting,
-    /** Of the gateway; undefined while it is down. */
-    pid: () => running?.pid,
     /** Everything that its processes have printed. */
     output: () => all.map((service) => service.output()).join('\n'),
     /** Reports and restarts a gateway that exited although it was not killed. */

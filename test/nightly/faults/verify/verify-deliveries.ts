@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import type { Execution } from '../../../../lib/core/execution.ts'
 import { eventIdOf } from '../../../../lib/core/notification.ts'
 import { endOf } from '../../../../lib/engine/notifications/outbox.ts'
-import type { Receivers } from '../destinations/receivers.ts'
+import type { Receivers } from '../receivers.ts'
 
 type Evidence = { stored: Map<string, Execution>; receivers: Pick<Receivers, 'forbidden' | 'received'> }
 

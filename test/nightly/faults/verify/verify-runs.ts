@@ -4,7 +4,7 @@ import { toExecutionRecord } from '../../../../lib/api/to-execution-record.ts'
 import type { Execution } from '../../../../lib/core/execution.ts'
 import { MAX_ATTEMPTS } from '../../../../lib/core/limits.ts'
 import type { ToolCall } from '../load/model-and-tools.ts'
-import { type ModelInput, rootOf } from '../load/model-runs.ts'
+import { rootOf } from '../load/model-runs.ts'
 import { EXHAUSTED } from '../load/planned-run.ts'
 import type { Observation } from '../load/run-client.ts'
 import { repeatedResponses, type Spending, spendingProblems } from './verify-spending.ts'
@@ -37,13 +37,10 @@ export function verifyRuns(evidence: Evidence): string[] {
   return [
     ...observations.flatMap((observation) => {
       const { run, executionId } = observation
-      return [
-        ...runProblems(observation, {
-          executions: byMarker.get(run.marker)?.length ?? 0,
-          execution: executionId === null ? undefined : stored.get(executionId),
-        }),
-        ...eventProblems(observation),
-      ]
+      return runProblems(observation, {
+        executions: byMarker.get(run.marker)?.length ?? 0,
+        execution: executionId === null ? undefined : stored.get(executionId),
+      })
     }),
     ...records
       .filter(({ id, status }) => status === 'IN_PROGRESS' && !observed.has(id))
@@ -110,24 +107,6 @@ function runProblems(
     `${marker} ended in ${error?.code} after ${attemptsSinceProgress} attempts and ${lostSteps.length} lost steps.`,
   )
   return problems
-}
-
-/** Of a run whose events were read: each step comes once and in order, each result of a call, and the end. */
-function eventProblems({ run, executionId, final, events }: Observation): string[] {
-  if (!events) return []
-  const { steps, calls, isDone, problems } = events
-  const found = problems.map((problem) => `The events of ${run.marker} failed: ${problem}`)
-  if (!isDone) return [...found, `The events of ${run.marker} (${executionId}) did not end.`]
-  if (final?.status !== 'SUCCESS') return found
-  const expected = Array.from({ length: final.steps ?? 0 }, (_, i) => i + 1)
-  if (!isDeepStrictEqual(steps, expected))
-    found.push(`The events of ${run.marker} had the steps ${steps} instead of 1 to ${final.steps}.`)
-  const input = run.input as ModelInput
-  const results = (input.steps - 1) * input.parallel * 2
-  // The result of the final answer is an event, too.
-  if (calls.size < results)
-    found.push(`The events of ${run.marker} had ${calls.size} results instead of ${results}.`)
-  return found
 }
 
 const shorten = (text: string): string => text.slice(0, 300)

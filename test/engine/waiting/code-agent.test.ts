@@ -9,8 +9,9 @@ import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
+import { ownTable } from '../../support/tables/memory-table.ts'
 
+const table = await ownTable()
 const HOUR_MS = 3_600_000
 const DAY_SECONDS = 86_400
 
@@ -19,7 +20,7 @@ async function aRun(body: string, overrides: Partial<Engine> = {}) {
   let offsetMs = 0
   const sent: (QueuedExecution & { delayMs?: number })[] = []
   const engine: Engine = {
-    ...engineOn(sharedTable()),
+    ...engineOn(table),
     queue: { send: async (message) => void sent.push(message) },
     system: { ...system, now: () => Date.now() + offsetMs },
     times: leaseTimes(),
@@ -27,7 +28,10 @@ async function aRun(body: string, overrides: Partial<Engine> = {}) {
   }
   const code = `let runs = 0\nexport default async (input, context) => { runs++; ${body} }`
   const outputSchema = { type: 'object' }
-  const version = await aModelAgent({ code: true, outputSchema, slug: `waits-${system.newId()}` }, { code })
+  const version = await aModelAgent(
+    { code: true, outputSchema, slug: `waits-${system.newId()}` },
+    { code, table },
+  )
   const execution = executionOf(version, { input: { question: 'Why?' } })
   await engine.executions.create({ execution })
   const { id } = execution
@@ -177,33 +181,6 @@ describe('context.waitForSignal', () => {
     })
   })
 
-  it('continues with a signal that arrives while it waits', async () => {
-    const run = await aRun(WAITS)
-    await run.start()
-    await run.signal('paid', 7)
-    await run.wake()
-    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { got: 7 }, suspension: null })
-  })
-
-  it('does not miss a signal that arrives while it is being suspended', async () => {
-    const { executions } = engineOn(sharedTable())
-    const arrive = { now: async () => {} }
-    const run = await aRun(WAITS, {
-      executions: {
-        ...executions,
-        suspend: async (params) => {
-          await arrive.now()
-          return executions.suspend(params)
-        },
-      },
-    })
-    arrive.now = async () => void (await run.signal('paid', 1))
-    await run.start()
-    expect(run.sent).toMatchObject([{ wakes: true, delayMs: 0 }])
-    await run.wake()
-    expect((await run.stored()).output).toEqual({ got: 1 })
-  })
-
   it('returns null after the timeout, and prefers a signal that was sent before', async () => {
     const late = await aRun(WAITS)
     await late.start()
@@ -216,23 +193,6 @@ describe('context.waitForSignal', () => {
     early.passTime(2 * HOUR_MS)
     await early.wake()
     expect((await early.stored()).output).toEqual({ got: 2 })
-  })
-
-  it('gives the n-th wait the n-th signal', async () => {
-    const run = await aRun(`
-      const got = []
-      for (let i = 0; i < 3; i++) got.push((await context.waitForAny('wait ' + i, { signals: ['a', 'b'] })).data)
-      return { got }`)
-    await run.signal('a', 1)
-    await run.start()
-    run.passTime(10)
-    await run.signal('other', 0)
-    await run.signal('b', 2)
-    await run.wake()
-    run.passTime(10)
-    await run.signal('a', 3)
-    await run.wake()
-    expect((await run.stored()).output).toEqual({ got: [1, 2, 3] })
   })
 
   it('takes the next signal each time that it is called', async () => {
@@ -334,20 +294,6 @@ describe('waits beside other work', () => {
     expect((await run.stored()).output).toEqual({ a: 1, b: 'now' })
   })
 
-  it('wait for several things at once', async () => {
-    const run = await aRun(`
-      const results = await Promise.all([context.sleep('s', 3600), context.waitForSignal('x', { timeoutSeconds: 7200 })])
-      return { results }`)
-    await run.start()
-    expect((await run.stored()).suspension?.waits).toHaveLength(2)
-    run.passTime(HOUR_MS)
-    await run.wake()
-    expect((await run.stored()).suspension?.waits).toHaveLength(1)
-    await run.signal('x', true)
-    await run.wake()
-    expect((await run.stored()).output).toEqual({ results: [null, true] })
-  })
-
   it.each([
     [
       'inside a step',
@@ -384,39 +330,6 @@ describe('waits beside other work', () => {
 })
 
 describe('a suspended run', () => {
-  it('is resumed once by many messages', async () => {
-    const run = await aRun(
-      `await context.waitForSignal('go'); return { n: await context.step('n', () => runs) }`,
-    )
-    await run.start()
-    await run.signal('go', 1)
-    await Promise.all([run.wake(), run.wake(), run.start(), run.wake()])
-    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', attempts: 2 })
-  })
-
-  it('goes on if its worker died before it looked again', async () => {
-    const dead = new Promise<never>(() => {})
-    const { executions } = engineOn(sharedTable())
-    const suspended = Promise.withResolvers<void>()
-    const dying = {
-      ...executions,
-      suspend: async (params: Parameters<typeof executions.suspend>[0]) => {
-        await run.signal('go', 1)
-        await executions.suspend(params)
-        suspended.resolve()
-        return dead
-      },
-    }
-    const run = await aRun(`return { got: await context.waitForSignal('go') }`, { executions: dying })
-    void run.start()
-    await suspended.promise
-    run.engine.executions = executions
-    // The message of the dead worker is delivered again.
-    const message = { receiveCount: 2, changeVisibility: async () => undefined }
-    await processMessage(run.engine, run.id, { message })
-    expect((await run.stored()).output).toEqual({ got: 1 })
-  })
-
   it('frees its key of single flight, and caches nothing', async () => {
     const run = await aRun(`await context.sleep('nap', 3600); return { done: true }`)
     const key = system.newId()

@@ -1,35 +1,27 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import { ExecutionInProgress } from '../../../lib/core/errors.ts'
 import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
-import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { cancelExecution, deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { aFamily, ask, asksOnce, HOUR_MS, SLEEPS } from '../../support/engine/family.ts'
 import { httpTool, startToolServer, type ToolServer } from '../../support/engine/model-agent.ts'
-import { meterCapacity } from '../../support/proxy/observe.ts'
-import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
-import { scanTable } from '../../support/tables/scan-table.ts'
+import { ownTable, scan } from '../../support/tables/memory-table.ts'
 
-const TABLE_NAME = `children-${system.newId()}`
-const meter = meterCapacity()
-let proxy: HttpProxy
+const table = await ownTable()
 let scripted: ScriptedModel
 let server: ToolServer
 beforeAll(async () => {
-  await provisionTable(inject('dynamodb'), TABLE_NAME)
-  proxy = await startProxy(inject('dynamodb'), meter.behavior)
   scripted = await startScriptedModel()
   server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
 })
-afterAll(() => Promise.all([proxy.stop(), scripted.stop(), server.stop()]))
+afterAll(() => Promise.all([scripted.stop(), server.stop()]))
 
-const newFamily = () => aFamily({ table: openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: proxy.url }), scripted })
+const newFamily = () => aFamily({ table, scripted })
 
 type Family = ReturnType<typeof newFamily>
 
@@ -40,7 +32,7 @@ const referenceTo = ({ id, organizationId }: Execution) => ({
 
 /** The items of an organization, and of those of its executions that it deleted. */
 async function itemsOf({ organizationId }: Family) {
-  const items = await scanTable(inject('dynamodb'), TABLE_NAME)
+  const items = await scan(table)
   const pks = items.filter((item) => item.organizationId === organizationId).map(({ pk }) => pk)
   return items.filter(({ pk }) => pks.includes(pk) && String(pk).startsWith('EXEC#'))
 }
@@ -215,35 +207,6 @@ describe('a parent whose sub-agent waits', () => {
     expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', attempts: 2 })
   })
 
-  it.each(['before it was told', 'before it could send the message'])(
-    'is resumed by the sweeper if the worker of its child died %s',
-    async (when) => {
-      const setup = await aSuspendedParent()
-      const { family, parent, child, requests } = setup
-      const { engine } = family
-      const getSummary: typeof engine.executions.getSummary = (params) =>
-        params.id === parent.id ? Promise.reject(new Error('died')) : engine.executions.getSummary(params)
-      await wakeChild(setup, {
-        ...engine,
-        queue: { send: () => Promise.reject(new Error('died')) },
-        ...(when === 'before it was told' && { executions: { ...engine.executions, getSummary } }),
-      })
-      expect([(await family.read(child)).status, family.sent()]).toEqual(['SUCCESS', []])
-      expect(await listedOf(family)).toEqual({ open: 1, timers: 1 })
-      family.passTime(5 * 60_000)
-      await family.sweep()
-      family.dropMessages()
-      family.passTime(10 * 60_000)
-      await family.sweep()
-      await family.deliver()
-      expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', attempts: 2 })
-      expect(requests).toHaveLength(2)
-      family.passTime(10 * 60_000)
-      await family.sweep()
-      expect([await listedOf(family), family.sent()]).toEqual([{ open: 0, timers: 0 }, []])
-    },
-  )
-
   it('runs on if its child is cancelled', async () => {
     const { family, parent, child, requests } = await aSuspendedParent()
     expect(await cancelExecution(family.engine, referenceTo(child))).toMatchObject({ error: CANCELLED })
@@ -324,23 +287,6 @@ describe('the end of a parent that is suspended', () => {
     expect(await itemsOf(family)).toEqual([])
   })
 
-  it('ends them if the process that ended it died: the sweeper repeats it', async () => {
-    const { family, parent, child, grandchild } = await threeLevels()
-    const { executions } = family.engine
-    const end: typeof executions.end = async (params) => {
-      if (params.id === child.id) throw new Error('died')
-      return executions.end(params)
-    }
-    await cancelExecution({ ...family.engine, executions: { ...executions, end } }, referenceTo(parent))
-    expect((await family.read(parent)).status).toBe('ERROR')
-    expect((await family.read(grandchild)).status).toBe('IN_PROGRESS')
-    family.passTime(60_000)
-    await family.sweep()
-    for (const execution of [child, grandchild])
-      expect(await family.read(execution)).toMatchObject({ status: 'ERROR', error: CANCELLED })
-    expect(await listedOf(family)).toEqual({ open: 0, timers: 0 })
-  })
-
   it('ends them at its deadline, and when it may wait no longer', async () => {
     const late = await threeLevels()
     late.family.passTime(31 * 24 * HOUR_MS)
@@ -419,29 +365,5 @@ describe('the deletion of a child', () => {
     expect(await listedOf(family)).toEqual({ open: 1, timers: 0 })
     await deleteExecution(family.engine, referenceTo(child))
     expect(await family.engine.executions.get(child)).toBeNull()
-  })
-})
-
-describe('the write units of a call of an agent that waits', () => {
-  it('are those of two waits, and 2 that take the child off the list of the sweeper', async () => {
-    const cost = async (body: string) => {
-      const family = newFamily()
-      await family.codeAgent('sleeper', body)
-      const { version } = await family.modelAgent('boss', asksOnce([ask('sleeper')]), ['sleeper'])
-      const parent = await family.create(version)
-      meter.take()
-      await family.receive({ executionId: parent.id })
-      family.passTime(HOUR_MS)
-      const [child] = (await family.childrenOf(parent)) as [Execution]
-      if (child.suspension) await family.receive({ executionId: child.id, wakes: true })
-      const messages = await family.deliver()
-      expect((await family.read(parent)).status).toBe('SUCCESS')
-      return { units: meter.take().writeUnits, messages }
-    }
-    const plain = await cost(`return { answer: 'x' }`)
-    const waiting = await cost(`await context.sleep('nap', 3600); return { answer: 'x' }`)
-    // The child's record has more than 1 kB while it waits: 14 instead of 12. The parent stores no wait as a step: 11.
-    expect(waiting.units - plain.units).toBe(14 + 11 - 1 + 2)
-    expect(waiting.messages).toBe(1)
   })
 })

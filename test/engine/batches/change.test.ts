@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { UNLIMITED } from '../../../lib/core/access.ts'
+import type { Version } from '../../../lib/core/agent.ts'
+import { lineExecutionId } from '../../../lib/core/batch.ts'
+import { failure, type Outcome } from '../../../lib/core/execution.ts'
+import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
+import { cancelBatch, deleteBatch, retryFailed } from '../../../lib/engine/batches/change.ts'
+import { readLines } from '../../../lib/engine/batches/read-lines.ts'
+import { system } from '../../../lib/system.ts'
+import { BatchRun, success } from '../../support/batches/batch-run.ts'
+import { NO_PROGRESS } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { ownTable } from '../../support/tables/memory-table.ts'
+
+const table = await ownTable()
+let version: Version
+beforeAll(async () => {
+  version = await aModelAgent({}, { table })
+})
+
+const failed: Outcome = { ...NO_PROGRESS, ...failure({ code: 'AgentFailed', message: 'It failed.' }) }
+
+/** A batch of five lines whose first three fail, and what a client requests. */
+async function aBatch() {
+  const outcomeOf = (line: number) => (line < 3 ? failed : success())
+  const run = await BatchRun.create({ table, version, lines: 5, lanes: 1, outcomeOf })
+  const { organizationId } = version
+  const fed: string[] = []
+  const queue = { feed: async ({ batchId }: { batchId: string }) => void fed.push(batchId) }
+  const stores = { ...run.stores, queue, system: { ...system, now: run.time } }
+  const reference = {
+    access: { ...UNLIMITED, organizationId, tokenId: organizationId },
+    batchId: run.batch.id,
+  }
+  return {
+    run,
+    fed,
+    cancel: () => cancelBatch(stores, reference),
+    remove: () => deleteBatch(stores, reference),
+    deleteLines: async (...lines: number[]) => {
+      for (const line of lines) await table.delete(executionKey(lineExecutionId(run.batch, line)))
+    },
+    /** The batch that retries it, and the custom ids of its lines. */
+    retry: async (idempotencyKey?: string) => {
+      const retried = await retryFailed(stores, { ...reference, idempotencyKey })
+      const lines: string[] = []
+      for await (const block of readLines(stores, retried))
+        lines.push(...block.map(({ customId }) => customId))
+      return { retried, lines }
+    },
+  }
+}
+
+describe('retryFailed', () => {
+  it('starts the lines that failed, with the version and the options of their batch', async () => {
+    const { run, fed, retry } = await aBatch()
+    await run.settle()
+    const { retried, lines } = await retry('once')
+    expect(lines).toEqual(['c0', 'c1', 'c2'])
+    expect(retried).toMatchObject({ retryOf: run.batch.id, versionId: version.id, lanes: 1 })
+    expect((await retry('once')).retried.id).toBe(retried.id)
+    expect(fed).toContain(retried.id)
+  })
+
+  it('does not start lines whose executions were deleted', async () => {
+    const { run, retry, deleteLines } = await aBatch()
+    await run.settle()
+    await deleteLines(1, 3)
+    expect((await retry()).lines).toEqual(['c0', 'c2'])
+    await deleteLines(0, 2)
+    const nothing = { code: 'InputSchemaMismatch', message: expect.stringContaining('No line') }
+    await expect(retry()).rejects.toMatchObject(nothing)
+  })
+
+  it('starts the lines that a cancelled batch had not started', async () => {
+    const { run, cancel, retry } = await aBatch()
+    await run.deliver()
+    await expect(retry()).rejects.toMatchObject({ code: 'BatchInProgress' })
+    await cancel()
+    await run.settle()
+    expect((await retry()).lines).toEqual(['c0', 'c1', 'c2', 'c3', 'c4'])
+  })
+})
+
+describe('deleteBatch', () => {
+  it('refuses a batch in progress, and hides one that has ended', async () => {
+    const { run, fed, remove } = await aBatch()
+    await expect(remove()).rejects.toMatchObject({ code: 'BatchInProgress' })
+    await run.settle()
+    await remove()
+    expect([await run.stored(), fed]).toEqual([null, [run.batch.id]])
+    await expect(remove()).rejects.toMatchObject({ code: 'BatchNotFound' })
+  })
+})
+
+describe('cancelBatch', () => {
+  it('says who stopped the batch, and changes none that has ended', async () => {
+    const { run, fed, cancel } = await aBatch()
+    expect(await cancel()).toMatchObject({ batch: { status: 'CANCELLING', stopped: { code: 'Cancelled' } } })
+    await run.settle()
+    expect(await cancel()).toMatchObject({ batch: { status: 'ENDED' } })
+    expect(fed).toHaveLength(1)
+  })
+})
