@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Batch, firstLane, type LineInput, NO_TOTALS } from '../../lib/core/batch.ts'
 import { parseJson } from '../../lib/core/json/parse-json.ts'
 import { batchStore } from '../../lib/dynamodb/batch-store.ts'
 import { batchBlockKey, batchKey, laneKey } from '../../lib/dynamodb/table/keys.ts'
 import { timerStore } from '../../lib/dynamodb/timer-store.ts'
 import { system } from '../../lib/system.ts'
+import { provisionTable } from '../../local/emulators/provision.ts'
 import { aBatch, anEndedTrial, linesOf } from '../support/batches/a-batch.ts'
 import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
 import { FaultyWorker } from '../support/waiting/faulty-worker.ts'
@@ -14,7 +15,10 @@ const STOPPED = { code: 'BudgetExceeded', message: 'Too much.' }
 const TOTALS = { succeeded: 2, failed: 1, cancelled: 0, costUsd: 0.000_001 }
 
 describe.each(EMULATORS)('batchStore on %s', (emulator) => {
-  const table = tableOn(emulator)
+  // A separate table: `timersOf` reads the timers of all batches.
+  const name = `batches-${system.newId()}`
+  beforeAll(() => provisionTable(inject(emulator), name))
+  const table = tableOn(emulator, name)
   const store = batchStore(table)
 
   async function created(given = aBatch()): Promise<Batch> {

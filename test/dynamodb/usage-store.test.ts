@@ -19,7 +19,7 @@ import { withOutbox } from '../../lib/engine/notifications/outbox.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
 import { anExecution, leased, NO_PROGRESS, runOptions } from '../support/engine/executions.ts'
-import { EMULATORS, race } from '../support/tables/emulators.ts'
+import { EMULATORS, RACERS, race } from '../support/tables/emulators.ts'
 import { scanTable } from '../support/tables/scan-table.ts'
 
 /** The beginning of a day. */
@@ -50,11 +50,6 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
   const { usage, executions, steps } = openStores(table)
-
-  async function inTurn(writes: Parameters<typeof table.writeMany>[0]) {
-    for (let first = 0; first < writes.length; first += 500)
-      await table.writeMany(writes.slice(first, first + 500))
-  }
 
   async function entriesOf({ organizationId }: Execution, from = 0, before = DAY * 2) {
     const found: UsageEntry[] = []
@@ -252,7 +247,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
     })
 
     it('says up to where it has read', async () => {
-      const items = Array.from({ length: 4_000 }, (_, index) => ({
+      const items = Array.from({ length: 16 }, (_, index) => ({
         pk: `EXEC#${system.newId()}`,
         sk: 'RECORD',
         usageShard: `USAGE#${index % 2}`,
@@ -262,9 +257,9 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
         cached: false,
         // Large enough for several pages.
         usage: { inputTokens: 0, outputTokens: 0 },
-        model: 'm'.repeat(700),
+        model: 'm'.repeat(300_000),
       }))
-      await inTurn(items.map((put) => ({ put })))
+      await table.writeMany(items.map((put) => ({ put })))
       const found = []
       let pages = 0
       let passed = 0
@@ -277,7 +272,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
       }
       expect(found).toHaveLength(items.length)
       expect(pages).toBeGreaterThan(1)
-      await inTurn(items.map(({ pk, sk }) => ({ delete: { pk, sk } })))
+      await table.writeMany(items.map(({ pk, sk }) => ({ delete: { pk, sk } })))
     })
   })
 
@@ -429,16 +424,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
     it('keeps the latest of writes at the same time', async () => {
       const organizationId = system.newId()
       await race((racer) => put(organizationId, [aRow({ runs: racer + 1 })], racer))
-      expect(await rowsOf(organizationId)).toEqual([aRow({ runs: 32 })])
-    })
-
-    it('stores 100,000 rows', async () => {
-      const organizationId = system.newId()
-      const rows = manyRows(100_000)
-      await put(organizationId, rows, 1)
-      const stored = await rowsOf(organizationId)
-      expect(stored).toHaveLength(rows.length)
-      expect(stored.at(-1)).toEqual(rows.at(-1))
+      expect(await rowsOf(organizationId)).toEqual([aRow({ runs: RACERS })])
     })
 
     it('keeps any text of a client', async () => {
@@ -452,7 +438,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
   describe('readParts', () => {
     it('returns what an hour or a day consists of, one organization after the other', async () => {
       const start = DAY + 400 * INTERVAL_MS.day
-      const organizations = Array.from({ length: 40 }, () => system.newId())
+      const organizations = Array.from({ length: 8 }, () => system.newId())
       const sizes = { hour: 'minute', day: 'hour' } as const
       for (const [whole, interval] of Object.entries(sizes) as ['hour' | 'day', 'minute' | 'hour'][]) {
         const parts = [0, 1, INTERVAL_MS[whole] / INTERVAL_MS[interval] - 1, -1, INTERVAL_MS[whole]]

@@ -1,4 +1,4 @@
-import { type Group, optional, parsed, unchanged } from './adapt-case.ts'
+import { type Group, optional, unchanged } from './adapt-case.ts'
 
 const text = { type: 'string' }
 
@@ -6,82 +6,28 @@ const rename = (from: string, to: string) => `renamed /${from} -> /${to}`
 
 export const nameCases: Group[] = [
   {
-    title: 'the example of the interface',
-    schema: { artistName: text },
-    cases: [[{ 'artist-name': 'Nina' }, { artistName: 'Nina' }, ['renamed /artist-name -> /artistName']]],
-  },
-  {
     title: 'case and separators',
     schema: { artistName: text, line2: optional('string'), Größe: optional('string') },
     cases: [
-      unchanged({ artistName: 'x' }),
-      [{ artist_name: 'x' }, { artistName: 'x' }, [rename('artist_name', 'artistName')]],
-      [{ 'Artist Name': 'x' }, { artistName: 'x' }, [rename('Artist Name', 'artistName')]],
-      [{ ARTISTNAME: 'x' }, { artistName: 'x' }, [rename('ARTISTNAME', 'artistName')]],
-      [{ 'artist.name': 'x' }, { artistName: 'x' }, [rename('artist.name', 'artistName')]],
-      [{ ' artistName ': 'x' }, { artistName: 'x' }, [rename(' artistName ', 'artistName')]],
-      [{ _artist__name_: 'x' }, { artistName: 'x' }, [rename('_artist__name_', 'artistName')]],
-      [{ ａｒｔｉｓｔName: 'x' }, { artistName: 'x' }, [rename('ａｒｔｉｓｔName', 'artistName')]],
       [{ artistName: 'x', 'line-2': 'y' }, { artistName: 'x', line2: 'y' }, [rename('line-2', 'line2')]],
       [{ artistName: 'x', 'Line 2': 'y' }, { artistName: 'x', line2: 'y' }, [rename('Line 2', 'line2')]],
-      [{ artistName: 'x', größe: 'y' }, { artistName: 'x', Größe: 'y' }, [rename('größe', 'Größe')]],
-      [{ artistName: 'x', GRÖßE: 'y' }, { artistName: 'x', Größe: 'y' }, [rename('GRÖßE', 'Größe')]],
-      [{ artistName: 'x', GRÖSSE: 'y' }, { artistName: 'x', Größe: 'y' }, [rename('GRÖSSE', 'Größe')]],
-      unchanged({ artistName: 'x', line3: 'y' }),
-      unchanged({ artistName: 'x', 'artist-name': 'y' }),
       unchanged({ 'artist-name': 'x', artist_name: 'y' }),
-      unchanged({ ARTISTNAME: 'x', artist_name: 'y', 'artist name': 'z' }),
-      [
-        { 'artist-name': 'x', artistNam: 'y' },
-        { artistName: 'x', artistNam: 'y' },
-        [rename('artist-name', 'artistName')],
-      ],
-      [
-        { LINE_2: 'y', 'artist-name': 'x' },
-        { line2: 'y', artistName: 'x' },
-        [rename('LINE_2', 'line2'), rename('artist-name', 'artistName')],
-      ],
-      [{ '-artist/name-': 'y', 'artist~name': 'x' }, { '-artist/name-': 'y', 'artist~name': 'x' }, []],
-      [
-        { 'a/b': 'y', 'artist-name': 'x' },
-        { 'a/b': 'y', artistName: 'x' },
-        [rename('artist-name', 'artistName')],
-      ],
-      unchanged({ 'artist-name': 'x', '': 'y', artistName: 'z' }),
-      unchanged({ artistName: 'z', '-': 'y', _: 'y', ' ': 'y' }),
     ],
   },
   {
     title: 'digits',
     schema: { line12: optional('string'), part_1_2: optional('string') },
-    cases: [
-      unchanged({ line_1_2: 'x' }),
-      [{ line_12: 'x' }, { line12: 'x' }, [rename('line_12', 'line12')]],
-      [{ 'part-1-2': 'x' }, { part_1_2: 'x' }, [rename('part-1-2', 'part_1_2')]],
-      [{ 'Part 1 2': 'x' }, { part_1_2: 'x' }, [rename('Part 1 2', 'part_1_2')]],
-      unchanged({ part12: 'x' }),
-      unchanged({ line13: 'x' }),
-      unchanged({ lines12: 'x', line12: 'y' }),
-    ],
+    cases: [unchanged({ line_1_2: 'x' }), unchanged({ part12: 'x' })],
   },
   {
     title: 'two fields with the unchanged normalized name',
     schema: { 'artist-name': optional('string'), artistName: optional('string') },
-    cases: [
-      unchanged({ ARTIST_NAME: 'x' }),
-      unchanged({ artistName: 'x', ARTIST_NAME: 'y' }),
-      unchanged({ 'artist-name': 'x', artistName: 'y' }),
-      unchanged({ artistNam: 'x' }),
-    ],
+    cases: [unchanged({ ARTIST_NAME: 'x' }), unchanged({ artistName: 'x', ARTIST_NAME: 'y' })],
   },
   {
     title: 'names that consist of separators',
     schema: { _: optional('string'), '': optional('string'), many: optional('string') },
-    cases: [
-      unchanged({ '-': 'x' }),
-      unchanged({ ' ': 'x' }),
-      unchanged({ [`m-${'-'.repeat(300)}any`]: 'x' }),
-    ],
+    cases: [unchanged({ '-': 'x' })],
   },
   {
     title: 'singular and plural',
@@ -93,18 +39,8 @@ export const nameCases: Group[] = [
       address: optional('string'),
     },
     cases: [
-      [{ tag: ['x'] }, { tags: ['x'] }, [rename('tag', 'tags')]],
-      [{ Tag: ['x'] }, { tags: ['x'] }, [rename('Tag', 'tags')]],
       [{ tag: 'x' }, { tags: ['x'] }, [rename('tag', 'tags'), 'converted /tags from string']],
       [{ box: ['x'] }, { boxes: ['x'] }, [rename('box', 'boxes')]],
-      unchanged({ categories: 'x' }),
-      unchanged({ addresses: 'x' }),
-      unchanged({ tag: 3 }),
-      unchanged({ ids: 'x' }),
-      unchanged({ categories: ['x', 'y'] }),
-      unchanged({ tag: ['x'], tags: ['y'] }),
-      unchanged({ tag: { x: 1 } }),
-      unchanged({ addres: 'x', addresss: 'y' }),
     ],
   },
   {
@@ -121,29 +57,9 @@ export const nameCases: Group[] = [
       map: optional('string'),
     },
     cases: [
-      [{ artstName: 'x' }, { artistName: 'x' }, [rename('artstName', 'artistName')]],
-      [{ artsitName: 'x' }, { artistName: 'x' }, [rename('artsitName', 'artistName')]],
-      [{ artisttName: 'x' }, { artistName: 'x' }, [rename('artisttName', 'artistName')]],
       [{ artist_nme: 'x' }, { artistName: 'x' }, [rename('artist_nme', 'artistName')]],
-      [{ organization: 'x' }, { organisation: 'x' }, [rename('organization', 'organisation')]],
-      unchanged({ organizations: 'x' }),
-      [{ lenght: 3 }, { length: 3 }, [rename('lenght', 'length')]],
-      unchanged({ lenght: '3' }),
-      unchanged({ names: 'x' }),
-      unchanged({ nane: 'x' }),
-      unchanged({ nam: 'x' }),
       unchanged({ mapp: 'x' }),
       unchanged({ nmae: 'x' }),
-      unchanged({ orgnsaton: 'x' }),
-      unchanged({ maxPrice: 3 }),
-      unchanged({ maxprice: 3 }),
-      unchanged({ sender: 'x' }),
-      unchanged({ included: true }),
-      unchanged({ line2: 'x' }),
-      unchanged({ lenght: 'long' }),
-      unchanged({ lenght: 3, lengh: 4 }),
-      unchanged({ length: 1, lenght: 2 }),
-      unchanged({ artistNames: null }),
       [
         { lenght: 3, artstName: 'y' },
         { length: 3, artistName: 'y' },
@@ -154,92 +70,33 @@ export const nameCases: Group[] = [
   {
     title: 'a name similar to two fields',
     schema: { price: optional('number'), prize: optional('number'), color: optional('string') },
-    cases: [
-      unchanged({ prise: 1 }),
-      unchanged({ price: 1, prise: 2 }),
-      unchanged({ prices: 1 }),
-      [{ colour: 'x', prise: 1 }, { color: 'x', prise: 1 }, [rename('colour', 'color')]],
-    ],
-  },
-  {
-    title: 'names such as __proto__',
-    schema: { 'proto-type': optional('string'), constructor_: optional('string') },
-    cases: [
-      unchanged(parsed('{"__proto__": {"polluted": true}}')),
-      unchanged(parsed('{"toString": 1, "hasOwnProperty": 2}')),
-      [parsed('{"prototype": "x"}'), { 'proto-type': 'x' }, [rename('prototype', 'proto-type')]],
-      [parsed('{"constructor": "x"}'), { constructor_: 'x' }, [rename('constructor', 'constructor_')]],
-    ],
-  },
-  {
-    title: 'fields with names such as __proto__',
-    schema: parsed(
-      '{"__proto__": {"type": "integer"}, "constructor": {"type": "string", "required": false}}',
-    ),
-    cases: [
-      [parsed('{"__proto__": "3"}'), parsed('{"__proto__": 3}'), ['converted /__proto__ from string']],
-      [parsed('{"proto": 3}'), parsed('{"__proto__": 3}'), [rename('proto', '__proto__')]],
-      [
-        parsed('{"__proto__": 3, "Constructor": "x"}'),
-        parsed('{"__proto__": 3, "constructor": "x"}'),
-        [rename('Constructor', 'constructor')],
-      ],
-    ],
+    cases: [unchanged({ prices: 1 })],
   },
   {
     title: 'envelopes',
     schema: { artistName: text, limit: { type: 'integer', default: 5 } },
     cases: [
-      [{ input: { artistName: 'x', limit: 1 } }, { artistName: 'x', limit: 1 }, ['unwrapped /input -> ']],
-      [{ data: { artistName: 'x', limit: 1 } }, { artistName: 'x', limit: 1 }, ['unwrapped /data -> ']],
-      [{ body: { limit: 1 } }, { limit: 1 }, ['unwrapped /body -> ']],
-      [{ payload: { limit: 1 } }, { limit: 1 }, ['unwrapped /payload -> ']],
-      [{ params: { limit: 1 } }, { limit: 1 }, ['unwrapped /params -> ']],
-      [{ arguments: { limit: 1 } }, { limit: 1 }, ['unwrapped /arguments -> ']],
-      [{ Input: { limit: 1 } }, { limit: 1 }, ['unwrapped /Input -> ']],
       [{ data: { input: { limit: 1 } } }, { limit: 1 }, ['unwrapped /data/input -> ']],
       [{ data: { limit: 1, extra: 2 } }, { limit: 1, extra: 2 }, ['unwrapped /data -> ']],
-      [
-        { data: { 'artist-name': 'x' } },
-        { artistName: 'x', limit: 5 },
-        ['unwrapped /data -> ', 'renamed /data/artist-name -> /artistName', 'defaulted /limit'],
-      ],
-      [{ input: {} }, { limit: 5 }, ['unwrapped /input -> ', 'defaulted /limit']],
-      [{ result: { limit: 1 } }, { result: { limit: 1 }, limit: 5 }, ['defaulted /limit']],
       [{ input: { other: 1 } }, { input: { other: 1 }, limit: 5 }, ['defaulted /limit']],
       [{ input: 'x' }, { input: 'x', limit: 5 }, ['defaulted /limit']],
       [{ input: [{ limit: 1 }] }, { limit: 1 }, ['unwrapped /input/0 -> ']],
       [{ input: [{ limit: 1 }, {}] }, { input: [{ limit: 1 }, {}], limit: 5 }, ['defaulted /limit']],
-      unchanged({ input: { artistName: 'x' }, limit: 1 }),
       [
         { data: { input: { limit: 1 }, other: 2 } },
         { data: { input: { limit: 1 }, other: 2 }, limit: 5 },
         ['defaulted /limit'],
       ],
-      unchanged({ input: { artistName: 'x' }, data: {}, limit: 1 }),
     ],
   },
   {
     title: 'a field with the name of an envelope',
     schema: { data: { type: 'object', properties: { date: text } }, date: optional('string') },
-    cases: [
-      unchanged({ data: { date: 'x' } }),
-      [{ Data: { date: 'x' } }, { data: { date: 'x' } }, [rename('Data', 'data')]],
-      [{ input: { data: { date: 'x' } } }, { data: { date: 'x' } }, ['unwrapped /input -> ']],
-      [{ data: { payload: { date: 'x' } } }, { data: { date: 'x' } }, ['unwrapped /data/payload -> /data']],
-    ],
+    cases: [[{ Data: { date: 'x' } }, { data: { date: 'x' } }, [rename('Data', 'data')]]],
   },
   {
     title: 'two fields with the name of an envelope',
     schema: { Data: optional('object'), DATA: optional('object'), artistName: optional('string') },
     cases: [unchanged({ data: { artistName: 'x' } })],
-  },
-  {
-    title: 'a field with a name similar to an envelope',
-    schema: { date: optional('string'), name: optional('string') },
-    cases: [
-      unchanged({ data: '2026-01-31' }),
-      [{ data: { date: '2026-01-31' } }, { date: '2026-01-31' }, ['unwrapped /data -> ']],
-    ],
   },
 ]
