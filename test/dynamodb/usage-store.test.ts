@@ -27,6 +27,7 @@ const DAY = Date.parse('2026-11-25T00:00:00Z')
 const HOUR = DAY + 10 * INTERVAL_MS.hour
 const iso = (at: number) => new Date(at).toISOString()
 const { minute, hour } = INTERVAL_MS
+const SUCCESS = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS }
 
 const aRow = (overrides: Partial<UsageRow> = {}): UsageRow => ({
   tenantId: null,
@@ -92,8 +93,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
         codes.push(entry?.errorCode ?? null)
       }
       const finishedAt = iso(DAY + 1_500)
-      const success = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS }
-      await end((execution) => executions.finish({ execution, outcome: success, finishedAt }))
+      await end((execution) => executions.finish({ execution, outcome: SUCCESS, finishedAt }))
       const error = { code: 'Diverged', message: '' }
       await end((execution) => executions.finish({ execution, outcome: failure(error), finishedAt }))
       await end((execution) => executions.end({ ...execution, execution, error: CANCELLED, finishedAt }))
@@ -201,11 +201,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
 
     it('reads from `from` on and before `before`', async () => {
       const execution = await open()
-      await executions.finish({
-        execution,
-        outcome: { status: 'SUCCESS', output: {}, ...NO_PROGRESS },
-        finishedAt: iso(HOUR),
-      })
+      await executions.finish({ execution, outcome: SUCCESS, finishedAt: iso(HOUR) })
       expect(await entriesOf(execution, HOUR, HOUR + 1)).toHaveLength(1)
       expect(await entriesOf(execution, HOUR + 1, HOUR + minute)).toEqual([])
       expect(await entriesOf(execution, HOUR - minute, HOUR)).toEqual([])
@@ -240,8 +236,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
       }
       const queue = { send: () => Promise.reject(new Error('Nobody wants it.')) }
       const stores = withOutbox(openStores(table), { queue, system, destinations: { of } as never })
-      const outcome = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS }
-      const finishing = stores.executions.finish({ execution, outcome, finishedAt: iso(HOUR) })
+      const finishing = stores.executions.finish({ execution, outcome: SUCCESS, finishedAt: iso(HOUR) })
       await expect(finishing.finally(() => vi.restoreAllMocks())).rejects.toBeInstanceOf(Unavailable)
       expect(await entriesOf(execution)).toEqual([])
     })
@@ -282,6 +277,17 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
       for (const cleanup of await executions.listCleanups({ now: at, limit: 100 }))
         await executions.cleanUp({ cleanup, now: at })
     }
+    /** A run, and one that it called, with a step. */
+    const openBoth = async () => {
+      const parent = await open()
+      const { organizationId, id: executionId } = parent
+      const child = await open({ organizationId, parent: { executionId, callers: [] } })
+      const times = { startedAt: iso(DAY), finishedAt: iso(DAY) }
+      const step = { number: 1, kind: 'CODE' as const, name: 'step', value: {}, ...times }
+      const progress = { steps: 1, usage: usageOf(20), model: 'm' }
+      await steps.append({ executionId: child.id, owner: 'me', step, progress })
+      return { parent, child }
+    }
     const rest = async ({ id }: Execution) =>
       (await scanTable(inject(emulator), name)).filter(({ pk }) => pk === `EXEC#${id}`)
 
@@ -306,20 +312,8 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
     })
 
     it('counts the agents that it called and that were open as cancelled', async () => {
-      const parent = await open()
-      const child = await open({
-        organizationId: parent.organizationId,
-        parent: { executionId: parent.id, callers: [] },
-      })
-      const progress = { steps: 1, usage: usageOf(20), model: 'm' }
-      const times = { startedAt: iso(DAY), finishedAt: iso(DAY) }
-      const step = { number: 1, kind: 'CODE' as const, name: 'step', value: {}, ...times }
-      await steps.append({ executionId: child.id, owner: 'me', step, progress })
-      await executions.finish({
-        execution: parent,
-        outcome: { status: 'SUCCESS', output: {}, ...NO_PROGRESS },
-        finishedAt: iso(HOUR),
-      })
+      const { parent, child } = await openBoth()
+      await executions.finish({ execution: parent, outcome: SUCCESS, finishedAt: iso(HOUR) })
       await executions.delete({ ...parent, now: HOUR + 7 })
       expect(await executions.get(child)).toBeNull()
       const entries = await entriesOf(parent)
@@ -332,19 +326,12 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
     })
 
     it('counts a step of such an agent once that was lost and arrived after all, and not how long it waited', async () => {
-      const parent = await open()
-      const { organizationId } = parent
-      const child = await open({ organizationId, parent: { executionId: parent.id, callers: [] } })
-      const times = { startedAt: iso(DAY), finishedAt: iso(DAY) }
-      const step = { number: 1, kind: 'CODE' as const, name: 'step', value: {}, ...times }
-      const progress = { steps: 1, usage: usageOf(20), model: 'm' }
-      await steps.append({ executionId: child.id, owner: 'me', step, progress })
+      const { parent, child } = await openBoth()
       const lostSteps = [1, 2].map((number) => ({ number, attempt: 1, usage: usageOf(20 * number) }))
       const suspension = { at: DAY + 3_000, until: DAY * 2, waits: [] }
       const suspend = { suspension, openUntil: DAY * 2, deadlineAt: DAY * 2, lostSteps }
       expect(await executions.suspend({ execution: child, owner: 'me', ...suspend })).toBe(true)
-      const outcome = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS }
-      await executions.finish({ execution: parent, outcome, finishedAt: iso(HOUR) })
+      await executions.finish({ execution: parent, outcome: SUCCESS, finishedAt: iso(HOUR) })
       await executions.delete({ ...parent, now: HOUR })
       const [entry] = (await entriesOf(parent)).filter(({ errorCode }) => errorCode !== null)
       expect(entry).toMatchObject({ usage: { inputTokens: 60 }, runTimeMs: 3_000 })

@@ -6,7 +6,7 @@ import type { ToolResult } from '../../lib/core/model.ts'
 import { AttemptStopped } from '../../lib/engine/checkpoints/stop-reason.ts'
 import { isRefusedCall } from '../../lib/tools/call-tool.ts'
 import { serveMcp } from './kinds/mcp-server.ts'
-import { json, serve } from './serve.ts'
+import { serve } from './serve.ts'
 import { call, httpTool, openDeclared } from './tools.ts'
 
 const input = { text: { type: 'string' }, limit: { type: 'integer', default: 5 } }
@@ -195,18 +195,6 @@ describe('Tools.call', () => {
     }
     const tools = await openDeclared([redact], { describeAgent, runAgent })
     expect(await call(tools, 'redact', { text: 'a' })).toEqual(result)
-  })
-
-  it('applies the timeout to each call separately', async () => {
-    const server = await serve((response, { path }) =>
-      path === '/slow' ? undefined : json(response, 'fast'),
-    )
-    const slow = { ...httpTool(server.host, { url: `${server.url}/slow`, timeoutSeconds: 1 }), name: 'slow' }
-    const tools = await openDeclared([slow, httpTool(server.host)])
-    expect(await Promise.all([call(tools, 'slow', {}), call(tools, 'get', {})])).toEqual([
-      { ok: false, error: 'The call timed out after 1 s.' },
-      { ok: true, value: 'fast' },
-    ])
   })
 
   it('throws the abort reason before and during a call, and aborts the request', async () => {

@@ -206,19 +206,4 @@ describe('a model without web search', () => {
     )
     expect(problemOf('anthropic/claude-sonnet-4-5')).toBeUndefined()
   })
-
-  it('sends no request', async () => {
-    const id = `other-${randomUUID()}`
-    scripted.server.script(id, [])
-    const model = await openModel(
-      `openai-compatible/${id}`,
-      scripted.server.environmentFor('openai-compatible'),
-    )
-    await expect(model.respond(requestOf(model, { tools: [SEARCH] }))).rejects.toMatchObject({
-      name: 'ModelError',
-      isTransient: false,
-      message: expect.stringContaining('does not search the web'),
-    })
-    expect(scripted.server.requests(id)).toHaveLength(0)
-  })
 })

@@ -24,7 +24,6 @@ export const jsonSchemaCases: Group[] = [
     schema: object({ name: text }, { additionalProperties: integer }),
     cases: [
       [{ a: '1', B: 2 }, { a: 1, B: 2 }, ['converted /a from string']],
-      unchanged({ Name: 'x' }),
       [parsed('{"__proto__": "1"}'), parsed('{"__proto__": 1}'), ['converted /__proto__ from string']],
     ],
   },
@@ -59,13 +58,10 @@ export const jsonSchemaCases: Group[] = [
     }),
     cases: [
       unchanged({ maybe: null, count: null }),
-      [{ count: '3' }, { count: 3 }, ['converted /count from string']],
       [{ either: 'true' }, { either: true }, ['converted /either from string']],
       [{ either: '1' }, { either: 1 }, ['converted /either from string']],
       unchanged({ one: '3' }),
       [{ one: 'x' }, { one: ['x'] }, ['converted /one from string']],
-      unchanged({ both: '{"a": 1}' }),
-      [{ both: 3 }, { both: [3] }, ['converted /both from number']],
     ],
   },
   {
@@ -78,14 +74,6 @@ export const jsonSchemaCases: Group[] = [
         ['renamed /list/0/list/0/N -> /list/0/list/0/n'],
       ],
     ],
-  },
-  {
-    title: 'a recursive array',
-    schema: object(
-      { tree: { $ref: '#/$defs/tree' } },
-      { $defs: { tree: { type: 'array', items: { $ref: '#/$defs/tree' } } } },
-    ),
-    cases: [unchanged({ tree: 1 })],
   },
   {
     title: 'a default that contains itself',
@@ -102,7 +90,6 @@ export const jsonSchemaCases: Group[] = [
       count: { oneOf: [{ type: 'null' }, integer] },
     }),
     cases: [
-      unchanged({ point: null, count: null }),
       [
         { point: { X: '1' } },
         { point: { x: 1 } },

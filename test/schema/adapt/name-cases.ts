@@ -10,7 +10,6 @@ export const nameCases: Group[] = [
     schema: { artistName: text, line2: optional('string'), Größe: optional('string') },
     cases: [
       [{ artistName: 'x', 'line-2': 'y' }, { artistName: 'x', line2: 'y' }, [rename('line-2', 'line2')]],
-      [{ artistName: 'x', 'Line 2': 'y' }, { artistName: 'x', line2: 'y' }, [rename('Line 2', 'line2')]],
       unchanged({ 'artist-name': 'x', artist_name: 'y' }),
     ],
   },
@@ -57,20 +56,11 @@ export const nameCases: Group[] = [
       map: optional('string'),
     },
     cases: [
+      [{ artisttName: 'x' }, { artistName: 'x' }, [rename('artisttName', 'artistName')]],
       [{ artist_nme: 'x' }, { artistName: 'x' }, [rename('artist_nme', 'artistName')]],
       unchanged({ mapp: 'x' }),
       unchanged({ nmae: 'x' }),
-      [
-        { lenght: 3, artstName: 'y' },
-        { length: 3, artistName: 'y' },
-        [rename('lenght', 'length'), rename('artstName', 'artistName')],
-      ],
     ],
-  },
-  {
-    title: 'a name similar to two fields',
-    schema: { price: optional('number'), prize: optional('number'), color: optional('string') },
-    cases: [unchanged({ prices: 1 })],
   },
   {
     title: 'envelopes',
@@ -81,22 +71,11 @@ export const nameCases: Group[] = [
       [{ input: { other: 1 } }, { input: { other: 1 }, limit: 5 }, ['defaulted /limit']],
       [{ input: 'x' }, { input: 'x', limit: 5 }, ['defaulted /limit']],
       [{ input: [{ limit: 1 }] }, { limit: 1 }, ['unwrapped /input/0 -> ']],
-      [{ input: [{ limit: 1 }, {}] }, { input: [{ limit: 1 }, {}], limit: 5 }, ['defaulted /limit']],
-      [
-        { data: { input: { limit: 1 }, other: 2 } },
-        { data: { input: { limit: 1 }, other: 2 }, limit: 5 },
-        ['defaulted /limit'],
-      ],
     ],
   },
   {
     title: 'a field with the name of an envelope',
     schema: { data: { type: 'object', properties: { date: text } }, date: optional('string') },
     cases: [[{ Data: { date: 'x' } }, { data: { date: 'x' } }, [rename('Data', 'data')]]],
-  },
-  {
-    title: 'two fields with the name of an envelope',
-    schema: { Data: optional('object'), DATA: optional('object'), artistName: optional('string') },
-    cases: [unchanged({ data: { artistName: 'x' } })],
   },
 ]

