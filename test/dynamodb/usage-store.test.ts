@@ -79,7 +79,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
   })
 
   describe('readEntries', () => {
-    it('tells those of trials apart, however they end', async () => {
+    it('tells the executions of trials apart, however they end', async () => {
       const replay = {
         ...{ tools: {}, models: 'live' as const, steps: 'live' as const, ignore: [], fromStep: 1 },
         ...{ executionId: system.newId(), isTrial: true, defaultModel: null },
@@ -337,7 +337,7 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
       expect(entry).toMatchObject({ usage: { inputTokens: 60 }, runTimeMs: 3_000 })
     })
 
-    it('of an id that was never used has no entry', async () => {
+    it('writes no entry for an ID that was never used', async () => {
       const execution = anExecution()
       await executions.refuse({ ...execution, now: HOUR })
       expect(await entriesOf(execution)).toEqual([])

@@ -46,7 +46,7 @@ describe('a format', () => {
   })
 
   it.each(['uri', 'uri-reference', 'regex'] as const)(
-    'of the schema itself takes linear time: %s',
+    'takes linear time in the schema itself: %s',
     { retry: 3 },
     (name) => {
       const check = fullFormats[name] as RegExp | ((text: string) => boolean)
