@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } fr
 import { CANCELLED, cachedExecution, type Execution, failure, type Outcome } from '../lib/core/execution.ts'
 import type { ExecutionStore } from '../lib/core/ports.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
-import { runInProcess } from '../lib/engine/submit/submit.ts'
 import {
   countServerError,
   DAILY_COST,
@@ -17,8 +16,7 @@ import {
 } from '../lib/metrics.ts'
 import { system } from '../lib/system.ts'
 import { EMF_SCHEMA } from './support/data/emf-schema.ts'
-import { anExecution, leased, NO_PROGRESS, runOptions } from './support/engine/executions.ts'
-import { aModelAgent } from './support/engine/model-agent.ts'
+import { anExecution, leased, NO_PROGRESS } from './support/engine/executions.ts'
 import { sharedTable } from './support/engine/organization.ts'
 
 const NOW = Date.now() - 60_000
@@ -215,23 +213,6 @@ describe('measured', () => {
     await store.create({ execution })
     await store.create({ execution })
     expect(documents()).toMatchObject([{ executionId: execution.id, Outcome: 'SUCCESS', CacheHits: 1 }])
-  })
-
-  it('publishes once for a run', async () => {
-    const queue = { send: async () => undefined }
-    const engine = { ...openStores(sharedTable()), executions: measuredStore(), queue, system }
-    const code = 'export default () => ({ answer: "42" })'
-    const version = await aModelAgent({ slug: 'measured', code: true }, { code })
-    const ended = await runInProcess(engine, {
-      version,
-      input: { question: SECRET },
-      tenantId: null,
-      options: runOptions(),
-    })
-    expect(ended.status).toBe('SUCCESS')
-    expect(documents()).toMatchObject([
-      { executionId: ended.id, agentId: version.agentId, Outcome: 'SUCCESS' },
-    ])
   })
 
   it.each([{}, { METRICS_NAMESPACE: '' }])('returns the store unchanged with %j', (environment) => {

@@ -73,16 +73,6 @@ describe('findDifferences', () => {
     )
   })
 
-  it('finds the same from both sides', () => {
-    const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : 1)
-    fc.assert(
-      fc.property(tree, tree, (left, right) => {
-        const swapped = all(right, left).map((each) => ({ ...each, left: each.right, right: each.left }))
-        expect(swapped.sort(byPath)).toEqual(all(left, right).sort(byPath))
-      }),
-    )
-  })
-
   it('returns pointers that resolve to the values, none of which contains another one', () => {
     fc.assert(
       fc.property(tree, tree, (left, right) => {

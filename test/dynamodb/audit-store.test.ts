@@ -8,7 +8,7 @@ import { auditStore } from '../../lib/dynamodb/audit-store.ts'
 import { auditKey } from '../../lib/dynamodb/table/keys.ts'
 import { system } from '../../lib/system.ts'
 import { aChange } from '../support/audit/a-change.ts'
-import { EMULATORS, tableOn } from '../support/tables/emulators.ts'
+import { EMULATORS, readPages, tableOn } from '../support/tables/emulators.ts'
 
 const NOW = Date.parse('2026-11-26T08:00:00.000Z')
 const DAY_MS = 86_400_000
@@ -31,16 +31,12 @@ describe.each(EMULATORS)('auditStore on %s', (emulator) => {
     expect(await store.begin({ entry, isMarked: false })).toBe(true)
     return entry
   }
-  const listAll = async (organizationId: string, filter: object = {}, limit = 7) => {
-    const items: AuditEntry[] = []
-    for (let after: { order: string } | null = null; ; ) {
-      const page = await store.list({ organizationId, limit, after, ...filter })
-      expect(page.items.length).toBeLessThanOrEqual(limit)
-      items.push(...page.items)
-      after = page.next
-      if (!after) return items
-    }
-  }
+  const listAll = async (organizationId: string, filter: object = {}, limit = 7) =>
+    (
+      await readPages((page) => store.list({ organizationId, ...filter, ...page }), limit, {
+        mayBeEmpty: true,
+      })
+    ).items
 
   it('lists entries of all interfaces newest first, and only those of the organization', async () => {
     const organizationId = system.newId()
@@ -66,15 +62,15 @@ describe.each(EMULATORS)('auditStore on %s', (emulator) => {
 
   it('finds what few of many entries have', async () => {
     const organizationId = system.newId()
-    for (let i = 0; i < 300; i++)
+    for (let i = 0; i < 120; i++)
       await begin(
         anEntry(organizationId, {
           at: new Date(NOW + i).toISOString(),
-          ...(i % 100 === 0 && { action: 'agent.archive', target: { kind: 'agent', id: `a${i}` } }),
+          ...(i % 50 === 0 && { action: 'agent.archive', target: { kind: 'agent', id: `a${i}` } }),
         }),
       )
     const found = await listAll(organizationId, { action: 'agent.archive' })
-    expect(found.map(({ target }) => target.id)).toEqual(['a200', 'a100', 'a0'])
+    expect(found.map(({ target }) => target.id)).toEqual(['a100', 'a50', 'a0'])
     expect(await listAll(organizationId, { target: 'a100' }, 1)).toHaveLength(1)
     expect(await listAll(organizationId, { target: 'a100', action: 'limits.put' })).toEqual([])
   })

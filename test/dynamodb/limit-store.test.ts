@@ -10,9 +10,12 @@ import { slotsKey } from '../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
 import { endExecution } from '../../lib/engine/end-execution.ts'
 import { system } from '../../lib/system.ts'
+import { propertyRuns } from '../support/data/property-runs.ts'
+import { seededRandom } from '../support/data/random.ts'
+import { readSeed } from '../support/data/seed.ts'
 import { anExecution } from '../support/engine/executions.ts'
 import { retryingTable } from '../support/lifecycle/tables.ts'
-import { EMULATORS, RACERS, race, readPages, shareOf, tableOn } from '../support/tables/emulators.ts'
+import { EMULATORS, expectPages, RACERS, race, shareOf, tableOn } from '../support/tables/emulators.ts'
 
 const NOW = Date.parse('2026-11-25T10:20:30.000Z')
 const MINUTE_MS = 60_000
@@ -30,13 +33,13 @@ const LIMITS: StoredLimits = {
 const TENANT: LimitSubject = { kind: 'tenant', id: 'acme' }
 
 /** A table some of whose requests fail: before they are carried out, or their response is lost. */
-function failingTable(table: Table, share: number): Table {
+function failingTable(table: Table, share: number, next: () => number): Table {
   const failing =
     <A extends unknown[], R>(request: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
-      if (Math.random() < share) throw new Unavailable(new Error('Throttled.'))
+      if (next() < share) throw new Unavailable(new Error('Throttled.'))
       const response = await request(...args)
-      if (Math.random() < share) throw new Unavailable(new Error('No answer.'))
+      if (next() < share) throw new Unavailable(new Error('No answer.'))
       return response
     }
   const { get, put, update, query, getMany, delete: remove } = table
@@ -84,11 +87,8 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       const key = aKey()
       const other = { ...key, subject: { kind: 'agent' as const, id: system.newId() } }
       for (const each of [key, other]) await store.put({ ...each, limits: LIMITS })
-      expect([await store.delete(key), await store.delete(key), await store.hasAny(key)]).toEqual([
-        true,
-        false,
-        true,
-      ])
+      expect([await store.delete(key), await store.delete(key)]).toEqual([true, false])
+      expect(await store.hasAny(key)).toBe(true)
       expect([await store.delete(other), await store.hasAny(key)]).toEqual([true, false])
     })
 
@@ -98,14 +98,11 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       const subjects = ids.map((id) => ({ kind: 'tenant' as const, id }))
       const agent = { kind: 'agent' as const, id: system.newId() }
       for (const subject of [...subjects, agent]) await store.put({ organizationId, subject, limits: LIMITS })
-      for (const limit of [1, 3, 8, 100]) {
-        const { items } = await readPages(
-          (page) => store.list({ organizationId, kind: 'tenant', ...page }),
-          limit,
-        )
-        const bytewise = [...subjects].sort((a, b) => Buffer.compare(Buffer.from(a.id), Buffer.from(b.id)))
-        expect(items).toEqual(bytewise.map((subject) => ({ ...LIMITS, subject })))
-      }
+      const bytewise = [...subjects].sort((a, b) => Buffer.compare(Buffer.from(a.id), Buffer.from(b.id)))
+      await expectPages(
+        (page) => store.list({ organizationId, kind: 'tenant', ...page }),
+        bytewise.map((subject) => ({ ...LIMITS, subject })),
+      )
       const agents = await store.list({ organizationId, kind: 'agent', limit: 10, after: null })
       expect(agents).toEqual({ items: [{ ...LIMITS, subject: agent }], next: null })
     })
@@ -127,7 +124,7 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
 
   describe('takeSlot', () => {
     it('gives out exactly as many slots as there are, whatever their number', async () => {
-      for (const max of [1, 2, 15, 16, 17, 40]) {
+      for (const max of [1, 16, 17, 40]) {
         const key = aKey()
         const take = () => store.takeSlot({ ...key, max, executionId: system.newId(), now: NOW })
         const limit = pLimit(PROCESSES)
@@ -208,7 +205,7 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
 
     it('takes over every slot of many, sooner or later', async () => {
       const key = aKey()
-      const max = 60
+      const max = 20
       const take = (executionId: string) => store.takeSlot({ ...key, max, executionId, now: NOW })
       const all = await Promise.all(Array.from({ length: max }, () => start(key)))
       for (const { id } of all) expect(await take(id)).toBe(true)
@@ -233,8 +230,6 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
 
     it.each([
       { before: 31, kept: [16, 31], max: 16 },
-      { before: 47, kept: [32, 47], max: 32 },
-      { before: 47, kept: [0, 16, 32, 47], max: 40 },
       { before: 64, kept: [0, 10, 40, 64], max: 39 },
     ])('gives out exactly a limit that was lowered, wherever its slots are: $max', async (given) => {
       const { before, kept, max } = given
@@ -254,10 +249,11 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       expect(await store.countSlots(key)).toBe(max)
     })
 
-    it('never has more holders than slots while requests fail, and all of them in the end', async () => {
+    const seed = readSeed()
+    it(`never has more holders than slots while requests fail, and all of them in the end (seed ${seed})`, async () => {
       const key = aKey()
       const max = 5
-      const failing = limitStore(failingTable(table, 0.2))
+      const failing = limitStore(failingTable(table, 0.2, seededRandom(seed, emulator).next))
       const untilDone = async <T>(call: () => Promise<T>): Promise<T> => {
         for (;;) {
           try {
@@ -268,7 +264,7 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
         }
       }
       const process = async () => {
-        for (let n = 0; n < 5; n++) {
+        for (let n = 0; n < 2; n++) {
           const executionId = system.newId()
           const take = () => failing.takeSlot({ ...key, max, executionId, now: NOW })
           if (!(await untilDone(take))) continue
@@ -276,7 +272,7 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
           await untilDone(() => failing.releaseSlot({ ...key, executionId }))
         }
       }
-      await Promise.all(Array.from({ length: PROCESSES }, process))
+      await Promise.all(Array.from({ length: RACERS }, process))
       expect(await store.countSlots(key)).toBe(0)
       const taken = await race(() => store.takeSlot({ ...key, max, executionId: system.newId(), now: NOW }))
       expect(taken.filter(Boolean)).toHaveLength(max)
@@ -318,7 +314,7 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
             if (mayTake) open.add(n)
           }
         }),
-        { numRuns: Math.ceil(30 * shareOf(emulator)) },
+        { numRuns: propertyRuns(30 * shareOf(emulator)) },
       )
     })
 
@@ -343,10 +339,11 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       await race(() => spend('2026-11-01T00:00:00Z', 0.000_000_001))
       await race(() => spend('2026-12-25T12:00:00Z', 7))
       await spend('2026-11-25T12:00:00Z', 0)
+      const month = (RACERS * 100_000_001) / 1e9
       const spent = (at: string) => store.getSpent({ ...key, at: Date.parse(at) })
-      expect(await spent('2026-11-25T00:00:00Z')).toEqual({ day: 3.2, month: 3.200_000_032 })
-      expect(await spent('2026-11-02T00:00:00Z')).toEqual({ day: 0, month: 3.200_000_032 })
-      expect(await spent('2026-12-25T00:00:00Z')).toEqual({ day: 224, month: 224 })
+      expect(await spent('2026-11-25T00:00:00Z')).toEqual({ day: RACERS / 10, month })
+      expect(await spent('2026-11-02T00:00:00Z')).toEqual({ day: 0, month })
+      expect(await spent('2026-12-25T00:00:00Z')).toEqual({ day: 7 * RACERS, month: 7 * RACERS })
       expect(await store.getSpent({ ...aKey(), at: NOW })).toEqual({ day: 0, month: 0 })
       const agent = { ...key, subject: { kind: 'agent' as const, id: 'acme' } }
       expect(await store.getSpent({ ...agent, at: NOW })).toEqual({ day: 0, month: 0 })

@@ -44,7 +44,7 @@ describe('estimateTokens', () => {
     expect(ratio).toBeLessThan(1.75)
   })
 
-  it('of nothing is 0', () => expect(estimateTokens('')).toBe(0))
+  it('is 0 for nothing', () => expect(estimateTokens('')).toBe(0))
 })
 
 describe('estimateInputTokens', () => {

@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../lib/core/json/json.ts'
 import type { ModelResponse } from '../../lib/core/model.ts'
+import { openModel } from '../../lib/models/open-model.ts'
 import { countReads } from '../support/data/count-reads.ts'
 import { SCRIPTED_PROVIDERS } from '../support/scripted-model/start-scripted-model.ts'
 import type { ScriptedCall } from '../support/scripted-model/turn.ts'
@@ -65,14 +65,10 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
     expect(usage.inputTokens).toBeLessThan(200)
   })
 
-  it('returns an empty response without text and messages', async () => {
-    const { model } = await openScripted(scripted.server, format, [{}])
-    expect(await model.respond(requestOf(model))).toMatchObject({ text: '', toolCalls: [], messages: [] })
-  })
-
-  it('omits empty instructions and tools', async () => {
-    const { model, requests } = await openScripted(scripted.server, format, [{ text: 'Three.' }])
-    await model.respond(requestOf(model, { instructions: '', tools: [] }))
+  it('omits empty instructions and tools, and returns an empty response', async () => {
+    const { model, requests } = await openScripted(scripted.server, format, [{}])
+    const response = await model.respond(requestOf(model, { instructions: '', tools: [] }))
+    expect(response).toMatchObject({ text: '', toolCalls: [], messages: [] })
     expect(requests()[0]).toMatchObject({ instructions: '', tools: [] })
   })
 
@@ -182,7 +178,7 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
     await expect(responding).rejects.toMatchObject({ name: 'ModelError', isTransient: true })
   })
 
-  it('returns plain JSON messages that another process can continue from', async () => {
+  it('returns plain JSON messages from which another worker continues', async () => {
     const { model, id, requests } = await openScripted(scripted.server, format, [
       { reasoning: 'Let me see.', text: 'I add.', calls: [ONE, { name: 'nope', input: {} }] },
       { text: 'Three.' },
@@ -192,17 +188,13 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
     expect(throughJson(first)).toStrictEqual(first)
     const messages = withResults(model, first, [ok({ sum: 3 }), ok(0)])
     expect(throughJson(messages)).toStrictEqual(messages)
-
     await model.respond(requestOf(model, { messages }))
-    const response = await respondInOtherProcess({
-      name: scripted.server.modelFor(format, id),
-      environment: scripted.server.environmentFor(format),
-      request: { ...requestOf(model, { messages }), signal: undefined },
-    })
-
+    const { server } = scripted
+    const other = await openModel(server.modelFor(format, id), server.environmentFor(format))
+    const response = await other.respond(requestOf(other, { messages: throughJson(messages) }))
     expect(response.text).toBe('Three.')
     expect(requests()[2]?.body).toEqual(requests()[1]?.body)
-    scripted.server.assertDone(id)
+    server.assertDone(id)
   })
 })
 
@@ -238,13 +230,4 @@ function withResults(
 ): Json[] {
   const pairs = response.toolCalls.map((call, index) => ({ call, result: results[index] ?? ok(null) }))
   return [model.userMessage('What is 1 + 2?'), ...response.messages, model.toolMessage(pairs)]
-}
-
-function respondInOtherProcess(given: unknown): Promise<ModelResponse> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(process.execPath, ['test/models/respond-once.ts'], (error, stdout) =>
-      error ? reject(error) : resolve(JSON.parse(stdout)),
-    )
-    child.stdin?.end(JSON.stringify(given))
-  })
 }

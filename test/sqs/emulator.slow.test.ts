@@ -44,12 +44,6 @@ describe('the run queue on an SQS emulator', () => {
     )
   })
 
-  it('delays a message', async () => {
-    await queue.send({ ...newRun(), delayMs: 1_000 })
-    expect(await receive(queues.runs, 0)).toBeUndefined()
-    expect(await receive(queues.runs, 10)).toBeDefined()
-  })
-
   it('delivers each message of a batch after its own delay', async () => {
     const [late, early] = [newRun(), newRun()]
     await queue.sendBatch([

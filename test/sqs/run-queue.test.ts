@@ -3,10 +3,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
-import { leaseTimes } from '../../lib/core/lease-times.ts'
-import { DEADLINE_MS } from '../../lib/core/limits.ts'
-import type { StaleExecution } from '../../lib/core/ports.ts'
-import { sweep } from '../../lib/engine/maintenance.ts'
 import { logger } from '../../lib/logger.ts'
 import { openRunQueue, parseRunMessage } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
@@ -129,32 +125,6 @@ describe('a message of the run queue', () => {
       )
     },
   )
-
-  it('has the same group when the sweeper sends it', async () => {
-    const group = await groupOf(organizationId, 'acme')
-    const now = Date.now()
-    const stale: StaleExecution = {
-      id: executionId,
-      organizationId,
-      tenantId: 'acme',
-      createdAt: new Date(now - 60_000).toISOString(),
-      openUntil: now - 1,
-      deadlineAt: now + DEADLINE_MS,
-    }
-    const executions = {
-      listStale: async () => [stale],
-      postpone: async () => ({ attempts: 0, attemptsSinceProgress: 0, sharesWorker: false }),
-      end: async () => null,
-      getSummary: async () => null,
-      listOpenChildren: async () => [],
-      settle: async () => undefined,
-    }
-    const queue = openRunQueue(environment)
-    const steps = { close: async () => null, getProgress: async () => null, read: async () => [] }
-    const result = await sweep({ executions, steps, queue, system, times: leaseTimes() })
-    expect(result).toEqual({ ended: 0, enqueued: 1 })
-    expect(requests.at(-1)?.body.MessageGroupId).toBe(group)
-  })
 
   it.each([
     [0, 0],

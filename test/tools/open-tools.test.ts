@@ -5,11 +5,9 @@ import { Unavailable } from '../../lib/core/errors.ts'
 import type { ToolResult } from '../../lib/core/model.ts'
 import { AttemptStopped } from '../../lib/engine/checkpoints/stop-reason.ts'
 import { isRefusedCall } from '../../lib/tools/call-tool.ts'
-import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
-import { openTools } from '../../lib/tools/open-tools.ts'
 import { serveMcp } from './kinds/mcp-server.ts'
-import { json, serve } from './serve.ts'
-import { call, depsOf, httpTool, openDeclared } from './tools.ts'
+import { serve } from './serve.ts'
+import { call, httpTool, openDeclared } from './tools.ts'
 
 const input = { text: { type: 'string' }, limit: { type: 'integer', default: 5 } }
 const redact = { name: 'redact', agent: 'redact-pii', timeoutSeconds: 1 }
@@ -93,14 +91,17 @@ describe('openTools', () => {
 })
 
 describe('Tools.call', () => {
-  it('passes the input with defaults, the idempotency key and a signal to an agent', async () => {
+  it('passes the input with defaults, the idempotency key and a signal to an agent, and leaves no listener', async () => {
     const calls: unknown[] = []
     const runAgent = async (params: object): Promise<ToolResult> => {
       calls.push(params)
       return { ok: true, value: { text: '[EMAIL]' } }
     }
     const tools = await openDeclared([redact], { describeAgent, runAgent })
-    expect(await call(tools, 'redact', { text: 'a' })).toEqual({ ok: true, value: { text: '[EMAIL]' } })
+    const run = new AbortController()
+    const result = await call(tools, 'redact', { text: 'a' }, run.signal)
+    expect(result).toEqual({ ok: true, value: { text: '[EMAIL]' } })
+    expect(getEventListeners(run.signal, 'abort')).toEqual([])
     const idempotencyKey = 'run/1/call-1'
     const signal = expect.any(AbortSignal)
     expect(calls).toEqual([{ slug: 'redact-pii', input: { text: 'a', limit: 5 }, idempotencyKey, signal }])
@@ -109,14 +110,10 @@ describe('Tools.call', () => {
   const invalid = [{}, { text: 1 }, { text: 'a', limit: 'x' }, { text: 'a', more: 1 }, null, 'a', [], 3]
   it.each(invalid)('rejects the input %j without calling the tool', async (value) => {
     const tools = await openDeclared([redact], { describeAgent })
-    const error = expect.stringMatching(/^The input does not match the tool's schema\./)
+    const error = expect.stringMatching(
+      /^The input does not match the tool's schema\. .*(\/text|\/limit|\/more|must be)/,
+    )
     expect(await call(tools, 'redact', value as never)).toEqual({ ok: false, error, isRefused: true })
-  })
-
-  it('names the invalid field', async () => {
-    const tools = await openDeclared([redact], { describeAgent })
-    const error = expect.stringContaining('/text is required.')
-    expect(await call(tools, 'redact', {})).toEqual({ ok: false, error, isRefused: true })
   })
 
   it('returns an error for an unknown tool and for a call that could not be parsed', async () => {
@@ -200,18 +197,6 @@ describe('Tools.call', () => {
     expect(await call(tools, 'redact', { text: 'a' })).toEqual(result)
   })
 
-  it('applies the timeout to each call separately', async () => {
-    const server = await serve((response, { path }) =>
-      path === '/slow' ? undefined : json(response, 'fast'),
-    )
-    const slow = { ...httpTool(server.host, { url: `${server.url}/slow`, timeoutSeconds: 1 }), name: 'slow' }
-    const tools = await openDeclared([slow, httpTool(server.host)])
-    expect(await Promise.all([call(tools, 'slow', {}), call(tools, 'get', {})])).toEqual([
-      { ok: false, error: 'The call timed out after 1 s.' },
-      { ok: true, value: 'fast' },
-    ])
-  })
-
   it('throws the abort reason before and during a call, and aborts the request', async () => {
     const run = new AbortController()
     const reason = new Error('cancelled')
@@ -243,13 +228,5 @@ describe('Tools.call', () => {
     expect(kept).toBeLessThanOrEqual(32_000)
     expect(more).toBeGreaterThan(95_000)
     expect(more).toBeLessThanOrEqual(100_000)
-  })
-
-  it('removes its listeners from the signal', async () => {
-    const server = await serve((response) => json(response, 1))
-    const tools = await openTools(toolsSchema.parse([httpTool(server.host)]), depsOf())
-    const { signal } = new AbortController()
-    await call(tools, 'get', {}, signal)
-    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 })

@@ -220,7 +220,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
 
     it('lists only executions of the same agent and tenant', async () => {
       const scope = aScope()
-      const tenants = [null, 'a', 'b', 'A', 'null', ' a', '#a', 'a#b']
+      const tenants = [null, 'a', 'A', 'null', 'a#b']
       for (const tenantId of tenants) await give(await finished({ ...scope, tenantId }))
       for (const tenantId of tenants) expect(await lessonsOf({ ...scope, tenantId })).toHaveLength(1)
       expect(await lessonsOf({ ...scope, tenantId: 'c' })).toEqual([])
@@ -251,33 +251,12 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       await give(rated, { rating: -1 })
       const failed = await finished(scope, null)
       await give(failed, { rating: -1, correctedOutput: { text: 'right' } })
-      const common = { ...scope, note: null, cached: false }
+      const common = { ...scope, note: null, cached: false, isCorrected: false, input: { text: 'x' } }
       const examples = await store.listExamples({ ...scope, limit: 10 })
       expect(examples).toEqual([
-        {
-          ...common,
-          id: failed.id,
-          input: { text: 'x' },
-          output: { text: 'right' },
-          isCorrected: true,
-          rating: -1,
-        },
-        {
-          ...common,
-          id: rated.id,
-          input: { text: 'x' },
-          output: { text: 'out' },
-          isCorrected: false,
-          rating: -1,
-        },
-        {
-          ...common,
-          id: plain.id,
-          input: { text: 'in' },
-          output: { text: 'out' },
-          isCorrected: false,
-          rating: null,
-        },
+        { ...common, id: failed.id, output: { text: 'right' }, isCorrected: true, rating: -1 },
+        { ...common, id: rated.id, output: { text: 'out' }, rating: -1 },
+        { ...common, id: plain.id, input: { text: 'in' }, output: { text: 'out' }, rating: null },
       ])
     })
 
@@ -328,7 +307,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
 
     it('returns only executions of the same tenant and organization', async () => {
       const { organizationId, agentId } = aScope()
-      const tenants = [null, 'a', 'b', 'A', 'null', ' a']
+      const tenants = [null, 'a', 'null', ' a']
       for (const tenantId of tenants)
         await finished({ organizationId, agentId, tenantId, input: { of: tenantId } })
       for (const tenantId of [...tenants, 'c']) {
@@ -345,12 +324,12 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       async (tenantId) => {
         const scope = aScope(tenantId)
         const ids: string[] = []
-        for (let i = 0; i < 60; i++) {
+        for (let i = 0; i < 24; i++) {
           const execution = await finished({ ...scope, tenantId: i % 4 === 0 ? tenantId : 'busy' })
           if (i % 4 === 0) ids.unshift(execution.id)
         }
         expect(idsOf(await store.listExamples({ ...scope, limit: 200 }))).toEqual(ids)
-        expect(idsOf(await store.listExamples({ ...scope, limit: 7 }))).toEqual(ids.slice(0, 7))
+        expect(idsOf(await store.listExamples({ ...scope, limit: 3 }))).toEqual(ids.slice(0, 3))
       },
     )
 

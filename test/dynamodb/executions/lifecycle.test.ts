@@ -59,22 +59,6 @@ describe.each(EMULATORS)('the lifecycle of an execution on %s', (emulator) => {
     await fc.assert(property, runs(20))
   })
 
-  it('is linearizable when commands run concurrently', async () => {
-    const property = fc.asyncProperty(lifecycles, async ({ isSync, end, batches }) => {
-      const execution = await create(isSync)
-      const port = storePort(table, execution)
-      const simulation = new Simulation(port, execution)
-      const expectLinearizable = linearizabilityCheck(table, execution)
-      for (const commands of batches) {
-        await Promise.all(commands.map((command) => simulation.run(command)))
-        await expectLinearizable(simulation)
-      }
-      await simulation.recover(end)
-      expectOneEnd(simulation, await port.get(execution))
-    })
-    await fc.assert(property, runs(30))
-  })
-
   it('is linearizable in any order of the requests of concurrent commands', async () => {
     const property = fc.asyncProperty(lifecycles, fc.scheduler(), async (lifecycle, scheduler) => {
       const execution = await create(lifecycle.isSync)

@@ -5,7 +5,7 @@ import { parseDocument } from '../../../lib/agents/document/check-document.ts'
 import { archiveAgent, promoteVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
 import { deleteDraft } from '../../../lib/agents/lifecycle/delete-draft.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
-import { CANCELLED, failure, isFinal, NO_USAGE } from '../../../lib/core/execution.ts'
+import { CANCELLED, isFinal, NO_USAGE } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../../lib/core/ports.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
@@ -87,14 +87,6 @@ describe.each(EMULATORS)('a repeated write whose first response was lost, on %s'
     const ended = await retrying.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })
     expect(ended).toMatchObject({ ...outcome, finishedAt: AT, lease: null })
     expect(await store.get(execution)).toEqual(ended)
-  })
-
-  it('does not finish a run that another worker has finished', async () => {
-    const execution = await created({ lease: yours })
-    await store.finish({ execution: leased(execution, 'you'), outcome: success('yours'), finishedAt: AT })
-    const outcome = failure({ code: 'Late', message: '' })
-    expect(await retrying.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })).toBeNull()
-    expect(await store.get(execution)).toMatchObject({ status: 'SUCCESS', output: { text: 'yours' } })
   })
 
   it('writes a step, which another worker cannot overwrite', async () => {

@@ -53,7 +53,7 @@ describe.each(EMULATORS)('reads on %s', (emulator) => {
     await fc.assert(property, { numRuns: propertyRuns(emulator === 'dynamodb' ? 150 : 30) })
   })
 
-  it('of a page of steps load no more than the page', async () => {
+  it('load no steps beyond the page', async () => {
     const executionId = system.newId()
     const loaded: number[] = []
     const steps = stepStore({
@@ -83,7 +83,7 @@ describe.each(EMULATORS)('reads on %s', (emulator) => {
     expect(await read(3, 9_000_000)).toEqual({ steps: [1, 2, 3], next: undefined, loads: 3 })
   })
 
-  it('of a page of steps count the results of tools', async () => {
+  it('count the results of tools in the size of a page of steps', async () => {
     const executionId = system.newId()
     const steps = stepStore(table)
     for (let number = 1; number <= 3; number++) {

@@ -95,16 +95,6 @@ describe.each(EMULATORS)('suspended executions on %s', (emulator) => {
     expect(stale.filter(isThis)).toEqual([])
   })
 
-  it('is listed as in progress', async () => {
-    const { execution } = await suspended([approval])
-    const { id, organizationId, agentId } = execution
-    const page = { limit: 10, after: null, tenantId: null, status: 'IN_PROGRESS' as const }
-    for (const filter of [null, agentId])
-      expect((await store.listSummaries({ organizationId, agentId: filter, ...page })).items).toMatchObject([
-        { id },
-      ])
-  })
-
   it('counts as suspended, not as open', async () => {
     const { execution, read } = await suspended([approval])
     const { organizationId } = execution

@@ -16,14 +16,11 @@ import {
   laneKey,
 } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
-import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { EXECUTION_RETENTION_DAYS, MAX_WAIT_DAYS } from '../../../lib/environment.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { aBatch } from '../../support/batches/a-batch.ts'
-import { engineOn } from '../../support/engine/engine-on.ts'
-import { anExecution, executionOf, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
-import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
 import { EMULATORS } from '../../support/tables/emulators.ts'
 
 const DAY_MS = 86_400_000
@@ -205,41 +202,6 @@ describe.each(EMULATORS)('retention on %s', (emulator) => {
   })
 
   describe('a table with a retention of one day', () => {
-    it('keeps a run that sleeps for 20 days, with its steps, and expires it one day after its end', async () => {
-      const table = open('1', '20')
-      let offsetMs = 0
-      const engine = {
-        ...engineOn(table),
-        maxWaitMs: 20 * DAY_MS,
-        system: { ...system, now: () => Date.now() + offsetMs },
-      }
-      const version = await aModelAgent(
-        { code: true, slug: 'sleeps', outputSchema: { type: 'object' } },
-        {
-          table,
-          code: `export default async (input, context) => {
-          await context.step('one', () => 'x'.repeat(20))
-          await context.sleep('nap', ${(20 * DAY_MS) / 1000 - 60})
-          return {}
-        }`,
-        },
-      )
-      const execution = executionOf(version, { input: { question: JSON.stringify(large()) } })
-      await engine.executions.create({ execution })
-      const process = (wakes: boolean) =>
-        processMessage(engine, execution.id, {
-          message: { wakes, receiveCount: 1, changeVisibility: async () => undefined },
-        })
-      await process(false)
-      expect(await engine.executions.getSuspended(execution)).not.toBeNull()
-      const latest = new Set([1 + 1 + 20 + SLACK_DAYS])
-      expect(await daysUntilExpiry(table, execution)).toMatchObject({ record: null, others: latest })
-      offsetMs = 20 * DAY_MS
-      await process(true)
-      expect(await engine.executions.getStatus(execution)).toBe('SUCCESS')
-      expect(await daysUntilExpiry(table, execution)).toMatchObject({ record: 21, others: latest })
-    })
-
     it('removes the expiry that an earlier release gave to the record of a run that is suspended', async () => {
       const table = open('1')
       const execution = await createRun(table)

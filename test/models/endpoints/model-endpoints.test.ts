@@ -3,7 +3,7 @@ import { ModelConfigurationError } from '../../../lib/core/model.ts'
 import { checkModel } from '../../../lib/models/check-model.ts'
 import { endpointsOf, parseModelEndpoints } from '../../../lib/models/endpoints/model-endpoints.ts'
 import { formatModelName, parseModelName } from '../../../lib/models/model-name.ts'
-import { findPrice, parseModelPrices } from '../../../lib/models/prices/price-table.ts'
+import { findPrice } from '../../../lib/models/prices/price-table.ts'
 import { getAnswerModes, supports, toReasoningOptions } from '../../../lib/models/providers/model-traits.ts'
 import { readSection } from '../../infra/read-section.ts'
 import { secret } from '../../tools/tools.ts'
@@ -181,18 +181,6 @@ describe('the price of a model of an endpoint', () => {
   it('is not that of the provider with the format', async () => {
     expect(await findPrice('openai/gpt-5', environment)).not.toBeNull()
     expect(await findPrice('azure/gpt-5', environment)).toBeNull()
-  })
-
-  it('is replaced by MODEL_PRICES', async () => {
-    const own = JSON.stringify({
-      'groq/llama-3.3': { input: 9, output: 9 },
-      'azure/*': { input: 8, output: 8 },
-    })
-    expect(await findPrice('groq/llama-3.3', { ...environment, MODEL_PRICES: own })).toMatchObject({
-      input: 9,
-    })
-    expect(await findPrice('azure/gpt-5', { ...environment, MODEL_PRICES: own })).toMatchObject({ input: 8 })
-    expect(() => parseModelPrices(own, {})).toThrow('The model name "groq/llama-3.3" has no known provider.')
   })
 })
 

@@ -71,17 +71,6 @@ describe('withProviderKey', () => {
   })
 })
 
-describe('openModel', () => {
-  it('sends the key from the parameter to the provider', async () => {
-    const { openModel } = await setUp()
-    const provider = await serve((response) => json(response, { error: { message: 'no' } }, 400))
-    const model = await openModel('openai/gpt-5', { ...openai, OPENAI_BASE_URL: provider.url })
-    const request = { instructions: 'a', messages: [model.userMessage('b')], tools: [] }
-    await expect(model.respond({ ...request, signal: AbortSignal.timeout(5_000) })).rejects.toThrow()
-    expect(provider.received[0]?.headers.authorization).toBe('Bearer sk-from-ssm')
-  })
-})
-
 describe('docs/models.md', () => {
   const rows = readSection('models.md', 'Providers').split('\n')
 

@@ -6,7 +6,7 @@ import { openModel } from '../../../lib/models/open-model.ts'
 import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { system } from '../../../lib/system.ts'
 import { IMAGE, PDF } from '../../support/data/files.ts'
-import { ADD, openScripted, requestOf, useScriptedModel } from '../support.ts'
+import { ADD, requestOf, useScriptedModel } from '../support.ts'
 
 const scripted = useScriptedModel()
 
@@ -82,11 +82,6 @@ describe('files of an input', () => {
     expect(findMediaProblem(parseModelName(name), [mediaType])).toBe(
       `The model ${name} does not accept files of type ${mediaType}.`,
     )
-  })
-
-  it('of a type that the model does not read are a problem of its configuration', async () => {
-    const { model } = await openScripted(scripted.server, 'openai', [])
-    expect(() => model.userMessage('{}', files)).toThrow(/does not accept files of type application\/pdf/)
   })
 
   it('leave room for fewer images of tool results', async () => {

@@ -91,13 +91,6 @@ describe.each(SCRIPTED_PROVIDERS)('a stream of %s', { concurrent: true }, (forma
     expect(performance.now() - startedAt).toBeGreaterThan(timeouts.firstMs)
   })
 
-  it('may take longer for its first token than between two', async () => {
-    const timeouts = { firstMs: 60_000, nextMs: 1_500 }
-    const late = { text: 'Three.', delayMs: 2_000 }
-    const { model } = await openScripted(scripted.server, format, [late], { timeouts })
-    expect(await model.respond(requestOf(model))).toMatchObject({ text: 'Three.' })
-  })
-
   it.each([
     ['first token', { firstMs: 50, nextMs: 20_000 }, { delayMs: 20_000 }],
     ['first token after its headers', { firstMs: 50, nextMs: 20_000 }, { pause: { ms: 20_000 } }],

@@ -228,12 +228,6 @@ describe('an overflow of the context window', () => {
   ])('is not %s', async (_, turn) => {
     expect(await getError('openai', turn)).toMatchObject({ isOverflow: false })
   })
-
-  it('is recognized in a stream', async () => {
-    const by = { code: 'context_length_exceeded', message: 'Your input exceeds the context window.' }
-    const turn = { cut: { text: '' }, chunks: 0, by }
-    expect(await getError('openai', turn)).toMatchObject({ isOverflow: true, isTransient: false })
-  })
 })
 
 describe('an error of openai', () => {

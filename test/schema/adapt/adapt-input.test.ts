@@ -1,7 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, inject, it } from 'vitest'
 import type { InputAdaptation } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
+import { toCanonicalName } from '../../../lib/schema/adapt/names/find-field.ts'
+import { parseName } from '../../../lib/schema/similar-names.ts'
+import { envelopes } from './cases/envelopes.ts'
+import { formsAndTables } from './cases/forms-and-tables.ts'
+import { names } from './cases/names.ts'
+import { values } from './cases/values.ts'
 import { jsonSchemaCases } from './json-schema-cases.ts'
 import { nameCases } from './name-cases.ts'
 import { valueCases } from './value-cases.ts'
@@ -27,6 +34,58 @@ describe.each([...nameCases, ...valueCases, ...jsonSchemaCases])(
     })
   },
 )
+
+describe.each([...names, ...values, ...envelopes, ...formsAndTables])(
+  'compileAdapter, realistic inputs: $title',
+  ({ schema, adapted = [], left = [] }) => {
+    const adapt = compileAdapter(schema)
+
+    it.each(adapted)('adapts %j to %j', (sent, effective) => {
+      const result = adapt(sent)
+      expect(result.input).toEqual(effective)
+      expect(result.adaptations).not.toEqual([])
+      expect(adapt(result.input)).toEqual({ input: effective, adaptations: [] })
+    })
+
+    it.each(left)('leaves %j as sent', (sent) => {
+      expect(adapt(sent)).toEqual({ input: sent, adaptations: [] })
+    })
+  },
+)
+
+/** The names of fields in the types of an AWS client, which are in use as they are. */
+function publicNames(): string[] {
+  const folder = 'node_modules/@aws-sdk/client-dynamodb/dist-types/models'
+  const files = readdirSync(folder).filter((name) => name.endsWith('.d.ts'))
+  const text = files.map((name) => readFileSync(`${folder}/${name}`, 'utf8')).join()
+  return [...new Set([...text.matchAll(/^ {4}([A-Za-z]+)\??: /gm)].map(([, name]) => name as string))]
+}
+
+/** Equal except for the naming convention, or by the documented tables. */
+function areEqual(a: string, b: string): boolean {
+  const [first, second] = [parseName(a), parseName(b)]
+  return (
+    first.normalized === second.normalized || toCanonicalName(first.words) === toCanonicalName(second.words)
+  )
+}
+
+describe('compileAdapter, names of fields in a public API', () => {
+  it.each([
+    ['string', 'x'],
+    ['boolean', true],
+  ])('never takes one for another: %s', (type, value) => {
+    const every = publicNames()
+    expect(every.length).toBeGreaterThan(200)
+    const all = inject('isNightly') ? every : every.filter((_, index) => index % 4 === 0)
+    const matched = all.flatMap((declared) => {
+      const adapt = compileAdapter({ [declared]: { type, required: false } })
+      return all
+        .filter((sent) => adapt({ [sent]: value }).adaptations.length > 0 && !areEqual(sent, declared))
+        .map((sent) => `${sent} -> ${declared}`)
+    })
+    expect(matched).toEqual([])
+  })
+})
 
 describe('compileAdapter, edge cases', () => {
   it('returns an input that exceeds the maximum depth unchanged', () => {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { type Group, parsed, unchanged } from './adapt-case.ts'
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
@@ -10,41 +10,20 @@ const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
 const integer = { type: 'integer' }
 const text = { type: 'string' }
 
-const nested = (value: Json, depth: number): Json =>
-  Array.from({ length: depth }).reduce<Json>((inner) => ({ child: inner }), value)
-
 export const jsonSchemaCases: Group[] = [
-  {
-    title: 'a schema without additionalProperties',
-    schema: object({ artistName: text, count: integer }),
-    cases: [
-      [{ 'artist-name': 'x' }, { artistName: 'x' }, ['renamed /artist-name -> /artistName']],
-      [{ artstName: 'x' }, { artistName: 'x' }, ['renamed /artstName -> /artistName']],
-      [{ data: { count: 1 } }, { count: 1 }, ['unwrapped /data -> ']],
-      unchanged({ other: 1 }),
-    ],
-  },
   {
     title: 'additionalProperties: true',
     schema: object(
       { artistName: text, count: integer },
       { required: ['artistName'], additionalProperties: true },
     ),
-    cases: [
-      [{ 'artist-name': 'x' }, { artistName: 'x' }, ['renamed /artist-name -> /artistName']],
-      unchanged({ artstName: 'x' }),
-      unchanged({ artistName: 'x', Count: 1 }),
-      unchanged({ data: { count: 1 } }),
-      [{ data: { artistName: 'x' } }, { artistName: 'x' }, ['unwrapped /data -> ']],
-      [{ artistName: 'x', count: '1' }, { artistName: 'x', count: 1 }, ['converted /count from string']],
-    ],
+    cases: [unchanged({ artstName: 'x' }), unchanged({ artistName: 'x', Count: 1 })],
   },
   {
     title: 'additionalProperties with a schema',
     schema: object({ name: text }, { additionalProperties: integer }),
     cases: [
       [{ a: '1', B: 2 }, { a: 1, B: 2 }, ['converted /a from string']],
-      unchanged({ Name: 'x' }),
       [parsed('{"__proto__": "1"}'), parsed('{"__proto__": 1}'), ['converted /__proto__ from string']],
     ],
   },
@@ -59,26 +38,13 @@ export const jsonSchemaCases: Group[] = [
     ),
     cases: [
       [{ input: {} }, { input: { line2: 1 } }, ['defaulted /input/line2']],
-      unchanged({ input: { line2: 1 } }),
       unchanged({ input: { line_2: 'x', line2: 1 } }),
     ],
   },
   {
     title: 'additionalProperties with an empty schema',
     schema: object({ artistName: text }, { required: ['artistName'], additionalProperties: {} }),
-    cases: [
-      [{ data: { artistName: 'x' } }, { artistName: 'x' }, ['unwrapped /data -> ']],
-      unchanged({ data: { other: 'x' } }),
-    ],
-  },
-  {
-    title: 'patternProperties',
-    schema: object({ xName: text }, { patternProperties: { '^x-': integer }, additionalProperties: false }),
-    cases: [
-      unchanged({ 'x-name': 'y' }),
-      unchanged({ 'x-a': '1' }),
-      [{ X_Name: 'y' }, { xName: 'y' }, ['renamed /X_Name -> /xName']],
-    ],
+    cases: [[{ data: { artistName: 'x' } }, { artistName: 'x' }, ['unwrapped /data -> ']]],
   },
   {
     title: 'several types',
@@ -92,41 +58,10 @@ export const jsonSchemaCases: Group[] = [
     }),
     cases: [
       unchanged({ maybe: null, count: null }),
-      [{ maybe: 3 }, { maybe: '3' }, ['converted /maybe from number']],
-      [{ count: '3' }, { count: 3 }, ['converted /count from string']],
-      unchanged({ count: 'null' }),
-      [{ numeric: '3' }, { numeric: 3 }, ['converted /numeric from string']],
       [{ either: 'true' }, { either: true }, ['converted /either from string']],
       [{ either: '1' }, { either: 1 }, ['converted /either from string']],
       unchanged({ one: '3' }),
       [{ one: 'x' }, { one: ['x'] }, ['converted /one from string']],
-      unchanged({ both: '{"a": 1}' }),
-      [{ both: 3 }, { both: [3] }, ['converted /both from number']],
-    ],
-  },
-  {
-    title: 'references',
-    schema: object(
-      {
-        a: { $ref: '#/$defs/point' },
-        b: { $ref: '#point', default: { x: '7' } },
-        c: { $ref: '#/$defs/alias' },
-      },
-      {
-        $defs: {
-          point: object({ xValue: integer, x: integer }, { $anchor: 'point' }),
-          alias: { $ref: '#/$defs/point', description: 'a point' },
-        },
-      },
-    ),
-    cases: [
-      [
-        { a: { 'x-value': '1' }, b: { x: 1 } },
-        { a: { xValue: 1 }, b: { x: 1 } },
-        ['renamed /a/x-value -> /a/xValue', 'converted /a/xValue from string'],
-      ],
-      [{ c: { x: '1' } }, { c: { x: 1 }, b: { x: 7 } }, ['converted /c/x from string', 'defaulted /b']],
-      [{ b: '{"x": 1}' }, { b: { x: 1 } }, ['converted /b from string']],
     ],
   },
   {
@@ -134,33 +69,10 @@ export const jsonSchemaCases: Group[] = [
     schema: object({ n: integer, child: { $ref: '#' }, list: { type: 'array', items: { $ref: '#' } } }),
     cases: [
       [
-        nested({ n: '1' }, 3) as JsonObject,
-        nested({ n: 1 }, 3) as JsonObject,
-        ['converted /child/child/child/n from string'],
-      ],
-      [
-        nested({ n: '1' }, 99) as JsonObject,
-        nested({ n: 1 }, 99) as JsonObject,
-        [`converted ${'/child'.repeat(42)}/chi… from string`],
-      ],
-      [{ list: { n: 1 } }, { list: [{ n: 1 }] }, ['converted /list from object']],
-      [
         { list: [{ list: [{ N: 1 }] }] },
         { list: [{ list: [{ n: 1 }] }] },
         ['renamed /list/0/list/0/N -> /list/0/list/0/n'],
       ],
-    ],
-  },
-  {
-    title: 'a recursive array',
-    schema: object(
-      { tree: { $ref: '#/$defs/tree' } },
-      { $defs: { tree: { type: 'array', items: { $ref: '#/$defs/tree' } } } },
-    ),
-    cases: [
-      unchanged({ tree: 1 }),
-      unchanged({ tree: [[1]] }),
-      [{ tree: '[[]]' }, { tree: [[]] }, ['converted /tree from string']],
     ],
   },
   {
@@ -172,21 +84,12 @@ export const jsonSchemaCases: Group[] = [
     ],
   },
   {
-    title: 'unresolvable and circular references',
-    schema: object(
-      { a: { $ref: '#/$defs/a' } },
-      { $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
-    ),
-    cases: [unchanged({ a: '1' })],
-  },
-  {
     title: 'a schema or null',
     schema: object({
       point: { anyOf: [object({ x: integer }), { type: 'null' }], default: null },
       count: { oneOf: [{ type: 'null' }, integer] },
     }),
     cases: [
-      unchanged({ point: null, count: null }),
       [
         { point: { X: '1' } },
         { point: { x: 1 } },
@@ -202,50 +105,11 @@ export const jsonSchemaCases: Group[] = [
       one: { oneOf: [object({ aName: text }), object({ bName: text })] },
       all: { allOf: [object({ aName: text })] },
     }),
-    cases: [
-      unchanged({ any: '3' }),
-      unchanged({ one: { 'a-name': 'x' } }),
-      unchanged({ all: { 'a-name': 'x' } }),
-    ],
-  },
-  {
-    title: 'alternatives next to properties',
-    schema: object({ a: integer, b: integer }, { anyOf: [{ required: ['a'] }, { required: ['b'] }] }),
-    cases: [[{ a: '1' }, { a: 1 }, ['converted /a from string']], unchanged({ A: 1 })],
-  },
-  {
-    title: 'prefixItems',
-    schema: object({ pair: { type: 'array', prefixItems: [text, integer], items: { type: 'boolean' } } }),
-    cases: [
-      [
-        { pair: [1, '2', 'true'] },
-        { pair: ['1', 2, true] },
-        ['converted /pair/0 from number', 'converted /pair/1 from string', 'converted /pair/2 from string'],
-      ],
-      unchanged({ pair: 'x' }),
-    ],
+    cases: [unchanged({ any: '3' }), unchanged({ one: { 'a-name': 'x' } })],
   },
   {
     title: 'minimal schemas',
     schema: object({ any: {}, yes: true, untyped: { properties: { n: integer } }, never: false }),
-    cases: [
-      unchanged({ any: '3', yes: '3', never: '3' }),
-      unchanged({ untyped: '{"n": 1}' }),
-      [{ untyped: { n: '1' } }, { untyped: { n: 1 } }, ['converted /untyped/n from string']],
-    ],
-  },
-  {
-    title: 'a schema without fields',
-    schema: { type: 'object' },
-    cases: [unchanged({ input: { a: 1 } }), unchanged({ a: '1' })],
-  },
-  {
-    title: 'a conversion to an invalid value',
-    schema: object({ n: { type: 'integer', minimum: 5 }, s: { type: 'string', minLength: 3 } }),
-    cases: [
-      unchanged({ n: '3', s: 1 }),
-      unchanged({ n: 3 }),
-      [{ n: '5', s: 100 }, { n: 5, s: '100' }, ['converted /n from string', 'converted /s from number']],
-    ],
+    cases: [[{ untyped: { n: '1' } }, { untyped: { n: 1 } }, ['converted /untyped/n from string']]],
   },
 ]

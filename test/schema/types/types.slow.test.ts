@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
-import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { toTypes } from '../../../lib/schema/types/to-types.ts'
 import { writeTypeScript } from '../../../lib/schema/types/write-typescript.ts'
 import { compileValidator } from '../../../lib/schema/validate/validate.ts'
@@ -273,33 +272,7 @@ describe('toTypes', () => {
     expect(lines.length).toBeGreaterThan(samples.length * 2)
     expect(await typeCheck(lines.join('\n'))).toBe('')
   })
-
-  it('accepts valid inputs of random schemas with defaults set', async () => {
-    const plain = plainSchemas.chain((schema) => fc.tuple(fc.constant(schema), fc.array(validInputs(schema))))
-    const lines = fc.sample(plain, propertyRuns(1000)).flatMap(([schema, values], index) => {
-      const validate = compileValidator(schema)
-      const adapted = values
-        .map((value) => compileAdapter(schema)(withoutDefaults(value, schema) as JsonObject).input)
-        // A default in a JSON Schema may violate the schema itself.
-        .filter((value) => isValid(validate, value))
-      return [
-        writeTypeScript(toTypes(schema, { name: `Value${index}`, withDefaults: true })),
-        ...adapted.map((value) => `;(${toExpression(value)}) satisfies Value${index}`),
-      ]
-    })
-    expect(await typeCheck(lines.join('\n'))).toBe('')
-  })
 })
-
-/** The value without the fields that have a default. */
-function withoutDefaults(value: Json, schema: JsonObject): Json {
-  if (Array.isArray(value))
-    return value.map((item) => withoutDefaults(item, (schema.items ?? {}) as JsonObject))
-  if (typeof value !== 'object' || value === null) return value
-  const fields = (schema.properties ?? {}) as Record<string, JsonObject>
-  const kept = Object.entries(value).filter(([name]) => fields[name]?.default === undefined)
-  return Object.fromEntries(kept.map(([name, part]) => [name, withoutDefaults(part, fields[name] ?? {})]))
-}
 
 const wildSamples = fc.tuple(
   wildSchemas,

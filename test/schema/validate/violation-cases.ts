@@ -38,25 +38,18 @@ export const groups: Group[] = [
     },
     cases: [
       [{ artistName: 'x' }, []],
-      [{ artistName: 'x', age: 3, size: 'small', tags: [], home: { postCode: 'y' } }, []],
-      [{}, ['/artistName is required.']],
       [
         { 'artist-name': 'x' },
         ['/artistName is required.', '/artist-name is not defined in the schema; did you mean artistName?'],
       ],
-      [{ artistName: 'x', Age: 3 }, ['/Age is not defined in the schema; did you mean age?']],
       [{ artistName: 'x', tag: 3 }, ['/tag is not defined in the schema; did you mean tags?']],
       [{ artistName: 'x', colour: 3 }, ['/colour is not defined in the schema.']],
       [{ artistName: 'x', '': 3 }, ['/ is not defined in the schema.']],
       [{ artistName: 'x', 'o/~ %#"é': 3 }, ['/o~1~0 %#"é is not defined in the schema.']],
-      [{ artistName: 'x', age: 'ten' }, ['/age must be an integer, not a string.']],
       [{ artistName: 'x', age: 1.5 }, ['/age must be an integer, not a fractional number.']],
       [{ artistName: 'x', age: null }, ['/age must be an integer, not null.']],
-      [{ artistName: true }, ['/artistName must be a string, not a boolean.']],
       [{ artistName: 'x', size: 'huge' }, ['/size must be one of small, medium, large.']],
-      [{ artistName: 'x', size: 3 }, ['/size must be one of small, medium, large.']],
       [{ artistName: 'x', 'a/b~c': 'x' }, ['/a~1b~0c must be an integer, not a string.']],
-      [{ artistName: 'x', tags: {} }, ['/tags must be an array, not an object.']],
       [
         { artistName: 'x', tags: ['a', 1, 'b', []] },
         ['/tags/1 must be a string, not a number.', '/tags/3 must be a string, not an array.'],
@@ -68,7 +61,6 @@ export const groups: Group[] = [
           '/home/postcode is not defined in the schema; did you mean postCode?',
         ],
       ],
-      [{ artistName: 'x', home: [] }, ['/home must be an object, not an array.']],
       ['x', ['The value must be an object, not a string.']],
       [null, ['The value must be an object, not null.']],
     ],
@@ -110,7 +102,6 @@ export const groups: Group[] = [
   field('non-empty array', { type: 'array', minItems: 1 }, [[[], ['must not be empty.']]]),
   field('object sizes', { type: 'object', minProperties: 1, maxProperties: 1 }, [
     [{}, ['must have at least 1 field.']],
-    [{ a: 1, b: 2 }, ['must have at most 1 field.']],
   ]),
   field('format date', { type: 'string', format: 'date' }, [
     ['2026-01-31', []],

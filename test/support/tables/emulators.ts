@@ -1,4 +1,4 @@
-import { inject } from 'vitest'
+import { expect, inject } from 'vitest'
 import type { Page, PageRequest } from '../../../lib/core/ports.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT } from '../../../lib/environment.ts'
@@ -7,8 +7,8 @@ import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 export type EmulatorName = 'dynamodb' | 'dynalite'
 
 /**
- * The databases that every store must work on: both embedded ones, or that of `DYNAMODB_ENDPOINT`. `npm test` runs the
- * suites on the first alone, `npm run test:all` on both.
+ * The databases that every store must work on: both embedded ones, or that of `DYNAMODB_ENDPOINT`. Only
+ * `npm run nightly` runs the suites on both.
  */
 export const EMULATORS: EmulatorName[] =
   process.env[DYNAMODB_ENDPOINT] || !inject('isNightly') ? ['dynamodb'] : ['dynamodb', 'dynalite']
@@ -20,7 +20,7 @@ export const tableOn = (emulator: EmulatorName, name = LOCAL_TABLE) =>
   openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
 
 /** How many calls meet in the tests of races. */
-export const RACERS = 32
+export const RACERS = inject('isNightly') ? 32 : 8
 
 /** The results of calls that are made at the same time. */
 export const race = <T>(call: (racer: number) => Promise<T>): Promise<T[]> =>
@@ -42,4 +42,13 @@ export async function readPages<T>(
     if (!page.next) return { items, pages }
     after = page.next
   }
+}
+
+/** Reads a list in pages of one item, of a few and of more than it has: each time it has these items in this order. */
+export async function expectPages<T>(
+  list: (page: PageRequest) => Promise<Page<T>>,
+  expected: unknown[],
+): Promise<void> {
+  for (const limit of [1, 3, expected.length + 1])
+    expect((await readPages(list, limit)).items).toEqual(expected)
 }

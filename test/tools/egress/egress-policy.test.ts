@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toolsSchema } from '../../../lib/tools/document/tools-schema.ts'
 import { findUrlProblem, isPublicAddress, publicLookup } from '../../../lib/tools/egress/egress-policy.ts'
@@ -7,7 +8,7 @@ import { openTools } from '../../../lib/tools/open-tools.ts'
 import { serve } from '../serve.ts'
 import { serveTls } from '../serve-tls.ts'
 import { call, depsOf, httpTool, openDeclared } from '../tools.ts'
-import { DENIED_URLS, NON_PUBLIC_ADDRESSES, PUBLIC_ADDRESSES } from './addresses.ts'
+import { DENIED_URLS } from './denied-urls.ts'
 
 /** A lookup that returns one entry of the script per call, and then repeats the last one. */
 function scripted(...script: string[][]) {
@@ -23,9 +24,72 @@ function scripted(...script: string[][]) {
   return { lookup, requested }
 }
 
+const toNumber = (address: string) => address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+const toIpv4 = (address: number) =>
+  [24, 16, 8, 0].map((bits) => Math.floor(address / 2 ** bits) % 256).join('.')
+
 describe('isPublicAddress', () => {
-  it.each(NON_PUBLIC_ADDRESSES)('is false for %s', (address) => expect(isPublicAddress(address)).toBe(false))
-  it.each(PUBLIC_ADDRESSES)('is true for %s', (address) => expect(isPublicAddress(address)).toBe(true))
+  /** The first and the last address of the blocks that are not globally reachable, by IANA, and of multicast. */
+  const blocks = [
+    ['0.0.0.0', '0.255.255.255'],
+    ['10.0.0.0', '10.255.255.255'],
+    ['100.64.0.0', '100.127.255.255'],
+    ['127.0.0.0', '127.255.255.255'],
+    ['169.254.0.0', '169.254.255.255'],
+    ['172.16.0.0', '172.31.255.255'],
+    ['192.0.0.0', '192.0.0.255'],
+    ['192.0.2.0', '192.0.2.255'],
+    ['192.88.99.0', '192.88.99.255'],
+    ['192.168.0.0', '192.168.255.255'],
+    ['198.18.0.0', '198.19.255.255'],
+    ['198.51.100.0', '198.51.100.255'],
+    ['203.0.113.0', '203.0.113.255'],
+    ['224.0.0.0', '255.255.255.255'],
+  ].map((edges) => edges.map(toNumber) as [number, number])
+  const isOutside = (address: number) => blocks.every(([first, last]) => address < first || address > last)
+
+  it('is false in the blocks of IPv4 that are not globally reachable, and true next to them', () => {
+    for (const [first, last] of blocks) {
+      for (const address of [first, last]) expect(isPublicAddress(toIpv4(address))).toBe(false)
+      for (const address of [first - 1, last + 1].filter((each) => each >= 0 && each <= 0xffff_ffff))
+        expect([address, isPublicAddress(toIpv4(address))]).toEqual([address, isOutside(address)])
+    }
+    fc.assert(
+      fc.property(fc.nat(0xffff_ffff), (address) => {
+        expect(isPublicAddress(toIpv4(address))).toBe(isOutside(address))
+        expect(isPublicAddress(`::ffff:${toIpv4(address)}`)).toBe(false)
+      }),
+    )
+  })
+
+  const ipv6 = [
+    '::',
+    '::1',
+    '::127.0.0.1',
+    '::ffff:a9fe:a9fe',
+    '0:0:0:0:0:ffff:7f00:1',
+    '64:ff9b::7f00:1',
+    '64:ff9b:1::1',
+  ]
+  const others = [
+    '100::1',
+    '2001::1',
+    '2001:db8::1',
+    '2002:7f00:1::',
+    '3fff::1',
+    'fc00::1',
+    'fd00:ec2::254',
+    'fe80::1',
+  ]
+  it.each([...ipv6, ...others, 'fe80::1%eth0', 'fec0::1', 'ff02::1', '', 'shop.example'])(
+    'is false for %s',
+    (address) => expect(isPublicAddress(address)).toBe(false),
+  )
+
+  it.each(['2001:4860:4860::8888', '2606:4700:4700::1111', '2a00:1450:4001:81b::200e'])(
+    'is true for %s',
+    (address) => expect(isPublicAddress(address)).toBe(true),
+  )
 })
 
 describe('findUrlProblem', () => {

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
 import { json, type Received, serve } from '../serve.ts'
 import { call, openDeclared, secret } from '../tools.ts'
-import { serveMcp } from './mcp-server.ts'
 
 const SECRET = 'p+ss/w:rd-of-the-client'
 const environment = { CRM_SECRET: SECRET }
@@ -204,17 +203,5 @@ describe('a tool with client credentials', () => {
     await openDeclared([documentWith()], { environment: { CRM_SECRET: 'the-secret-of-others' } })
     expect(tokens.received).toHaveLength(2)
     await expect(openDeclared([documentWith()])).rejects.toThrow('Secret CRM_SECRET not found.')
-  })
-
-  it('works with servers of the official SDK', async () => {
-    const { tokens, documentWith } = await serveProtected()
-    const server = await serveMcp({ sessions: true })
-    const { name, timeoutSeconds, mcp } = documentWith({}, [server.host, tokens.host])
-    const tools = await openDeclared([{ name, timeoutSeconds, mcp: { ...mcp, url: server.url } }], {
-      environment,
-    })
-    expect(await call(tools, 'crm_find_customer', { name: 'Ada' })).toEqual({ ok: true, value: 'found Ada' })
-    const sent = new Set(server.seen.filter(({ meta }) => !meta).map(({ headers }) => headers.authorization))
-    expect([...sent]).toEqual(['Bearer token-number-1'])
   })
 })

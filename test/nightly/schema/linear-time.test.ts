@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../lib/core/json/json.ts'
-import { compileAdapter } from '../../lib/schema/adapt/adapt-input.ts'
-import { compileStrictValidator } from '../../lib/schema/validate/validate.ts'
-import { medianCpuTimes } from '../support/processes/cpu-time.ts'
-import { anyInputs, plainSchemas, validInputs, wildSchemas } from './random-schemas.ts'
+import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
+import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
+import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
+import { anyInputs, plainSchemas, validInputs, wildSchemas } from '../../schema/random-schemas.ts'
+import { medianCpuTimes } from '../../support/processes/cpu-time.ts'
 
 const SAMPLE = { numRuns: 12, seed: 20_261_121 }
 const numbered = (schemas: fc.Arbitrary<JsonObject>) =>

@@ -1,10 +1,11 @@
 import { format } from '@cfworker/json-schema'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { loadPatternEngine } from '../../../lib/schema/patterns/load-pattern-engine.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
+import { FORMAT_TEXTS, REDOS_CORPUS } from '../../schema/patterns/redos-corpus.ts'
 import { medianCpuTimes } from '../../support/processes/cpu-time.ts'
-import { FORMAT_TEXTS, REDOS_CORPUS } from './redos-corpus.ts'
 
 beforeAll(loadPatternEngine)
 
@@ -45,7 +46,7 @@ describe('a format', () => {
   })
 
   it.each(['uri', 'uri-reference', 'regex'] as const)(
-    'of the schema itself takes linear time: %s',
+    'takes linear time in the schema itself: %s',
     { retry: 3 },
     (name) => {
       const check = fullFormats[name] as RegExp | ((text: string) => boolean)
@@ -57,4 +58,19 @@ describe('a format', () => {
         })
     },
   )
+})
+
+describe('the data of a file', () => {
+  it.each([
+    (length: number) => `${'='.repeat(length)}A`,
+    (length: number) => 'data:;;;;;;;;;;'.repeat(length / 15),
+    (length: number) => ' '.repeat(length),
+    (length: number) => '-'.repeat(length),
+  ])('takes time linear in its length: %s', { retry: 3 }, (makeText) => {
+    const adapt = compileAdapter({ document: { type: 'file' } })
+    expectLinear([200_000, 400_000], (length) => {
+      const document = { mediaType: 'application/pdf', data: makeText(length) }
+      return () => void adapt({ document })
+    })
+  })
 })
