@@ -62,7 +62,10 @@ describe('agents', () => {
     await region(page, 'Input schema').getByText('orderId').waitFor()
     await page.getByRole('link', { name: 'Compare with the current version' }).click()
     await page.getByText(/Added: .*Take number/).waitFor()
-    const code = await openVersion((await agentOf('import-contacts')).currentVersionId ?? '', 'import-contacts')
+    const code = await openVersion(
+      (await agentOf('import-contacts')).currentVersionId ?? '',
+      'import-contacts',
+    )
     await button(code, 'Show the code').click()
     await code.getByText('The address book is locked by another import.').waitFor()
   })

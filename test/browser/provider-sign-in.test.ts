@@ -153,7 +153,6 @@ describe('sign-in at an identity provider', () => {
     await overview(page)
     expect(idp.requests.length).toBe(before)
   })
-
 })
 
 describe('a response that was not asked for', () => {
@@ -168,7 +167,6 @@ describe('a response that was not asked for', () => {
     await signInAs(page, 'ada')
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
   })
-
 })
 
 describe('a provider that fails', () => {
@@ -207,7 +205,6 @@ describe('a provider that fails', () => {
     expect(page.url()).toBe(console)
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
   })
-
 })
 
 describe('somebody whom the service does not know', () => {
@@ -221,7 +218,6 @@ describe('somebody whom the service does not know', () => {
     await enterAs(page, 'ada')
     await overview(page)
   })
-
 })
 
 it('without an issuer nothing of it is loaded', async () => {

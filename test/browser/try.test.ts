@@ -119,7 +119,10 @@ describe('the form', () => {
     await editor(page).fill('{\n  "seconds": 1,\n}')
     await page.getByText('Remove the comma before the closing brace.').first().waitFor()
     await editor(page).fill('{\n  "seconds": [true]\n}')
-    await page.getByText(/line 2/i).first().waitFor()
+    await page
+      .getByText(/line 2/i)
+      .first()
+      .waitFor()
   })
 
   it('shows what the service rejects at its field', async () => {
@@ -238,7 +241,11 @@ describe('a run of the form', () => {
     await button(page, 'Copy the test case').click()
     await dialog.getByText('Copied').waitFor()
     const yaml = String(await page.evaluate('navigator.clipboard.readText()'))
-    const expected = { name: 'goes to Oslo: always', input: VALID, expect: { equals: { summary: 'Oslo # 0' } } }
+    const expected = {
+      name: 'goes to Oslo: always',
+      input: VALID,
+      expect: { equals: { summary: 'Oslo # 0' } },
+    }
     expect(parseCases(yaml, 'cases.yaml')).toEqual({ problems: [], cases: [expected] })
   })
 })
