@@ -12,7 +12,7 @@ import { anApproval } from './stub/work.ts'
 import { loadPage, useBrowser } from './support/browser.ts'
 import { findInjected, HOSTILE_IDS, HOSTILE_STATES, isShown, openAll, shownText } from './support/hostile.ts'
 import { settle } from './support/page.ts'
-import { PAGES, STUB_IDS } from './support/pages.ts'
+import { addressOf, PAGES, STUB_IDS } from './support/pages.ts'
 
 const { openPage } = useBrowser()
 let stub: Stub
@@ -46,8 +46,8 @@ const READING = /^(?:Report…|More filters|.*Compare.*)$/
 describe('every page', () => {
   it('shows its data, and gets the focus', async () => {
     const page = await openPage(stub, '#/agents')
-    for (const { hash, content } of PAGES) {
-      await go(page, hash(STUB_IDS))
+    for (const [, hash, content] of PAGES) {
+      await go(page, addressOf(hash, STUB_IDS))
       await content(page).first().waitFor()
       await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1')
     }
@@ -58,8 +58,8 @@ describe('every page', () => {
     answers = { ...plainAnswers, 'list-approvals': () => ok([anApproval(1, { mayDecide: false })]) }
     const page = await openPage(stub)
     await page.getByText('read', { exact: true }).waitFor()
-    for (const { name, hash } of PAGES) {
-      await go(page, hash(STUB_IDS))
+    for (const [name, hash] of PAGES) {
+      await go(page, addressOf(hash, STUB_IDS))
       const offered = page.locator('main').getByRole('button', { name: /…$|^(?:Run|Approve|Reject)\b/ })
       const names = (await offered.allTextContents()).filter((text) => !READING.test(text))
       if (!name.startsWith('try it')) expect(names, name).toEqual([])
@@ -83,8 +83,8 @@ describe('every page', () => {
   it('shows hostile strings as text', async () => {
     answers = hostileAnswers
     const page = await openPage(stub, '#/nowhere')
-    const hashes = [...PAGES.map(({ hash }) => hash(HOSTILE_IDS)), ...HOSTILE_STATES.map(([, hash]) => hash)]
-    for (const hash of hashes.filter((each) => each !== '#/nowhere')) {
+    for (const [, address] of [...PAGES, ...HOSTILE_STATES]) {
+      const hash = addressOf(address, HOSTILE_IDS)
       await go(page, hash)
       await openAll(page)
       expect(await findInjected(page), hash).toEqual([])

@@ -1,4 +1,4 @@
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import {
@@ -7,7 +7,6 @@ import {
   type IdentityProvider,
   startIdentityProvider,
 } from '../support/identity/start-identity-provider.ts'
-import { readDevToken } from '../support/service/client.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 import { useBrowser } from './support/browser.ts'
 
@@ -18,7 +17,6 @@ const MAPPING = {
 }
 
 const services = temporaryServices()
-const folder = services.newFolder()
 let idp: IdentityProvider
 let console: string
 const issuers: string[] = []
@@ -27,7 +25,7 @@ const { open } = useBrowser(() => issuers)
 beforeAll(async () => {
   idp = await startIdentityProvider(PEOPLE)
   issuers.push(idp.issuer)
-  const { url } = await services.start(folder, {
+  const { url } = await services.start(services.newFolder(), {
     OIDC_ISSUER: idp.issuer,
     OIDC_AUDIENCE: AUDIENCE,
     OIDC_MAPPING: JSON.stringify(MAPPING),
@@ -62,18 +60,6 @@ const traces = (page: Page): Promise<string> =>
     Object.entries(sessionStorage), Object.entries(localStorage), document.cookie, location.href,
     history.state, navigation.entries().map(({ url }) => url),
   ])`)
-
-/** Answers as another provider would. */
-const answer = (body: object) => (route: Route) =>
-  route.fulfill({ json: body, headers: { 'Access-Control-Allow-Origin': '*' } })
-
-const CONFIGURATION = '**/.well-known/openid-configuration'
-
-/** What the provider says of itself, changed. */
-async function describeAs(page: Page, change: object): Promise<void> {
-  const response = await fetch(`${idp.issuer}/.well-known/openid-configuration`)
-  await page.route(CONFIGURATION, answer({ ...((await response.json()) as object), ...change }))
-}
 
 describe('sign-in at an identity provider', () => {
   it('takes the code from the address at once, and keeps the token nowhere', async () => {
@@ -135,24 +121,6 @@ describe('sign-in at an identity provider', () => {
     expect(page.url()).toBe(`${console}#/agents/redact-pii/try`)
     expect(await page.getByLabel('content').inputValue()).toBe('Write to ada@example.com')
   })
-
-  it('leaves API tokens as they are', async () => {
-    const token = readDevToken(folder)
-    const page = await open(`${console}#token=${token}`)
-    await overview(page)
-    expect(await page.evaluate('Object.values(sessionStorage)')).toEqual([token])
-    const before = idp.requests.length
-    await page.reload()
-    await overview(page)
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await button(page).waitFor()
-    expect(await traces(page)).not.toContain(token)
-    expect(await page.getByText('You are signed out here').count()).toBe(0)
-    await page.getByLabel('API token').fill(token)
-    await page.keyboard.press('Enter')
-    await overview(page)
-    expect(idp.requests.length).toBe(before)
-  })
 })
 
 describe('a response that was not asked for', () => {
@@ -191,19 +159,6 @@ describe('a provider that fails', () => {
     await idp.restart()
     await signInAs(page, 'ada')
     await overview(page)
-  })
-
-  it.each([
-    ['another issuer', { issuer: 'https://evil.example' }, 'another issuer than the service trusts'],
-    ['a token endpoint elsewhere', { token_endpoint: 'http://127.0.0.1:1/token' }, 'set oidcTokenOrigin'],
-    ['a script', { authorization_endpoint: 'javascript:alert(1)' }, 'no valid authorization_endpoint'],
-  ])('may describe %s', async (_, change, message) => {
-    const page = await open(console)
-    await describeAs(page, change)
-    await button(page).click()
-    await page.getByText(message).waitFor()
-    expect(page.url()).toBe(console)
-    expect(await page.evaluate('sessionStorage.length')).toBe(0)
   })
 })
 

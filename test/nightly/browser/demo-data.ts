@@ -17,7 +17,7 @@ export async function addDemoData(demo: Demo): Promise<{ ids: Ids; stop: () => P
   await startRollout(demo)
   const ids = {
     ...{ agent: 'order-support', scheduled: 'import-contacts', version, run: finished, other: failed },
-    ...{ batch: batchId, trial: await runTrial(demo), webhook: failing, tenant: 'acme' },
+    ...{ batch: batchId, trial: await runTrial(demo), webhook: failing },
   }
   return { ids, stop }
 }

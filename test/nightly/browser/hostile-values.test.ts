@@ -13,7 +13,7 @@ import {
   openAll,
   shownText,
 } from '../../browser/support/hostile.ts'
-import { PAGES } from '../../browser/support/pages.ts'
+import { addressOf, PAGES } from '../../browser/support/pages.ts'
 
 /** Reports dialogs, scripts that fail, requests to other hosts and violations of the policy. */
 const { openPage } = useBrowser()
@@ -27,12 +27,9 @@ afterAll(() => Promise.all([stub?.stop(), hidden?.stop()]))
 
 const RUN = `#/runs/${HOSTILE_IDS.run}`
 /** Every page that shows what others have entered. */
-const ROWS = [
-  ...PAGES.filter(({ hash }) => hash(HOSTILE_IDS) !== '#/nowhere').map(
-    ({ name, hash }) => [name, hash(HOSTILE_IDS)] as const,
-  ),
-  ...HOSTILE_STATES,
-]
+const ROWS = [...PAGES, ...HOSTILE_STATES].map(
+  ([name, hash]) => [name, addressOf(hash, HOSTILE_IDS)] as const,
+)
 
 describe.each([
   ['with the content security policy', false],

@@ -12,7 +12,7 @@ import { aUsageRow } from '../../browser/stub/usage.ts'
 import { aBatch, anApproval } from '../../browser/stub/work.ts'
 import { loadPage, useBrowser } from '../../browser/support/browser.ts'
 import { measureTransfer } from '../../browser/support/metrics.ts'
-import { PAGES, STUB_IDS } from '../../browser/support/pages.ts'
+import { addressOf, PAGES, STUB_IDS } from '../../browser/support/pages.ts'
 import { findOperation } from '../../support/service/documented-headers.ts'
 
 const MAX_DOLLARS = 1
@@ -171,7 +171,7 @@ async function openIdle(hash: string): Promise<Page> {
 }
 
 const ROWS: [string, string][] = [
-  ...PAGES.map(({ name, hash }): [string, string] => [name, hash(STUB_IDS)]),
+  ...PAGES.map(([name, hash]): [string, string] => [name, addressOf(hash, STUB_IDS)]),
   ['overview of an hour', '#/?period=1h'],
   ['runs of a search', '#/runs?errorText=e'],
   ['run that never ends', `#/runs/${RUNNING}`],

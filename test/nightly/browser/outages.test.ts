@@ -5,17 +5,14 @@ import { plainAnswers } from '../../browser/stub/plain-answers.ts'
 import { failure } from '../../browser/stub/responses.ts'
 import { type Stub, startStub } from '../../browser/stub/start-stub.ts'
 import { useBrowser } from '../../browser/support/browser.ts'
-import { PAGES, type PageRow, STUB_IDS } from '../../browser/support/pages.ts'
+import { addressOf, PAGES, type PageRow, STUB_IDS } from '../../browser/support/pages.ts'
 
 /** Polls that fail are repeated less and less often: after 6 s, 12 s, 24 s, 30 s. */
 const POLL_TIMEOUT_MS = 50_000
 
-type Content = PageRow['content']
+type Content = PageRow[2]
 
-/** The page that does not exist asks for nothing. */
-const ROWS = PAGES.map(({ name, hash, content }) => [name, hash(STUB_IDS), content] as const).filter(
-  ([, hash]) => hash !== '#/nowhere',
-)
+const ROWS = PAGES.map(([name, hash, content]) => [name, addressOf(hash, STUB_IDS), content] as const)
 
 const { open } = useBrowser()
 let stub: Stub
