@@ -4,7 +4,7 @@ import { connectDemo } from './demo/start-demo.ts'
 import { idOf } from './stub/records.ts'
 import { startProxy } from './stub/start-proxy.ts'
 import { useBrowser } from './support/browser.ts'
-import { button, heading, link } from './support/page.ts'
+import { button, focusedText, heading } from './support/page.ts'
 
 const { open, openPage } = useBrowser()
 const demo = connectDemo(inject('demo'))
@@ -53,7 +53,7 @@ describe('the search', () => {
     await page.unroute('**/v1/batches/*')
     await button(page, 'Retry').click()
     const note = page.getByRole('dialog').getByRole('status')
-    await expect.poll(() => note.textContent()).toMatch(/^Not found among .*runs.*batches.*trials.*webhooks/)
+    await expect.poll(() => note.textContent()).toMatch(/^Not found among .*batches, trials, webhooks, runs/)
   })
 })
 
@@ -124,7 +124,8 @@ describe('the layout', () => {
   it('has a link to the content, and a sidebar that a phone can reach above the page', async () => {
     const page = await openPage(demo)
     await page.keyboard.press('Tab')
-    await link(page, 'Skip to content').press('Enter')
+    expect(await focusedText(page)).toBe('Skip to content')
+    await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.id')).toBe('main')
     const phone = await openPage(demo, '#/', { isPhone: true })
     for (const each of await pages(phone).getByRole('link').all()) {

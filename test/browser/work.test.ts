@@ -142,7 +142,7 @@ describe('a schedule', () => {
     await button(page, 'Save schedule').click()
     await page.getByText('Up to a day late').waitFor()
 
-    await link(page, 'Schedules').click()
+    await link(page, 'Schedules').first().click()
     await link(page, 'nightly').click()
     await button(page, 'Run now…').click()
     await button(page, 'Run now').click()

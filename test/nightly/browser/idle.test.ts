@@ -195,29 +195,3 @@ describe('a tab that nobody looks at costs at most $1 a month', () => {
     expect(dollars).toBeLessThanOrEqual(MAX_DOLLARS)
   })
 })
-
-describe('a hidden tab', () => {
-  const show = (page: Page, isHidden: boolean) =>
-    page.evaluate(`
-      Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
-      document.dispatchEvent(new Event('visibilitychange'))`)
-
-  it.each<[string, string, RegExp]>([
-    ['runs', '#/runs', /agent_executions/],
-    ['run that never ends', `#/runs/${RUNNING}`, /\/events/],
-    ['batch that never ends', `#/batches/${OPEN_BATCH.id}`, /batches/],
-  ])('asks nothing, has no stream, and asks at once when it is shown: %s', async (_, hash, asks) => {
-    const page = await openIdle(hash)
-    const watched = watch(page)
-    await show(page, true)
-    // What was asked before has arrived.
-    await idle(page, 1, watched)
-    watched.take()
-    await idle(page, 10, watched)
-    expect(watched.take()).toEqual({ requests: [], gigabyteSeconds: 0 })
-    const request = page.waitForRequest(asks)
-    await show(page, false)
-    await page.clock.runFor(10)
-    await request
-  })
-})
