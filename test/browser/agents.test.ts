@@ -1,237 +1,209 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { VersionDetails } from '../../lib/api/schemas/agent-record.ts'
-import { InputSchemaMismatch } from '../../lib/core/errors.ts'
-import type { HttpResponse } from '../../lib/http/event.ts'
-import { aMe, anAgentRecord, anExecutionRecord, aVersionRecord, idOf } from './stub/records.ts'
-import { pageOf } from './stub/responses.ts'
-import { type Stub, startStub } from './stub/start-stub.ts'
+import { describe, expect, inject, it } from 'vitest'
+import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
+import { connectDemo } from './demo/start-demo.ts'
+import { idOf } from './stub/records.ts'
 import { useBrowser } from './support/browser.ts'
-import { focusedName } from './support/page.ts'
+import { button, focusedName, heading, link, region } from './support/page.ts'
 
-const AGENTS = 230
+const { openPage } = useBrowser()
+const demo = connectDemo(inject('demo'))
+const SLUG = 'order-support'
 
-const inputSchema = {
-  customer: {
-    type: 'object',
-    description: 'Who orders.',
-    properties: {
-      name: { type: 'string', minLength: 1 },
-      number: { type: 'integer', required: false },
-      note: { type: 'string', required: false },
-    },
-  },
-  speed: { type: 'string', enum: ['slow', 'fast'], default: 'slow' },
-  gift: { type: 'boolean', required: false },
-  items: {
-    type: 'array',
-    minItems: 1,
-    items: {
-      type: 'object',
-      properties: { article: { type: 'string' }, count: { type: 'integer', default: 1 } },
-    },
-  },
-}
+const agentOf = async (slug = SLUG): Promise<AgentRecord> =>
+  (await demo.call('GET', `/v1/agents/${slug}`)).json
+const currentId = async () => (await agentOf()).currentVersionId ?? ''
 
-const { open } = useBrowser()
-let stub: Stub
-let sent: string[] = []
-let answer: (event: APIGatewayProxyEvent) => HttpResponse
-
-const anAgent = (number: number) =>
-  anAgentRecord({ id: idOf(number), slug: `agent-${number}`, title: `Agent ${number}`, inputSchema })
-const agents = Array.from({ length: AGENTS }, (_, number) => anAgent(number))
-
-function details(id: string, changes: Partial<VersionDetails>): VersionDetails {
-  const record = aVersionRecord({ id, inputSchema })
-  return { ...record, code: false, instructions: '', modelSettings: null, tools: [], env: [], ...changes }
-}
-
-const versions = [
-  details(idOf(11), {
-    model: 'openai/gpt-5',
-    instructions: 'Be kind.\nBe brief.',
-    message: 'A better model',
-  }),
-  details(idOf(10), { model: 'openai/gpt-4', instructions: 'Be kind.\nBe long.' }),
-]
-
-const succeed = (): HttpResponse => ({
-  status: 200,
-  headers: { 'Content-Type': 'text/event-stream', 'X-Execution-Id': idOf(99) },
-  stream: `event: done\ndata: ${JSON.stringify(anExecutionRecord(1, { id: idOf(99) }))}\n\n`,
-})
-
-beforeAll(async () => {
-  stub = await startStub({
-    'get-me': () => ({ status: 200, body: aMe() }),
-    'list-agents': (event) => pageOf(agents, event),
-    'get-agent': () => ({ status: 200, body: { ...anAgent(7), currentVersionId: idOf(11) } }),
-    'list-versions': () => ({ status: 200, body: versions }),
-    'get-version': ({ pathParameters }) => ({
-      status: 200,
-      body: versions.find(({ id }) => id === pathParameters?.versionId) ?? versions[0] ?? {},
-    }),
-    'list-agent-executions': () => ({
-      status: 200,
-      body: [
-        anExecutionRecord(1),
-        anExecutionRecord(2),
-        anExecutionRecord(3, {
-          status: 'ERROR',
-          output: null,
-          error: { code: 'TimedOut', message: 'Too slow.' },
-        }),
-      ],
-    }),
-    'run-agent': (event) => {
-      sent.push(event.body ?? '')
-      return answer(event)
-    },
+let texts = 0
+/** Publishes other instructions. @returns the ID of the version */
+function publish({ draft = true, settings = '' } = {}): Promise<string> {
+  texts += 1
+  return demo.publish(SLUG, {
+    draft,
+    change: (document) =>
+      document
+        .replace('Look the order', `Take number ${texts}. Look the order`)
+        .replace('execution: {', `execution: { ${settings}`),
   })
-})
-afterAll(() => stub?.stop())
-beforeEach(() => {
-  sent = []
-  answer = succeed
-})
-
-async function openPage(hash: string): Promise<Page> {
-  const page = await open(`${stub.url}/console#token=x`)
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.goto(`${stub.url}/console${hash}`)
-  return page
 }
 
-const openTry = async () => {
-  const page = await openPage('#/agents/agent-7/try')
-  await page.getByLabel(/^name/).waitFor()
-  return page
-}
+const state = (page: Page, name: string) =>
+  page.locator('.page-title').getByText(name, { exact: true }).waitFor()
+const openVersion = (id: string, slug = SLUG) => openPage(demo, `#/agents/${slug}/versions/${id}`)
 
-const editor = (page: Page) => page.getByRole('textbox', { name: 'Input as JSON' })
-const showJson = (page: Page) => page.getByRole('button', { name: 'JSON', exact: true }).click()
-const run = (page: Page) => page.getByRole('button', { name: /^Run/ }).click()
-
-describe('the list of agents', () => {
-  it('finds an agent of the last page', async () => {
-    const page = await openPage('#/agents')
-    await page.getByText(`${AGENTS} agents`).waitFor()
-    await page.getByRole('searchbox', { name: 'Search' }).fill('AGENT 229')
-    await page.getByText(`1 of ${AGENTS} agents`).waitFor()
-    await page.getByRole('link', { name: 'Agent 229', exact: true }).waitFor()
-    expect(page.url()).toContain('search=AGENT+229')
-  })
-})
-
-describe('the page of an agent', () => {
-  it('shows schemas, versions and how the recent runs went', async () => {
-    const page = await openPage('#/agents/agent-7')
-    const row = page.getByRole('region', { name: 'Input schema' }).getByRole('row', { name: /speed/ })
-    expect(await row.first().textContent()).toContain('one of "slow", "fast"')
-    await page.getByText('67% succeeded, 1 failed').waitFor()
-    await page.getByRole('figure', { name: 'Durations of the last 3 runs' }).waitFor()
-    await page.getByText('A better model').waitFor()
+describe('agents', () => {
+  it('are found by their names, archived and restored', async () => {
+    const page = await openPage(demo, '#/agents')
+    await page.getByText(/^\d+ agents$/).waitFor()
+    await page.getByRole('searchbox', { name: 'Search' }).fill('REDACT')
+    await page.getByText(/^1 of \d+ agents/).waitFor()
+    await link(page, 'Redact PII').click()
+    await button(page, 'Archive…').click()
+    await button(page, 'Archive').click()
+    await state(page, 'Archived')
+    expect((await agentOf('redact-pii')).archivedAt).not.toBeNull()
+    await page.goto(`${demo.url}/console#/agents?show=archived`)
+    await page.locator('.agents').getByRole('link').first().click()
+    await button(page, 'Restore…').click()
+    await button(page, 'Restore').click()
+    await button(page, 'Archive…').waitFor()
+    expect((await agentOf('redact-pii')).archivedAt).toBeNull()
   })
 
-  it('compares two versions', async () => {
-    const page = await openPage('#/agents/agent-7')
-    await page.getByRole('button', { name: 'Compare' }).click()
-    await page
-      .getByRole('listitem')
-      .filter({ hasText: /\/model.*gpt-4.*gpt-5/ })
+  it('lead to their versions, whose settings, code and differences are shown', async () => {
+    const draft = await publish()
+    const page = await openPage(demo, `#/agents/${SLUG}`)
+    await page.getByRole('row', { name: /Draft/ }).getByRole('link', { name: /…/ }).click()
+    await state(page, 'Draft')
+    expect(page.url()).toContain(`#/agents/${SLUG}/versions/${draft}`)
+    await page.getByText(`Take number ${texts}.`).waitFor()
+    await region(page, /^Limits/)
+      .getByText('at most 8')
       .waitFor()
-    await page.getByText('Removed: Be long.').waitFor()
-    await page.getByText('Added: Be brief.').waitFor()
-  })
-})
-
-describe('the form of an input', () => {
-  it('sends what was typed, digit by digit', async () => {
-    const page = await openTry()
-    await page.getByLabel(/^name/).fill("O'Neill")
-    await page.getByLabel('number').fill('12345678901234567890')
-    await page.getByLabel('gift').selectOption('true')
-    await page.getByLabel('article').fill('tea')
-    await run(page)
-    await page.getByRole('heading', { name: /^Result.*Success/ }).waitFor()
-    const expected =
-      '{"customer":{"name":"O\'Neill","number":12345678901234567890},"speed":"slow","gift":true,"items":[{"article":"tea","count":1}]}'
-    expect(sent.map((body) => body.replace(/\s+/g, ''))).toEqual([expected])
-  })
-
-  it('adds and removes items, and the focus follows', async () => {
-    const page = await openTry()
-    await page.getByRole('button', { name: 'Add item to items' }).click()
-    expect(await focusedName(page)).toContain('article')
-    await page.keyboard.type('second')
-    await page.getByRole('button', { name: 'Remove items 1' }).click()
-    expect(await focusedName(page)).toBe('Remove items 1')
-    expect(await page.getByLabel('article').inputValue()).toBe('second')
-    await page.keyboard.press('Enter')
-    expect(await focusedName(page)).toBe('Add item to items')
-  })
-
-  it('leaves out a field that is emptied, and keeps what the schema does not know', async () => {
-    const page = await openTry()
-    await showJson(page)
-    await editor(page).fill('{"customer": {"name": "a", "note": "b"}, "items": [], "extra": [1.50]}')
-    await page.getByRole('button', { name: 'Form', exact: true }).click()
-    await page.getByText('is not in the schema').waitFor()
-    await page.getByLabel('note').fill('')
-    await showJson(page)
-    expect((await editor(page).inputValue()).replace(/\s+/g, '')).toBe(
-      '{"customer":{"name":"a"},"items":[],"extra":[1.50]}',
+    await region(page, /^Tools/)
+      .getByText('get_shipment')
+      .first()
+      .waitFor()
+    await region(page, 'Input schema').getByText('orderId').waitFor()
+    await page.getByRole('link', { name: 'Compare with the current version' }).click()
+    await page.getByText(/Added: .*Take number/).waitFor()
+    const code = await openVersion(
+      (await agentOf('import-contacts')).currentVersionId ?? '',
+      'import-contacts',
     )
+    await button(code, 'Show the code').click()
+    await code.getByText('The address book is locked by another import.').waitFor()
   })
 
-  it('shows what the service rejects at its field, and at its line', async () => {
-    const message = '/customer/name is not known to us.'
-    answer = () => {
-      throw new InputSchemaMismatch([{ path: '/customer/name', message }])
-    }
-    const page = await openTry()
-    await page.getByLabel(/^name/).fill('Nobody')
-    await page.getByLabel('article').fill('tea')
-    await run(page)
-    const field = page.getByLabel(/^name/)
-    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
-    const [, errorId] = (await field.getAttribute('aria-describedby'))?.split(' ') ?? []
-    const error = await page.locator(`[id="${errorId}"]`).textContent()
-    expect(error).toBe('Is not known to us.')
-    await showJson(page)
-    await page.getByRole('button', { name: 'Line 3, column 5' }).waitFor()
-    const shown = page.getByText('Is not known to us.')
-    await expect.poll(() => shown.count()).toBe(2)
-    await editor(page).fill('{"customer": {"name": "Somebody"}, "items": []}')
-    await expect.poll(() => shown.count()).toBe(1)
+  it('have no version that was deleted', async () => {
+    const page = await openVersion(idOf(1))
+    await page.getByRole('alert').getByText('It may have been deleted').waitFor()
   })
 })
 
-describe('a long input', () => {
-  it('of 5 MB is checked and sent as it is, and shown shortened', async () => {
-    const text = `{"customer": {"name": "a"}, "items": [{"article": "${'tea '.repeat(1_250_000)}", "count": "x"}]}`
-    const page = await openTry()
-    await showJson(page)
-    await editor(page).fill(text)
-    await page.getByText('items 1 › count: Enter a whole number.').waitFor()
-    expect((await page.locator('main').textContent())?.length).toBeLessThan(20_000)
-    await page.getByRole('button', { name: 'Save it as input.json' }).waitFor()
-    await run(page)
-    await page.getByRole('button', { name: 'Run anyway' }).click()
-    await page.getByRole('heading', { name: /^Result.*Success/ }).waitFor()
-    expect(sent).toEqual([text])
-    await page.getByRole('button', { name: 'Clear' }).click()
-    expect(await editor(page).inputValue()).toBe('{}')
+describe('a draft', () => {
+  it('runs beside the current version on the same input', async () => {
+    const draft = await publish()
+    const page = await openVersion(draft)
+    await link(page, 'Try draft').click()
+    await page.getByLabel('orderId').fill('A-1042')
+    await page.getByLabel('question').fill('Where is it?')
+    await button(page, 'Run both').click()
+    for (const name of [/^A: current version/, /^B: this version/])
+      await region(page, name).getByText('Your parcel is in Leipzig').waitFor()
+    await page.getByText('The results are the same.').waitFor()
+    const runs = (await demo.call('GET', `/v1/agents/${SLUG}/executions?limit=2&fields=summary`)).json
+    const versions = runs.map(({ versionId }: { versionId: string }) => versionId)
+    expect(versions.toSorted()).toEqual([await currentId(), draft].toSorted())
   })
 
-  it('of some thousand lines can be edited', async () => {
-    const text = `{\n${Array.from({ length: 4_000 }, (_, index) => `"field${index}": ${index}`).join(',\n')}\n}`
-    const page = await openTry()
-    await showJson(page)
-    await editor(page).fill(text)
-    expect(await editor(page).inputValue()).toBe(text)
-    await page.getByText('field0: Unknown field').waitFor()
+  it('is promoted and rolled back; a cancelled dialog changes nothing', async () => {
+    const before = await currentId()
+    const draft = await publish()
+    const page = await openVersion(draft)
+    await button(page, 'Promote…').click()
+    await button(page, 'Promote').waitFor()
+    await page.keyboard.press('Escape')
+    await expect.poll(() => focusedName(page)).toBe('Promote…')
+    expect(await currentId()).toBe(before)
+    await button(page, 'Promote…').click()
+    await page.getByText(/To undo it, promote/).waitFor()
+    await button(page, 'Promote').click()
+    await state(page, 'Current')
+    // Its button is gone.
+    await expect.poll(() => focusedName(page)).toMatch(/^Version /)
+    expect(await currentId()).toBe(draft)
+    await page.goto(`${demo.url}/console#/agents/${SLUG}/versions/${before}`)
+    await state(page, 'Superseded')
+    await button(page, /^Roll back to it/).click()
+    await button(page, 'Roll back').click()
+    await state(page, 'Current')
+    expect(await currentId()).toBe(before)
+  })
+
+  it('is not promoted unasked if somebody else has promoted meanwhile', async () => {
+    const old = await currentId()
+    await publish({ draft: false })
+    const draft = await publish()
+    const page = await openVersion(draft)
+    await button(page, 'Promote…').click()
+    await button(page, 'Promote').waitFor()
+    await demo.call('POST', `/v1/agents/${SLUG}/versions/${old}/promote`)
+    await button(page, 'Promote').click()
+    await page.getByRole('alert').getByText('has become current').waitFor()
+    expect(await currentId()).toBe(old)
+    await button(page, 'Promote').click()
+    await state(page, 'Current')
+  })
+
+  it('that needs a trial says so, and where to start one', async () => {
+    const old = await currentId()
+    await publish({ draft: false, settings: 'promotion: { require: trial, minRuns: 5 }, ' })
+    const draft = await publish()
+    const page = await openVersion(draft)
+    await button(page, 'Promote…').click()
+    await page.getByText('The current version requires a trial with at least 5 runs.').waitFor()
+    await button(page, 'Promote').click()
+    await page.getByRole('alert').getByText('A trial is required').waitFor()
+    const start = page.getByRole('link', { name: 'Start a trial of this version' })
+    expect(await start.getAttribute('href')).toBe(`#/trials/new?agent=${SLUG}&version=${draft}`)
+    expect((await demo.call('POST', `/v1/agents/${SLUG}/versions/${old}/promote`)).status).toBe(200)
+  })
+
+  it('is retired, made usable again and deleted', async () => {
+    const page = await openVersion(await publish())
+    for (const [opener, confirm, name] of [
+      ['Retire…', 'Retire', 'Retired'],
+      ['Make usable again…', 'Make usable', 'Draft'],
+    ] as const) {
+      await button(page, opener).click()
+      await button(page, confirm).click()
+      await state(page, name)
+    }
+    await button(page, 'Delete draft…').click()
+    await button(page, 'Delete draft').click()
+    await heading(page, 'Order support').waitFor()
+    expect((await agentOf()).draftVersionId).toBeNull()
+  })
+})
+
+describe('a rollout', () => {
+  const rollout = () => demo.call('GET', `/v1/agents/${SLUG}/rollout`)
+  const card = (page: Page) => region(page, 'Rollout')
+
+  it('is started, changed, listed and ended', async () => {
+    const draft = await publish()
+    const page = await openPage(demo, `#/agents/${SLUG}`)
+    await button(page, 'Start a rollout…').click()
+    await page.getByLabel('Share of the runs').fill('12.5')
+    await page.getByLabel('more than this share').fill('5')
+    await button(page, 'Start rollout').click()
+    await card(page).getByText('12.5% of the tenants').waitFor()
+    await card(page).getByText('more than 5% of its runs have failed, after at least 20 runs').waitFor()
+    expect((await rollout()).json).toMatchObject({ versionId: draft, percent: 12.5 })
+    await button(page, 'Change rollout…').click()
+    await expect.poll(() => page.getByLabel('more than this share').inputValue()).toBe('5')
+    await page.getByLabel('Share of the runs').fill('50')
+    await button(page, 'Change rollout').click()
+    await page.getByRole('row', { name: /Rollout: 50%/ }).waitFor()
+    expect((await rollout()).json.abort).toMatchObject({ maxErrorRate: 0.05, minRuns: 20 })
+    await link(page, 'Rollouts').click()
+    await page.getByRole('link', { name: 'Order support' }).first().click()
+    await button(page, 'End rollout…').click()
+    await button(page, 'End rollout').click()
+    await card(page).getByText('All runs that name no version get the current one.').waitFor()
+    expect((await rollout()).status).toBe(404)
+  })
+
+  it('that ends while its form is open is not started again unasked', async () => {
+    const versionId = await publish()
+    await demo.call('PUT', `/v1/agents/${SLUG}/rollout`, { body: { versionId, percent: 5 } })
+    const page = await openPage(demo, `#/agents/${SLUG}`)
+    await button(page, 'Change rollout…').click()
+    await page.getByLabel('Share of the runs').fill('60')
+    await demo.call('DELETE', `/v1/agents/${SLUG}/rollout`)
+    await button(page, 'Change rollout').click()
+    await page.getByRole('alert').getByText('The rollout has ended.').waitFor()
+    expect((await rollout()).status).toBe(404)
   })
 })

@@ -1,144 +1,265 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Demo, startDemo } from './demo/start-demo.ts'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { parseCases } from '../../authoring/cases/case-file.ts'
+import { pdfOf } from '../support/data/files.ts'
+import { connectDemo } from './demo/start-demo.ts'
 import { useBrowser } from './support/browser.ts'
+import { button, focusedName } from './support/page.ts'
 
-const { open } = useBrowser()
-let demo: Demo
+const INPUT_SCHEMA = {
+  type: 'object',
+  required: ['destination', 'departure', 'passengers', 'insured'],
+  properties: {
+    destination: { type: 'string', title: 'Destination', maxLength: 100 },
+    departure: { type: 'string', format: 'date', title: 'Day of departure' },
+    meeting: { type: 'string', format: 'date-time' },
+    passengers: { type: 'integer', minimum: 1, maximum: 9 },
+    insured: { type: 'boolean' },
+    items: { type: 'array', items: { type: 'object', properties: { article: { type: 'string' } } } },
+  },
+}
+const DOCUMENT = `---
+title: Book travel
+slug: book-travel
+code: true
+input: ${JSON.stringify(INPUT_SCHEMA)}
+output: { summary: { type: string } }
+---
+`
+const FILES = `---
+title: Measure files
+slug: measure-files
+code: true
+input: { scan: { type: file, mediaTypes: [application/pdf] } }
+output: { bytes: { type: integer } }
+---
+`
+const CODE = `export default async function run({ destination, scan }) {
+  if (destination === 'Nowhere') throw new Error('There is no way to get there.')
+  return scan ? { bytes: Buffer.from(scan.data, 'base64').length } : { summary: destination + ' # 1' }
+}
+`
+const VALID = { destination: 'Oslo', departure: '2026-03-01', passengers: 2, insured: true }
+
+const { openPage } = useBrowser()
+const demo = connectDemo(inject('demo'))
 beforeAll(async () => {
-  demo = await startDemo()
+  for (const document of [DOCUMENT, FILES]) {
+    const { status, text } = await demo.call('POST', '/v1/agents', { body: { document, code: CODE } })
+    expect(status, text).toBe(201)
+  }
 })
-afterAll(() => demo?.stop())
 
-async function openTry(agent: string, query = ''): Promise<Page> {
-  const page = await open(`${demo.url}/console#token=${demo.token}`)
-  await page.goto(`${demo.url}/console#/agents/${agent}/try${query}`)
-  await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
-  return page
+const openTry = (agent = 'book-travel', query = '') => openPage(demo, `#/agents/${agent}/try${query}`)
+const result = (page: Page) => page.getByRole('region', { name: /^Result/ })
+const summary = (page: Page) => page.getByRole('region', { name: /^\d+ errors?$/ })
+const editor = (page: Page) => page.getByRole('textbox', { name: 'Input as JSON' })
+const destination = (page: Page) => page.getByLabel('Destination')
+const newest = async () => (await demo.call('GET', '/v1/agent_executions?limit=1')).json[0]
+
+async function jsonOf(page: Page): Promise<Record<string, unknown>> {
+  await button(page, 'JSON').click()
+  const text = await editor(page).inputValue()
+  await button(page, 'Form').click()
+  return JSON.parse(text)
 }
 
-const runButton = (page: Page) => page.getByRole('button', { name: 'Run', exact: true })
-const result = (page: Page) => page.getByRole('region', { name: /^Result/ })
-const newest = async () => (await demo.call('GET', '/v1/agent_executions?limit=5')).json
+async function fillJson(page: Page, value: object): Promise<void> {
+  await button(page, 'JSON').click()
+  await editor(page).fill(JSON.stringify(value))
+  await button(page, 'Form').click()
+}
 
-describe('trying an agent', () => {
-  it('runs it with the values of a form, and shows steps and output', async () => {
-    const page = await openTry('order-support')
-    await page.getByLabel('orderId').fill('A-31')
-    await page.getByLabel('question').fill('Where is it?')
-    await page.getByLabel('channel').selectOption('phone')
-    await runButton(page).click()
-    await result(page).getByText('Success', { exact: true }).waitFor()
-    await result(page)
-      .getByRole('treeitem', { name: /^1\. Model response/ })
-      .click()
-    await result(page).getByText('I look up the order A-31').waitFor()
-    await result(page).getByText('"Your parcel is in Leipzig and arrives on 24 November."').first().waitFor()
-    await result(page).getByText('get_shipment').first().waitFor()
-    const [, execution] = (await newest()).sort((a: { source: string }) => (a.source === 'AGENT' ? -1 : 1))
-    expect(execution.input).toEqual({ orderId: 'A-31', question: 'Where is it?', channel: 'phone' })
+describe('the form', () => {
+  it('counts mistakes, leads to their fields, and is corrected and sent with the keyboard', async () => {
+    const page = await openTry()
+    await destination(page).press('Control+Enter')
+    expect(await summary(page).getByRole('listitem').allTextContents()).toEqual([
+      'Destination Enter a value.',
+      'Day of departure Enter a date.',
+      'passengers Enter a number.',
+      'insured Choose a value.',
+    ])
+    await expect.poll(() => focusedName(page)).toMatch(/^Destination/)
+    await page.keyboard.type('Oslo')
+    await summary(page).getByRole('button', { name: 'Day of departure' }).click()
+    await page.keyboard.type('03032026')
+    await summary(page).getByRole('button', { name: 'passengers' }).click()
+    await page.keyboard.type('12')
+    await summary(page).getByText('Enter 9 or less.').waitFor()
+    await page.getByLabel('passengers').fill('2')
+    await page.getByLabel('insured').selectOption('true')
+    await summary(page).waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+Enter')
+    await result(page).getByText('"Oslo # 1"').waitFor()
+    expect(await result(page).getByRole('status').allTextContents()).toEqual([
+      expect.stringMatching(/^The run succeeded/),
+    ])
+    expect((await newest()).input).toMatchObject({ departure: '2026-03-03', passengers: 2, insured: true })
   })
 
-  it('has one value as a form and as JSON, in which large numbers are kept', async () => {
+  it('keeps zones of times, adds and removes items, and says what is not complete', async () => {
+    const page = await openTry()
+    const exact = { meeting: '2026-03-01T09:30:15.250-05:00', departure: '2026-03-01' }
+    await fillJson(page, exact)
+    const meeting = page.getByLabel('meeting', { exact: true })
+    expect(await page.getByLabel('Time zone of meeting').inputValue()).toBe('-05:00')
+    expect(await jsonOf(page)).toEqual(exact)
+    await meeting.fill('2026-07-01T10:00')
+    await button(page, 'Add item to items').click()
+    expect(await focusedName(page)).toContain('article')
+    await page.keyboard.type('tea')
+    const changed = { ...exact, meeting: '2026-07-01T10:00:00-05:00' }
+    expect(await jsonOf(page)).toEqual({ ...changed, items: [{ article: 'tea' }] })
+    await button(page, 'Remove items 1').click()
+    expect(await focusedName(page)).toBe('Add item to items')
+    await fillJson(page, { ...VALID, departure: undefined })
+    await page.getByLabel('Day of departure').focus()
+    await page.keyboard.type('01')
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('Complete it, or clear it.').first().waitFor()
+    expect(await result(page).count()).toBe(0)
+  })
+
+  it('has one value as a form and as JSON, whose mistakes are named with their lines', async () => {
     const page = await openTry('wait')
     await page.getByLabel('seconds').fill('0')
-    await page.getByRole('button', { name: 'JSON', exact: true }).click()
-    const editor = page.getByRole('textbox', { name: 'Input as JSON' })
-    expect(JSON.parse(await editor.inputValue())).toEqual({ seconds: 0 })
-    await editor.fill('{"seconds": 0, "note": 123456789012345678901234567890}')
-    await page.getByRole('button', { name: 'Form', exact: true }).click()
-    await page.getByRole('button', { name: 'JSON', exact: true }).click()
-    expect(await editor.inputValue()).toContain('123456789012345678901234567890')
-  })
-
-  it('reports JSON that is none at its line, and values that do not match the schema', async () => {
-    const page = await openTry('wait')
-    await page.getByRole('button', { name: 'JSON', exact: true }).click()
-    const editor = page.getByRole('textbox', { name: 'Input as JSON' })
-    await editor.fill('{\n  "seconds": 1,\n}')
+    await button(page, 'JSON').click()
+    expect(JSON.parse(await editor(page).inputValue())).toEqual({ seconds: 0 })
+    await editor(page).fill('{"seconds": 0, "note": 123456789012345678901234567890}')
+    await button(page, 'Form').click()
+    await page.getByText('is not in the schema').waitFor()
+    await button(page, 'JSON').click()
+    expect(await editor(page).inputValue()).toContain('123456789012345678901234567890')
+    await editor(page).fill('{\n  "seconds": 1,\n}')
     await page.getByText('Remove the comma before the closing brace.').first().waitFor()
-    await editor.fill('{\n  "seconds": [true]\n}')
+    await editor(page).fill('{\n  "seconds": [true]\n}')
     await page
       .getByText(/line 2/i)
       .first()
       .waitFor()
-    await editor.fill('{"seconds": 0}')
-    await page.keyboard.press('Control+Enter')
-    await result(page).getByText('Success', { exact: true }).waitFor()
   })
 
-  it('names what is required and missing', async () => {
-    const page = await openTry('order-support')
-    await runButton(page).click()
-    await page.locator('[aria-invalid="true"]').first().waitFor()
-    const focused = 'document.activeElement.getAttribute("aria-invalid")'
-    await expect.poll(() => page.evaluate(focused)).toBe('true')
+  it('shows what the service rejects at its field', async () => {
+    const page = await openTry()
+    const message = '/destination is not known to us.'
+    await page.route('**/executions?*', (route) =>
+      route.fulfill({
+        ...{ status: 422, contentType: 'application/problem+json' },
+        json: { title: 'Refused', status: 422, detail: message, errors: [{ path: '/destination', message }] },
+      }),
+    )
+    await fillJson(page, VALID)
+    await button(page, 'Run').click()
+    await expect.poll(() => destination(page).getAttribute('aria-invalid')).toBe('true')
+    await page.getByText('Is not known to us.').first().waitFor()
   })
 
-  it('shows steps while the agent runs', async () => {
+  it('sends files, and shows their type and size in place of base64', async () => {
+    const page = await openTry('measure-files')
+    const scan = page.getByLabel('scan', { exact: true })
+    await scan.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from('no document') })
+    await page.getByText('a.png is not one of application/pdf.').waitFor()
+    const buffer = Buffer.from(pdfOf(40_000), 'base64')
+    await scan.setInputFiles({ name: 'may.pdf', mimeType: 'application/pdf', buffer })
+    await page.getByText('application/pdf, 40.0 kB').waitFor()
+    await button(page, 'Run').click()
+    await result(page).getByText('40000').first().waitFor()
+    expect((await page.content()).includes('JVBERi0')).toBe(false)
+  })
+})
+
+describe('what is typed', () => {
+  const restored = (page: Page) => page.getByText('What you typed here before is restored.').waitFor()
+
+  it('is there after Back and a reload, until it is reset', async () => {
+    const page = await openTry()
+    await destination(page).fill('Bergen')
+    await page.goto(`${demo.url}/console#/agents`)
+    await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor()
+    await page.goBack()
+    await restored(page)
+    await page.reload()
+    await restored(page)
+    expect(await destination(page).inputValue()).toBe('Bergen')
+    await button(page, 'Reset').click()
+    expect(await destination(page).inputValue()).toBe('')
+    await button(page, 'Undo').click()
+    expect(await destination(page).inputValue()).toBe('Bergen')
+    await button(page, 'Reset').click()
+    expect(await page.evaluate('Object.values(sessionStorage).join().includes("Bergen")')).toBe(false)
+  })
+
+  it('is saved under a name, loaded, renamed and deleted', async () => {
+    const page = await openTry()
+    await fillJson(page, VALID)
+    await page.getByText('Saved inputs').click()
+    await page.getByRole('textbox', { name: /^Name/ }).fill('To <b>Oslo</b>')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Load To <b>Oslo</b>' }).waitFor()
+    await page.reload()
+    await button(page, 'Reset').click()
+    await page.getByText('Saved inputs (1)').click()
+    await page.getByRole('button', { name: 'Load To' }).click()
+    expect(await jsonOf(page)).toEqual(VALID)
+    await page.getByRole('button', { name: 'Rename To' }).click()
+    await page.keyboard.type('North')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Delete North' }).click()
+    await button(page, 'Delete saved input').click()
+    await page.getByText('None yet.').waitFor()
+    expect(await page.evaluate('localStorage.length')).toBe(0)
+  })
+})
+
+describe('a run of the form', () => {
+  it('shows its steps, sends options, and can be cancelled', async () => {
     const page = await openTry('import-contacts')
     await page.getByLabel('count').fill('40')
-    await page.getByLabel('pauseMs').fill('700')
-    await runButton(page).click()
-    await result(page)
-      .getByText(/batch 1/)
-      .first()
-      .waitFor()
-    await result(page).getByText('In progress', { exact: true }).waitFor()
-    await result(page).getByText('Success', { exact: true }).waitFor()
-    await result(page)
-      .getByText(/batch 4/)
-      .first()
-      .waitFor()
-  })
-
-  it('cancels a run', async () => {
-    const page = await openTry('wait')
-    await page.getByLabel('seconds').fill('300')
-    await runButton(page).click()
-    await page.getByRole('button', { name: 'Cancel run' }).click()
-    await result(page).getByText('Cancelled').first().waitFor()
-    expect((await newest())[0]).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' } })
-  })
-
-  it('shows why a run failed', async () => {
-    const page = await openTry('import-contacts')
-    await page.getByLabel('count').fill('4')
-    await page.getByLabel('fail').selectOption('true')
-    await runButton(page).click()
-    await result(page).getByText('AgentFailed').first().waitFor()
-    await result(page).getByText('The address book is locked by another import.').first().waitFor()
-  })
-
-  it('sends the options', async () => {
-    const page = await openTry('wait')
-    await page.getByLabel('seconds').fill('0')
+    await page.getByLabel('pauseMs').fill('60000')
     await page.getByText('Options').click()
     await page.getByLabel('Tenant').fill('acme & sons')
-    await page.getByLabel('Cache').selectOption('true')
-    await runButton(page).click()
-    await result(page).getByText('Success', { exact: true }).waitFor()
-    expect((await newest())[0]).toMatchObject({ tenantId: 'acme & sons', cached: false })
-    await runButton(page).click()
-    await expect.poll(async () => (await newest())[0].cached).toBe(true)
+    await button(page, 'Run').click()
+    await result(page).getByText('In progress', { exact: true }).waitFor()
+    await button(page, 'Cancel run').click()
+    await result(page).getByText('Cancelled').first().waitFor()
+    expect(await newest()).toMatchObject({ tenantId: 'acme & sons', error: { code: 'Cancelled' } })
   })
 
-  it('begins with the input of another run', async () => {
-    const id = await demo.run('wait', { seconds: 0.25 })
-    const page = await openTry('wait', `?from=${id}`)
-    expect(await page.getByLabel('seconds').inputValue()).toBe('0.25')
+  it('shows why it failed', async () => {
+    const page = await openTry()
+    await fillJson(page, { ...VALID, destination: 'Nowhere' })
+    await button(page, 'Run').click()
+    await result(page).getByText('There is no way to get there.').first().waitFor()
+    expect(await result(page).getByRole('status').allTextContents()).toEqual([
+      expect.stringMatching(/^The run failed.*: AgentFailed\.$/),
+    ])
   })
 
-  it('shows the request as code, without the token', async () => {
-    const page = await openTry('wait')
-    await page.getByLabel('seconds').fill('0.5')
+  it('becomes a test case that `npm run agents -- test` reads, and code without the token', async () => {
+    const id = await demo.run('book-travel', VALID)
+    const page = await openTry('book-travel', `?from=${id}`)
+    expect(await destination(page).inputValue()).toBe('Oslo')
     const samples = page.getByRole('region', { name: 'Request as code' })
-    for (const [language, text] of Object.entries({ curl: 'curl', TypeScript: 'await', Python: 'import' })) {
+    for (const language of ['curl', 'TypeScript', 'Python']) {
       await samples.getByRole('button', { name: language, exact: true }).click()
       const sample = (await samples.locator('pre').textContent()) ?? ''
-      expect(sample).toContain(text)
-      expect(sample).toContain('0.5')
+      expect(sample).toContain('Oslo')
       expect(sample).not.toContain(demo.token)
     }
+    await button(page, 'Run').click()
+    await button(page, 'As test case…').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name of the case').fill('goes to Oslo: always')
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await button(page, 'Copy the test case').click()
+    await dialog.getByText('Copied').waitFor()
+    const yaml = String(await page.evaluate('navigator.clipboard.readText()'))
+    const expected = {
+      name: 'goes to Oslo: always',
+      input: VALID,
+      expect: { equals: { summary: 'Oslo # 1' } },
+    }
+    expect(parseCases(yaml, 'cases.yaml')).toEqual({ problems: [], cases: [expected] })
   })
 })

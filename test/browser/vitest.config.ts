@@ -3,13 +3,13 @@ import { reportersWith } from '../ci/results.ts'
 
 /**
  * For the tests in a browser: `npm run test:browser` has one flow per page, and the mode `nightly` runs
- * `test/nightly/browser`.
+ * `test/nightly/browser`. All files share the browser and the service of global-setup.ts.
  */
 export default defineConfig(({ mode }) => ({
   test: {
     reporters: reportersWith('default'),
     include: [mode === 'nightly' ? 'test/nightly/browser/**/*.test.ts' : 'test/browser/**/*.test.ts'],
-    globalSetup: 'test/support/service/global-setup.ts',
+    globalSetup: 'test/browser/global-setup.ts',
     env: { POWERTOOLS_LOG_LEVEL: 'WARN' },
     // A browser uses both processors of a small machine, and some tests measure it.
     fileParallelism: false,

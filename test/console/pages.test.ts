@@ -1,21 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { matchPath } from '../../console/state/location.ts'
+import { addressOf, PAGES, STUB_IDS } from '../browser/support/pages.ts'
 
-const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
-const patterns = [...read('console/app/routes.tsx').matchAll(/ route\('([^']+)'/g)].map(
-  ([, pattern = '']) => pattern,
-)
+const routes = readFileSync(new URL('../../console/app/routes.tsx', import.meta.url), 'utf8')
 
-describe('every page', () => {
-  it.each(['accessibility', 'hostile-values', 'idle', 'outages'])(
-    'is opened by test/browser/%s.test.ts',
-    (name) => {
-      const addresses = [...read(`test/browser/${name}.test.ts`).matchAll(/['"`]#(\/[^'"`?]*)/g)].map(
-        ([, path = '']) => path,
-      )
-      expect(patterns.length).toBeGreaterThan(0)
-      expect(patterns.filter((pattern) => !addresses.some((path) => matchPath(pattern, path)))).toEqual([])
-    },
-  )
+/** Its rows are opened with accessibility, hostile values, outages, widths and themes, the keyboard and an idle clock. */
+it('every route has a page in the table of the browser tests', () => {
+  const patterns = [...routes.matchAll(/ route\('([^']+)'/g)].map(([, pattern = '']) => pattern)
+  const paths = PAGES.map(([, hash]) => addressOf(hash, STUB_IDS).replace(/^#|\?.*$/g, ''))
+  expect(patterns.length).toBeGreaterThan(0)
+  expect(patterns.filter((pattern) => !paths.some((path) => matchPath(pattern, path)))).toEqual([])
 })

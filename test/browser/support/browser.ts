@@ -1,15 +1,16 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { launch, type PageOptions, toContextOptions } from './launch.ts'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
+import { type PageOptions, toContextOptions } from './launch.ts'
+import { settle } from './page.ts'
 
 /** Beyond what a page takes on a loaded machine. */
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 40_000
 
 /** What a page of the console never does. */
 type Misconduct = { kind: 'dialog' | 'error' | 'foreign request' | 'policy violation'; text: string }
 
 /**
- * For a test file: a browser, and pages that are closed after each test. A page that misbehaves fails its test.
+ * Connects a test file to the browser. Its pages are closed after each test. A page that misbehaves fails its test.
  * @param others origins to which the pages may send requests beside their own
  */
 export function useBrowser(others: () => string[] = () => []) {
@@ -18,7 +19,7 @@ export function useBrowser(others: () => string[] = () => []) {
   const misconduct: Misconduct[] = []
 
   beforeAll(async () => {
-    browser = await launch()
+    browser = await chromium.connect(inject('browser'))
   })
   afterAll(() => browser?.close())
   afterEach(async () => {
@@ -26,18 +27,38 @@ export function useBrowser(others: () => string[] = () => []) {
     expect(misconduct.splice(0)).toEqual([])
   })
 
+  async function open(url: string, options: PageOptions = {}): Promise<Page> {
+    const context = await browser.newContext(toContextOptions(options))
+    context.setDefaultTimeout(TIMEOUT_MS)
+    const page = await context.newPage()
+    pages.push(page)
+    const origins = [new URL(url).origin, ...others()]
+    watch(page, origins, (kind, text) => void misconduct.push({ kind, text }))
+    await page.goto(url)
+    return page
+  }
+
   return {
-    async open(url: string, options: PageOptions = {}): Promise<Page> {
-      const context = await browser.newContext(toContextOptions(options))
-      context.setDefaultTimeout(TIMEOUT_MS)
-      const page = await context.newPage()
-      pages.push(page)
-      const origins = [new URL(url).origin, ...others()]
-      watch(page, origins, (kind, text) => void misconduct.push({ kind, text }))
-      await page.goto(url)
+    open,
+    /** Signs in, loads a page of the console, and waits until it has its data. */
+    async openPage(
+      { url, token = 'x' }: { url: string; token?: string },
+      hash = '#/',
+      options?: PageOptions,
+    ) {
+      const page = await open(`${url}/console#token=${token}`, options)
+      await page.getByRole('button', { name: 'Sign out' }).waitFor()
+      await loadPage(page, url, hash)
       return page
     },
   }
+}
+
+/** Loads the document again: not only the fragment changes. */
+export async function loadPage(page: Page, url: string, hash: string): Promise<void> {
+  await page.goto('about:blank')
+  await page.goto(`${url}/console${hash}`)
+  await settle(page)
 }
 
 function watch(

@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, type BrowserServer, chromium } from 'playwright-core'
 import { findChromium } from './find-chromium.ts'
 
 export type PageOptions = {
@@ -13,18 +13,16 @@ export type PageOptions = {
   hasNoScript?: boolean
 }
 
-/** In which every page is checked: the name and the options of each. */
-export const WINDOWS = [
-  ['in a wide window', { size: { width: 1400, height: 900 } }],
-  ['on a phone', { isPhone: true }],
-] as const
-
 const DESKTOP = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
 
 /** Without the sandbox, which containers and the root user do not have; the pages are our own. */
-export const launch = (): Promise<Browser> =>
-  chromium.launch({ executablePath: findChromium() ?? 'chromium', args: ['--no-sandbox'] })
+const options = () => ({ executablePath: findChromium() ?? 'chromium', args: ['--no-sandbox'] })
+
+export const launch = (): Promise<Browser> => chromium.launch(options())
+
+/** A browser for several processes. */
+export const launchServer = (): Promise<BrowserServer> => chromium.launchServer(options())
 
 export function toContextOptions({
   theme,

@@ -4,7 +4,11 @@ const MAX_TABS = 60
 
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 
-export const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+export const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name, exact: true })
+
+export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
+
+export const region = (page: Page, name: string | RegExp) => page.getByRole('region', { name, exact: true })
 
 /** Has finished loading. A run in progress always has a request open. */
 export async function settle(page: Page): Promise<void> {

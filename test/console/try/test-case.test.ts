@@ -30,11 +30,13 @@ function readCase(params: Partial<Parameters<typeof toTestCase>[0]>) {
   return cases[0]
 }
 
-const TEXTS = [
-  '',
-  ' ',
-  ' leading',
-  'trailing ',
+/** What YAML reads as something else than a text, unless it is quoted. */
+const SPECIAL = [
+  'a # b§# comment§a: b§- item§--- a§%YAML 1.1§? key§{a: b}§[1, 2]§&anchor§*alias§!!str tag§| block§> folded§@at',
+  '`tick§it\'s§"quoted"§back\\slash§42§-0§1e3§0x1F§0o17§1_000§12:30:45§2026-01-31§true§False§yes§No§on§null§~',
+  '.nan§.inf§<<§=§ §§ leading§trailing §\u00a0nbsp\u00a0§\u202eevil§😀 emoji 👩‍👩‍👧§\ud800 lone§\ufffe\uffff§\ufeffbom',
+].flatMap((texts) => texts.split('§'))
+const LINES = [
   'two\nlines',
   'two\nlines\n',
   'three\n\n\nlines\n\n',
@@ -42,60 +44,16 @@ const TEXTS = [
   'a\n  indented',
   'a\n\ttab',
   'a\r\nb',
-  'a # b',
-  '# comment\nb',
-  'a: b',
-  'key: value\nother: value',
-  '- item',
-  '---\n...',
-  '--- a',
-  '%YAML 1.1',
-  '? key',
-  '{a: b}',
-  '[1, 2]',
-  '&anchor',
-  '*alias',
-  '!!str tag',
-  '| block',
-  '> folded',
-  '@at',
-  '`tick',
-  "it's",
-  '"quoted"',
-  'back\\slash',
-  '42',
-  '-0',
-  '1e3',
-  '0x1F',
-  '0o17',
-  '1_000',
-  '12:30:45',
-  '2026-01-31',
-  'true',
-  'False',
-  'yes',
-  'No',
-  'on',
-  'null',
-  'Null',
-  '~',
-  '.nan',
-  '.inf',
-  '<<',
-  '=',
+]
+const CONTROLS = [
   'a\u2028b\u2029c',
   'a\u0085b',
-  '\ufeffbom',
   '\u0000\u0007\u001b\u007f',
-  '\u00a0nbsp\u00a0',
-  '\u202eevil',
-  '😀 emoji 👩‍👩‍👧',
-  '😀\n👩‍👩‍👧',
-  '\ud800 lone',
   '\udfff\n\ud800',
-  '\ufffe\uffff',
-  'x'.repeat(3_000),
+  '---\n...',
+  'k: v\nl: w',
 ]
+const TEXTS = [...SPECIAL, ...LINES, ...CONTROLS, 'x'.repeat(3_000)]
 
 describe('toTestCase', () => {
   it.each(TEXTS)('keeps %j as a value, in a list, as a name and as output', (text) => {

@@ -1,14 +1,13 @@
 import { createServer } from 'node:http'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findDynoxide } from '../../local/emulators/start-emulators.ts'
-import { closeServer, listen, urlOf } from '../../local/gateway/gateway.ts'
-import { listeningSockets } from '../support/processes/listening-sockets.ts'
-import { createLocalClient, waitForExecution } from '../support/service/client.ts'
-import { startDynamoDB } from '../support/service/port-emulators.ts'
-import type { Service } from '../support/service/start-service.ts'
-import { temporaryServices } from '../support/service/temporary-services.ts'
-import { launch } from './support/launch.ts'
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { findDynoxide } from '../../../local/emulators/start-emulators.ts'
+import { closeServer, listen, urlOf } from '../../../local/gateway/gateway.ts'
+import { listeningSockets } from '../../support/processes/listening-sockets.ts'
+import { createLocalClient, waitForExecution } from '../../support/service/client.ts'
+import { startDynamoDB } from '../../support/service/port-emulators.ts'
+import type { Service } from '../../support/service/start-service.ts'
+import { temporaryServices } from '../../support/service/temporary-services.ts'
 
 const services = temporaryServices()
 const folder = services.newFolder()
@@ -20,7 +19,7 @@ let browser: Browser
 beforeAll(async () => {
   service = await services.start(folder)
   await listen(pageServer, '127.0.0.1', 0)
-  browser = await launch()
+  browser = await chromium.connect(inject('browser'))
 })
 afterAll(async () => {
   await browser?.close()

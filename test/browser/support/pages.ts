@@ -1,0 +1,74 @@
+import type { Locator, Page } from 'playwright-core'
+import { TRIAL_ID } from '../../support/a-trial.ts'
+import { AGENT_ID, idOf, VERSION_ID } from '../stub/records.ts'
+import { aBatch } from '../stub/work.ts'
+
+/** What the addresses of pages name. `scheduled` is an agent with the schedule `nightly`. */
+export type Ids = Record<
+  'agent' | 'scheduled' | 'version' | 'run' | 'other' | 'batch' | 'trial' | 'webhook',
+  string
+>
+
+/** Of stubs. */
+export const STUB_IDS: Ids = {
+  ...{
+    agent: AGENT_ID,
+    scheduled: AGENT_ID,
+    version: VERSION_ID,
+    run: idOf(1_000_000),
+    other: idOf(999_999),
+  },
+  ...{ batch: aBatch(1).id, trial: TRIAL_ID, webhook: 'x' },
+}
+
+/** `content` is what the page shows of the plain answers of a stub. */
+export type PageRow = [name: string, hash: string, content: (page: Page) => Locator]
+
+/** Puts IDs in place of their names in braces. */
+export const addressOf = (hash: string, ids: Ids): string =>
+  hash.replace(/\{(\w+)\}/g, (_, name: keyof Ids) => ids[name])
+
+const title = (name: string) => (page: Page) => page.getByRole('heading', { name, exact: true })
+const text = (value: string | RegExp) => (page: Page) =>
+  page.locator('main').getByText(value, { exact: true })
+const role =
+  (kind: 'link' | 'button' | 'table' | 'treeitem' | 'rowheader', name: string | RegExp) => (page: Page) =>
+    page.locator('main').getByRole(kind, { name, exact: true })
+
+/** Every page of the console: test/console/pages.test.ts names the routes that have none here. */
+export const PAGES: PageRow[] = [
+  ['overview', '#/', title('Runs over time')],
+  ['agents', '#/agents', role('link', 'Triage ticket')],
+  ['agent', '#/agents/{agent}', title('Triage ticket')],
+  [
+    'comparison of versions',
+    '#/agents/{agent}/compare?before=1&after=2',
+    text('The versions do not differ.'),
+  ],
+  ['version', '#/agents/{agent}/versions/{version}', title('Instructions')],
+  [
+    'version beside the current one',
+    '#/agents/{agent}/versions/{version}/try',
+    text(/^This version has become/),
+  ],
+  ['try it', '#/agents/{agent}/try', title('Input')],
+  ['try it again', '#/agents/{agent}/try?from={run}', title('Input')],
+  ['runs', '#/runs', text(/^1 run/)],
+  ['run', '#/runs/{run}', role('treeitem', /^1\. Model/)],
+  ['approvals', '#/approvals', title('Refund 1?')],
+  ['batches', '#/batches', text('1 batch')],
+  ['batch', '#/batches/{batch}', text(/^10 of 10 ended/)],
+  ['schedules', '#/schedules?agent={scheduled}', role('link', 'nightly')],
+  ['schedule', '#/agents/{scheduled}/schedules/nightly', role('table', 'Next runs')],
+  ['comparison of runs', '#/compare?a={run}&b={other}', text('The results are the same.')],
+  ['webhooks', '#/webhooks', role('link', /shop\.example/)],
+  ['webhook', '#/webhooks/{webhook}', role('link', 'Run succeeded')],
+  ['trials', '#/trials', text('1 of 1')],
+  ['trial', '#/trials/{trial}', title('Gate')],
+  ['start of a trial', '#/trials/new?agent={agent}', role('button', 'Start trial')],
+  ['tokens', '#/tokens?show=all', role('rowheader', 'token 1')],
+  ['rollouts', '#/rollouts', text(/^No agent has a rollout\./)],
+  ['tenants', '#/tenants', role('link', 'acme')],
+  ['tenant', '#/tenants/acme', title('Runs over time')],
+  ['audit log', '#/audit', role('link', 'Set limits')],
+]
