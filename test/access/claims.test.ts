@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ClaimMapping, MAX_MAPPING_LENGTH, mapClaims, parseMapping } from '../../lib/access/claims.ts'
-import { toProvider } from '../../lib/access/protected-resource.ts'
 import { MAX_TOKEN_AGENTS, SCOPES } from '../../lib/core/access.ts'
 import { Forbidden } from '../../lib/core/errors.ts'
 import { propertyRuns } from '../support/data/property-runs.ts'
@@ -49,10 +48,6 @@ describe('mapClaims', () => {
   it.each([
     [{}, 'The token has no claim "groups", which gives its organization.'],
     [
-      { groups: [] },
-      'The claim "groups" gives the token no organization: none of its values is mapped to one.',
-    ],
-    [
       { groups: 'hidden' },
       /^The claim "groups" gives the token no organization: none of its values is mapped/,
     ],
@@ -66,13 +61,9 @@ describe('mapClaims', () => {
       { groups: 7 },
       /^The claim "groups", which gives its organization, is neither a text nor a list of texts\.$/,
     ],
-    [{ groups: null }, /neither a text/],
-    [{ groups: { acme: true } }, /neither a text/],
     [{ groups: ['acme', 7] }, /neither a text/],
-    [{ groups: [['acme']] }, /neither a text/],
     [{ groups: 'constructor' }, /no organization/],
     [{ groups: '__proto__' }, /no organization/],
-    [{ groups: 'ACME' }, /no organization/],
   ])('refuses %j without showing a value', (claims, message) => {
     expect(refused(organization, claims)).toMatch(message)
     expect(refused(organization, claims)).not.toMatch(/hidden|acme|globex/i)
@@ -125,23 +116,6 @@ describe('mapClaims', () => {
     const scope = 'openid run  read admin run'
     const claims = Array.isArray(claim) ? { access: { scope } } : { [claim]: scope }
     expect(map({ scopes: { claim } }, claims)).toMatchObject({ scopes: ['run', 'read'] })
-  })
-
-  it.each<[string | string[], boolean]>([
-    ['scope', true],
-    [['scp'], true],
-    [['access', 'scope'], true],
-    ['access.scope', false],
-    [['scope', 'granted'], false],
-    ['scopes', false],
-  ])('reads words of the claims by which clients ask for scopes, and only of these: %j', (claim, isAsked) => {
-    const path = [claim].flat()
-    const claims = path.reduceRight<unknown>((value, name) => ({ [name]: value }), 'run read')
-    const provider = toProvider('https://login.example', JSON.stringify({ scopes: { claim } }))
-    expect(provider.grants('run')).toBe(isAsked)
-    if (isAsked)
-      expect(map({ scopes: { claim } }, claims as object)).toMatchObject({ scopes: ['run', 'read'] })
-    else expect(refused({ scopes: { claim } }, claims as object)).toMatch(/no scope/)
   })
 
   it('gives the scopes of all values, and nothing to a token without one', () => {
@@ -217,17 +191,6 @@ describe('the examples of docs/identity.md', () => {
     const access = mapClaims(parseMapping(mapping), JSON.parse(claims))
     expect(access).toEqual({ organizationId: ACME, agents: null, ...expected })
   })
-
-  it('include a valid one of all members', () => {
-    const [, example = ''] = /## Mapping[\s\S]*?```json\n([\s\S]*?)```/.exec(page) ?? []
-    const claims = { org_id: 'org_a1', scope: 'openid run', app: { teams: ['support', 'x'] } }
-    expect(mapClaims(parseMapping(example), claims)).toEqual({
-      organizationId: ACME,
-      tenantId: null,
-      scopes: ['run'],
-      agents: ['triage', 'redact-pii'],
-    })
-  })
 })
 
 describe('parseMapping', () => {
@@ -242,14 +205,8 @@ describe('parseMapping', () => {
       'organization.values must be an object with a member',
     ],
     [{ organization: { claim: 'org', values: {} }, scopes: ['run'] }, /^organization\.values must be/],
-    [
-      { organization: { claim: 'org', values: { a: 'b' } }, scopes: ['run'] },
-      'organization.values["a"] must be the UUID of an organization.',
-    ],
     [{ organization: ACME }, `scopes must be a list of ${SCOPES.join(', ')}, or an object`],
-    [{ organization: ACME, scopes: [] }, /^scopes must be a list of run/],
     [{ organization: ACME, scopes: ['admin'] }, /^scopes must be a list of run/],
-    [{ organization: ACME, scopes: ['run', 'run'] }, /^scopes must be a list of run/],
     [
       { organization: ACME, scopes: { claim: 'a', values: { b: [] } } },
       /^scopes\.values\["b"\] must be a list/,
@@ -259,9 +216,6 @@ describe('parseMapping', () => {
       { organization: ACME, scopes: { claim: [] } },
       'scopes.claim must be the name of a claim, or a list of 1 to 5',
     ],
-    [{ organization: ACME, scopes: { claim: ['a', ''] } }, /^scopes\.claim must be/],
-    [{ organization: ACME, scopes: { claim: 7 } }, /^scopes\.claim must be/],
-    [{ organization: ACME, scopes: { claim: 'abcdef'.split('') } }, /^scopes\.claim must be/],
     [{ organization: ACME, scopes: ['run'], tenant: 'acme' }, 'tenant must be an object such as'],
     [
       { organization: ACME, scopes: ['run'], tenant: { claim: 'a', optional: 'yes' } },
@@ -276,7 +230,6 @@ describe('parseMapping', () => {
       'agents must be a list of 1 to 50 slugs or IDs of agents',
     ],
     [{ organization: ACME, scopes: ['run'], agents: ['Not A Slug'] }, /^agents must be a list of 1 to 50/],
-    [{ organization: ACME, scopes: ['run'], agents: null }, /^agents must be a list of 1 to 50/],
     [
       { organization: ACME, scopes: ['run'], agents: { claim: 'a', values: { b: 'c' } } },
       /^agents\.values\["b"\]/,
@@ -289,10 +242,6 @@ describe('parseMapping', () => {
     [
       `{"organization": "${ACME}", "scopes": {"claim": "a", "values": {"x": ["manage"], "\\u0078": ["read"]}}}`,
       'scopes.values["x"] appears more than once.',
-    ],
-    [
-      `{"organization": "${ACME}", "scopes": {"claim": "a", "claim": "b"}}`,
-      'scopes.claim appears more than once.',
     ],
   ])('rejects %j', (given, message) => {
     const text = typeof given === 'string' ? given : JSON.stringify(given)

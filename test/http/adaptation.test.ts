@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { system } from '../../lib/system.ts'
 import { aModelAgent } from '../support/engine/model-agent.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { getExecutionId, waitForExecution } from '../support/service/client.ts'
+import { getExecutionId } from '../support/service/client.ts'
 
 /** Returns its input as text. */
 const CODE = 'export default (input) => ({ got: JSON.stringify(input) })'
@@ -75,19 +74,6 @@ describe('an input that does not match its schema', () => {
     expect([status, json.code]).toEqual([400, 'InvalidJson'])
   })
 
-  it.each([[[sent]], [JSON.stringify(sent)]])('is not taken from %j in strict mode', async (body) => {
-    const raw = JSON.stringify(body)
-    const { status, json } = await org.call('POST', `${RUN}?enforceInputSchema=true`, { raw })
-    expect([status, json.code]).toEqual([400, 'InvalidJson'])
-    expect(json.detail).toMatch(/^The body is an? (?:array|string)\. Send a JSON object\.$/)
-  })
-
-  it('is adapted in an asynchronous run', async () => {
-    const { json } = await org.call('POST', `${RUN}?execMode=async`, { body: sent })
-    expect(json.inputAdaptations).toHaveLength(3)
-    expect(JSON.parse((await waitForExecution(org.call, json.id)).output.got)).toEqual(effective)
-  })
-
   it('is rejected in strict mode with every violation', async () => {
     const countRuns = () => org.call('GET', `${RUN}?limit=100`).then(({ json: all }) => all.length)
     const before = await countRuns()
@@ -100,52 +86,10 @@ describe('an input that does not match its schema', () => {
     expect(await countRuns()).toBe(before)
   })
 
-  it('is not repeated in the record if the input was not adapted', async () => {
-    const response = await org.call('POST', RUN, { body: { artistName: 'Ella', limit: 3 } })
-    const path = `/v1/agent_executions/${getExecutionId(response)}?adaptedInput=true`
-    expect((await org.call('GET', path)).json).not.toHaveProperty('adaptedInput')
-  })
-
   it('may lack a field, and gets the default of a field that has one', async () => {
     const response = await org.call('POST', RUN, { body: {} })
     expect(JSON.parse(response.json.got)).toEqual({ limit: 5 })
     const strict = await org.call('POST', `${RUN}?enforceInputSchema=true`, { body: { artistName: 'Ella' } })
     expect(JSON.parse(strict.json.got)).toEqual({ artistName: 'Ella', limit: 5 })
-  })
-
-  it('shares the cached result of the adapted input', async () => {
-    const artist = system.newId()
-    const first = await org.call('POST', `${RUN}?useCache=true`, { body: { artistName: artist, limit: 3 } })
-    const second = await org.call('POST', `${RUN}?useCache=true`, {
-      body: { 'Artist Name': artist, limit: '3' },
-    })
-    expect(second.headers.get('x-cached-document-execution-id')).toBe(getExecutionId(first))
-    expect((await org.getExecution(getExecutionId(second))).input).toEqual({
-      'Artist Name': artist,
-      limit: '3',
-    })
-  })
-})
-
-describe('a pattern that takes a backtracking engine exponential time', () => {
-  it('is checked at once, in strict mode and in outputs', async () => {
-    const field = { type: 'string', pattern: '^(a+)+$' }
-    await aModelAgent(
-      {
-        organizationId: org.id,
-        slug: 'pattern',
-        code: true,
-        inputSchema: { type: 'object', properties: { text: field } },
-        outputSchema: { type: 'object', properties: { text: field } },
-      },
-      { code: 'export default (input) => input' },
-    )
-    const body = { text: `${'a'.repeat(1_000_000)}!` }
-    const startedAt = performance.now()
-    const input = await org.call('POST', '/v1/agents/pattern/executions?enforceInputSchema=true', { body })
-    expect(input.json.errors).toEqual([{ path: '/text', message: '/text must match the pattern ^(a+)+$.' }])
-    const output = await org.call('POST', '/v1/agents/pattern/executions', { body })
-    expect(output.json.error).toMatchObject({ code: 'OutputSchemaMismatch' })
-    expect(performance.now() - startedAt).toBeLessThan(10_000)
   })
 })

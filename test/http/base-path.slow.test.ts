@@ -77,7 +77,7 @@ function createEvent(name: OperationName, { basePath, suffix = '', query = {}, b
 const call = (name: OperationName, options: Call) =>
   handlers[name](createEvent(name, options), {}) as Promise<APIGatewayProxyResult>
 
-describe.each(['', '/live', '/v1', '/agents/v1', '/agents/v1/eu'])('the base path "%s"', (basePath) => {
+describe.each(['', '/live', '/v1'])('the base path "%s"', (basePath) => {
   it.each(['', '/'])(
     'precedes the Location of an execution of the agent "v1" (path + "%s")',
     async (suffix) => {
@@ -116,19 +116,5 @@ describe.each(['', '/live', '/v1', '/agents/v1', '/agents/v1/eu'])('the base pat
     expect(JSON.parse(body).resource).toBe('https://public.example.com/x/v1/mcp')
     vi.stubEnv('PUBLIC_URL', undefined)
     vi.stubEnv('OIDC_ISSUER', undefined)
-  })
-
-  it.each([
-    ['/', ''],
-    ['/console', '/'],
-  ])('precedes the console, to which %s%s redirects', async (resource, suffix) => {
-    const { statusCode, headers } = await call('serve-console', { basePath, resource, suffix })
-    expect([statusCode, headers?.Location]).toEqual([302, `${basePath}/console`])
-  })
-
-  it('is not in the page of the console', async () => {
-    const { statusCode, body } = await call('serve-console', { basePath })
-    expect(statusCode).toBe(200)
-    expect(body).toMatch(/src="console\/main-\w+\.js"/)
   })
 })

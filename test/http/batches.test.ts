@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { system } from '../../lib/system.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { waitUntil } from '../support/processes/wait-until.ts'
 import { type ApiClient, type ApiResponse, getNextLink } from '../support/service/client.ts'
@@ -106,21 +105,6 @@ describe('a batch', () => {
     expect(listed.json[0]).toMatchObject({ batchId: batch.id })
   })
 
-  it('has the results of a page where the one before ended', async () => {
-    const { id } = await started('echo', texts(5))
-    await ended(id)
-    const pages = []
-    for (let path: string | undefined = `/v1/batches/${id}/results?limit=2`; path; ) {
-      const page: ApiResponse = await own.call('GET', path)
-      expect(page.headers.get('content-type')).toBe('application/x-ndjson')
-      pages.push(parseLines(page).map(({ output }) => output.text))
-      path = getNextLink(page)
-    }
-    expect(pages).toEqual([['text 0', 'text 1'], ['text 2', 'text 3'], ['text 4']])
-    const beyond = await own.call('GET', `/v1/batches/${id}/results?cursor=unknown`)
-    expect([beyond.status, beyond.json.code]).toEqual([400, 'InvalidQueryParameter'])
-  })
-
   it('is cancelled: open lines end, and lines that have not started have no execution', async () => {
     const lines = Array.from({ length: 6 }, (_, index) => line(`${index}`, { signal: 'go' }))
     const { id } = await started('waits', lines, { query: 'maxConcurrency=2' })
@@ -182,18 +166,6 @@ describe('a batch', () => {
     ])
   })
 
-  it('is deleted with its executions', async () => {
-    const { id } = await started('echo', texts(3))
-    await ended(id)
-    const [{ executionId }] = await results(id)
-    expect((await own.call('DELETE', `/v1/batches/${id}`)).status).toBe(204)
-    for (const path of ['', '/results', '/executions'])
-      expect((await own.call('GET', `/v1/batches/${id}${path}`)).json.code).toBe('BatchNotFound')
-    expect((await own.call('DELETE', `/v1/batches/${id}`)).json.code).toBe('BatchNotFound')
-    const isGone = async () => (await own.call('GET', `/v1/agent_executions/${executionId}`)).status === 404
-    await waitUntil(isGone, { what: 'the deletion of the executions', limitMs: 10_000 })
-  })
-
   it('tells how it goes on until it has ended', async () => {
     const { id } = await started('echo', texts(3))
     const url = `${inject('service')}/v1/batches/${id}`
@@ -228,66 +200,12 @@ describe('POST …/batches', () => {
     expect(await count()).toBe(before)
   })
 
-  it('enforces the input schema on request', async () => {
-    const lines = [line('a', { text: 'x' }), line('b', { text: 1 }), line('c', { other: 1 })]
-    const refused = await start('echo', lines, { query: 'enforceInputSchema=true' })
-    expect([refused.status, refused.json.errors]).toEqual([
-      422,
-      [
-        { line: 2, path: '/input/text', message: expect.stringContaining('Line 2: /input/text ') },
-        { line: 3, path: expect.any(String), message: expect.stringContaining('Line 3: /input/') },
-      ],
-    ])
-  })
-
   it.each([
-    ['execMode=async', 'execMode is not accepted: the lines of a batch are always executed asynchronously.'],
-    ['maxConcurrency=501', 'maxConcurrency must be an integer from 1 to 500.'],
     ['maxCostUsd=1', 'The agent echo is a code agent; it does not accept maxCostUsd.'],
     ['maxBatchCostUsd=1', 'The agent echo is a code agent; it does not accept maxBatchCostUsd.'],
-    ['webhookUrl=https://receiver.example', 'webhookUrl is turned off'],
-    ['model=bedrock/x', 'The agent echo is a code agent; it does not accept a model.'],
   ])('refuses %s', async (query, detail) => {
     const { status, json } = await start('echo', texts(1), { query })
     expect([status, json.detail]).toEqual([400, expect.stringContaining(detail)])
-  })
-
-  it('only checks on request', async () => {
-    const before = await count()
-    const headers = { 'Idempotency-Key': 'check' }
-    const checked = await start('echo', texts(3), { query: 'validateOnly=true', headers })
-    expect([checked.status, checked.json]).toEqual([200, { lines: 3, valid: true }])
-    expect(await count()).toBe(before)
-    await started('echo', texts(2), { headers })
-  })
-
-  it('starts one batch for an idempotency key', async () => {
-    const headers = { 'Idempotency-Key': system.newId() }
-    const both = await Promise.all([1, 2].map(() => started('echo', texts(2), { headers })))
-    expect(both[0].id).toBe(both[1].id)
-    for (const [lines, query] of [
-      [texts(3), ''],
-      [texts(2), 'maxConcurrency=1'],
-    ] as const) {
-      const { status, json } = await start('echo', lines, { headers, query })
-      expect([status, json.code]).toEqual([422, 'IdempotencyKeyReused'])
-    }
-    await ended(both[0].id)
-    expect((await started('echo', texts(2), { headers })).status).toBe('ENDED')
-  })
-
-  it('starts another batch with the idempotency key of one that was deleted', async () => {
-    const headers = { 'Idempotency-Key': system.newId() }
-    const first = await started('echo', texts(2), { headers })
-    await ended(first.id)
-    const [{ executionId }] = await results(first.id)
-    await own.call('DELETE', `/v1/batches/${first.id}`)
-    const isGone = async () => (await own.call('GET', `/v1/agent_executions/${executionId}`)).status === 404
-    await waitUntil(isGone, { what: 'the deletion of the executions', limitMs: 10_000 })
-    // 503 until all is deleted.
-    const isStarted = async () => (await start('echo', texts(2), { headers })).status === 202
-    await waitUntil(isStarted, { what: 'another batch', limitMs: 20_000 })
-    expect((await started('echo', texts(2), { headers })).id).not.toBe(first.id)
   })
 
   it('refuses what is too much', async () => {
@@ -301,27 +219,5 @@ describe('POST …/batches', () => {
     expect([escaped.status, escaped.json.detail]).toEqual([413, expect.stringContaining('Split a batch')])
     const none = await start('echo', [])
     expect([none.status, none.json.detail]).toEqual([422, expect.stringContaining('The batch has no lines.')])
-  })
-
-  it('needs the scope manage for a draft, and a version that accepts runs', async () => {
-    const draft = await own.publish('echo', { draft: true, title: 'Draft' })
-    const client = await own.withLimits({ scopes: ['run'] })
-    const query = `version=${draft.id}`
-    expect((await start('echo', texts(1), { query, client })).json.code).toBe('Forbidden')
-    await own.publish('counted')
-    await own.call('POST', '/v1/agents/counted/archive')
-    const headers = { 'Idempotency-Key': 'archived' }
-    for (const options of [{}, { headers }, { query: 'validateOnly=true', headers }])
-      expect((await start('counted', texts(1), options)).json.code).toBe('AgentArchived')
-  })
-
-  it('keeps the digits of numbers', async () => {
-    const raw = '{"customId":"a","input":{"text":12345678901234567890.10}}'
-    const { json } = await own.call('POST', '/v1/agents/echo/batches', { raw, headers: NDJSON })
-    await ended(json.id)
-    expect((await results(json.id))[0].output).toEqual({ text: '12345678901234567890.10' })
-    expect((await own.call('GET', `/v1/batches/${json.id}/executions`)).text).toContain(
-      '12345678901234567890.10',
-    )
   })
 })

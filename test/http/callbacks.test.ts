@@ -56,17 +56,6 @@ describe('a callback', () => {
     expect((await post(path, { body: 1, headers })).json.code).toBe('IdempotencyKeyReused')
   })
 
-  it('has the limits of a signal', async () => {
-    const { path } = await waiting()
-    const codeOf = async (options: RequestOptions) => (await post(path, options)).json.code
-    const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
-    expect(await codeOf({ raw: 'id=1', headers: form })).toBe('UnsupportedMediaType')
-    expect(await codeOf({ raw: JSON.stringify('x'.repeat(256_000)) })).toBe('PayloadTooLarge')
-    expect(await codeOf({ body: { id: 1 } })).toBe('InputSchemaMismatch')
-    expect((await post(`${path}?a=1`, { body: {} })).status).toBe(400)
-    expect((await anyone('GET', path)).status).toBe(405)
-  })
-
   it('is shown nowhere', async () => {
     const { id, secret, mac, path } = await waiting()
     const texts = async () => {

@@ -46,13 +46,6 @@ describe('GET /console', () => {
     expect(text).not.toMatch(/<style|style=|<script>|https?:\/\/(?!www\.w3\.org)|\son\w+=/)
   })
 
-  it('refers to its files by relative URLs', async () => {
-    const { text } = await anonymous('GET', '/console')
-    const urls = [...text.matchAll(/(?:src|href)="(?!data:)([^"]*)"/g)].map(([, url]) => url)
-    expect(urls.length).toBeGreaterThan(1)
-    for (const url of urls) expect(url).toMatch(/^console\/[\w-]+\.(?:js|css)$/)
-  })
-
   it('responds with 304 if the client has the page', async () => {
     const { headers } = await anonymous('GET', '/console')
     const etag = headers.get('etag') ?? ''
@@ -72,19 +65,8 @@ describe('GET /console', () => {
 
 describe('the files of the console', () => {
   it.each([
-    ['js', 'text/javascript; charset=utf-8'],
-    ['css', 'text/css; charset=utf-8'],
-  ] as const)('can be kept by caches: %s', async (name, type) => {
-    const { status, headers } = await anonymous('GET', files[name])
-    expect([status, headers.get('content-type')]).toEqual([200, type])
-    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-  })
-
-  it.each([
     ['br, gzip', 'br', brotliDecompressSync],
     ['gzip, deflate, br;q=0', 'gzip', gunzipSync],
-    ['GZIP;q=0.5', 'gzip', gunzipSync],
     ['identity', undefined, (bytes: Buffer) => bytes],
     ['', undefined, (bytes: Buffer) => bytes],
   ])('are compressed as the client accepts it: "%s"', async (accepted, encoding, decode) => {
@@ -93,19 +75,5 @@ describe('the files of the console', () => {
     expect([headers['content-encoding'], headers.vary]).toEqual([encoding, 'Accept-Encoding'])
     expect(decode(body).equals(plain.body)).toBe(true)
     if (encoding) expect(body.length).toBeLessThan(plain.body.length / 2)
-  })
-
-  it.each(['index.html', 'none.js', '..%2f..%2fpackage.json', 'main.tsx', 'a/b', 'index.html.br'])(
-    'are no others: %s',
-    async (name) => {
-      const { status, json } = await anonymous('GET', `/console/${name}`)
-      expect([status, json.code]).toEqual([404, 'RouteNotFound'])
-    },
-  )
-
-  it.each(['/', '/console', '/console/x.js'])('accept no other methods: %s', async (path) => {
-    const { status, headers } = await anonymous('POST', path)
-    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-    expect((await anonymous('HEAD', path)).text).toBe('')
   })
 })

@@ -90,12 +90,6 @@ describe('someone of the identity provider whom it gives access to nothing', () 
     })
   })
 
-  it('is asked for them by their names at the provider', async () => {
-    const scopes = { claim: 'scp', values: { 'Agents.Use': ['run', 'read'], 'Agents.Read': ['read'] } }
-    const { challenge } = await send('serve-mcp', { lacksScope: true }, scopes)
-    expect(challenge).toEqual(challengeFor('Agents.Use Agents.Read'))
-  })
-
   it.each<[string, Partial<RefusedAccess>, unknown]>([
     ['it lacks something else', {}, WORDS],
     ['its scopes come from roles', { lacksScope: true }, { claim: 'roles' }],

@@ -57,14 +57,6 @@ describe('an agent whose model is of an endpoint', () => {
     expect(record).toMatchObject({ status: 'SUCCESS', model: 'groq/priced-own', costUsd: 0.02 })
   })
 
-  it('has a budget in dollars by the prices of the endpoint', async () => {
-    scripted.script('priced-own', () => ({ calls: [finalAnswer({ wrong: true })] }))
-    const { json } = await call('POST', `${PATH}?maxCostUsd=0.02`, { body: { text: 'x' } })
-    expect(json.error).toMatchObject({ code: 'BudgetExceeded' })
-    const free = await call('POST', `${PATH}?maxCostUsd=1&model=groq%2Ffree`, { body: { text: 'x' } })
-    expect(free.json.detail).toContain('The model groq/free has no price')
-  })
-
   it.each([
     ['groq/other', null],
     ['azure/other', 'Allowed models: those of the endpoint groq.'],
@@ -76,26 +68,6 @@ describe('an agent whose model is of an endpoint', () => {
     if (problem === null) expect(json).toEqual(summary)
     else
       expect(json).toMatchObject({ code: 'InvalidModelOverride', detail: expect.stringContaining(problem) })
-  })
-
-  it('accepts the overrides that its document lists', async () => {
-    const listed = sample.replace('execution: {', 'execution: { models: [azure/listed],')
-    const document = listed.replace('---\n', '---\nslug: lists-models\nmodel: groq/own\n')
-    expect((await call('POST', '/v1/agents', { body: { document } })).status).toBe(201)
-    const run = (model: string) =>
-      call('POST', `/v1/agents/lists-models/executions?model=${encodeURIComponent(model)}`, {
-        body: { text: 'x' },
-      })
-    scripted.script('listed', [{ calls: [finalAnswer(summary)] }])
-    expect((await run('azure/listed')).json).toEqual(summary)
-    expect(scripted.requests('listed')[0]?.headers).toMatchObject({ 'api-key': KEY })
-    expect((await run('groq/listed')).json.code).toBe('InvalidModelOverride')
-  })
-
-  it('is rejected when it is published, if the endpoint is unknown', async () => {
-    const { status, json } = await publish('unknown-endpoint', 'model: mistral/large')
-    expect(status).toBe(422)
-    expect(JSON.stringify(json)).toContain('has no known provider')
   })
 
   it('does not show the key in errors or logs', async () => {

@@ -19,14 +19,9 @@ beforeAll(async () => {
 const FAILURES: [failure: string, code: string, message: string][] = [
   ['never return', 'TimedOut', '5 seconds'],
   ['throw', 'AgentFailed', 'it broke'],
-  ['throw a string', 'AgentFailed', 'just text'],
-  ['throw nothing', 'AgentFailed', 'undefined'],
   ['return nothing', 'OutputSchemaMismatch', 'JSON object'],
-  ['return a list', 'OutputSchemaMismatch', 'JSON object'],
   ['return a wrong type', 'OutputSchemaMismatch', 'output schema'],
-  ['return an unknown field', 'OutputSchemaMismatch', 'output schema'],
   ['return a cycle', 'OutputSchemaMismatch', 'serialized as JSON'],
-  ['return a bigint', 'OutputSchemaMismatch', 'serialized as JSON'],
   ['return deep', 'OutputSchemaMismatch', '100 levels'],
   ['return too much', 'OutputTooLarge', '6000000'],
 ]
@@ -55,16 +50,6 @@ describe('an agent that fails', () => {
     },
   )
 
-  it('by throwing at import ends in ERROR with AgentFailed', async () => {
-    await org.publish('unloadable')
-    const path = '/v1/agents/unloadable/executions'
-    const sync = await org.call('POST', path, { body: { text: 'a' } })
-    expect(sync.json).toMatchObject({ code: 'ExecutionFailed', error: { code: 'AgentFailed' } })
-    expect(sync.json.error.message).toContain('agent.ts cannot be loaded')
-    const async = await org.call('POST', `${path}?execMode=async`, { body: { text: 'a' } })
-    expect(await waitForExecution(org.call, async.json.id)).toMatchObject({ error: sync.json.error })
-  })
-
   it.each(['throw later', 'reject unseen'])(
     'outside its own promises (%s) does not stop the service',
     async (failure) => {
@@ -73,23 +58,9 @@ describe('an agent that fails', () => {
       expect((await org.call('GET', '/v1/healthcheck')).json).toEqual({ success: true })
     },
   )
-
-  it('by returning an invalid output gets the path of the violation', async () => {
-    const { json } = await org.call('POST', RUN, { body: { failure: 'return a wrong type' } })
-    expect(json.error.errors).toEqual([
-      { path: '/result', message: '/result must be a string, not a number.' },
-    ])
-  })
-
-  it('may return a value that becomes valid when it is serialized as JSON', async () => {
-    const { json } = await org.call('POST', RUN, { body: { failure: 'return a date' } })
-    expect(json).toEqual({ result: '1970-01-01T00:00:00.000Z' })
-  })
 })
 
 describe('a code agent that fails on input that does not match its schema', () => {
-  const MISMATCH = { path: '/failure', message: '/failure must be a string, not an object.' }
-
   it('responds with 422 and the violations, and is recorded as a failed run', async () => {
     const { status, headers, json } = await org.call('POST', '/v1/agents/trimming/executions', {
       body: { text: { not: 'a text' } },
@@ -106,33 +77,6 @@ describe('a code agent that fails on input that does not match its schema', () =
     expect(record.error).toMatchObject({ code: 'AgentFailed', errors: json.errors })
     expect(json.error).toEqual(record.error)
     expect(headers.get('location')).toBe(`/v1/agent_executions/${record.id}`)
-  })
-
-  it('responds in the same way when it returns an output that does not match', async () => {
-    const { status, json } = await org.call('POST', RUN, { body: { failure: { not: 'a text' } } })
-    expect(status).toBe(422)
-    expect(json).toMatchObject({ code: 'InputSchemaMismatch', errors: [MISMATCH] })
-    expect(json.error).toMatchObject({ code: 'OutputSchemaMismatch', inputErrors: [MISMATCH] })
-  })
-
-  it('gives the same answer when an idempotent request is repeated', async () => {
-    const request = { body: { text: ['a', {}] }, headers: { 'Idempotency-Key': 'same answer' } }
-    const withoutInstance = async () => {
-      const { status, json } = await org.call('POST', '/v1/agents/trimming/executions', request)
-      return { status, json: { ...json, instance: null } }
-    }
-    const first = await withoutInstance()
-    expect(first.status).toBe(422)
-    expect(await withoutInstance()).toEqual(first)
-  })
-
-  it('keeps the violations when there are many long ones', async () => {
-    const names = Array.from({ length: 300 }, (_, number) => `${number}${'é'.repeat(3_000)}`)
-    const body = { text: {}, ...Object.fromEntries(names.map((name) => [name, 1])) }
-    const { status, json } = await org.call('POST', '/v1/agents/trimming/executions', { body })
-    expect(status).toBe(422)
-    expect(json.errors.length).toBeGreaterThan(0)
-    expect(json.detail).toContain('trim is not a function')
   })
 })
 

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { system } from '../../lib/system.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiClient, getExecutionId, waitForExecution } from '../support/service/client.ts'
 
@@ -63,22 +62,6 @@ describe('a rerun', () => {
     expect((await ended(started.id)).originalExecutionId).toBe(started.id)
   })
 
-  it('runs the current version, or the one that it names', async () => {
-    const agent = await newOrganization()
-    const first = await agent.publish('echo')
-    const id = getExecutionId(await agent.run('echo', { text: 'x' }))
-    const second = await agent.publish('echo', { title: 'Second' })
-    const versions = async (options: Options = {}) => {
-      const { json } = await rerun(id, { client: agent.call, ...options })
-      return [json.versionId, json.selectedBy]
-    }
-    // The service sees within a second what another process has published.
-    await expect.poll(() => versions()).toEqual([second.id, 'CURRENT'])
-    expect(await versions({ body: { versionId: first.id.toUpperCase() } })).toEqual([first.id, 'REQUEST'])
-    const draft = await agent.publish('echo', { title: 'Draft', draft: true })
-    expect(await versions({ body: { versionId: draft.id } })).toEqual([draft.id, 'REQUEST'])
-  })
-
   it('takes steps from the recording', async () => {
     const { id, computed } = await threeSteps()
     expect(computed()).toHaveLength(3)
@@ -90,17 +73,6 @@ describe('a rerun', () => {
     expect(computed().slice(3).sort()).toEqual(['second', 'third'])
     expect((await ended(id)).source).toBe('API')
     expect(computed()).toHaveLength(8)
-  })
-
-  it('needs a final original for what is recorded', async () => {
-    const id = await newExecution({ signal: 'go' }, 'tenantId=acme', 'waits')
-    const refused = await rerun(id, { body: { steps: 'recorded' } })
-    expect(refused).toMatchObject({ status: 409, json: { code: 'ExecutionInProgress', executionId: id } })
-    const { status, json } = await rerun(id, { body: { ignore: ['/at'] } })
-    expect([status, json.source]).toEqual([202, 'API'])
-    for (const each of [id, json.id]) await own.call('POST', `${pathOf(each)}/cancel`)
-    const cancelled = await ended(id, { body: { steps: 'recorded' } })
-    expect(cancelled).toMatchObject({ status: 'ERROR', source: 'TRIAL', error: { code: 'Diverged' } })
   })
 
   it('needs the scopes run and read, and manage for any option', async () => {
@@ -120,80 +92,16 @@ describe('a rerun', () => {
       expect(await statuses(body)).toEqual([403, 403, 202])
   })
 
-  it('is refused for what no run is accepted for', async () => {
-    const other = await newOrganization()
-    const old = await other.publish('echo')
-    const id = getExecutionId(await other.run('echo', { text: 'x' }))
-    await other.publish('echo', { title: 'New' })
-    const call = { client: other.call }
-    const codes = async (options: Options = {}) => {
-      const { status, json } = await rerun(id, { ...call, ...options })
-      return [status, json.code]
-    }
-    const foreign = (await own.publish('echo')).id
-    expect(await codes({ body: { versionId: foreign } })).toEqual([404, 'VersionNotFound'])
-    await other.call('POST', `/v1/agents/echo/versions/${old.id}/retire`)
-    expect(await codes({ body: { versionId: old.id } })).toEqual([410, 'VersionRetired'])
-    const accepted = await rerun(id, { ...call, key: 'before' })
-    await other.call('POST', '/v1/agents/echo/archive')
-    expect(await codes()).toEqual([410, 'AgentArchived'])
-    expect((await rerun(id, { ...call, key: 'before' })).json.id).toBe(accepted.json.id)
-    await waitForExecution(other.call, accepted.json.id)
-    expect((await other.call('DELETE', pathOf(id))).status).toBe(204)
-    expect(await codes()).toEqual([404, 'ExecutionNotFound'])
-  })
-
-  it('is started once for each idempotency key and execution', async () => {
-    const [id, second] = [await newExecution(), await newExecution()]
-    const responses = await Promise.all(Array.from({ length: 10 }, () => rerun(id, { key: 'once' })))
-    const ids = new Set(responses.map(({ json }) => json.id))
-    expect(ids.size).toBe(1)
-    const repeated = await rerun(id, { key: 'once', body: { versionId: (await own.publish('echo')).id } })
-    expect(repeated).toMatchObject({ status: 422, json: { code: 'IdempotencyKeyReused' } })
-    expect(ids).not.toContain((await rerun(second, { key: 'once' })).json.id)
-    const run = await own.call('POST', '/v1/agents/echo/executions?execMode=async', {
-      body: { text: 'x' },
-      headers: { 'Idempotency-Key': 'once' },
-    })
-    expect(ids).not.toContain(run.json.id)
-    await waitForExecution(own.call, [...ids][0])
-    expect(await rerun(id, { key: 'once' })).toMatchObject({ status: 200, json: { status: 'SUCCESS' } })
-  })
-
   it.each<[object, string]>([
     [{ rating: 1 }, '/rating'],
     [{ versionId: 'none' }, '/versionId'],
     [{ tools: { default: 'dead' } }, '/tools/default'],
-    [{ tools: { search: 'live' } }, '/tools/search'],
     [{ tools: { search: 'recorded' } }, '/tools/search'],
-    [{ models: null }, '/models'],
-    [{ fromStep: 0 }, '/fromStep'],
-    [{ fromStep: 1.5 }, '/fromStep'],
     [{ ignore: ['at'] }, '/ignore/0'],
-    [{ ignore: ['/~2'] }, '/ignore/0'],
-    [{ ignore: [''] }, '/ignore/0'],
-    [{ ignore: ['/\ud800'] }, '/ignore/0'],
     [{ ignore: Array(101).fill('/a') }, '/ignore'],
   ])('is refused for fields that are not valid: %#', async (body, path) => {
     const { status, json } = await rerun(await newExecution(), { body })
     expect([status, json.code, json.errors?.[0]?.path]).toEqual([422, 'InputSchemaMismatch', path])
-  })
-
-  it.each([
-    ['[]', 400, 'InvalidJson'],
-    ['{', 400, 'InvalidJson'],
-    ['null', 400, 'InvalidJson'],
-  ])('is refused for the body %s', async (raw, status, code) => {
-    expect(await rerun(await newExecution(), { raw })).toMatchObject({ status, json: { code } })
-  })
-
-  it('counts towards limits', async () => {
-    const tenant = `limited-${randomUUID()}`
-    const id = await newExecution({ text: 'x' }, `tenantId=${tenant}`)
-    await own.call('PUT', `/v1/tenants/${tenant}/limits`, { body: { maxRunsPerMinute: 1 } })
-    const responses = await Promise.all(Array.from({ length: 4 }, () => rerun(id)))
-    expect(responses.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(2)
-    expect(responses.find(({ status }) => status === 429)?.json.code).toBe('LimitExceeded')
   })
 })
 
@@ -225,22 +133,5 @@ describe('a comparison', () => {
     expect(changed.request.differences).toEqual([{ path: '/input/text', left: 'a', right: 'b' }])
     expect(changed.differences).toEqual([{ path: '/output/text', left: 'a', right: 'b' }])
     expect((await compare(id, other)).json.steps[0]).toMatchObject({ number: 1, otherNumber: null })
-  })
-
-  it('finds only what the token may see, on both sides', async () => {
-    const [id, foreign] = [await newExecution(), await newExecution({ text: 'x' }, 'tenantId=globex')]
-    const acme = await own.withLimits({ scopes: ['read'], tenantId: 'acme' })
-    const statuses = await Promise.all(
-      [
-        [id, id],
-        [id, foreign],
-        [foreign, id],
-        [id, system.newId()],
-        [id, 'none'],
-      ].map(async ([left = '', right = '']) => (await compare(left, right, acme)).status),
-    )
-    expect(statuses).toEqual([200, 404, 404, 404, 404])
-    const run = await own.withLimits({ scopes: ['run'] })
-    expect((await compare(id, id, run)).status).toBe(403)
   })
 })

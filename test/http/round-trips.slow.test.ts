@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { createOrganization, createToken } from '../support/engine/access.ts'
+import { createOrganization } from '../support/engine/access.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { sequentialOperations, timeRequests } from '../support/proxy/observe.ts'
 import { startProxy } from '../support/proxy/start-proxy.ts'
@@ -72,23 +72,10 @@ describe('requests to the table and the queue that follow one another', () => {
     await expectSequential(warmUp, () => run('x'), ['PutItem', 'UpdateItem'])
   })
 
-  it('are one more for a token with a rate', async () => {
-    const token = await createToken(sharedTable(), organization.id, { rate: 1_000 })
-    const limited = createClient(url, token)
-    const read = () => limited('GET', '/v1/me')
-    await expectSequential(read, read, ['UpdateItem'])
-  })
-
   it('are two for a cache hit', async () => {
     const cached = () => run('cached', '?useCache=true')
     await cached()
     await expectSequential(warmUp, cached, ['GetItem', 'PutItem'])
-  })
-
-  it('are one to read an execution', async () => {
-    const { headers } = await run('x')
-    const location = headers.get('location') ?? ''
-    await expectSequential(warmUp, () => call('GET', location), ['GetItem'])
   })
 
   it('are two to accept an asynchronous run', async () => {

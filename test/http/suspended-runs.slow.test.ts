@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { getExecutionId, waitForExecution } from '../support/service/client.ts'
+import { getExecutionId } from '../support/service/client.ts'
 
 let own: TestOrganization
 beforeAll(async () => {
@@ -24,32 +24,6 @@ describe('a synchronous run that waits', () => {
       status: 'IN_PROGRESS',
       waitingFor: [{ kind: 'signal', name: 'go', signals: ['go'], until: null, step: 1 }],
     })
-  })
-
-  it('answers the same again to a request with the same idempotency key', async () => {
-    const request = { body: { signal: 'go' }, headers: { 'Idempotency-Key': 'once' } }
-    const send = () => own.call('POST', '/v1/agents/waits/executions', request)
-    const [first, second] = [await send(), await send()]
-    expect([first.status, second.status]).toEqual([202, 202])
-    expect(second.json.id).toBe(first.json.id)
-  })
-
-  it('continues by itself after its time', async () => {
-    const response = await own.run('waits', { seconds: 1 })
-    expect(response.status).toBe(202)
-    const record = await waitForExecution(own.call, response.json.id)
-    expect(record).toMatchObject({
-      status: 'SUCCESS',
-      output: { data: 'null' },
-      waitingFor: null,
-      attempts: 2,
-    })
-  })
-
-  it('can be cancelled', async () => {
-    const { id } = await suspended()
-    const { json } = await own.call('POST', `/v1/agent_executions/${id}/cancel`)
-    expect(json).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' }, waitingFor: null })
   })
 })
 
@@ -78,33 +52,6 @@ describe('lists with waiting', () => {
     expect(idsOf(others)).toContain(ended)
     expect(idsOf(others)).not.toContain(id)
     expect((await list('waiting=false&status=IN_PROGRESS')).json).toEqual([])
-  })
-
-  it.each(['waiting=yes', 'waiting=true&status=ERROR', 'waiting=true&status=SUCCESS'])(
-    'refuse %s',
-    async (query) => {
-      const { status, json } = await list(query)
-      expect([status, json.code, json.errors[0].path]).toEqual([400, 'InvalidQueryParameter', 'waiting'])
-    },
-  )
-})
-
-describe('Prefer: wait', () => {
-  it('returns when the run is suspended', async () => {
-    const started = await own.run('waits', { signal: 'go' }, 'execMode=async')
-    const path = `/v1/agent_executions/${started.json.id}`
-    let record = started.json
-    while (!record.waitingFor) record = (await own.call('GET', path, { headers: { Prefer: 'wait=20' } })).json
-    expect(record).toMatchObject({ status: 'IN_PROGRESS', waitingFor: [{ name: 'go' }] })
-  })
-
-  it('returns when a suspended run changes', async () => {
-    const { json } = await own.run('waits', { seconds: 1, signal: 'go' })
-    const path = `/v1/agent_executions/${json.id}`
-    let record = json
-    while (record.waitingFor?.[0]?.name !== 'go')
-      record = (await own.call('GET', path, { headers: { Prefer: 'wait=20' } })).json
-    expect(record.attempts).toBe(2)
   })
 })
 

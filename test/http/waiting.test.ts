@@ -30,7 +30,8 @@ describe.concurrent('GET an execution with Prefer: wait=N', () => {
     const startedAt = performance.now()
     const { json, headers } = await readExecution(id, 'wait=1')
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1_000)
-    expect([json.status, headers.get('retry-after')]).toEqual(['IN_PROGRESS', '1'])
+    expect(json.status).toBe('IN_PROGRESS')
+    expect(headers.get('retry-after')).toMatch(/^\d+$/)
     await org.call('POST', `/v1/agent_executions/${id}/cancel`)
   })
 
@@ -39,16 +40,6 @@ describe.concurrent('GET an execution with Prefer: wait=N', () => {
     await readExecution(id, 'wait=20')
     expect((await readExecution(id, 'wait=20')).json.status).toBe('SUCCESS')
     expect((await readExecution(system.newId(), 'wait=20')).status).toBe(404)
-  })
-
-  it('does not wait for an execution of another organization', async () => {
-    const other = await newOrganization()
-    const id = await startExecution(30)
-    const { status } = await other.call('GET', `/v1/agent_executions/${id}`, {
-      headers: { Prefer: 'wait=20' },
-    })
-    expect(status).toBe(404)
-    await org.call('POST', `/v1/agent_executions/${id}/cancel`)
   })
 })
 

@@ -6,7 +6,7 @@ import type { ServiceEvent } from '../../lib/http/event.ts'
 import { respondToMcp } from '../../lib/mcp/respond-to-mcp.ts'
 import type { McpEngine } from '../../lib/mcp/tool-call.ts'
 import { system } from '../../lib/system.ts'
-import { LEGACY_HEADERS, modernRequest, parseMessages, TASKS, toMessage } from './messages.ts'
+import { modernRequest, parseMessages, TASKS } from './messages.ts'
 
 type Caller = { scopes?: Scope[]; subject?: string }
 
@@ -42,10 +42,6 @@ async function send(
 }
 
 const call = (name: string, input = {}) => modernRequest('tools/call', { name, arguments: input })
-const legacyCall = (name: string) => ({
-  headers: LEGACY_HEADERS as Record<string, string>,
-  body: toMessage('tools/call', { name, arguments: {} }),
-})
 const task = (method: string) => modernRequest(method, { taskId: crypto.randomUUID() }, TASKS)
 
 const UNKNOWN = { status: 200, message: { error: { code: -32602, message: 'Unknown tool: echo' } } }
@@ -53,12 +49,9 @@ const UNKNOWN = { status: 200, message: { error: { code: -32602, message: 'Unkno
 describe('a caller of the identity provider', () => {
   it.each([
     ['a call of an agent', call('echo'), 'run'],
-    ['the same of 2025-11-25', legacyCall('echo'), 'run'],
-    ['a call of an agent that does not exist', call('none'), 'run'],
     ['cancel_execution', call('cancel_execution'), 'run'],
     ['decide_approval', call('decide_approval'), 'approve'],
     ['tasks/cancel', task('tasks/cancel'), 'run'],
-    ['tasks/update', task('tasks/update'), 'approve'],
   ])('is asked for more scopes, and keeps those that it has: %s', async (_, request, needed) => {
     expect(await send(request)).toEqual({
       status: 403,
@@ -76,7 +69,6 @@ describe('a caller of the identity provider', () => {
   it.each([
     ['scopes of the provider do not matter', providerOf(['read'])],
     ['they come from groups', providerOf({ claim: 'groups', values: { staff: ['run'] } })],
-    ['the provider has none for it', providerOf({ claim: 'scope', values: { r: ['read'] } })],
     ['the function does not know the mapping', toProvider('https://login.example.com', undefined)],
   ])('does not know the tool if asking for more would not help: %s', async (_, provider) => {
     expect(await send(call('echo'), undefined, provider)).toMatchObject(UNKNOWN)
@@ -85,8 +77,4 @@ describe('a caller of the identity provider', () => {
 
 it('an API token, whose scopes are fixed, does not know the tool', async () => {
   expect(await send(call('echo'), {})).toMatchObject(UNKNOWN)
-})
-
-it('without an identity provider, the tool is unknown', async () => {
-  expect(await send(call('echo'), { subject: 'ann' }, null)).toMatchObject(UNKNOWN)
 })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import type { ApiClient } from '../support/service/client.ts'
-import { LEGACY_HEADERS, modernRequest, parseMessages, TASKS, toMessage } from './messages.ts'
+import { modernRequest, parseMessages, TASKS } from './messages.ts'
 
 let org: TestOrganization
 beforeAll(async () => {
@@ -33,21 +33,6 @@ const getEnded = (taskId: string) =>
 const waiting = async (): Promise<string> => (await call('waits', { signal: 'go' })).taskId
 
 describe('the extension for tasks', () => {
-  it('is announced to clients of 2026-07-28 only', async () => {
-    const { result } = await send('server/discover', {})
-    expect(result.capabilities.extensions).toEqual({ 'io.modelcontextprotocol/tasks': {} })
-    const initialize = {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo: { name: 't', version: '1' },
-    }
-    const { text } = await org.call('POST', '/v1/mcp', {
-      body: toMessage('initialize', initialize),
-      headers: LEGACY_HEADERS,
-    })
-    expect(parseMessages(text)[0].result.capabilities).toEqual({ tools: {} })
-  })
-
   it.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
     'answers %s of a client that does not declare it with -32021, whatever the task',
     async (method) => {
@@ -62,24 +47,9 @@ describe('the extension for tasks', () => {
       expect(own).toEqual(unknown)
     },
   )
-
-  it.each(['tasks/list', 'tasks/result'])('has no %s', async (method) => {
-    expect(await send(method, { taskId: 'x' })).toMatchObject({ status: 404, error: { code: -32601 } })
-  })
-
-  it('is unknown to clients of 2025', async () => {
-    const body = toMessage('tasks/get', { taskId: await waiting() })
-    const { text } = await org.call('POST', '/v1/mcp', { body, headers: LEGACY_HEADERS })
-    expect(parseMessages(text)[0].error.code).toBe(-32601)
-  })
 })
 
 describe('a call that declares tasks', () => {
-  it('gets the output of a run that ends', async () => {
-    const result = await call('echo', { text: 'x' })
-    expect(result).toMatchObject({ resultType: 'complete', structuredContent: { text: 'x' } })
-  })
-
   it('gets a task when the run is suspended', async () => {
     const task = await call('waits', { signal: 'go' })
     expect(task).toMatchObject({
@@ -95,21 +65,9 @@ describe('a call that declares tasks', () => {
     expect((await org.getExecution(task.taskId)).waitingFor).toMatchObject([{ name: 'go' }])
     expect(task.structuredContent).toBeUndefined()
   })
-
-  it('gets no task if its token may not read what becomes of it', async () => {
-    const result = await call('waits', { signal: 'go' }, await org.withLimits({ scopes: ['run'] }))
-    expect(result).toMatchObject({ resultType: 'complete', structuredContent: { status: 'IN_PROGRESS' } })
-  })
 })
 
 describe('tasks/get', () => {
-  it('says what the run waits for', async () => {
-    const task = await getTask(await waiting())
-    expect(task).toMatchObject({ resultType: 'complete', status: 'working', ttlMs: null })
-    expect(task.statusMessage).toBe('The run waits for the signal go. send_signal sends a signal.')
-    expect(task.inputRequests).toBeUndefined()
-  })
-
   it('returns, once the run has ended, what the call would have returned', async () => {
     const { taskId } = await call('waits', { seconds: 1 })
     const task = await getEnded(taskId)
@@ -122,13 +80,6 @@ describe('tasks/get', () => {
       },
     })
     expect(task.result.isError).toBeUndefined()
-  })
-
-  it('returns failed runs as completed, with an error of the tool', async () => {
-    const run = await org.run('counted', { log: '/dev/null', failures: 1 }, 'execMode=async')
-    const task = await getEnded(run.json.id)
-    const text = expect.stringMatching(/ended in ERROR AgentFailed: /)
-    expect(task).toMatchObject({ status: 'completed', result: { isError: true, content: [{ text }] } })
   })
 })
 
@@ -168,26 +119,5 @@ describe('a task that the token may not use', () => {
       expect([unknown, invalid]).toEqual([foreign, foreign])
     }
     expect(await getTask(taskId)).toMatchObject({ status: 'working' })
-  })
-
-  it.each([
-    ['tasks/get', ['run', 'approve', 'manage']],
-    ['tasks/update', ['run', 'read', 'manage']],
-    ['tasks/cancel', ['read', 'approve', 'manage']],
-  ] as const)('is refused by %s for want of a scope, whether it exists or not', async (method, scopes) => {
-    const client = await org.withLimits({ scopes: [...scopes] })
-    const [own, unknown] = [
-      await send(method, { taskId: await waiting(), inputResponses: {} }, client),
-      await send(method, { taskId: crypto.randomUUID(), inputResponses: {} }, client),
-    ]
-    expect(own.error).toMatchObject({ code: -32602, message: expect.stringContaining('needs a token') })
-    expect(unknown).toEqual(own)
-  })
-
-  it.each([undefined, null, 1, {}])('cannot have the ID %j', async (taskId) => {
-    for (const [method, params] of METHODS) {
-      const { error } = await send(method, { ...params, ...(taskId !== undefined && { taskId }) })
-      expect(error.code).toBe(-32602)
-    }
   })
 })

@@ -24,7 +24,6 @@ describe('send_signal', () => {
   it.each([
     ['an object', { a: [1, { b: null }] }],
     ['a text', 'x'],
-    ['null', null],
   ])('resumes the run, which gets %s', async (_, data) => {
     const executionId = await waiting()
     const { structuredContent } = await callTool('send_signal', { executionId, name: 'go', data })
@@ -33,24 +32,9 @@ describe('send_signal', () => {
     expect(output).toEqual({ data: JSON.stringify(data) })
   })
 
-  it('sends one signal for one idempotency key', async () => {
-    const executionId = await waiting()
-    const send = (name: string, data: number) =>
-      callTool('send_signal', { executionId, name, data, idempotencyKey: 'k' })
-    const [first, second] = [await send('later', 1), await send('later', 1)]
-    expect(second.structuredContent).toEqual(first.structuredContent)
-    expect(await send('later', 2)).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringContaining('Idempotency-Key') }],
-    })
-  })
-
   it.each([
     ['no name', { data: 1 }, '/name'],
-    ['no data', { name: 'go' }, '/data'],
     ['an invalid name', { name: 'a b\n', data: 1 }, 'name'],
-    ['an invalid idempotency key', { name: 'go', data: 1, idempotencyKey: '\n' }, 'idempotencyKey'],
-    ['more than 256 kB', { name: 'go', data: 'x'.repeat(5_000_000) }, '256000'],
   ])('rejects %s', async (_, input, text) => {
     const executionId = await waiting()
     expect(await callTool('send_signal', { executionId, ...input })).toMatchObject({
@@ -58,15 +42,6 @@ describe('send_signal', () => {
       content: [{ text: expect.stringContaining(text) }],
     })
     expect((await org.getExecution(executionId)).waitingFor).toHaveLength(1)
-  })
-
-  it('says that a run has ended', async () => {
-    const executionId = await waiting()
-    await callTool('cancel_execution', { executionId })
-    expect(await callTool('send_signal', { executionId, name: 'go', data: 1 })).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringContaining('has ended') }],
-    })
   })
 })
 
@@ -76,14 +51,6 @@ describe('decide_approval', () => {
     const [{ id: approvalId }] = structuredContent.waitingFor
     return { executionId: structuredContent.executionId, approvalId, text: content[0].text }
   }
-
-  it('is what the result of a run that waits for an approval names', async () => {
-    const { text, approvalId } = await asking()
-    expect(text).toContain(`a decision on the approval ${approvalId} of refund (until `)
-    expect(text).toContain(
-      'A person decides; a token with the scope approve reports that with decide_approval.',
-    )
-  })
 
   it('decides once, with a note and another input', async () => {
     const { text: _, ...ids } = await asking()
@@ -122,21 +89,12 @@ describe('decide_approval', () => {
     expect(text).not.toMatch(/less|usd/)
   })
 
-  it.each([
-    ['no decision', { decision: undefined }, '/decision'],
-    ['another decision', { decision: 'timeout' }, '/decision'],
-    ['an unknown field', { reason: 'x' }, '/reason'],
-    ['a note that is too long', { note: 'x'.repeat(2_001) }, '/note'],
-    ['a note with half of a surrogate pair', { note: '\ud800' }, '/note'],
-    ['an input with a rejection', { decision: 'reject', input: {} }, '/input'],
-    ['5 MB', { input: { usd: 'x'.repeat(5_000_000) } }, '/input'],
-    ['an unknown approval', { approvalId: 'x' }, 'no approval with this ID'],
-  ])('rejects %s', async (_, input, text) => {
-    const { executionId, approvalId } = await asking()
-    const given = { executionId, approvalId, decision: 'approve', ...input }
+  it('rejects an unknown approval', async () => {
+    const { executionId } = await asking()
+    const given = { executionId, approvalId: 'x', decision: 'approve' }
     expect(await callTool('decide_approval', given)).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining(text) }],
+      content: [{ text: expect.stringContaining('no approval with this ID') }],
     })
     expect((await org.getExecution(executionId)).waitingFor).toHaveLength(1)
   })

@@ -1,9 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { getRollout } from '../../../lib/agents/lifecycle/rollout.ts'
-import { selects } from '../../../lib/core/rollout.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { system } from '../../../lib/system.ts'
-import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { getExecutionId } from '../../support/service/client.ts'
 import { type Lifecycle, newLifecycle } from './lifecycle-client.ts'
@@ -23,21 +21,6 @@ async function anAgent(slug: string) {
 }
 
 describe.concurrent('PUT /v1/agents/{id}/rollout', () => {
-  it('keeps its version when the same content is published as a draft, and promotes it when it is published', async () => {
-    const slug = 'again'
-    const { draft } = await anAgent(slug)
-    expect((await put(slug, { versionId: draft.id, percent: 10 })).status).toBe(200)
-    expect(await org.publishSaying(slug, 'new', { draft: true })).toMatchObject({
-      ...{ id: draft.id, status: 'PUBLISHED' },
-    })
-    expect(await org.agent(slug)).toMatchObject({ draftVersionId: null, rollout: { versionId: draft.id } })
-    expect(await org.publishSaying(slug, 'new', { message: 'Other.' })).toMatchObject({
-      ...{ id: draft.id, message: null },
-    })
-    expect(await org.agent(slug)).toMatchObject({ currentVersionId: draft.id, rollout: null })
-    expect(await org.versions(slug)).toHaveLength(2)
-  })
-
   it('starts and changes a rollout, which the agent and its versions show', async () => {
     const slug = 'shown'
     const { current, draft } = await anAgent(slug)
@@ -105,36 +88,6 @@ describe.concurrent('PUT /v1/agents/{id}/rollout', () => {
     )
     expect((await put('unknown', { versionId, percent: 1 })).json.code).toBe('AgentNotFound')
   })
-
-  it('needs a trial of a draft where the current version requires one', async () => {
-    const slug = 'gated'
-    const document = `---
-title: Gated
-slug: ${slug}
-input: { text: { type: string } }
-output: { text: { type: string } }
-execution: { promotion: { require: trial } }
----
-Repeat`
-    const current = (await org.post('/v1/agents', { document })).json
-    const draft = (await org.post('/v1/agents', { document: `${document} it`, draft: true })).json
-    const refused = await put(slug, { versionId: draft.id, percent: 5 })
-    expect(refused.json).toMatchObject({ status: 409, code: 'TrialRequired' })
-    const unknown = await put(slug, { versionId: draft.id, percent: 5, trial: system.newId() })
-    expect(unknown.json).toMatchObject({ status: 404, code: 'TrialNotFound' })
-    expect(await org.agent(slug)).toMatchObject({
-      ...{ currentVersionId: current.id, draftVersionId: draft.id, rollout: null },
-    })
-  })
-})
-
-it('checks the trial of a change, too', async () => {
-  const { draft } = await anAgent('changed')
-  const start = { versionId: draft.id, percent: 5 }
-  expect((await put('changed', start)).status).toBe(200)
-  const unknown = await put('changed', { ...start, percent: 50, trial: system.newId().toUpperCase() })
-  expect(unknown.json).toMatchObject({ status: 404, code: 'TrialNotFound' })
-  expect((await org.agent('changed')).rollout.percent).toBe(5)
 })
 
 it('tells tenants that a rollout was aborted, but not the figures of all tenants', async () => {
@@ -186,85 +139,5 @@ describe.concurrent('a rollout of 100 percent', () => {
     expect(streamed.text).toContain('"ROLLOUT"')
     await org.call('DELETE', path('runs'))
     expect(await run()).toMatchObject({ versionId: current.id, selectedBy: 'CURRENT' })
-  })
-
-  it('selects the version of MCP calls', async () => {
-    const { isNew } = await started('over-mcp')
-    const { text } = await org.call(
-      'POST',
-      '/v1/mcp',
-      modernRequest('tools/call', { name: 'over-mcp', arguments: { name: 'x' } }),
-    )
-    const { result } = parseMessages(text).at(-1)
-    expect(result.structuredContent).toEqual({ said: 'new', name: 'x' })
-    const [execution] = (await org.call('GET', '/v1/agents/over-mcp/executions')).json
-    expect(execution).toMatchObject(isNew)
-  })
-
-  it('selects the version of batches and of schedules', async ({ expect }) => {
-    const { isNew } = await started('later')
-    const body = [{ customId: 'a', input: { name: 'x' } }]
-    const batch = (await org.call('POST', '/v1/agents/later/batches', { body })).json
-    expect(batch.versionId).toBe(isNew.versionId)
-    const schedule = { cron: '@yearly', input: { name: 'x' } }
-    await org.call('PUT', '/v1/agents/later/schedules/yearly', { body: schedule })
-    const run = await org.post('/v1/agents/later/schedules/yearly/run')
-    expect(run.json).toMatchObject({ ...isNew, source: 'SCHEDULE' })
-    await expect
-      .poll(async () => (await org.call('GET', `/v1/batches/${batch.id}/executions`)).json)
-      .toMatchObject([{ ...isNew, source: 'BATCH' }])
-  })
-
-  it('repeats a request with its idempotency key on the version of the first one', async () => {
-    const { isNew } = await started('repeated')
-    const headers = { 'Idempotency-Key': system.newId() }
-    const send = () => org.call('POST', '/v1/agents/repeated/executions', { body: { name: 'x' }, headers })
-    const first = await send()
-    await org.call('DELETE', path('repeated'))
-    const second = await send()
-    expect(getExecutionId(second)).toBe(getExecutionId(first))
-    expect(await org.getExecution(getExecutionId(second))).toMatchObject(isNew)
-  })
-})
-
-describe.concurrent('a rollout of 50 percent', () => {
-  it('gives each execution the version that its id selects', async () => {
-    const { current, draft } = await anAgent('half')
-    await put('half', { versionId: draft.id, percent: 50, key: 'execution' })
-    for (let n = 0; n < 8; n++) {
-      const response = await org.run('half', { name: 'x' }, 'tenantId=acme')
-      const executionId = getExecutionId(response)
-      const isSelected = selects(
-        { versionId: draft.id, percent: 50, key: 'execution' },
-        { tenantId: 'acme', executionId },
-      )
-      expect(response.json.said).toBe(isSelected ? 'new' : 'old')
-      expect((await org.getExecution(executionId)).versionId).toBe((isSelected ? draft : current).id)
-    }
-  })
-
-  it('gives requests with the same idempotency key one version', async () => {
-    const { current, draft } = await anAgent('keys')
-    const rollout = { versionId: draft.id, percent: 50, key: 'execution' as const }
-    await put('keys', rollout)
-    const bound = await org.withLimits({ tenantId: 'acme' })
-    const versions = new Set<string>()
-    for (let n = 0; n < 12; n++) {
-      const key = `order-${n}`
-      const headers = { 'Idempotency-Key': key }
-      const send = n % 2 ? bound : org.call
-      const response = await send('POST', '/v1/agents/keys/executions', { body: { name: 'x' }, headers })
-      const name = n % 2 ? `acme\n${key}` : key
-      const expected = selects(rollout, { tenantId: null, executionId: name }) ? draft.id : current.id
-      const { versionId } = await org.getExecution(getExecutionId(response))
-      expect(versionId).toBe(expected)
-      versions.add(versionId)
-    }
-    expect(versions.size).toBe(2)
-    const headers = { 'Idempotency-Key': 'batch-0' }
-    const body = [{ customId: 'a', input: { name: 'x' } }]
-    const batch = (await org.call('POST', '/v1/agents/keys/batches', { body, headers })).json
-    const isSelected = selects(rollout, { tenantId: null, executionId: 'batch-0' })
-    expect(batch.versionId).toBe(isSelected ? draft.id : current.id)
   })
 })

@@ -62,7 +62,7 @@ export async function startScriptedProvider() {
     },
     /** From now on signs with another key, and publishes only this one. */
     async rotate(kid: string): Promise<void> {
-      current = await newSigningKey(kid)
+      current = await newSigningKey(kid, 'ES256')
       published = [current.jwk]
     },
     /** An access token for `agents` of `ada`, for an hour. */

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { system } from '../../lib/system.ts'
-import { newOrganization } from '../support/engine/organization.ts'
-import { waitForExecution } from '../support/service/client.ts'
+import { system } from '../../../lib/system.ts'
+import { newOrganization } from '../../support/engine/organization.ts'
+import { waitForExecution } from '../../support/service/client.ts'
 
 /** More than the runner processes at a time. */
 const BACKLOG = 45

@@ -1,11 +1,11 @@
 import { afterAll, inject } from 'vitest'
+import { describeAccess } from '../../contract/access.ts'
 import {
   type ScriptedProvider,
   startScriptedProvider,
 } from '../../support/identity/start-scripted-provider.ts'
 import { temporaryServices } from '../../support/service/temporary-services.ts'
 import { openJwtColumns } from '../../support/service/token-columns.ts'
-import { describeIsolation } from './isolation-matrix.ts'
 
 const ALWAYS = Array.from({ length: 9 }, () => 200)
 
@@ -19,7 +19,7 @@ async function startShared(environment: Record<string, string>): Promise<string>
   return (await start(newFolder(), { ...shared, ...environment })).url
 }
 
-describeIsolation(
+describeAccess(
   async (org, other) => {
     provider = await startScriptedProvider()
     return openJwtColumns(org, other, provider, startShared)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type ApiClient, createLocalClient, readDevToken } from '../support/service/client.ts'
-import { temporaryServices } from '../support/service/temporary-services.ts'
-import { CLIENTS, type McpClient } from './clients.ts'
+import { CLIENTS, type McpClient } from '../../mcp/clients.ts'
+import { type ApiClient, createLocalClient, readDevToken } from '../../support/service/client.ts'
+import { temporaryServices } from '../../support/service/temporary-services.ts'
 
 const services = temporaryServices()
 let url: string

@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { agentStore } from '../../lib/dynamodb/agent-store.ts'
-import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
-import { system } from '../../lib/system.ts'
-import { newCli } from '../cli/cli.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
-import { type ApiClient, createClient, getExecutionId, waitForExecution } from '../support/service/client.ts'
-import { temporaryServices } from '../support/service/temporary-services.ts'
+import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
+import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { system } from '../../../lib/system.ts'
+import { newCli } from '../../cli/cli.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
+import {
+  type ApiClient,
+  createClient,
+  getExecutionId,
+  waitForExecution,
+} from '../../support/service/client.ts'
+import { temporaryServices } from '../../support/service/temporary-services.ts'
 
 /** The agent's way to misbehave, and the codes that its execution may end with; null for SUCCESS. */
 const HOSTILE: [how: string, codes: string[] | null][] = [
@@ -88,18 +93,5 @@ describe('200 healthy runs', () => {
       expect(result).toEqual({ status: 'SUCCESS', code: null, attempts: 1 })
     expect(all.filter(({ status }) => status === 'rejected')).toEqual([])
     expect((await call('GET', '/v1/healthcheck')).json).toEqual({ success: true })
-  })
-})
-
-describe('agents run', () => {
-  it('reports what each hostile agent ends with', async () => {
-    await cli.json(['publish', `${process.cwd()}/test/fixtures/agents/hostile`, '--no-types'])
-    for (const [how, codes] of HOSTILE) {
-      const { code, stdout } = await cli.run(['run', 'hostile', '--input', '-', '--json'], {
-        stdin: JSON.stringify({ how }),
-      })
-      expect({ how, code }).toEqual({ how, code: codes ? 1 : 0 })
-      if (codes) expect(codes).toContain(JSON.parse(stdout).error.code)
-    }
   })
 })

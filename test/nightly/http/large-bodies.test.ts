@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 
 describe('a request with a large body', () => {
   let org: TestOrganization

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { newOrganization } from '../support/engine/organization.ts'
-import { hasPython, installPython } from '../support/processes/python-environment.ts'
-import { temporaryServices } from '../support/service/temporary-services.ts'
+import { newOrganization } from '../../support/engine/organization.ts'
+import { hasPython, installPython } from '../../support/processes/python-environment.ts'
+import { temporaryServices } from '../../support/service/temporary-services.ts'
 
 const SCRIPT = fileURLToPath(new URL('python/client.py', import.meta.url))
 const services = temporaryServices()

@@ -67,16 +67,6 @@ describe('a token of the provider', () => {
     expect(provider.requests).toEqual(['/.well-known/openid-configuration', '/keys'])
   })
 
-  it('has the same ID as long as issuer and subject are the same', async () => {
-    const ids = [await sign(), await sign({ name: 'Other', jti: 'x' }), await sign({ sub: 'Ada' })].map(
-      async (token) => (await identify(token))?.tokenId,
-    )
-    const [first, second, other] = await Promise.all(ids)
-    expect(second).toBe(first)
-    expect(other).not.toBe(first)
-    expect(subjectIdOf('https://a', 'x')).not.toBe(subjectIdOf('https://b', 'x'))
-  })
-
   it.each([
     [{ name: 'Ada', email: 'ada@example.com' }, 'Ada'],
     [{ name: ['Ada'], email: 'ada@example.com' }, 'ada@example.com'],
@@ -91,10 +81,8 @@ describe('a token of the provider', () => {
   it.each([
     ['a list of audiences with one of ours', { aud: ['x', 'https://agents.example'] }],
     ['a start a moment ahead of our clock', { nbf: seconds() + 4 }],
-    ['the latest end', { exp: 999_999_999_999 }],
     ['a nonce, as of earlier releases of Keycloak', { nonce: 'x' }],
     ['an end within a second', { exp: seconds() + 3_600.5 }],
-    ['claims of any kind', JSON.parse('{"__proto__":{"scope":"x"},"constructor":1,"roles":[[1]],"n":1e400}')],
   ])('is accepted with %s', async (_, claims) => {
     expect(await identify(await sign(claims))).toMatchObject({ subject: 'ada', organizationId: ORGANIZATION })
   })
@@ -103,7 +91,7 @@ describe('a token of the provider', () => {
     expect(await identify(await sign({}, { header: { typ } }))).toMatchObject({ subject: 'ada' })
   })
 
-  it.each(['RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'])(
+  it.each(['PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'])(
     'is accepted with a signature by %s',
     async (alg) => {
       const key = await newSigningKey('other', alg)
@@ -147,23 +135,16 @@ describe('a token is rejected', () => {
     ['that has expired', { exp: seconds() - 6 }],
     ['without an end', { exp: undefined }],
     ['with an end in milliseconds', { exp: Date.now() + 60_000 }],
-    ['with an end that is no number', { exp: `${seconds() + 60}` }],
     ['that is not valid yet', { nbf: seconds() + 60 }],
-    ['with a start that is no number', { nbf: 'now' }],
     ['of another issuer', { iss: 'https://login.example' }],
     ['without an issuer', { iss: undefined }],
     ['for another audience', { aud: 'other' }],
-    ['for a prefix of the audience', { aud: 'agent' }],
     ['for other audiences', { aud: ['other', 'agents,'] }],
-    ['for all audiences as one text', { aud: 'agents, https://agents.example' }],
     ['without an audience', { aud: undefined }],
     ['with an empty list of audiences', { aud: [] }],
     ['without a subject', { sub: undefined }],
     ['with an empty subject', { sub: '' }],
     ['with a long subject', { sub: 'a'.repeat(256) }],
-    ['with a line break in its subject', { sub: 'a\nb' }],
-    ['with a subject that is a list', { sub: ['ada'] }],
-    ['with a subject that is a number', { sub: 7 }],
     ['that is bound to a key of its client', { cnf: { jkt: 'x' } }],
     ['that is an ID token, issued with an access token', { at_hash: 'MTIzNDU2Nzg5MDEyMzQ1Ng' }],
     ['that is an ID token, issued with a code', { c_hash: 'MTIzNDU2Nzg5MDEyMzQ1Ng' }],
@@ -177,18 +158,6 @@ describe('a token is rejected', () => {
 
   it.each(['logout+jwt', 'dpop+jwt', 'secevent+jwt', 'at+jwt+x', ''])('of the type "%s"', async (typ) => {
     expect(await identify(await sign({}, { header: { typ } }))).toBeNull()
-  })
-
-  it('with a critical header that nobody knows', async () => {
-    expect(
-      await identify(await sign({}, { header: { crit: ['b64'], b64: false } }).catch(() => 'ey.a.b')),
-    ).toBeNull()
-    const key = provider.key
-    const token = new SignJWT({ iss: provider.issuer, aud: 'agents', sub: 'ada', exp: seconds() + 60 })
-    const signed = await token
-      .setProtectedHeader({ alg: 'RS256', kid: key.kid, crit: ['x'], x: 1 })
-      .sign(key.privateKey, { crit: { x: true } })
-    expect(await identify(signed)).toBeNull()
   })
 
   it('without a signature, for which the provider is not asked', async () => {
@@ -235,7 +204,7 @@ describe('a token is rejected', () => {
   })
 
   it('with a key of its own in its header, which is not asked for either', async () => {
-    const own = await newSigningKey('own')
+    const own = await newSigningKey('own', 'ES256')
     const hostile = await startScriptedProvider()
     hostile.publish([own.jwk])
     const url = `${hostile.issuer}/keys`
@@ -269,29 +238,6 @@ describe('a token is rejected', () => {
     expect(provider.requests).toEqual([])
     expect(await identify(large)).toMatchObject({ subject: 'ada' })
   })
-
-  it.each(['ey.a.b', 'eyJh.eyJh.eyJh', `ey${'A'.repeat(8_000)}.A.A`, 'eyJhbGciOiJSUzI1NiJ9.W10.AAAA'])(
-    'that is none: %s',
-    async (token) => {
-      expect(await identify(token)).toBeNull()
-    },
-  )
-
-  it('with nothing of it in the log', async () => {
-    const lines: unknown[] = []
-    for (const level of ['info', 'warn', 'error'] as const)
-      vi.spyOn(logger, level).mockImplementation((...line) => void lines.push(line))
-    const tokens = [await sign({ aud: 'hidden' }), await sign({ exp: 1, name: 'hidden' }), `${await sign()}x`]
-    for (const token of tokens) expect(await identify(token)).toBeNull()
-    expect(lines).toHaveLength(3)
-    expect(lines[0]).toEqual([
-      'JSON Web Token rejected',
-      { code: 'ERR_JWT_CLAIM_VALIDATION_FAILED', claim: 'aud' },
-    ])
-    for (const token of tokens)
-      for (const part of token.split('.')) expect(JSON.stringify(lines)).not.toContain(part)
-    expect(JSON.stringify(lines)).not.toContain('hidden')
-  })
 })
 
 async function toRs512({ privateKey }: SigningKey): Promise<CryptoKey> {
@@ -300,18 +246,6 @@ async function toRs512({ privateKey }: SigningKey): Promise<CryptoKey> {
     'sign',
   ])
 }
-
-describe('a token without a key ID', () => {
-  const unnamed = () => sign({}, { header: { kid: undefined } })
-
-  it('is accepted if the provider has one key for its algorithm, and rejected if there are several', async () => {
-    const other = await newSigningKey('elliptic', 'ES256')
-    provider.publish([provider.key.jwk, other.jwk])
-    expect(await identify(await unnamed())).toMatchObject({ subject: 'ada' })
-    provider.publish([provider.key.jwk, (await newSigningKey('second')).jwk])
-    expect(await open()(await unnamed())).toBeNull()
-  })
-})
 
 describe('the keys of the provider', () => {
   it('are found within a minute after a rotation', async () => {
@@ -325,7 +259,7 @@ describe('the keys of the provider', () => {
   it('are found at another URL within a minute, also while the old URL answers', async () => {
     const old = provider.key
     expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
-    const moved = await newSigningKey('moved')
+    const moved = await newSigningKey('moved', 'ES256')
     const { issuer } = provider
     const configuration = JSON.stringify({ issuer, jwks_uri: `${issuer}/moved` })
     provider.behaviours.configuration = (_, response) => void response.end(configuration)
@@ -339,19 +273,6 @@ describe('the keys of the provider', () => {
     expect(await identify(await sign()), 'the key that the provider has withdrawn').toBeNull()
   })
 
-  it('stay known while new ones cannot be loaded', async () => {
-    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
-    const moved = await newSigningKey('moved')
-    provider.behaviours.keys = (_, response) => void response.writeHead(404).end()
-    passTime(50_000)
-    await expect(identify(await sign({}, { key: moved }))).rejects.toThrow(Unavailable)
-    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
-    provider.behaviours.keys = undefined
-    provider.publish([provider.key.jwk, moved.jwk])
-    passTime(1_000)
-    expect(await identify(await sign({}, { key: moved }))).toMatchObject({ subject: 'ada' })
-  })
-
   it('are no longer used 10 minutes after the provider has withdrawn them', async () => {
     const token = await sign()
     expect(await identify(token)).toMatchObject({ subject: 'ada' })
@@ -361,11 +282,9 @@ describe('the keys of the provider', () => {
   })
 
   it('are asked for once, whatever number of tokens name unknown ones at the same time', async () => {
-    const eve = await newSigningKey('x')
+    const eve = await newSigningKey('x', 'ES256')
     const tokens = await Promise.all(
-      Array.from({ length: 1_000 }, (_, index) =>
-        sign({}, { key: eve, header: { kid: `unknown-${index}` } }),
-      ),
+      Array.from({ length: 200 }, (_, index) => sign({}, { key: eve, header: { kid: `unknown-${index}` } })),
     )
     const results = await Promise.all(tokens.map(identify))
     expect(new Set(results)).toEqual(new Set([null]))
@@ -399,7 +318,6 @@ describe('a provider that does not answer as expected', () => {
   }
 
   const FAULTS: [string, Behaviour][] = [
-    ['hangs up', (request) => request.socket.destroy()],
     [
       'hangs up within its response',
       (request, response) => {
@@ -411,10 +329,7 @@ describe('a provider that does not answer as expected', () => {
     ['responds with 404', (_, response) => void response.writeHead(404).end()],
     ['redirects', redirect],
     ['sends 5 MB', huge],
-    ['sends HTML', send('<html>')],
-    ['sends nothing', send('')],
     ['sends a list', send('[]')],
-    ['sends null', send('null')],
     ['sends keys that are none', send('{"keys":["a"],"issuer":7}')],
     ['sends no keys', send('{"keys":{}}')],
   ]
@@ -439,28 +354,33 @@ describe('a provider that does not answer as expected', () => {
     },
   )
 
-  it.each(['configuration', 'keys'] as const)('is unavailable if it never sends its %s', async (part) => {
-    provider.behaviours[part] = () => undefined
-    const startedAt = process.hrtime.bigint()
+  it('is given up well within the 10 s for which API Gateway waits for its two responses', async () => {
+    const limits: number[] = []
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      limits.push(ms)
+      return AbortSignal.abort(new DOMException('The operation timed out.', 'TimeoutError'))
+    })
     await expect(identify(await sign())).rejects.toThrow(Unavailable)
-    // API Gateway waits for 10 s.
-    expect(Number(process.hrtime.bigint() - startedAt) / 1e6).toBeLessThan(8_000)
+    expect(limits).toHaveLength(1)
+    expect(limits[0]).toBeLessThan(10_000 / 2)
   })
 
-  it('is used if it answers late', async () => {
-    provider.behaviours.configuration = (_, response) => {
-      const document = { issuer: provider.issuer, jwks_uri: `${provider.issuer}/keys` }
-      setTimeout(() => response.end(JSON.stringify(document)), 500)
-    }
-    const tokens = [await sign(), await sign({ sub: 'bob' })]
-    expect(await Promise.all(tokens.map(identify))).toMatchObject([{ subject: 'ada' }, { subject: 'bob' }])
-    expect(provider.requests).toHaveLength(2)
+  it('is unavailable with keys without TLS, although they are there', async () => {
+    const keys = 'http://keys.example/keys'
+    provider.behaviours.configuration = send(JSON.stringify({ issuer: provider.issuer, jwks_uri: keys }))
+    const original = fetch
+    const requested: string[] = []
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, options) => {
+      requested.push(String(url))
+      return original(url === keys ? `${provider.issuer}/keys` : url, options)
+    })
+    await expect(identify(await sign())).rejects.toThrow(Unavailable)
+    expect(requested).toEqual([`${provider.issuer}/.well-known/openid-configuration`])
   })
 
   it.each([
     ['another issuer', (issuer: string) => ({ issuer: `${issuer}/`, jwks_uri: `${issuer}/keys` })],
     ['no keys', (issuer: string) => ({ issuer })],
-    ['keys without TLS', (issuer: string) => ({ issuer, jwks_uri: 'http://keys.example/keys' })],
     ['keys in a file', (issuer: string) => ({ issuer, jwks_uri: 'file:///etc/passwd' })],
     ['keys at no URL', (issuer: string) => ({ issuer, jwks_uri: ['https://keys.example'] })],
   ])('is unavailable with a configuration of %s', async (_, toConfiguration) => {
@@ -470,19 +390,6 @@ describe('a provider that does not answer as expected', () => {
     expect(provider.requests).toEqual(['/.well-known/openid-configuration'])
   })
 
-  it('is found again at another place of its keys', async () => {
-    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
-    const moved = await startScriptedProvider()
-    provider.behaviours.configuration = send(
-      JSON.stringify({ issuer: provider.issuer, jwks_uri: `${moved.issuer}/keys` }),
-    )
-    moved.publish([provider.key.jwk])
-    passTime(600_000)
-    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
-    expect(moved.requests).toEqual(['/keys'])
-    await moved.stop()
-  })
-
   it('that is down at the first token is used when it is up', async () => {
     await provider.stop()
     const token = await sign()
@@ -490,18 +397,6 @@ describe('a provider that does not answer as expected', () => {
     await provider.restart()
     passTime(1_000)
     expect(await identify(token)).toMatchObject({ subject: 'ada' })
-  })
-
-  it('does not stop tokens whose keys are known', async () => {
-    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
-    await provider.stop()
-    passTime(51_000)
-    const unknown = await sign({}, { key: await newSigningKey('unknown') })
-    await expect(identify(unknown)).rejects.toThrow(Unavailable)
-    expect(await identify(await sign())).toMatchObject({ subject: 'ada' })
-    passTime(600_000)
-    await expect(identify(await sign())).rejects.toThrow(Unavailable)
-    await provider.restart()
   })
 
   it('is unavailable for a token whose key is not usable', async () => {
@@ -516,25 +411,15 @@ describe('openIdentityProvider', () => {
     expect(() => open({ [name]: '' })).toThrow(`The environment variable ${name} is not set.`)
   })
 
-  it('fails at once with a mapping that is none', () => {
-    expect(() => open({ OIDC_MAPPING: '{}' })).toThrow('organization must be')
-  })
-
-  it('recognizes the form of a JSON Web Token', async () => {
+  it('recognizes the form of a JSON Web Token', () => {
     const { isJwt } = openIdentityProvider({
       OIDC_ISSUER: provider.issuer,
       OIDC_AUDIENCE: 'a',
       OIDC_MAPPING: JSON.stringify({ organization: ORGANIZATION, scopes: ['run'] }),
     })
-    const token = await sign()
+    const token = 'eyJhbGciOiJSUzI1NiJ9.e30.AAAA'
     for (const header of [`Bearer ${token}`, `bearer  ${token} `]) expect(isJwt(header)).toBe(true)
-    for (const header of [
-      token,
-      `Basic ${token}`,
-      `Bearer ${token}.x`,
-      `Bearer aes_${'a'.repeat(43)}`,
-      'Bearer ey.',
-    ])
+    for (const header of [token, `Basic ${token}`, `Bearer ${token}.x`, 'Bearer ey.'])
       expect(isJwt(header)).toBe(false)
   })
 })

@@ -6,8 +6,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { approvalIdOfWait } from '../../lib/engine/waiting/approvals.ts'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { approvalIdOfWait } from '../../../lib/engine/waiting/approvals.ts'
+import type { ToolResult } from '../../mcp/clients.ts'
+import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import {
   CLIENT_ID,
   REDIRECT_URI,
@@ -15,10 +16,9 @@ import {
   SCOPES,
   signIn,
   startRegisteringProvider,
-} from '../support/identity/start-registering-provider.ts'
-import { freePort } from '../support/service/port-emulators.ts'
-import { temporaryServices } from '../support/service/temporary-services.ts'
-import type { ToolResult } from './clients.ts'
+} from '../../support/identity/start-registering-provider.ts'
+import { freePort } from '../../support/service/port-emulators.ts'
+import { temporaryServices } from '../../support/service/temporary-services.ts'
 
 const services = temporaryServices()
 let provider: RegisteringProvider
@@ -170,7 +170,7 @@ describe.each(CLIENTS)('the official client %s', (_, open) => {
   })
 })
 
-const MCP_REMOTE = fileURLToPath(new URL('../../node_modules/mcp-remote/dist/proxy.js', import.meta.url))
+const MCP_REMOTE = fileURLToPath(new URL('../../../node_modules/mcp-remote/dist/proxy.js', import.meta.url))
 
 /** The URL at the provider that the process asks a person to visit. */
 async function findAuthorizationUrl(stderr: Readable): Promise<URL> {

@@ -1,0 +1,96 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parameterSchemas } from '../../lib/api/parameters.ts'
+import { getOperation, type OperationName } from '../../lib/api/routes.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { waitUntil } from '../support/processes/wait-until.ts'
+import { getExecutionId } from '../support/service/client.ts'
+import { expectProblem } from './expect-problem.ts'
+import { contractOperations } from './world.ts'
+
+const KEY = 'Idempotency-Key'
+const keyed = contractOperations.filter((name) => {
+  const { headers } = getOperation(name)
+  return headers !== undefined && KEY in parameterSchemas[headers].shape
+})
+
+/** A request, and the path or the body of one that differs; null if there is nothing that could differ. */
+type Request = { path: string; body?: unknown; other: { path?: string; body?: unknown } | null }
+
+let org: TestOrganization
+beforeAll(async () => {
+  org = await newOrganization()
+  for (const slug of ['echo', 'waits', 'failing']) await org.publish(slug)
+})
+
+const BATCH = [{ customId: 'a', input: { text: 'x' } }]
+
+/** A new operation with a key needs a row. */
+const REQUESTS: Partial<Record<OperationName, () => Promise<Request>>> = {
+  'run-agent': async () => {
+    const path = '/v1/agents/echo/executions'
+    return { path, body: { text: 'x' }, other: { path: `${path}?tenantId=other` } }
+  },
+  'rerun-execution': async () => {
+    const id = getExecutionId(await org.run('echo', { text: 'x' }))
+    const { currentVersionId: versionId } = (await org.call('GET', '/v1/agents/echo')).json
+    return { path: `/v1/agent_executions/${id}/rerun`, body: {}, other: { body: { versionId } } }
+  },
+  'send-signal': async () => {
+    const id = getExecutionId(await org.run('waits', { signal: 'go' }))
+    return { path: `/v1/agent_executions/${id}/signals/other`, body: { a: 1 }, other: { body: { a: 2 } } }
+  },
+  // test/http/callbacks.test.ts: its URL is known to the run alone.
+  'send-callback': undefined as never,
+  'run-schedule': async () => {
+    const path = '/v1/agents/echo/schedules/daily'
+    await org.call('PUT', path, { body: { cron: '@daily', input: { text: 'x' } } })
+    return { path: `${path}/run`, other: null }
+  },
+  'start-batch': async () => {
+    const path = '/v1/agents/echo/batches'
+    return { path, body: BATCH, other: { path: `${path}?maxConcurrency=1` } }
+  },
+  'retry-batch': async () => {
+    const body = [{ customId: 'a', input: { failure: 'throw' } }]
+    const { id } = (await org.call('POST', '/v1/agents/failing/batches', { body })).json
+    const hasEnded = async () => (await org.call('GET', `/v1/batches/${id}`)).json.status === 'ENDED'
+    await waitUntil(hasEnded, { what: 'the end of the batch', limitMs: 60_000 })
+    return { path: `/v1/batches/${id}/retry-failed`, other: null }
+  },
+  'start-trial': async () => {
+    await org.run('echo', { text: 'x' })
+    const { currentVersionId } = (await org.call('GET', '/v1/agents/echo')).json
+    const path = `/v1/agents/echo/versions/${currentVersionId}/trials`
+    return { path, body: { limit: 1 }, other: { body: { limit: 2 } } }
+  },
+}
+
+it('every operation with a key has a request', () => {
+  expect(Object.keys(REQUESTS).sort()).toEqual([...keyed].sort())
+})
+
+describe.concurrent.each(keyed.filter((name) => name !== 'send-callback'))('%s', (name) => {
+  it('does once what is requested with one key, and refuses the key for anything else', async () => {
+    const { path, body, other } = await (REQUESTS[name] as () => Promise<Request>)()
+    const post = (key: string, changes: Request['other'] = {}) =>
+      org.call('POST', changes?.path ?? path, { body: changes?.body ?? body, headers: { [KEY]: key } })
+    const idOf = ({ headers, json }: Awaited<ReturnType<typeof post>>) =>
+      headers.get('x-execution-id') ?? json.id
+    const [first, ...repeated] = [await post(`${name} 1`), await post(`${name} 1`)]
+    expect(first?.status, first?.text).toBeLessThan(300)
+    for (const response of repeated) {
+      expect(response.status).toBeLessThan(300)
+      expect(idOf(response)).toBe(idOf(first as typeof response))
+    }
+    expect(idOf(await post(`${name} 2`))).not.toBe(idOf(first as never))
+    if (other) expectProblem(await post(`${name} 1`, other), 'IdempotencyKeyReused', name)
+  })
+
+  it('accepts a key of 1 to 255 printable ASCII characters', async () => {
+    const { path, body } = await (REQUESTS[name] as () => Promise<Request>)()
+    const post = (key: string) => org.call('POST', path, { body, headers: { [KEY]: key } })
+    for (const key of ['', 'é', 'tab\tin', 'k'.repeat(256)])
+      expectProblem(await post(key), 'InvalidHeader', name)
+    expect((await post(name.padEnd(255, 'k'))).status).toBeLessThan(300)
+  })
+})

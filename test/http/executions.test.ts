@@ -1,0 +1,154 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { executionRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { getExecutionId, waitForExecution } from '../support/service/client.ts'
+
+let org: TestOrganization
+let echo: Version
+
+beforeAll(async () => {
+  org = await newOrganization()
+  echo = await org.publish('echo')
+  await org.publish('failing')
+  await org.run('echo', { text: 'first' })
+})
+
+/** A path of agents and its mirror for documents, each with and without a trailing slash. */
+const variants = (path: string) =>
+  [path, path.replace('/v1/agent', '/v1/document')].flatMap((p) => [p, `${p}/`])
+
+describe('GET agents', () => {
+  it('returns the same bytes for a UUID, in either case, as for the slug', async () => {
+    const bySlug = await org.call('GET', '/v1/agents/echo')
+    const byId = await org.call('GET', `/v1/documents/${echo.agentId}`)
+    const byUpperCase = await org.call('GET', `/v1/agents/${echo.agentId.toUpperCase()}`)
+    expect(byId.text).toBe(bySlug.text)
+    expect(byUpperCase.text).toBe(bySlug.text)
+  })
+})
+
+describe('POST executions', () => {
+  it.each(variants('/v1/agents/echo/executions'))(
+    '%s returns the bare output of a synchronous run',
+    async (path) => {
+      const response = await org.call('POST', path, { body: { text: 'hello' } })
+      expect(response.status).toBe(200)
+      expect(response.json).toEqual({ text: 'hello' })
+      expect(response.headers.get('content-type')).toBe('application/json')
+      const id = getExecutionId(response)
+      expect(response.headers.get('location')).toBe(`/v1/agent_executions/${id}`)
+    },
+  )
+
+  it.each(variants('/v1/agents/echo/executions'))(
+    '%s returns the record of an asynchronous run at once',
+    async (path) => {
+      const response = await org.call('POST', `${path}?execMode=async&tenantId=acme`, {
+        body: { text: 'later' },
+      })
+      expect(response.status).toBe(202)
+      expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
+      expect(response.headers.get('location')).toBe(`/v1/agent_executions/${response.json.id}`)
+      expect(executionRecord.strict().safeParse(response.json).error).toBeUndefined()
+      expect(response.json).toMatchObject({
+        documentId: echo.agentId,
+        versionId: echo.id,
+        tenantId: 'acme',
+        status: 'IN_PROGRESS',
+        source: 'API',
+        input: { text: 'later' },
+        output: null,
+        error: null,
+        cached: false,
+        finishedAt: null,
+      })
+      expect(response.json).not.toHaveProperty('cachedDocumentExecutionId')
+      const ended = await waitForExecution(org.call, response.json.id)
+      expect(ended).toMatchObject({ status: 'SUCCESS', output: { text: 'later' }, error: null })
+      expect(Date.parse(ended.finishedAt)).toBeGreaterThanOrEqual(Date.parse(ended.startedAt))
+    },
+  )
+
+  it('runs the requested version, also a draft; by default the current one', async () => {
+    const other = await newOrganization()
+    const first = await other.publish('echo')
+    const draft = await other.publish('echo', { draft: true })
+    const second = await other.publish('echo', { title: 'Second' })
+    const versionRun = async (query: string) => {
+      const response = await other.run('echo', { text: 'x' }, query)
+      return (await other.getExecution(getExecutionId(response))).versionId
+    }
+    expect(await versionRun('')).toBe(second.id)
+    expect(await versionRun(`version=${first.id}`)).toBe(first.id)
+    expect(await versionRun(`version=${draft.id.toUpperCase()}`)).toBe(draft.id)
+    const { json } = await other.call('GET', '/v1/agents/echo/versions')
+    expect(json.map((version: { id: string }) => version.id)).toEqual([second.id, draft.id, first.id])
+  })
+})
+
+describe('GET executions', () => {
+  it('filters by status and tenant', async () => {
+    const other = await newOrganization()
+    await other.publish('echo')
+    await other.publish('failing')
+    await other.run('echo', { text: 'x' }, 'tenantId=a')
+    await other.run('echo', { text: 'x' }, 'tenantId=b')
+    await other.run('failing', { failure: 'throw' }, 'tenantId=a')
+    const count = async (query: string) =>
+      (await other.call('GET', `/v1/agent_executions?${query}`)).json.length
+    expect(await count('status=SUCCESS')).toBe(2)
+    expect(await count('status=ERROR')).toBe(1)
+    expect(await count('status=IN_PROGRESS')).toBe(0)
+    expect(await count('tenantId=a')).toBe(2)
+    expect(await count('tenantId=a&status=SUCCESS')).toBe(1)
+    expect(await count('tenantId=c')).toBe(0)
+  })
+
+  it.each(['/v1/agent_executions', '/v1/agents/echo/executions'])(
+    '%s leaves out payloads with fields=summary',
+    async (path) => {
+      const { json } = await org.call('GET', `${path}?limit=3`)
+      const { json: summaries } = await org.call('GET', `${path}?limit=3&fields=summary`)
+      const withoutPayloads = ({
+        input,
+        output,
+        inputAdaptations,
+        feedback,
+        logs,
+        ...rest
+      }: object & {
+        [name: string]: unknown
+      }) => rest
+      expect(summaries).toEqual(json.map(withoutPayloads))
+      expect((await org.call('GET', `${path}?limit=3&fields=all`)).json).toEqual(json)
+    },
+  )
+})
+
+describe('DELETE executions', () => {
+  it.each(variants('/v1/agent_executions/{id}'))('%s deletes the execution', async (path) => {
+    const id = getExecutionId(await org.run('echo', { text: 'x' }))
+    const response = await org.call('DELETE', path.replace('{id}', id))
+    expect([response.status, response.text]).toEqual([204, ''])
+    expect((await org.getExecution(id)).code).toBe('ExecutionNotFound')
+    expect((await org.call('DELETE', `/v1/agent_executions/${id}`)).json.code).toBe('ExecutionNotFound')
+    expect((await org.call('GET', '/v1/agent_executions?limit=100')).text).not.toContain(id)
+  })
+})
+
+describe('POST cancel', () => {
+  it.each(variants('/v1/agent_executions/{id}/cancel'))('%s ends the execution', async (path) => {
+    await org.publish('wait')
+    const { json } = await org.run('wait', { seconds: 60 }, 'execMode=async')
+    const cancelled = await org.call('POST', path.replace('{id}', json.id))
+    expect(cancelled.status).toBe(200)
+    expect(cancelled.json).toMatchObject({
+      id: json.id,
+      status: 'ERROR',
+      output: null,
+      error: { code: 'Cancelled' },
+    })
+    expect(await org.getExecution(json.id)).toEqual(cancelled.json)
+  })
+})
