@@ -2,11 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TokenLimits } from '../../lib/core/access.ts'
 import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'
 import { LOCAL_TABLE, provisionTable } from '../../local/emulators/provision.ts'
 import type { Emulator } from '../../local/emulators/start-emulators.ts'
-import { createOrganization, createToken } from '../support/engine/access.ts'
+import { createOrganization } from '../support/engine/access.ts'
 import { childrenOf, sendSignal } from '../support/processes/processes.ts'
 import { waitUntil } from '../support/processes/wait-until.ts'
 import {
@@ -44,10 +43,7 @@ let orders: Awaited<ReturnType<typeof startOrderServer>>
 let dynamodb: Emulator
 let table: Table
 let service: Service
-let organizationId: string
 let call: ApiClient
-/** Holds back the model's responses while it is set. */
-let gate: Promise<unknown> | undefined
 /** Of the webhook, for the agent with a cache. Runners know of a webhook some time after its creation. */
 let receiver: Awaited<ReturnType<typeof startReceiver>>
 let delayMs = 0
@@ -56,13 +52,12 @@ const originals = new Map<string, number>()
 
 beforeAll(async () => {
   scripted = await startScriptedModel()
-  scripted.script(MODEL, (request) => ({ ...answerOrder(request), delayMs, ...(gate && { until: gate }) }))
+  scripted.script(MODEL, (request) => ({ ...answerOrder(request), delayMs }))
   orders = await startOrderServer()
   dynamodb = await startDynamoDB(null)
   await provisionTable(dynamodb.endpoint, LOCAL_TABLE)
   table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
   const organization = await createOrganization(table)
-  organizationId = organization.id
   service = await startService({
     dataDir: folder,
     environment: {
@@ -101,9 +96,6 @@ afterAll(async () => {
 
 const wait = (what: string, condition: () => Promise<boolean> | boolean) =>
   waitUntil(condition, { what, limitMs: LIMIT_MS / 2, intervalMs: 100 })
-
-const clientWith = async (limits: Partial<TokenLimits>) =>
-  createClient(service.url, await createToken(table, organizationId, limits))
 
 async function publish(rule: Rule, body: object = {}, options: Parameters<typeof ordersDocument>[2] = {}) {
   const document = ordersDocument(orders.host, rule, options)
@@ -203,42 +195,6 @@ describe('a trial of a draft on 200 recorded runs', () => {
     LIMIT_MS,
   )
 
-  it(
-    'gives SAME for other white space and for numbers that differ by rounding',
-    async () => {
-      const { trial } = await tryOn('reworded', { limit: 20 })
-      expect(trial.verdicts).toEqual(verdictsOf({ SAME: 20 }))
-    },
-    LIMIT_MS,
-  )
-
-  it(
-    'leaves out what the trial ignores',
-    async () => {
-      const { trial } = await tryOn('defect', { limit: 20, ignore: ['/total', '/lines'] })
-      expect(trial.verdicts).toEqual(verdictsOf({ SAME: 20 }))
-    },
-    LIMIT_MS,
-  )
-
-  it(
-    'gives DIVERGED for a call that the originals did not make, which is not executed',
-    async () => {
-      const { id, trial } = await tryOn('cancels')
-      expect(trial.verdicts).toEqual(verdictsOf({ SAME: 190, DIVERGED: 10 }))
-      const diverged = await itemsOf(id, 'verdict=DIVERGED')
-      expect(ordersOf(diverged)).toEqual(all.filter(isOf(AFFECTED.cancels)))
-      for (const { originalExecutionId, error, status } of diverged) {
-        const call = {
-          tool: 'cancel_order',
-          input: { id: orderId(originals.get(originalExecutionId) ?? -1) },
-        }
-        expect([status, error]).toMatchObject(['ERROR', { code: 'Diverged', ...call, step: 2 }])
-      }
-      expect(orders.callsOf('/cancellations')).toBe(0)
-    },
-    LIMIT_MS,
-  )
 })
 
 describe('a trial with models: recorded', () => {
@@ -253,30 +209,6 @@ describe('a trial with models: recorded', () => {
       expect([requests() - before, orders.calls() - calls, trial.costUsd]).toEqual([0, 0, 0])
       expect(trial.sums.costUsd.trialTotal).toBeCloseTo(trial.sums.costUsd.originalTotal, 6)
       expect(trial.sums.costUsd.originalTotal).toBeCloseTo((2 * RUNS + 10) * RESPONSE_USD, 6)
-    },
-    LIMIT_MS,
-  )
-})
-
-describe('maxTrialCostUsd', () => {
-  it(
-    'is exceeded by at most one response per run in progress',
-    async () => {
-      const [maxTrialCostUsd, maxConcurrency] = [15 * RESPONSE_USD, 4]
-      const before = requests()
-      delayMs = 100
-      const { id, trial } = await tryOn('defect', { limit: 60, maxTrialCostUsd, maxConcurrency })
-      delayMs = 0
-      const responses = requests() - before
-      expect(trial).toMatchObject({ status: 'ENDED', error: { code: 'BudgetExceeded' } })
-      expect(trial.costUsd).toBeCloseTo(responses * RESPONSE_USD, 6)
-      expect(responses).toBeGreaterThanOrEqual(15)
-      expect(responses).toBeLessThanOrEqual(15 + maxConcurrency)
-      const items = await itemsOf(id)
-      const notStarted = items.filter(({ executionId }) => executionId === null)
-      expect(items).toHaveLength(60)
-      expect(new Set(notStarted.map(({ error }) => error.code))).toEqual(new Set(['BudgetExceeded']))
-      expect(items.filter(({ verdict }) => verdict === 'SAME').length).toBeGreaterThan(0)
     },
     LIMIT_MS,
   )
@@ -314,74 +246,6 @@ describe('a trial whose runner is killed', () => {
       expect(new Set(items.map(({ executionId }) => executionId)).size).toBe(60)
       expect(ordersOf(await itemsOf(id, 'verdict=CHANGED'))).toEqual(changed)
       expect(orders.calls()).toBe(calls)
-    },
-    LIMIT_MS,
-  )
-})
-
-describe('what tokens see of trials', () => {
-  it(
-    'is nothing with a tenant, and only those of their agents',
-    async () => {
-      const { id } = await tryOn('reworded', { limit: 2, tenantId: 'globex' })
-      const draft = await publish('reworded', { draft: true })
-      const paths = [
-        ['GET', '/v1/trials'],
-        ['GET', `/v1/trials/${id}`],
-        ['GET', `/v1/trials/${id}/items`],
-        ['POST', `/v1/trials/${id}/cancel`],
-        ['DELETE', `/v1/trials/${id}`],
-        ['POST', `/v1/agents/${ORDERS}/versions/${draft.id}/trials`],
-      ] as const
-      const tenant = await clientWith({ tenantId: 'globex' })
-      const other = await clientWith({ agents: ['another-agent'] })
-      const own = await clientWith({ agents: [ORDERS], scopes: ['read'] })
-      const body = { maxTrialCostUsd: 1 }
-      const answers = async (client: ApiClient) => {
-        const responses: unknown[] = []
-        for (const [method, path] of paths) {
-          const { status, json } = await client(method, path, method === 'POST' ? { body } : {})
-          responses.push(json?.code ?? status)
-        }
-        return responses
-      }
-      expect(await answers(tenant)).toEqual(paths.map(() => 'Forbidden'))
-      const NONE = 'TrialNotFound'
-      expect(await answers(other)).toEqual([200, NONE, NONE, NONE, NONE, 'AgentNotFound'])
-      expect((await other('GET', '/v1/trials')).json).toEqual([])
-      expect(await answers(own)).toEqual([200, 200, 200, 'Forbidden', 'Forbidden', 'Forbidden'])
-      const listed = (await own('GET', '/v1/trials')).json.map((trial: { id: string }) => trial.id)
-      expect(listed).toContain(id)
-      expect((await call('GET', `/v1/trials/${id}`)).status).toBe(200)
-    },
-    LIMIT_MS,
-  )
-})
-
-describe('the deletion of a trial', () => {
-  it(
-    'is refused while it is in progress, then removes its executions and no original',
-    async () => {
-      let open = () => {}
-      gate = new Promise<void>((resolve) => {
-        open = resolve
-      })
-      const id = await startTrial(await publish('defect', { draft: true }), { limit: 4 })
-      const refused = await call('DELETE', `/v1/trials/${id}`)
-      expect([refused.status, refused.json.code]).toEqual([409, 'BatchInProgress'])
-      gate = undefined
-      open()
-      await ended(id)
-      const items = await itemsOf(id)
-      expect((await call('DELETE', `/v1/trials/${id}`)).status).toBe(204)
-      for (const path of [`/v1/trials/${id}`, `/v1/trials/${id}/items`])
-        expect((await call('GET', path)).json.code).toBe('TrialNotFound')
-      for (const { executionId, originalExecutionId } of items) {
-        const status = async (execution: string) =>
-          (await call('GET', `/v1/agent_executions/${execution}`)).status
-        await wait('the deletion of the execution', async () => (await status(executionId)) === 404)
-        expect(await status(originalExecutionId)).toBe(200)
-      }
     },
     LIMIT_MS,
   )
@@ -441,44 +305,3 @@ describe('the runs of a trial', () => {
   )
 })
 
-describe('originals that are deleted while they are tried', () => {
-  it(
-    'end as ERROR ExecutionNotFound unless they had begun; the others are as before',
-    async () => {
-      let open = () => {}
-      gate = new Promise<void>((resolve) => {
-        open = resolve
-      })
-      const chosen = [...originals].filter(([, order]) => order < 6).map(([id]) => id)
-      const before = requests()
-      const draft = await publish('reworded', { draft: true })
-      const body = { executions: chosen, limit: undefined, maxConcurrency: 2 }
-      const id = await startTrial(draft, body)
-      await wait('two requests', () => requests() - before === 2)
-      const begun = (await itemsOf(id)).filter(({ executionId }) => executionId !== null)
-      expect(begun).toHaveLength(2)
-      const waiting = chosen.filter((each) => !begun.some((item) => item.originalExecutionId === each))
-      const deleted = [begun[0].originalExecutionId, ...waiting.slice(0, 2)]
-      for (const each of deleted)
-        expect((await call('DELETE', `/v1/agent_executions/${each}`)).status).toBe(204)
-      gate = undefined
-      open()
-      const trial = await ended(id)
-      const items = await itemsOf(id)
-      const outcome = (original: string) => {
-        const { verdict, error } = items.find((item) => item.originalExecutionId === original)
-        return [verdict, error?.code]
-      }
-      expect(waiting.map(outcome)).toEqual([
-        ['ERROR', 'ExecutionNotFound'],
-        ['ERROR', 'ExecutionNotFound'],
-        ['SAME', undefined],
-        ['SAME', undefined],
-      ])
-      expect(outcome(begun[1].originalExecutionId)).toEqual(['SAME', undefined])
-      expect(trial).toMatchObject({ status: 'ENDED', sums: { runs: 6 } })
-      expect(outcome(deleted[0])).toEqual(['SAME', undefined])
-    },
-    LIMIT_MS,
-  )
-})

@@ -118,16 +118,14 @@ export class FaultyOutbox {
       toBatchRecord: ({ id }: { id: string }) => ({ id }),
     }
     // A process that is dead answers nobody.
-    const dead = new Promise((_, reject) => {
-      const check = setInterval(() => worker.isDead && reject(new Error('It died.')), 2)
-      check.unref()
-      setTimeout(() => clearInterval(check), 10_000).unref()
+    let check: NodeJS.Timeout | undefined
+    const dead = new Promise<never>((_, reject) => {
+      check = setInterval(() => worker.isDead && reject(new Error('It died.')), 2)
     })
-    dead.catch(() => undefined)
     return Promise.race([act(engine as never), dead]).then(
       () => true,
       () => false,
-    )
+    ).finally(() => clearInterval(check))
   }
 
   private readonly runQueue: BatchQueue = {

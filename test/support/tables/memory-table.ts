@@ -1,0 +1,265 @@
+import { Unavailable } from '../../../lib/core/errors.ts'
+import {
+  type Change,
+  expressions,
+  type Item,
+} from '../../../lib/dynamodb/table/expressions.ts'
+import type { Key } from '../../../lib/dynamodb/table/keys.ts'
+import { retention } from '../../../lib/dynamodb/table/retention.ts'
+import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
+import type { Query, Table } from '../../../lib/dynamodb/table/table.ts'
+import type { Environment } from '../../../lib/environment.ts'
+import { system } from '../../../lib/system.ts'
+
+type Scope = { item: Item; names?: Record<string, string> | undefined; values?: Item | undefined }
+type Evaluate = (scope: Scope) => unknown
+
+/**
+ * A table in this process, for tests of what is built on the stores: thousands of requests in a second, in the order in
+ * which they are sent. It is as consistent as DynamoDB promises for one item, and its indexes are never late. The tests
+ * of the stores run on the emulators.
+ */
+export function memoryTable(environment: Environment = {}): Table {
+  /** The items of each partition of the table and of its indexes, by key. */
+  const partitions = new Map<string, Map<string, Item>>()
+  const partitionOf = (name: string, value: unknown) => {
+    const partition = partitions.get(`${name} ${value}`) ?? new Map<string, Item>()
+    partitions.set(`${name} ${value}`, partition)
+    return partition
+  }
+  const { expiryOf, timeToLiveOf } = retention(environment)
+  const keyOf = ({ pk, sk }: Item) => `${pk} ${sk}`
+  const read = (key: Key) => partitionOf('pk', key.pk).get(keyOf(key))
+  const remove = (key: Key) => {
+    const item = read(key)
+    for (const name of PARTITION_KEYS) if (item?.[name] !== undefined) partitionOf(name, item[name]).delete(keyOf(key))
+  }
+  const write = (given: Item) => {
+    remove(given as Key)
+    const item = stored(given) as Item
+    for (const name of PARTITION_KEYS) if (item[name] !== undefined) partitionOf(name, item[name]).set(keyOf(item), item)
+  }
+  const holds = (key: Key, change: Change) => {
+    const { ConditionExpression, ExpressionAttributeNames, ExpressionAttributeValues } = expressions(change)
+    const scope = { names: ExpressionAttributeNames, values: stored(ExpressionAttributeValues) as Item }
+    return !ConditionExpression || Boolean(compile(ConditionExpression)({ ...scope, item: read(key) ?? {} }))
+  }
+  const assertInTime = (time = Number.POSITIVE_INFINITY) => {
+    if (Date.now() >= time) throw new Unavailable(new Error('The write could not be sent in time.'))
+  }
+
+  return {
+    name: `memory-${system.newId()}`,
+    expiryOf,
+    ping: async () => undefined,
+    get: async (key, { attributes }) => project(read(key), attributes) ?? null,
+    getMany: async (keys, { attributes }) =>
+      keys
+        .map((key) => project(read(key), attributes && ['pk', 'sk', ...attributes]))
+        .filter((item) => item !== undefined),
+
+    async put(item, condition, sendBefore) {
+      assertInTime(sendBefore)
+      const isAllowed = holds(item as Key, { condition })
+      if (isAllowed) write({ ...item, ...timeToLiveOf(item) })
+      return isAllowed
+    },
+
+    async update(key, change) {
+      assertInTime(change.sendBefore)
+      if (!holds(key, change)) return null
+      write(
+        changed(read(key) ?? key, {
+          ...change,
+          set: { ...change.set, ...timeToLiveOf({ ...change.set, ...key }) },
+        }),
+      )
+      return project(read(key)) as Item
+    },
+
+    async delete(key, condition) {
+      if (holds(key, { condition })) remove(key)
+    },
+
+    async writeMany(writes) {
+      for (const each of writes)
+        if ('delete' in each) remove(each.delete)
+        else write({ ...each.put, ...timeToLiveOf(each.put) })
+    },
+
+    count: async (index, partition) => partitionOf(INDEXES[index].partitionKey.name, partition).size,
+
+    async query(query) {
+      const {
+        ExpressionAttributeNames: names,
+        ExpressionAttributeValues: values,
+        Limit,
+        ExclusiveStartKey,
+      } = query
+      const index = query.IndexName ? INDEXES[query.IndexName] : null
+      const partitionKey = index?.partitionKey.name ?? 'pk'
+      const order = index ? [index.sortKey.name, 'pk', 'sk'] : ['sk']
+      const [, partition = ''] = /= (:\w+)/.exec(query.KeyConditionExpression) ?? []
+      const isSelected = compile(query.KeyConditionExpression)
+      const passes = query.FilterExpression ? compile(query.FilterExpression) : () => true
+      const direction = query.ScanIndexForward === false ? -1 : 1
+      const isAfter = (item: Item) =>
+        !ExclusiveStartKey || compareBy(order, item, ExclusiveStartKey) * direction > 0
+      const found = [...partitionOf(partitionKey, values?.[partition]).values()].filter(
+        (item) =>
+          order.every((name) => item[name] !== undefined) && isSelected({ item, names, values }) && isAfter(item),
+      )
+      found.sort((a, b) => compareBy(order, a, b) * direction)
+      const page = found.slice(0, Limit)
+      const last = page.at(-1)
+      const attributes = projectionOf(query)
+      return {
+        items: page
+          .filter((item) => passes({ item, names, values }))
+          .map((item) => project(item, attributes) as Item),
+        lastKey: last && page.length < found.length ? (project(last, [partitionKey, ...order, 'pk']) as Item) : null,
+      }
+    },
+  }
+}
+
+const PARTITION_KEYS = ['pk', ...Object.values(INDEXES).map(({ partitionKey }) => partitionKey.name)]
+
+function projectionOf({
+  IndexName,
+  ProjectionExpression,
+  ExpressionAttributeNames,
+}: Query): string[] | undefined {
+  if (ProjectionExpression)
+    return ProjectionExpression.split(', ').map((name) => ExpressionAttributeNames?.[name] ?? name)
+  if (!IndexName) return undefined
+  const { partitionKey, sortKey, projection } = INDEXES[IndexName]
+  return ['pk', 'sk', partitionKey.name, sortKey.name, ...projection]
+}
+
+function compareBy(names: string[], a: Item, b: Item): number {
+  for (const name of names) {
+    const [left, right] = [a[name] as string, b[name] as string]
+    if (left !== right) return left < right ? -1 : 1
+  }
+  return 0
+}
+
+/** Copies of these attributes, or of all. */
+function project(item: Item | undefined, attributes = Object.keys(item ?? {})): Item | undefined {
+  return item && (stored(Object.fromEntries(attributes.map((name) => [name, item[name]]))) as Item)
+}
+
+/** A copy without what is undefined, as the SDK sends it. */
+function stored(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stored)
+  if (value instanceof Set) return new Set(value)
+  if (value === null || typeof value !== 'object' || ArrayBuffer.isView(value)) return value
+  const copy: Item = {}
+  for (const name in value) {
+    const part = (value as Item)[name]
+    if (part !== undefined) copy[name] = stored(part)
+  }
+  return copy
+}
+
+function changed(
+  item: Item,
+  { set = {}, setOnce = {}, copy = {}, remove = [], add = {}, include = {}, exclude = {} }: Change,
+) {
+  const result = { ...item }
+  for (const [name, value] of Object.entries(set)) if (value !== undefined) result[name] = value
+  for (const [name, value] of Object.entries(setOnce)) if (item[name] === undefined) result[name] = value
+  for (const [name, from] of Object.entries(copy)) {
+    if (item[from] === undefined) throw new Error(`The item has no ${from}.`)
+    result[name] = item[from]
+  }
+  for (const name of remove) delete result[name]
+  for (const [name, count] of Object.entries(add)) result[name] = Number(item[name] ?? 0) + count
+  const setOf = (name: string) => (item[name] as Set<string> | undefined) ?? new Set<string>()
+  for (const [name, values] of Object.entries(include)) result[name] = new Set([...setOf(name), ...values])
+  for (const [name, values] of Object.entries(exclude)) {
+    const left = new Set([...setOf(name)].filter((value) => !values.has(value)))
+    // There are no empty sets.
+    result[name] = left.size > 0 ? left : undefined
+  }
+  return result
+}
+
+const compiled = new Map<string, Evaluate>()
+
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html */
+function compile(expression: string): Evaluate {
+  const known = compiled.get(expression)
+  if (known) return known
+  const tokens = expression.match(/<=|>=|<>|[=<>(),]|[#:\w.]+/g) ?? []
+  const take = (...expected: string[]) => (expected.includes(tokens[0] ?? '') ? tokens.shift() : undefined)
+  const any = (): Evaluate => {
+    const terms = [all()]
+    while (take('OR')) terms.push(all())
+    return terms.length === 1 ? (terms[0] as Evaluate) : (scope) => terms.some((term) => term(scope))
+  }
+  const all = (): Evaluate => {
+    const terms = [comparison()]
+    while (take('AND')) terms.push(comparison())
+    return terms.length === 1 ? (terms[0] as Evaluate) : (scope) => terms.every((term) => term(scope))
+  }
+  const comparison = (): Evaluate => {
+    const left = operand()
+    if (take('BETWEEN')) {
+      const [first] = [operand(), take('AND')]
+      const last = operand()
+      return (scope) =>
+        COMPARE['>=']?.(left(scope), first(scope)) && COMPARE['<=']?.(left(scope), last(scope))
+    }
+    const compare = COMPARE[take(...Object.keys(COMPARE)) ?? '']
+    if (!compare) return left
+    const right = operand()
+    return (scope) => compare(left(scope), right(scope))
+  }
+  const operand = (): Evaluate => {
+    if (take('(')) {
+      const [inner] = [any(), take(')')]
+      return inner
+    }
+    const token = tokens.shift() ?? ''
+    const call = FUNCTIONS[token]
+    if (!call)
+      return token.startsWith(':') ? ({ values }) => values?.[token] : (scope) => resolve(scope, token)
+    take('(')
+    const parameters = [operand()]
+    while (take(',')) parameters.push(operand())
+    take(')')
+    return (scope) => call(...parameters.map((parameter) => parameter(scope)))
+  }
+  const evaluate = any()
+  if (tokens.length > 0) throw new Error(`Unknown syntax: ${expression}`)
+  compiled.set(expression, evaluate)
+  return evaluate
+}
+
+const resolve = ({ item, names }: Scope, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (value as Item | undefined)?.[names?.[name] ?? name], item)
+
+const ordered = (holds: (a: string, b: string) => boolean) => (a: unknown, b: unknown) =>
+  typeof a === typeof b && a !== undefined && holds(a as string, b as string)
+const isEqual = (a: unknown, b: unknown) =>
+  a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
+
+const COMPARE: Record<string, (a: unknown, b: unknown) => boolean> = {
+  '=': (a, b) => a !== undefined && isEqual(a, b),
+  '<>': (a, b) => !isEqual(a, b),
+  '<': ordered((a, b) => a < b),
+  '<=': ordered((a, b) => a <= b),
+  '>': ordered((a, b) => a > b),
+  '>=': ordered((a, b) => a >= b),
+}
+
+const FUNCTIONS: Record<string, (...values: unknown[]) => unknown> = {
+  attribute_exists: (value) => value !== undefined,
+  attribute_not_exists: (value) => value === undefined,
+  begins_with: (text, prefix) => typeof text === 'string' && text.startsWith(String(prefix)),
+  contains: (list, value) =>
+    list instanceof Set ? list.has(value) : String(list ?? '').includes(String(value)),
+  size: (value) => (value instanceof Set ? value.size : (value as string | undefined)?.length),
+}
