@@ -6,7 +6,7 @@ import { createLocalClient, getExecutionId } from '../support/service/client.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 import { serve } from '../tools/serve.ts'
 
-const NOTIFICATIONS = new URL('../engine/notifications/python/', import.meta.url)
+const NOTIFICATIONS = new URL('../nightly/notifications/python/', import.meta.url)
 const CODE = `
 from standardwebhooks import Webhook, WebhookVerificationError
 

@@ -7,7 +7,7 @@ import { memoryTable } from '../../support/tables/memory-table.ts'
 import { type Fault, faultKindsOf } from '../../support/waiting/faulty-worker.ts'
 
 /** All failures in the night, otherwise this many of each ending. */
-const SHARE = inject('isNightly') ? Number.POSITIVE_INFINITY : 12
+const SHARE = inject('isNightly') ? Number.POSITIVE_INFINITY : 8
 const seed = readSeed()
 /** The others differ from these only in what comes before the delivery. */
 const WITH_RETRIES: Ending[] = ['ends', 'waits']

@@ -4,7 +4,7 @@ import { OUTBOX_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
 import { system } from '../../../lib/system.ts'
 import { meteredOutbox } from '../../support/notifications/metered-outbox.ts'
 
-const RUNS = 100
+const RUNS = 50
 const AT_ONCE = 25
 /** `withOutbox` and `deliverEvents` are those of different processes. */
 const PROCESSES = 2

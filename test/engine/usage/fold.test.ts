@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it, vi } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { failedExecution } from '../../../lib/core/execution.ts'
 import { FOLD_DELAY_MS } from '../../../lib/core/limits.ts'
@@ -282,7 +282,12 @@ describe('foldUsage', () => {
     const throttled = { ...table, put: throttle(table.put), query: throttle(table.query) }
     const now = START + HOUR + FOLD_DELAY_MS
     isDown = true
-    await expect(scenario.fold(now, { table: throttled })).rejects.toBeInstanceOf(Unavailable)
+    // The writes are repeated for seconds.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const refused = expect(scenario.fold(now, { table: throttled })).rejects.toBeInstanceOf(Unavailable)
+    await vi.advanceTimersByTimeAsync(60_000)
+    vi.useRealTimers()
+    await refused
     expect(await openStores(table).usage.getPosition()).toBeNull()
     isDown = false
     await scenario.fold(now, { table: throttled })

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTable, type Table } from '../../lib/dynamodb/table/table.ts'
-import { LOCAL_TABLE, provisionTable } from '../../local/emulators/provision.ts'
-import type { Emulator } from '../../local/emulators/start-emulators.ts'
-import { createOrganization } from '../support/engine/access.ts'
-import { childrenOf, sendSignal } from '../support/processes/processes.ts'
-import { waitUntil } from '../support/processes/wait-until.ts'
+import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import { LOCAL_TABLE, provisionTable } from '../../../local/emulators/provision.ts'
+import type { Emulator } from '../../../local/emulators/start-emulators.ts'
+import { createOrganization } from '../../support/engine/access.ts'
+import { childrenOf, sendSignal } from '../../support/processes/processes.ts'
+import { waitUntil } from '../../support/processes/wait-until.ts'
 import {
   AFFECTED,
   answerOrder,
@@ -22,11 +22,11 @@ import {
   type Rule,
   startOrderServer,
   startReceiver,
-} from '../support/replay/orders-agent.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
-import { type ApiClient, createClient, getNextLink, waitForExecution } from '../support/service/client.ts'
-import { startDynamoDB } from '../support/service/port-emulators.ts'
-import { type Service, startService } from '../support/service/start-service.ts'
+} from '../../support/replay/orders-agent.ts'
+import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { type ApiClient, createClient, getNextLink, waitForExecution } from '../../support/service/client.ts'
+import { startDynamoDB } from '../../support/service/port-emulators.ts'
+import { type Service, startService } from '../../support/service/start-service.ts'
 
 /** The slowest test takes some 20 s on an idle machine. */
 const LIMIT_MS = 600_000
