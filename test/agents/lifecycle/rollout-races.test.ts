@@ -6,8 +6,8 @@ import { ServiceError } from '../../../lib/core/errors.ts'
 import type { Rollout } from '../../../lib/core/rollout.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { system } from '../../../lib/system.ts'
-import { memoryTable } from '../../support/tables/memory-table.ts'
 import { aVersion, RolloutRun } from '../../support/rollouts/rollout-run.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const PROCESSES = 16
 const ROUNDS = 12

@@ -160,20 +160,6 @@ describe('a replay with recorded models on the same version', () => {
     expect(execution.learnedFrom).toEqual(original.learnedFrom)
   })
 
-  it('repeats a run on the default model of its time', async () => {
-    const [first, other] = [scriptModel([{ calls: [look('a')] }, answer]), scriptModel([])]
-    const on = (model: string) => ({
-      ...engine,
-      environment: { ...engine.environment, DEFAULT_MODEL: model },
-    })
-    const then = originalsOn({ engine: on(first.model), scriptModel }, { tools: TOOLS })
-    const { version, original, steps } = await then.anOriginal([], { model: null })
-    const settings = { ...RECORDED, defaultModel: original.model }
-    const replayed = await runReplay(on(other.model), original, version, { settings })
-    expect(contentOf(replayed.steps)).toEqual(contentOf(steps))
-    expect(other.requests).toHaveLength(0)
-  })
-
   it('repeats a run that ended on a fallback on the default model with which it began', async () => {
     const down = { status: 503, message: 'Overloaded.' }
     const first = scriptModel([{ calls: [look('a')] }, ...Array.from({ length: 20 }, () => down)])

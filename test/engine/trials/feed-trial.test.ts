@@ -7,13 +7,13 @@ import type { ExecutionListParams } from '../../../lib/core/ports.ts'
 import type { Judgement } from '../../../lib/core/trial.ts'
 import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { memoryTable } from '../../support/tables/memory-table.ts'
 import { deleteHidden } from '../../../lib/engine/batches/delete-hidden.ts'
 import { countLines } from '../../../lib/engine/batches/read.ts'
 import { system } from '../../../lib/system.ts'
 import { BatchRun, type Options, success } from '../../support/batches/batch-run.ts'
 import { executionOf, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const table = memoryTable()
 const { executions } = openStores(table)

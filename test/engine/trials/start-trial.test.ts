@@ -10,13 +10,13 @@ import {
 } from '../../../lib/core/execution.ts'
 import type { Replay } from '../../../lib/core/trial.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { memoryTable } from '../../support/tables/memory-table.ts'
 import { MAX_LOOKED_AT } from '../../../lib/engine/trials/select-originals.ts'
 import { startTrial, type TrialRequest } from '../../../lib/engine/trials/start-trial.ts'
 import { system } from '../../../lib/system.ts'
 import { success } from '../../support/batches/batch-run.ts'
 import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 import { type Fault, FaultyWorker } from '../../support/waiting/faulty-worker.ts'
 
 const table = memoryTable()

@@ -6,8 +6,8 @@ import { Unavailable } from '../../../lib/core/errors.ts'
 import { INTERVAL_MS } from '../../../lib/core/usage.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { system } from '../../../lib/system.ts'
-import { memoryTable } from '../../support/tables/memory-table.ts'
 import { aVersion, type Death, mortalTable, RolloutRun } from '../../support/rollouts/rollout-run.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const { minute: MINUTE } = INTERVAL_MS
 /** A second before a minute ends. */

@@ -167,141 +167,127 @@ async function tryOn(rule: Rule, body: object = {}) {
 }
 
 describe('a trial of a draft on 200 recorded runs', () => {
-  it(
-    'gives CHANGED with its pointers for the planted defect, and for nothing else',
-    async () => {
-      const { id, trial } = await tryOn('defect')
-      expect(trial).toMatchObject({ status: 'ENDED', lines: RUNS, error: null, cancelled: 0 })
-      expect(trial.verdicts).toEqual(verdictsOf({ SAME: 190, CHANGED: 10 }))
-      expect(trial.sums).toMatchObject({ runs: RUNS, verdicts: trial.verdicts, schemaViolations: 0 })
-      expect(trial.sums.costUsd.trialTotal).toBeCloseTo(trial.sums.costUsd.originalTotal, 6)
-      const changed = await itemsOf(id, 'verdict=CHANGED')
-      expect(ordersOf(changed)).toEqual(all.filter(isOf(AFFECTED.defect)))
-      for (const { originalExecutionId, differences, moreDifferences } of changed) {
-        const total = ((originals.get(originalExecutionId) ?? 0) * 10 + 5) / 100
-        const expected = [
-          { path: '/total', original: total, trial: total + 0.01 },
-          { path: '/lines/1/price', original: 0, trial: 1 },
-        ]
-        expect(differences).toHaveLength(2)
-        expect([differences, moreDifferences]).toEqual([expect.arrayContaining(expected), false])
-      }
-      const items = await itemsOf(id)
-      expect(ordersOf(items)).toEqual(all)
-      expect(items.filter(({ verdict }) => verdict === 'SAME').flatMap((each) => each.differences)).toEqual(
-        [],
-      )
-    },
-    LIMIT_MS,
-  )
-
+  it('gives CHANGED with its pointers for the planted defect, and for nothing else', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const { id, trial } = await tryOn('defect')
+    expect(trial).toMatchObject({ status: 'ENDED', lines: RUNS, error: null, cancelled: 0 })
+    expect(trial.verdicts).toEqual(verdictsOf({ SAME: 190, CHANGED: 10 }))
+    expect(trial.sums).toMatchObject({ runs: RUNS, verdicts: trial.verdicts, schemaViolations: 0 })
+    expect(trial.sums.costUsd.trialTotal).toBeCloseTo(trial.sums.costUsd.originalTotal, 6)
+    const changed = await itemsOf(id, 'verdict=CHANGED')
+    expect(ordersOf(changed)).toEqual(all.filter(isOf(AFFECTED)))
+    for (const { originalExecutionId, differences, moreDifferences } of changed) {
+      const total = ((originals.get(originalExecutionId) ?? 0) * 10 + 5) / 100
+      const expected = [
+        { path: '/total', original: total, trial: total + 0.01 },
+        { path: '/lines/1/price', original: 0, trial: 1 },
+      ]
+      expect(differences).toHaveLength(2)
+      expect([differences, moreDifferences]).toEqual([expect.arrayContaining(expected), false])
+    }
+    const items = await itemsOf(id)
+    expect(ordersOf(items)).toEqual(all)
+    expect(items.filter(({ verdict }) => verdict === 'SAME').flatMap((each) => each.differences)).toEqual([])
+  })
 })
 
 describe('a trial with models: recorded', () => {
-  it(
-    'gives 200 of 200 SAME on the unchanged version, without a request to the model',
-    async () => {
-      const [before, calls] = [requests(), orders.calls()]
-      const current = (await call('GET', `/v1/agents/${ORDERS}`)).json.currentVersionId
-      const id = await startTrial({ id: current }, { models: 'recorded', maxTrialCostUsd: undefined })
-      const trial = await ended(id)
-      expect(trial.verdicts).toEqual(verdictsOf({ SAME: RUNS }))
-      expect([requests() - before, orders.calls() - calls, trial.costUsd]).toEqual([0, 0, 0])
-      expect(trial.sums.costUsd.trialTotal).toBeCloseTo(trial.sums.costUsd.originalTotal, 6)
-      expect(trial.sums.costUsd.originalTotal).toBeCloseTo((2 * RUNS + 10) * RESPONSE_USD, 6)
-    },
-    LIMIT_MS,
-  )
+  it('gives 200 of 200 SAME on the unchanged version, without a request to the model', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const [before, calls] = [requests(), orders.calls()]
+    const current = (await call('GET', `/v1/agents/${ORDERS}`)).json.currentVersionId
+    const id = await startTrial({ id: current }, { models: 'recorded', maxTrialCostUsd: undefined })
+    const trial = await ended(id)
+    expect(trial.verdicts).toEqual(verdictsOf({ SAME: RUNS }))
+    expect([requests() - before, orders.calls() - calls, trial.costUsd]).toEqual([0, 0, 0])
+    expect(trial.sums.costUsd.trialTotal).toBeCloseTo(trial.sums.costUsd.originalTotal, 6)
+    expect(trial.sums.costUsd.originalTotal).toBeCloseTo((2 * RUNS + 10) * RESPONSE_USD, 6)
+  })
 })
 
 describe('a trial whose runner is killed', () => {
-  it(
-    'ends with each original once and the same verdicts',
-    async () => {
-      const calls = orders.calls()
-      const draft = await publish('defect', { draft: true })
-      const [before, kills] = [requests(), 3]
-      delayMs = 100
-      const chosen = [...originals].slice(0, 60)
-      const triedOrders = sorted(chosen.map(([, order]) => order))
-      const id = await startTrial(draft, {
-        executions: chosen.map(([original]) => original),
-        limit: undefined,
+  it('ends with each original once and the same verdicts', { timeout: LIMIT_MS }, async () => {
+    const calls = orders.calls()
+    const draft = await publish('defect', { draft: true })
+    const [before, kills] = [requests(), 3]
+    delayMs = 100
+    const chosen = [...originals].slice(0, 60)
+    const triedOrders = sorted(chosen.map(([, order]) => order))
+    const id = await startTrial(draft, {
+      executions: chosen.map(([original]) => original),
+      limit: undefined,
+    })
+    for (let kill = 1; kill <= kills; kill++) {
+      await wait('requests of the trial', () => requests() - before > kill * 25)
+      await wait('a runner', async () => {
+        const runners = await childrenOf(service.pid, 'runner.ts')
+        for (const runner of runners) sendSignal(runner, 'SIGKILL')
+        return runners.length > 0
       })
-      for (let kill = 1; kill <= kills; kill++) {
-        await wait('requests of the trial', () => requests() - before > kill * 25)
-        await wait('a runner', async () => {
-          const runners = await childrenOf(service.pid, 'runner.ts')
-          for (const runner of runners) sendSignal(runner, 'SIGKILL')
-          return runners.length > 0
-        })
-      }
-      const trial = await ended(id)
-      delayMs = 0
-      const changed = triedOrders.filter(isOf(AFFECTED.defect))
-      expect(trial.verdicts).toEqual(verdictsOf({ SAME: 60 - changed.length, CHANGED: changed.length }))
-      expect(trial.sums.verdicts).toEqual(trial.verdicts)
-      const items = await itemsOf(id)
-      expect(ordersOf(items)).toEqual(triedOrders)
-      expect(new Set(items.map(({ executionId }) => executionId)).size).toBe(60)
-      expect(ordersOf(await itemsOf(id, 'verdict=CHANGED'))).toEqual(changed)
-      expect(orders.calls()).toBe(calls)
-    },
-    LIMIT_MS,
-  )
+    }
+    const trial = await ended(id)
+    delayMs = 0
+    const changed = triedOrders.filter(isOf(AFFECTED))
+    expect(trial.verdicts).toEqual(verdictsOf({ SAME: 60 - changed.length, CHANGED: changed.length }))
+    expect(trial.sums.verdicts).toEqual(trial.verdicts)
+    const items = await itemsOf(id)
+    expect(ordersOf(items)).toEqual(triedOrders)
+    expect(new Set(items.map(({ executionId }) => executionId)).size).toBe(60)
+    expect(ordersOf(await itemsOf(id, 'verdict=CHANGED'))).toEqual(changed)
+    expect(orders.calls()).toBe(calls)
+  })
 })
 
 describe('the runs of a trial', () => {
-  it(
-    'neither read nor fill the cache, teach nothing, and have no events and no metrics',
-    async () => {
-      const { slug } = CACHED
-      const run = async (query = '') => {
-        const path = `/v1/agents/${slug}/executions?execMode=async&${query}`
-        const { json, text } = await call('POST', path, { body: { order: 'order-9011' } })
-        expect(json?.id, text).toBeDefined()
-        return waitForExecution(call, json.id, LIMIT_MS / 2)
-      }
-      const current = await publish('plain', {}, CACHED)
-      const original = await run()
-      expect([original.status, original.cached]).toEqual(['SUCCESS', false])
-      const draft = await publish('defect', { draft: true }, CACHED)
-      const before = requests()
-      const executionIds: string[] = []
-      for (const version of [current, draft]) {
-        const id = await startTrial(version, { limit: 1 }, slug)
-        await ended(id)
-        const [item] = await itemsOf(id)
-        expect(item.originalExecutionId).toBe(original.id)
-        executionIds.push(item.executionId)
-      }
-      expect(requests() - before).toBe(4)
-      const tried = (await call('GET', `/v1/agent_executions/${executionIds[1]}`)).json
-      expect(tried).toMatchObject({ source: 'TRIAL', cached: false, originalExecutionId: original.id })
-      const feedback = { rating: -1, correctedOutput: { ...tried.output, total: 1 } }
-      await call('PUT', `/v1/agent_executions/${tried.id}/feedback`, { body: feedback })
+  it('neither read nor fill the cache, teach nothing, and have no events and no metrics', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const { slug } = CACHED
+    const run = async (query = '') => {
+      const path = `/v1/agents/${slug}/executions?execMode=async&${query}`
+      const { json, text } = await call('POST', path, { body: { order: 'order-9011' } })
+      expect(json?.id, text).toBeDefined()
+      return waitForExecution(call, json.id, LIMIT_MS / 2)
+    }
+    const current = await publish('plain', {}, CACHED)
+    const original = await run()
+    expect([original.status, original.cached]).toEqual(['SUCCESS', false])
+    const draft = await publish('defect', { draft: true }, CACHED)
+    const before = requests()
+    const executionIds: string[] = []
+    for (const version of [current, draft]) {
+      const id = await startTrial(version, { limit: 1 }, slug)
+      await ended(id)
+      const [item] = await itemsOf(id)
+      expect(item.originalExecutionId).toBe(original.id)
+      executionIds.push(item.executionId)
+    }
+    expect(requests() - before).toBe(4)
+    const tried = (await call('GET', `/v1/agent_executions/${executionIds[1]}`)).json
+    expect(tried).toMatchObject({ source: 'TRIAL', cached: false, originalExecutionId: original.id })
+    const feedback = { rating: -1, correctedOutput: { ...tried.output, total: 1 } }
+    await call('PUT', `/v1/agent_executions/${tried.id}/feedback`, { body: feedback })
 
-      const promoted = await call('POST', `/v1/agents/${slug}/versions/${draft.id}/promote`)
-      expect(promoted.status).toBe(200)
-      const learning = await run('useDynamicLearning=true&useCache=false')
-      expect([learning.output.total, learning.learnedFrom ?? []]).toEqual([tried.output.total, []])
-      const last = await run()
-      expect([last.cached, last.output.total]).toEqual([false, tried.output.total])
-      expect((await run(`version=${current.id}`)).cachedDocumentExecutionId).toBe(original.id)
+    const promoted = await call('POST', `/v1/agents/${slug}/versions/${draft.id}/promote`)
+    expect(promoted.status).toBe(200)
+    const learning = await run('useDynamicLearning=true&useCache=false')
+    expect([learning.output.total, learning.learnedFrom ?? []]).toEqual([tried.output.total, []])
+    const last = await run()
+    expect([last.cached, last.output.total]).toEqual([false, tried.output.total])
+    expect((await run(`version=${current.id}`)).cachedDocumentExecutionId).toBe(original.id)
 
-      await wait('the events of runs', () => receiver.events.some(({ data }) => data.id === last.id))
-      const ids = receiver.events.map(({ data }) => data.id)
-      expect(ids.filter((id) => executionIds.includes(id))).toEqual([])
-      expect(new Set(receiver.events.map(({ type }) => type))).toEqual(new Set(['execution.succeeded']))
-      const metrics = () =>
-        service
-          .output()
-          .split('\n')
-          .filter((line) => line.includes('"CloudWatchMetrics"'))
-      await wait('metrics of runs', () => metrics().some((line) => line.includes(last.id)))
-      expect(metrics().filter((line) => executionIds.some((id) => line.includes(id)))).toEqual([])
-    },
-    LIMIT_MS,
-  )
+    await wait('the events of runs', () => receiver.events.some(({ data }) => data.id === last.id))
+    const ids = receiver.events.map(({ data }) => data.id)
+    expect(ids.filter((id) => executionIds.includes(id))).toEqual([])
+    expect(new Set(receiver.events.map(({ type }) => type))).toEqual(new Set(['execution.succeeded']))
+    const metrics = () =>
+      service
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('"CloudWatchMetrics"'))
+    await wait('metrics of runs', () => metrics().some((line) => line.includes(last.id)))
+    expect(metrics().filter((line) => executionIds.some((id) => line.includes(id)))).toEqual([])
+  })
 })
-

@@ -117,7 +117,8 @@ export class FaultyOutbox {
       return {
         ...withOutbox(stores, { queue, system: clock, destinations }),
         ...{ destinations, breaker: circuitBreaker(clock.now, times) },
-        send: (_: unknown, event: SubjectEvent) => post(event).catch(() => (worker.isDead ? never() : BROKEN)),
+        send: (_: unknown, event: SubjectEvent) =>
+          post(event).catch(() => (worker.isDead ? never() : BROKEN)),
         toRecord: ({ id }: { id: string }) => ({ id }),
         toSummary: ({ id }: { id: string }) => ({ id }),
         toBatchRecord: ({ id }: { id: string }) => ({ id }),
@@ -130,10 +131,12 @@ export class FaultyOutbox {
     const dead = new Promise<never>((_, reject) => {
       check = setInterval(() => worker.isDead && reject(new Error('It died.')), 2)
     })
-    return Promise.race([act(engine as never), dead]).then(
-      () => true,
-      () => false,
-    ).finally(() => clearInterval(check))
+    return Promise.race([act(engine as never), dead])
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => clearInterval(check))
   }
 
   private readonly runQueue: BatchQueue = {
@@ -278,18 +281,21 @@ export class FaultyOutbox {
     for (let minute = 0; minute < minutes; minute++) {
       await this.deliver()
       await this.resume()
-      await this.run(async (engine) => {
-        const params = {
-          ...engine,
-          deliveryQueue: engine.queue,
-          queue: this.runQueue,
-          sent: this.sentTimers,
-        }
-        const timers = sweepTimers(params as never)
-        timers.catch(() => undefined)
-        await sweepOutbox({ ...engine, memory: this.memory } as never)
-        await timers
-      }, { isSweeper: true })
+      await this.run(
+        async (engine) => {
+          const params = {
+            ...engine,
+            deliveryQueue: engine.queue,
+            queue: this.runQueue,
+            sent: this.sentTimers,
+          }
+          const timers = sweepTimers(params as never)
+          timers.catch(() => undefined)
+          await sweepOutbox({ ...engine, memory: this.memory } as never)
+          await timers
+        },
+        { isSweeper: true },
+      )
       await this.checkPosition()
       await this.deliver()
       await this.resume()

@@ -1,9 +1,5 @@
 import { Unavailable } from '../../../lib/core/errors.ts'
-import {
-  type Change,
-  expressions,
-  type Item,
-} from '../../../lib/dynamodb/table/expressions.ts'
+import { type Change, expressions, type Item } from '../../../lib/dynamodb/table/expressions.ts'
 import type { Key } from '../../../lib/dynamodb/table/keys.ts'
 import { retention } from '../../../lib/dynamodb/table/retention.ts'
 import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
@@ -32,12 +28,14 @@ export function memoryTable(environment: Environment = {}): Table {
   const read = (key: Key) => partitionOf('pk', key.pk).get(keyOf(key))
   const remove = (key: Key) => {
     const item = read(key)
-    for (const name of PARTITION_KEYS) if (item?.[name] !== undefined) partitionOf(name, item[name]).delete(keyOf(key))
+    for (const name of PARTITION_KEYS)
+      if (item?.[name] !== undefined) partitionOf(name, item[name]).delete(keyOf(key))
   }
   const write = (given: Item) => {
     remove(given as Key)
     const item = stored(given) as Item
-    for (const name of PARTITION_KEYS) if (item[name] !== undefined) partitionOf(name, item[name]).set(keyOf(item), item)
+    for (const name of PARTITION_KEYS)
+      if (item[name] !== undefined) partitionOf(name, item[name]).set(keyOf(item), item)
   }
   const holds = (key: Key, change: Change) => {
     const { ConditionExpression, ExpressionAttributeNames, ExpressionAttributeValues } = expressions(change)
@@ -107,7 +105,9 @@ export function memoryTable(environment: Environment = {}): Table {
         !ExclusiveStartKey || compareBy(order, item, ExclusiveStartKey) * direction > 0
       const found = [...partitionOf(partitionKey, values?.[partition]).values()].filter(
         (item) =>
-          order.every((name) => item[name] !== undefined) && isSelected({ item, names, values }) && isAfter(item),
+          order.every((name) => item[name] !== undefined) &&
+          isSelected({ item, names, values }) &&
+          isAfter(item),
       )
       found.sort((a, b) => compareBy(order, a, b) * direction)
       const page = found.slice(0, Limit)
@@ -117,7 +117,8 @@ export function memoryTable(environment: Environment = {}): Table {
         items: page
           .filter((item) => passes({ item, names, values }))
           .map((item) => project(item, attributes) as Item),
-        lastKey: last && page.length < found.length ? (project(last, [partitionKey, ...order, 'pk']) as Item) : null,
+        lastKey:
+          last && page.length < found.length ? (project(last, [partitionKey, ...order, 'pk']) as Item) : null,
       }
     },
   }
