@@ -49,6 +49,15 @@ describe('run', () => {
     },
   )
 
+  // In quadratic time, this takes minutes. The night measures how the time grows.
+  it.each(['a', 'a@b.', '"@', '1-', '0011', ':', 'DE89', '[US_SSN', ' '])(
+    'ends soon on half a million characters of %j',
+    (unit) => {
+      const content = unit.repeat(500_000 / unit.length)
+      expect(run({ content }).redactedContent.length).toBeGreaterThan(0)
+    },
+  )
+
   it('throws a TypeError for a missing input', () => {
     expect(() => run(undefined as never)).toThrow(TypeError)
   })

@@ -1,24 +1,19 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { type Delivery, EVENT_BUS, eventIdOf, parseEventId } from '../../../lib/core/notification.ts'
+import { type Delivery, eventIdOf, parseEventId } from '../../../lib/core/notification.ts'
 import { batchKey } from '../../../lib/dynamodb/table/keys.ts'
-import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
-import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
-import { addressedOf } from '../../../lib/engine/notifications/subjects/batch-events.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
-import { aBatch, anEndedTrial } from '../../support/batches/a-batch.ts'
+import { anEndedTrial } from '../../support/batches/a-batch.ts'
 import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const { graceMs } = leaseTimes()
 const ENDED = { types: ['batch.ended' as const] }
 
-/** Each in a table of its own: the position of the outbox is that of all organizations. */
-async function open() {
-  const TABLE_NAME = `batch-events-${system.newId()}`
-  await provisionTable(inject('dynamodb'), TABLE_NAME)
-  const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+/** The position of the outbox is that of all organizations of a table. */
+function open() {
+  const table = memoryTable()
   const itemsOf = async (id: string) => {
     const query = {
       KeyConditionExpression: 'pk = :pk',
@@ -42,7 +37,7 @@ describe('the id of an event', () => {
 
 describe('the end of a batch', () => {
   it('is delivered once to each webhook that selects it, and to its own URL', async () => {
-    const outbox = await open()
+    const outbox = open()
     const agentId = system.newId()
     const selected = [
       outbox.addWebhook(ENDED),
@@ -74,7 +69,7 @@ describe('the end of a batch', () => {
   })
 
   it('is no event of a draft, nor without a webhook that selects it', async () => {
-    const outbox = await open()
+    const outbox = open()
     outbox.addWebhook({ types: ['execution.succeeded'] })
     await outbox.endBatch(await outbox.startBatch())
     outbox.addWebhook(ENDED)
@@ -86,7 +81,7 @@ describe('the end of a batch', () => {
   })
 
   it('is no event of a trial, nor of its runs', async () => {
-    const outbox = await open()
+    const outbox = open()
     outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
     const { batch } = anEndedTrial({ organizationId: '', agentId: '', versionId: '' }, {})
     await outbox.endBatch(await outbox.startBatch({ trial: batch.trial }))
@@ -99,46 +94,11 @@ describe('the end of a batch', () => {
     await outbox.sweep()
     expect(outbox.messages()).toEqual([])
   })
-
-  it('goes to the event bus, whose deliveries are in no list', async () => {
-    const destinations = openDestinations({ list: async () => [] }, { environment: { EVENT_BUS: 'bus' } })
-    const { batch } = aBatch()
-    const found = await destinations.of(addressedOf({ ...batch, blocks: [] }), 'batch.ended')
-    expect(found.map(({ id }) => id)).toEqual([EVENT_BUS])
-  })
-
-  it('is found by the sweeper alone, beside runs, and by no sweeper after it is handled', async () => {
-    const outbox = await open()
-    outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
-    outbox.setAccepting(false)
-    const batch = await outbox.startBatch()
-    await outbox.endBatch(batch)
-    const run = await outbox.start()
-    await outbox.finish(run)
-    outbox.setAccepting(true)
-    outbox.pass(2 * graceMs)
-    expect(await outbox.sweep()).toBeGreaterThan(graceMs)
-    await outbox.deliver()
-    expect(outbox.sent.map(({ eventId }) => eventId).sort()).toEqual(
-      [`evt_${run.id}_2`, `evt_batch_${batch.id}_1`].sort(),
-    )
-    outbox.pass(10 * graceMs)
-    expect(await outbox.sweep()).toBe(0)
-    expect(outbox.messages()).toEqual([])
-  })
-
-  it('is read as of a batch that has ended, although its entry of the outbox stays', async () => {
-    const outbox = await open()
-    outbox.addWebhook(ENDED)
-    const batch = await outbox.startBatch()
-    await outbox.endBatch(batch)
-    expect(await outbox.stores.batches.get(batch)).toMatchObject({ status: 'ENDED', openUntil: null })
-  })
 })
 
 describe('a delivery of the end of a batch', () => {
   it('is repeated by its message or by the timers, listed with those of runs, and sent again on request', async () => {
-    const outbox = await open()
+    const outbox = open()
     const { organizationId } = outbox
     const { id: destinationId } = outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
     outbox.answers.set(destinationId, () => BROKEN)
@@ -180,21 +140,8 @@ describe('a delivery of the end of a batch', () => {
     expect(outbox.sent).toHaveLength(5)
   })
 
-  it('disables a webhook that answers 410, and is over', async () => {
-    const outbox = await open()
-    const webhook = outbox.addWebhook(ENDED)
-    outbox.answers.set(webhook.id, () => ({ ...BROKEN, responseStatus: 410, isGone: true }))
-    const batch = await outbox.startBatch()
-    await outbox.endBatch(batch)
-    await outbox.deliver()
-    expect(outbox.webhooks.get(webhook.id)).toMatchObject({ enabled: false, disabledReason: 'gone' })
-    expect(await outbox.deliveriesOfBatch(batch.id)).toMatchObject([
-      { status: 'FAILED', nextAttemptAt: null },
-    ])
-  })
-
   it('is not made for a message that names another organization', async () => {
-    const outbox = await open()
+    const outbox = open()
     const webhook = outbox.addWebhook(ENDED)
     outbox.answers.set(webhook.id, () => BROKEN)
     const batch = await outbox.startBatch()
@@ -218,7 +165,7 @@ describe('a delivery of the end of a batch', () => {
 
 describe('a batch that is deleted', () => {
   const failing = async () => {
-    const outbox = await open()
+    const outbox = open()
     const { id: destinationId } = outbox.addWebhook(ENDED)
     outbox.answers.set(destinationId, () => BROKEN)
     const batch = await outbox.startBatch()

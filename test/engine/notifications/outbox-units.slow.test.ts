@@ -4,32 +4,32 @@ import { OUTBOX_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
 import { system } from '../../../lib/system.ts'
 import { meteredOutbox } from '../../support/notifications/metered-outbox.ts'
 
-const RUNS = 5_000
+const RUNS = 50
 const AT_ONCE = 25
-const PAYLOAD = payloadOf(4_000)
 /** `withOutbox` and `deliverEvents` are those of different processes. */
 const PROCESSES = 2
 const ORGANIZATIONS = [system.newId(), system.newId()]
 /** For which a process uses what it has read of the webhooks of an organization. */
 const CACHED_MS = 30_000
 
-type Options = Parameters<typeof meteredOutbox>[1] & { runs?: number }
+type Options = Parameters<typeof meteredOutbox>[1] & { bytes: number }
 
 /** What so many runs and their deliveries use, and how often the webhooks of an organization were read. */
-async function measure({ runs = RUNS, ...options }: Options) {
+async function measure({ bytes, ...options }: Options) {
   const outbox = await meteredOutbox(inject('dynamodb'), { ...options, organizationIds: ORGANIZATIONS })
+  const payload = payloadOf(bytes)
   try {
     const startedAt = performance.now()
-    for (let done = 0; done < runs; done += AT_ONCE) {
+    for (let done = 0; done < RUNS; done += AT_ONCE) {
       const batch = Array.from({ length: AT_ONCE }, (_, index) =>
-        outbox.run(PAYLOAD, ORGANIZATIONS[index % ORGANIZATIONS.length]),
+        outbox.run(payload, ORGANIZATIONS[index % ORGANIZATIONS.length]),
       )
       await Promise.all(batch)
       await outbox.deliver()
     }
     const { writeUnits, messages, destinationReads } = outbox.take()
     const periods = Math.ceil((performance.now() - startedAt) / CACHED_MS)
-    return { writeUnits: writeUnits / runs, messages: messages / runs, destinationReads, periods }
+    return { writeUnits: writeUnits / RUNS, messages: messages / RUNS, destinationReads, periods }
   } finally {
     await outbox.stop()
   }
@@ -44,18 +44,21 @@ it('costs the sweeper no write while it is empty', async () => {
   await outbox.stop()
 })
 
-it('costs a run 3 write units, and 2 for each destination; without destinations nothing', async () => {
-  const plain = await measure({ isPlain: true, runs: RUNS / 10 })
-  expect(plain).toMatchObject({ messages: 0, destinationReads: 0 })
+it.each([100, 4_000, 15_000])(
+  'costs a run with %i bytes 3 write units, and 2 for each destination; without destinations nothing',
+  async (bytes) => {
+    const plain = await measure({ bytes, isPlain: true })
+    expect(plain).toMatchObject({ messages: 0, destinationReads: 0 })
 
-  const without = await measure({})
-  const { writeUnits, messages } = plain
-  expect(without).toMatchObject({ writeUnits, messages })
-  // Nothing is delivered.
-  expect(without.destinationReads).toBeLessThanOrEqual(ORGANIZATIONS.length * without.periods)
+    const without = await measure({ bytes })
+    const { writeUnits, messages } = plain
+    expect(without).toMatchObject({ writeUnits, messages })
+    // Nothing is delivered.
+    expect(without.destinationReads).toBeLessThanOrEqual(ORGANIZATIONS.length * without.periods)
 
-  const two = await measure({ webhooks: 2 })
-  expect(two.messages).toBe(1)
-  expect(two.writeUnits - writeUnits).toBeLessThanOrEqual(3 + 2 * 2)
-  expect(two.destinationReads).toBeLessThanOrEqual(PROCESSES * ORGANIZATIONS.length * two.periods)
-})
+    const two = await measure({ bytes, webhooks: 2 })
+    expect(two.messages).toBe(1)
+    expect(two.writeUnits - writeUnits).toBeLessThanOrEqual(3 + 2 * 2)
+    expect(two.destinationReads).toBeLessThanOrEqual(PROCESSES * ORGANIZATIONS.length * two.periods)
+  },
+)

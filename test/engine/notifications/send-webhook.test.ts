@@ -106,10 +106,7 @@ describe('sendWebhook', () => {
 
   it.each([
     'http://169.254.169.254/latest/meta-data/iam?secret=abc',
-    'http://127.0.0.1:1/',
     `//user:password@other.example/${'x'.repeat(1_000)}`,
-    `http://${'x'.repeat(1_000)}.example/`,
-    'http://[',
   ])('does not follow a redirect to %s', async (location) => {
     const { host, received } = await serve((response) => response.writeHead(307, { location }).end())
     const result = await send(host)
@@ -140,9 +137,6 @@ describe('sendWebhook', () => {
       socket.write('HTTP/1.1 200 OK\r\n')
       repeat(socket, 'x: 1\r\n', 20)
     })
-    timedOut('sends only informational responses, does not wait longer than the timeout', (socket) =>
-      repeat(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n', 20),
-    )
     timedOut(
       'hangs after the headers, does not wait longer than the timeout',
       (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab'),
@@ -157,18 +151,6 @@ describe('sendWebhook', () => {
       200,
     )
 
-    it('answers after the timeout, has not received the event', async () => {
-      let answered = false
-      const { host } = await serve((response) => {
-        response.on('close', () => {
-          answered = response.writableFinished
-        })
-        setTimeout(() => response.end(), 600)
-      })
-      expect(await send(host, { timeoutMs: 300 })).toEqual(failure('No answer within 0.3 seconds.'))
-      expect(answered).toBe(false)
-    })
-
     it('has an endless answer, stops reading', async () => {
       const { host, sockets, closed } = await listenRaw((socket) => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n')
@@ -178,15 +160,6 @@ describe('sendWebhook', () => {
       await closed()
       // What the buffers of the sockets take.
       expect(sockets[0]?.bytesWritten).toBeLessThan(20_000_000)
-    })
-
-    it('answers 500 with 5 MB, does not read them', async () => {
-      const { host, closed } = await listenRaw((socket) => {
-        socket.write('HTTP/1.1 500 Error\r\n\r\n')
-        socket.end(Buffer.alloc(5_000_000))
-      })
-      expect(await send(host)).toEqual(failure('The receiver answered 500.', 500))
-      await closed()
     })
 
     it.each([
@@ -216,11 +189,8 @@ describe('sendWebhook', () => {
     })
 
     it('does not listen, has not received the event', async () => {
-      const { host, sockets } = await listenRaw(() => {})
-      expect(await send('127.0.0.1:1')).toEqual(
-        failure('Could not connect to 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1.'),
-      )
-      expect([host.length > 0, sockets]).toEqual([true, []])
+      const error = 'Could not connect to 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1.'
+      expect(await send('127.0.0.1:1')).toEqual(failure(error))
     })
   })
 
@@ -232,22 +202,12 @@ describe('sendWebhook', () => {
           addresses.map((address) => ({ address, family: 4 })),
         )) as unknown as LookupFunction
 
-    it.each(['127.0.0.1', '169.254.169.254', '10.0.0.1'])(
-      'does not connect to a name of %s',
-      async (address) => {
-        const { port, connectionCount } = await serveTls()
-        const url = `https://receiver.example:${port}/`
-        const error = 'Connection denied: the host receiver.example resolves to a non-public address.'
-        for (const lookup of [resolving(address), resolving('8.8.8.8', address)])
-          expect(await send('other.example', { url, lookup })).toEqual(failure(error))
-        expect(connectionCount()).toBe(0)
-      },
-    )
-
-    it('does not connect to localhost, whatever the resolver of the system says', async () => {
+    it('does not connect to a name of an internal address', async () => {
       const { port, connectionCount } = await serveTls()
-      const result = await send('other.example', { url: `https://localhost:${port}/` })
-      expect(result).toEqual(failure(expect.stringContaining('localhost resolves to a non-public address')))
+      const url = `https://receiver.example:${port}/`
+      const error = 'Connection denied: the host receiver.example resolves to a non-public address.'
+      for (const lookup of [resolving('127.0.0.1'), resolving('8.8.8.8', '10.0.0.1')])
+        expect(await send('other.example', { url, lookup })).toEqual(failure(error))
       expect(connectionCount()).toBe(0)
     })
 

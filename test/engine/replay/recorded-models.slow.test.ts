@@ -5,13 +5,12 @@ import { addUsage } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import type { RecordedModelStep } from '../../../lib/core/step.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
-import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { PDF } from '../../support/data/files.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
-import { aMessage, answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { answersIn, messageOf, pastExecutions } from '../../support/learning/past-executions.ts'
-import { contentOf, queueReplay, readModelSteps, runReplay } from '../../support/replay/a-replay.ts'
+import { contentOf, runReplay } from '../../support/replay/a-replay.ts'
 import { originalsOn } from '../../support/replay/originals.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
@@ -159,20 +158,6 @@ describe('a replay with recorded models on the same version', () => {
     await past(version, { question: 'Why?', feedback: { correctedOutput: { answer: 'Later.' } } })
     const { execution } = await repeat(original, steps)
     expect(execution.learnedFrom).toEqual(original.learnedFrom)
-  })
-
-  it('repeats a run on the default model of its time', async () => {
-    const [first, other] = [scriptModel([{ calls: [look('a')] }, answer]), scriptModel([])]
-    const on = (model: string) => ({
-      ...engine,
-      environment: { ...engine.environment, DEFAULT_MODEL: model },
-    })
-    const then = originalsOn({ engine: on(first.model), scriptModel }, { tools: TOOLS })
-    const { version, original, steps } = await then.anOriginal([], { model: null })
-    const settings = { ...RECORDED, defaultModel: original.model }
-    const replayed = await runReplay(on(other.model), original, version, { settings })
-    expect(contentOf(replayed.steps)).toEqual(contentOf(steps))
-    expect(other.requests).toHaveLength(0)
   })
 
   it('repeats a run that ended on a fallback on the default model with which it began', async () => {
@@ -410,43 +395,5 @@ describe('a replay from a step on', () => {
     const { execution } = await runReplay(engine, original, draft, { settings: { fromStep: 9 } })
     expect(execution).toMatchObject({ status: 'SUCCESS', output: original.output, steps: steps.length })
     expect(requests).toHaveLength(0)
-  })
-})
-
-describe('a replay whose worker stops', () => {
-  it('continues with what the original had, also with calls at the same time', async () => {
-    const { original, version, steps } = await anOriginal([
-      { calls: [look('a'), look('b'), look('a')] },
-      { calls: [look('a')] },
-      answer,
-    ])
-    for (let failing = 1; failing <= 6; failing++) {
-      const execution = await queueReplay(engine, original, version, { settings: RECORDED })
-      let writes = 0
-      const dying: Engine = {
-        ...offline,
-        steps: {
-          ...engine.steps,
-          append: async (params) => {
-            if (++writes === failing) throw new Error('The worker dies.')
-            return engine.steps.append(params)
-          },
-          appendResult: async (params) => {
-            if (++writes === failing) throw new Error('The worker dies.')
-            return engine.steps.appendResult(params)
-          },
-        },
-      }
-      await processMessage(dying, execution.id, aMessage(1))
-      await processMessage(offline, execution.id, aMessage(2))
-      const replayed = await readModelSteps(engine, execution)
-      expect(contentOf(replayed)).toEqual(contentOf(steps))
-      expect(await engine.executions.get(execution)).toMatchObject({
-        status: 'SUCCESS',
-        attempts: 2,
-        replayedUsage: usageIn(steps),
-        judgement: { verdict: 'SAME' },
-      })
-    }
   })
 })

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { toBatchRecord } from '../../../lib/api/to-batch-record.ts'
 import { type Batch, NO_TOTALS } from '../../../lib/core/batch.ts'
 import type { Execution, ExecutionError, Outcome } from '../../../lib/core/execution.ts'
@@ -19,8 +20,8 @@ import { deliverEvents, retryDelivery } from '../../../lib/engine/notifications/
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
 import type { DeliveryEngine } from '../../../lib/engine/notifications/open-delivery-engine.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
-import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
-import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { type OutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
+import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { system } from '../../../lib/system.ts'
 import { aBatch } from '../batches/a-batch.ts'
 import { anExecution } from '../engine/executions.ts'
@@ -97,7 +98,7 @@ export function anOutbox(
     toSummary: ({ id, status }) => ({ id, status }),
     toBatchRecord,
   }
-  const memory = newOutboxMemory()
+  const memory: OutboxMemory = new LRUCache({ max: 1_000 })
   const times = leaseTimes()
 
   return {
@@ -218,7 +219,7 @@ export function anOutbox(
     async sweep(): Promise<number> {
       const params = { ...outbox, system: clock, times, deliveryQueue: queue }
       const batchQueue = { send: async () => undefined, sendBatch: async () => undefined }
-      await sweepTimers({ ...params, queue: batchQueue, sent: newSentTimers() })
+      await sweepTimers({ ...params, queue: batchQueue, sent: new LRUCache({ max: 100 }) })
       return sweepOutbox({ ...params, queue, memory })
     },
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Batch, NO_TOTALS } from '../../../lib/core/batch.ts'
 import { CANCELLED, type Execution, isFinal, NO_USAGE } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
@@ -19,9 +20,9 @@ import { deliverEvents, retryDelivery } from '../../../lib/engine/notifications/
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
 import type { DeliveryEngine } from '../../../lib/engine/notifications/open-delivery-engine.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
-import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
+import { type OutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
 import { suspend } from '../../../lib/engine/waiting/suspend.ts'
-import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { type SentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
 import { aBatch } from '../batches/a-batch.ts'
@@ -56,8 +57,8 @@ export class FaultyOutbox {
   private batch: Batch | null = null
   private deliveries: Message<DeliveryMessage>[] = []
   private wakes: Message<unknown>[] = []
-  private readonly sentTimers = newSentTimers()
-  private memory = newOutboxMemory()
+  private readonly sentTimers: SentTimers = new LRUCache({ max: 100 })
+  private readonly memory: OutboxMemory = new LRUCache({ max: 100 })
   private answers: DeliveryResult[]
   private readonly table: Table
   private readonly faults: Fault[]
@@ -92,7 +93,10 @@ export class FaultyOutbox {
   }
 
   /** A process of its own, until its first error. Whether there was none. */
-  private async run(act: (engine: DeliveryEngine & ReturnType<FaultyOutbox['open']>) => Promise<unknown>) {
+  private async run(
+    act: (engine: DeliveryEngine & ReturnType<FaultyOutbox['open']>) => Promise<unknown>,
+    { isSweeper = false } = {},
+  ) {
     const worker = new FaultyWorker({
       next: (method) => this.requests.push(method) - 1,
       before: async () => undefined,
@@ -104,30 +108,35 @@ export class FaultyOutbox {
         this.deliveries.push({ body, visibleAt: now + delayMs })
       }),
     }
-    const destinations = openDestinations(stores.webhooks, { environment: {} })
     const post = worker.wrap('send', async (event: SubjectEvent) => {
       this.sent.push(eventIdOf(event))
       return this.answers.shift() ?? OK
     })
-    const engine = {
-      ...withOutbox(stores, { queue, system: clock, destinations }),
-      ...{ destinations, queue, system: clock, times, breaker: circuitBreaker(clock.now, times) },
-      send: (_: unknown, event: SubjectEvent) => post(event).catch(() => (worker.isDead ? never() : BROKEN)),
-      toRecord: ({ id }: { id: string }) => ({ id }),
-      toSummary: ({ id }: { id: string }) => ({ id }),
-      toBatchRecord: ({ id }: { id: string }) => ({ id }),
+    const open = () => {
+      const destinations = openDestinations(stores.webhooks, { environment: {} })
+      return {
+        ...withOutbox(stores, { queue, system: clock, destinations }),
+        ...{ destinations, breaker: circuitBreaker(clock.now, times) },
+        send: (_: unknown, event: SubjectEvent) =>
+          post(event).catch(() => (worker.isDead ? never() : BROKEN)),
+        toRecord: ({ id }: { id: string }) => ({ id }),
+        toSummary: ({ id }: { id: string }) => ({ id }),
+        toBatchRecord: ({ id }: { id: string }) => ({ id }),
+      }
     }
+    // The memory of what sends and delivers takes milliseconds to create.
+    const engine = { ...stores, ...(isSweeper ? {} : open()), queue, system: clock, times }
     // A process that is dead answers nobody.
-    const dead = new Promise((_, reject) => {
-      const check = setInterval(() => worker.isDead && reject(new Error('It died.')), 2)
-      check.unref()
-      setTimeout(() => clearInterval(check), 10_000).unref()
+    let check: NodeJS.Timeout | undefined
+    const dead = new Promise<never>((_, reject) => {
+      check = setInterval(() => worker.isDead && reject(new Error('It died.')), 2)
     })
-    dead.catch(() => undefined)
-    return Promise.race([act(engine as never), dead]).then(
-      () => true,
-      () => false,
-    )
+    return Promise.race([act(engine as never), dead])
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => clearInterval(check))
   }
 
   private readonly runQueue: BatchQueue = {
@@ -272,18 +281,21 @@ export class FaultyOutbox {
     for (let minute = 0; minute < minutes; minute++) {
       await this.deliver()
       await this.resume()
-      await this.run(async (engine) => {
-        const params = {
-          ...engine,
-          deliveryQueue: engine.queue,
-          queue: this.runQueue,
-          sent: this.sentTimers,
-        }
-        const timers = sweepTimers(params as never)
-        timers.catch(() => undefined)
-        await sweepOutbox({ ...engine, memory: this.memory } as never)
-        await timers
-      })
+      await this.run(
+        async (engine) => {
+          const params = {
+            ...engine,
+            deliveryQueue: engine.queue,
+            queue: this.runQueue,
+            sent: this.sentTimers,
+          }
+          const timers = sweepTimers(params as never)
+          timers.catch(() => undefined)
+          await sweepOutbox({ ...engine, memory: this.memory } as never)
+          await timers
+        },
+        { isSweeper: true },
+      )
       await this.checkPosition()
       await this.deliver()
       await this.resume()

@@ -15,8 +15,9 @@ export const PRICES = JSON.stringify({
 })
 
 /** What the model does with the inputs of one in 20 orders, because the instructions of a version say so. */
-export type Rule = 'plain' | 'defect' | 'cancels' | 'reworded'
-export const AFFECTED: Record<Exclude<Rule, 'plain' | 'reworded'>, number> = { defect: 11, cancels: 7 }
+export type Rule = 'plain' | 'defect'
+/** The remainder of the orders that have the defect. */
+export const AFFECTED = 11
 /** These orders are looked up twice: the server answers differently the second time. */
 const LOOKED_UP_TWICE = 3
 export const isOf = (remainder: number) => (order: number) => order % 20 === remainder
@@ -39,18 +40,12 @@ export async function startOrderServer() {
   return {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: () => [...counts.values()].reduce((sum, count) => sum + count, 0),
-    callsOf: (prefix: string) => [...counts].filter(([path]) => path.startsWith(prefix)).length,
     stop: () => closeNow(server),
   }
 }
 
-/** The document of the agent. A version with the rule `cancels` has another tool. */
+/** The document of the agent. */
 export function ordersDocument(host: string, rule: Rule, { slug = ORDERS, settings = '' } = {}): string {
-  const tool = (name: string, path: string, more = '') => `
-  - name: ${name}
-    description: Calls ${path}.${more}
-    input: { id: { type: string, description: The order. } }
-    http: { method: GET, url: "http://${host}/${path}/{id}", allowedHosts: ["${host}"] }`
   return `---
 title: Order status
 slug: ${slug}
@@ -61,30 +56,32 @@ output:
   total: { type: number }
   lines: { type: array, items: { type: object, properties: { sku: { type: string }, price: { type: number } } } }
   seen: { type: array, items: { type: integer } }
-tools:${tool('get_order', 'lookups', '\n    readOnly: true')}${rule === 'cancels' ? tool('cancel_order', 'cancellations') : ''}
+tools:
+  - name: get_order
+    description: Reads an order.
+    readOnly: true
+    input: { id: { type: string, description: The order. } }
+    http: { method: GET, url: "http://${host}/lookups/{id}", allowedHosts: ["${host}"] }
 ${settings}---
 Say what the order costs. Rule: ${rule}
 `
 }
 
 /** What the scripted model answers: a lookup or two, then the final answer from their results. */
-export function answerOrder({ instructions, history, tools }: RecordedRequest): ScriptedResponse {
+export function answerOrder({ instructions, history }: RecordedRequest): ScriptedResponse {
   const rule = /Rule: (\w+)/.exec(instructions)?.[1]
   const input = history.find((item) => item.type === 'text' && item.role === 'user')
   const order = orderOf(input?.type === 'text' ? input.text : '')
   const results = history.flatMap((item) => (item.type === 'result' ? dataOf(item.output) : []))
   const [, cents = '0'] = /"cents":(\d+)/.exec(results[0] ?? '') ?? []
   const seen = results.flatMap((result) => /"seen":(\d+)/.exec(result)?.[1] ?? []).map(Number)
-  const call = (name: string) => ({ calls: [{ name, input: { id: orderId(order) } }] })
   const lookups = isOf(LOOKED_UP_TWICE)(order) ? 2 : 1
-  if (results.length < lookups) return call('get_order')
-  const cancels = tools.some(({ name }) => name === 'cancel_order') && isOf(AFFECTED.cancels)(order)
-  if (cancels && results.length === lookups) return call('cancel_order')
-  const isWrong = rule === 'defect' && isOf(AFFECTED.defect)(order)
+  if (results.length < lookups) return { calls: [{ name: 'get_order', input: { id: orderId(order) } }] }
+  const isWrong = rule === 'defect' && isOf(AFFECTED)(order)
   const total = Number(cents) / 100
   const answer = {
-    status: rule === 'reworded' ? ' in  transit\n' : 'in transit',
-    total: isWrong ? total + 0.01 : rule === 'reworded' ? total * (1 + 1e-9) : total,
+    status: 'in transit',
+    total: isWrong ? total + 0.01 : total,
     lines: [
       { sku: 'a', price: total },
       { sku: 'b', price: isWrong ? 1 : 0 },

@@ -105,7 +105,7 @@ export class RolloutRun {
     return agent
   }
 
-  /** Executions of a version that end now. `every`: of how many one fails, 0 for none. Null: the price is unknown. */
+  /** Executions of a version that end now, or have ended at `at`. `every`: of how many one fails, 0 for none. Null: the price is unknown. */
   async end(
     version: Version,
     count: number,
@@ -114,6 +114,7 @@ export class RolloutRun {
       code = 'AgentFailed',
       costUsd = 0 as number | null,
       source = 'API' as Execution['source'],
+      at = this.now,
     } = {},
   ) {
     const { executions } = openStores(this.table)
@@ -121,7 +122,7 @@ export class RolloutRun {
     for (let i = 0; i < count; i++) {
       const ids = { id: system.newId(), organizationId, agentId, versionId, tenantId: null }
       const { input } = anExecution()
-      const given = { ...ids, input, options: runOptions(), now: this.now, deadlineMs: 1 }
+      const given = { ...ids, input, options: runOptions(), now: at, deadlineMs: 1 }
       const usage = { inputTokens: 1, outputTokens: 1, ...(costUsd !== null && { costUsd }) }
       const failed = { ...failedExecution(given, { code, message: 'It failed.' }), source, steps: 1, usage }
       const succeeded = { status: 'SUCCESS' as const, output: {}, error: null }

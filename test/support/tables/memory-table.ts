@@ -1,11 +1,11 @@
-import { isDeepStrictEqual } from 'node:util'
 import { inject } from 'vitest'
 import { Unavailable, WriteRejected } from '../../../lib/core/errors.ts'
-import { expressions, type Item } from '../../../lib/dynamodb/table/expressions.ts'
+import { type Change, expressions, type Item } from '../../../lib/dynamodb/table/expressions.ts'
 import type { Key } from '../../../lib/dynamodb/table/keys.ts'
 import { retention } from '../../../lib/dynamodb/table/retention.ts'
 import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
 import { openTable, type Query, type Table } from '../../../lib/dynamodb/table/table.ts'
+import type { Environment } from '../../../lib/environment.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { scanTable } from './scan-table.ts'
@@ -18,119 +18,139 @@ export async function ownTable(): Promise<Table> {
   return openTable(environment)
 }
 
-/** All items of a table that `ownTable` has returned. */
+/** All items of a table that `ownTable` or `memoryTable` has returned. */
 export const scan = async (table: Table): Promise<Item[]> =>
-  [...(contents.get(table)?.values() ?? (await scanTable(inject('dynamodb'), table.name)))].map((item) =>
-    only(item),
-  )
+  contents.get(table)?.() ?? (await scanTable(inject('dynamodb'), table.name))
 
-const contents = new WeakMap<Table, Map<string, Item>>()
+const contents = new WeakMap<Table, () => Item[]>()
 
-type Scope = {
-  ExpressionAttributeNames?: Record<string, string> | undefined
-  ExpressionAttributeValues?: Item | undefined
-}
+/** DynamoDB's limit of an item. */
+const MAX_ITEM_BYTES = 400 * 1_024
+
+type Scope = { item: Item; names?: Record<string, string> | undefined; values?: Item | undefined }
+type Evaluate = (scope: Scope) => unknown
 
 /**
- * A table in this process, for tests of logic that play many cases: conditions, indexes and pages are those of
- * DynamoDB.
+ * A table in this process, for tests of what is built on the stores: thousands of requests in a second, in the order in
+ * which they are sent. It is as consistent as DynamoDB promises for one item, and its indexes are never late. The tests
+ * of the stores run on the emulators.
  */
-export function memoryTable(): Table {
-  const { expiryOf, timeToLiveOf } = retention({})
-  const items = new Map<string, Item>()
-  const find = (key: Key | Item) => items.get(nameOf(key))
-  const store = (item: Item) => {
-    if (bytesOf(item) > MAX_BYTES) throw new WriteRejected(new Error('Item size has exceeded the maximum.'))
-    items.set(nameOf(item), clean(item) as Item)
+export function memoryTable(environment: Environment = {}): Table {
+  /** The items of each partition of the table and of its indexes, by key. */
+  const partitions = new Map<string, Map<string, Item>>()
+  const partitionOf = (name: string, value: unknown) => {
+    const partition = partitions.get(`${name} ${value}`) ?? new Map<string, Item>()
+    partitions.set(`${name} ${value}`, partition)
+    return partition
   }
-  const mayWrite = (key: Key | Item, { ConditionExpression, ...scope }: ReturnType<typeof expressions>) =>
-    !ConditionExpression || holds(ConditionExpression, find(key) ?? {}, scope)
-  /** Without copies: there are many items, and most of them are in other partitions. */
-  const inPartition = (name: string, value: unknown, sortKey: string) =>
-    [...items.values()].filter((item) => item[name] === value && sortKey in item)
+  const { expiryOf, timeToLiveOf } = retention(environment)
+  const keyOf = ({ pk, sk }: Item) => `${pk} ${sk}`
+  const read = (key: Key) => partitionOf('pk', key.pk).get(keyOf(key))
+  const remove = (key: Key) => {
+    const item = read(key)
+    for (const name of PARTITION_KEYS)
+      if (item?.[name] !== undefined) partitionOf(name, item[name]).delete(keyOf(key))
+  }
+  const write = (given: Item) => {
+    if (bytesOf(given) > MAX_ITEM_BYTES)
+      throw new WriteRejected(new Error('Item size has exceeded the maximum allowed size'))
+    remove(given as Key)
+    const item = stored(given) as Item
+    for (const name of PARTITION_KEYS)
+      if (item[name] !== undefined) partitionOf(name, item[name]).set(keyOf(item), item)
+  }
+  const holds = (key: Key, change: Change) => {
+    const { ConditionExpression, ExpressionAttributeNames, ExpressionAttributeValues } = expressions(change)
+    const scope = { names: ExpressionAttributeNames, values: stored(ExpressionAttributeValues) as Item }
+    return !ConditionExpression || Boolean(compile(ConditionExpression)({ ...scope, item: read(key) ?? {} }))
+  }
+  const assertInTime = (time = Number.POSITIVE_INFINITY) => {
+    if (Date.now() >= time) throw new Unavailable(new Error('The write could not be sent in time.'))
+  }
 
-  const table: Omit<Table, 'ping'> = {
-    name: 'memory',
+  const table: Table = {
+    name: `memory-${system.newId()}`,
     expiryOf,
-    async get(key, { attributes }) {
-      const item = find(key)
-      return item ? only(item, attributes) : null
-    },
+    ping: async () => undefined,
+    get: async (key, { attributes }) => project(read(key), attributes) ?? null,
+    getMany: async (keys, { attributes }) =>
+      keys
+        .map((key) => project(read(key), attributes && ['pk', 'sk', ...attributes]))
+        .filter((item) => item !== undefined),
+
     async put(item, condition, sendBefore) {
-      checkTime(sendBefore)
-      const mayPut = mayWrite(item, expressions({ condition }))
-      if (mayPut) store({ ...item, ...timeToLiveOf(item) })
-      return mayPut
+      assertInTime(sendBefore)
+      const isAllowed = holds(item as Key, { condition })
+      if (isAllowed) write({ ...item, ...timeToLiveOf(item) })
+      return isAllowed
     },
+
     async update(key, change) {
-      checkTime(change.sendBefore)
-      const set = { ...change.set, ...timeToLiveOf({ ...change.set, ...key }) }
-      const request = expressions({ ...change, set })
-      if (!mayWrite(key, request)) return null
-      const before = find(key) ?? {}
-      const value = (name: string) => request.ExpressionAttributeValues?.[`:${name}`]
-      const after: Item = { ...before, ...key }
-      for (const name of Object.keys(set)) if (set[name] !== undefined) after[name] = value(name)
-      for (const name of Object.keys(change.setOnce ?? {})) after[name] = before[name] ?? value(name)
-      for (const [name, from] of Object.entries(change.copy ?? {})) after[name] = before[from]
-      for (const name of change.remove ?? []) delete after[name]
-      for (const [name, by] of Object.entries(change.add ?? {})) after[name] = Number(before[name] ?? 0) + by
-      for (const [name, values] of Object.entries(change.include ?? {}))
-        after[name] = new Set([...((before[name] ?? []) as Set<string>), ...values])
-      for (const [name, values] of Object.entries(change.exclude ?? {})) {
-        const left = [...((before[name] ?? []) as Set<string>)].filter((each) => !values.has(each))
-        after[name] = left.length > 0 ? new Set(left) : undefined
-      }
-      store(after)
-      return clean(after) as Item
+      assertInTime(change.sendBefore)
+      if (!holds(key, change)) return null
+      write(
+        changed(read(key) ?? key, {
+          ...change,
+          set: { ...change.set, ...timeToLiveOf({ ...change.set, ...key }) },
+        }),
+      )
+      return project(read(key)) as Item
     },
+
     async delete(key, condition) {
-      if (mayWrite(key, expressions({ condition }))) items.delete(nameOf(key))
+      if (holds(key, { condition })) remove(key)
     },
-    async query(query) {
-      const { IndexName: index, KeyConditionExpression, FilterExpression, ExclusiveStartKey } = query
-      const keys = index ? [INDEXES[index].partitionKey.name, INDEXES[index].sortKey.name] : ['pk', 'sk']
-      const [partitionKey = '', sortKey = ''] = keys
-      const partition = query.ExpressionAttributeValues?.[/:\w+/.exec(KeyConditionExpression)?.[0] ?? '']
-      const direction = query.ScanIndexForward === false ? -1 : 1
-      const compare = (a: Item, b: Item) =>
-        direction * (order(a[sortKey], b[sortKey]) || order(nameOf(a), nameOf(b)))
-      const rest = inPartition(partitionKey, partition, sortKey)
-        .filter((item) => holds(KeyConditionExpression, item, query))
-        .filter((item) => !ExclusiveStartKey || compare(item, ExclusiveStartKey) > 0)
-        .sort(compare)
-      const page = rest.slice(0, query.Limit)
-      const last = page.length === query.Limit ? page.at(-1) : undefined
-      const found = FilterExpression ? page.filter((item) => holds(FilterExpression, item, query)) : page
-      const names = projectionOf(query) ?? (index && ['pk', 'sk', ...keys, ...INDEXES[index].projection])
-      return {
-        items: found.map((item) => only(item, names)),
-        lastKey: last ? only(last, ['pk', 'sk', ...keys]) : null,
-      }
-    },
-    async count(index, partition) {
-      const { partitionKey, sortKey } = INDEXES[index]
-      return inPartition(partitionKey.name, partition, sortKey.name).length
-    },
-    async getMany(keys, { attributes }) {
-      const names = attributes && ['pk', 'sk', ...attributes]
-      return keys
-        .map(find)
-        .filter((item) => item !== undefined)
-        .map((item) => only(item, names))
-    },
+
     async writeMany(writes) {
-      for (const write of writes)
-        if ('delete' in write) items.delete(nameOf(write.delete))
-        else store({ ...write.put, ...timeToLiveOf(write.put) })
+      for (const each of writes)
+        if ('delete' in each) remove(each.delete)
+        else write({ ...each.put, ...timeToLiveOf(each.put) })
+    },
+
+    count: async (index, partition) => partitionOf(INDEXES[index].partitionKey.name, partition).size,
+
+    async query(query) {
+      const {
+        ExpressionAttributeNames: names,
+        ExpressionAttributeValues: values,
+        Limit,
+        ExclusiveStartKey,
+      } = query
+      const index = query.IndexName ? INDEXES[query.IndexName] : null
+      const partitionKey = index?.partitionKey.name ?? 'pk'
+      const order = index ? [index.sortKey.name, 'pk', 'sk'] : ['sk']
+      const [, partition = ''] = /= (:\w+)/.exec(query.KeyConditionExpression) ?? []
+      const isSelected = compile(query.KeyConditionExpression)
+      const passes = query.FilterExpression ? compile(query.FilterExpression) : () => true
+      const direction = query.ScanIndexForward === false ? -1 : 1
+      const isAfter = (item: Item) =>
+        !ExclusiveStartKey || compareBy(order, item, ExclusiveStartKey) * direction > 0
+      const found = [...partitionOf(partitionKey, values?.[partition]).values()].filter(
+        (item) =>
+          order.every((name) => item[name] !== undefined) &&
+          isSelected({ item, names, values }) &&
+          isAfter(item),
+      )
+      found.sort((a, b) => compareBy(order, a, b) * direction)
+      const page = found.slice(0, Limit)
+      const last = page.at(-1)
+      const attributes = projectionOf(query)
+      return {
+        items: page
+          .filter((item) => passes({ item, names, values }))
+          .map((item) => project(item, attributes) as Item),
+        lastKey:
+          last && page.length < found.length ? (project(last, [partitionKey, ...order, 'pk']) as Item) : null,
+      }
     },
   }
-  const complete = { ...table, ping: async () => undefined }
-  contents.set(complete, items)
-  return complete
+  contents.set(table, () =>
+    [...partitions]
+      .filter(([name]) => name.startsWith('pk '))
+      .flatMap(([, partition]) => [...partition.values()].map((item) => project(item) as Item)),
+  )
+  return table
 }
-
-const MAX_BYTES = 400 * 1_024
 
 /** About as DynamoDB counts them. */
 function bytesOf(value: unknown): number {
@@ -140,64 +160,143 @@ function bytesOf(value: unknown): number {
   return members.reduce((sum: number, member) => sum + bytesOf(member), 0)
 }
 
-const nameOf = ({ pk, sk }: Key | Item) => `${pk}\n${sk}`
-const order = (a: unknown, b: unknown) =>
-  a === b ? 0 : (a as string | number) < (b as string | number) ? -1 : 1
+const PARTITION_KEYS = ['pk', ...Object.values(INDEXES).map(({ partitionKey }) => partitionKey.name)]
 
-function checkTime(sendBefore: number | undefined): void {
-  if (sendBefore !== undefined && Date.now() >= sendBefore) throw new Unavailable(new Error('It is late.'))
+function projectionOf({
+  IndexName,
+  ProjectionExpression,
+  ExpressionAttributeNames,
+}: Query): string[] | undefined {
+  if (ProjectionExpression)
+    return ProjectionExpression.split(', ').map((name) => ExpressionAttributeNames?.[name] ?? name)
+  if (!IndexName) return undefined
+  const { partitionKey, sortKey, projection } = INDEXES[IndexName]
+  return ['pk', 'sk', partitionKey.name, sortKey.name, ...projection]
 }
 
-const projectionOf = ({ ProjectionExpression, ExpressionAttributeNames = {} }: Query) =>
-  ProjectionExpression?.split(', ').map((name) => ExpressionAttributeNames[name] ?? name)
+function compareBy(names: string[], a: Item, b: Item): number {
+  for (const name of names) {
+    const [left, right] = [a[name] as string, b[name] as string]
+    if (left !== right) return left < right ? -1 : 1
+  }
+  return 0
+}
 
-/** A copy of these or all attributes. */
-const only = (item: Item, names?: string[]): Item =>
-  clean(names ? Object.fromEntries(names.map((name) => [name, item[name]])) : item) as Item
+/** Copies of these attributes, or of all. */
+function project(item: Item | undefined, attributes = Object.keys(item ?? {})): Item | undefined {
+  return item && (stored(Object.fromEntries(attributes.map((name) => [name, item[name]]))) as Item)
+}
 
-/** A copy without undefined members, which the SDK does not send. */
-function clean(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(clean)
-  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value
+/** A copy without what is undefined, as the SDK sends it. */
+function stored(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stored)
   if (value instanceof Set) return new Set(value)
-  const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  return Object.fromEntries(members.map(([name, member]) => [name, clean(member)]))
+  if (value === null || typeof value !== 'object' || ArrayBuffer.isView(value)) return value
+  const copy: Item = {}
+  for (const name in value) {
+    const part = (value as Item)[name]
+    if (part !== undefined) copy[name] = stored(part)
+  }
+  return copy
 }
 
-/** The functions of expressions, and what their operators become. */
-const FUNCTIONS = {
-  attribute_exists: (value: unknown) => value !== undefined,
-  attribute_not_exists: (value: unknown) => value === undefined,
-  begins_with: (text: unknown, prefix: string) => typeof text === 'string' && text.startsWith(prefix),
-  between: (value: string, first: string, last: string) => value >= first && value <= last,
-  contains: (set: Set<string> | undefined, value: string) => set?.has(value) ?? false,
-  size: (set: Set<string>) => set.size,
-  same: isDeepStrictEqual,
+function changed(
+  item: Item,
+  { set = {}, setOnce = {}, copy = {}, remove = [], add = {}, include = {}, exclude = {} }: Change,
+) {
+  const result = { ...item }
+  for (const [name, value] of Object.entries(set)) if (value !== undefined) result[name] = value
+  for (const [name, value] of Object.entries(setOnce)) if (item[name] === undefined) result[name] = value
+  for (const [name, from] of Object.entries(copy)) {
+    if (item[from] === undefined) throw new Error(`The item has no ${from}.`)
+    result[name] = item[from]
+  }
+  for (const name of remove) delete result[name]
+  for (const [name, count] of Object.entries(add)) result[name] = Number(item[name] ?? 0) + count
+  const setOf = (name: string) => (item[name] as Set<string> | undefined) ?? new Set<string>()
+  for (const [name, values] of Object.entries(include)) result[name] = new Set([...setOf(name), ...values])
+  for (const [name, values] of Object.entries(exclude)) {
+    const left = new Set([...setOf(name)].filter((value) => !values.has(value)))
+    // There are no empty sets.
+    result[name] = left.size > 0 ? left : undefined
+  }
+  return result
 }
 
-type Test = (functions: typeof FUNCTIONS, at: (path: string) => unknown) => boolean
-const compiled = new Map<string, Test>()
+const compiled = new Map<string, Evaluate>()
 
-function holds(expression: string, item: Item, scope: Scope): boolean {
-  const test = compiled.get(expression) ?? compile(expression)
-  compiled.set(expression, test)
-  const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = scope
-  const member = (from: unknown, name: string) => (from as Item | undefined)?.[names[name] ?? name]
-  return test(FUNCTIONS, (path) => (path[0] === ':' ? values[path] : path.split('.').reduce(member, item)))
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html */
+function compile(expression: string): Evaluate {
+  const known = compiled.get(expression)
+  if (known) return known
+  const tokens = expression.match(/<=|>=|<>|[=<>(),]|[#:\w.]+/g) ?? []
+  const take = (...expected: string[]) => (expected.includes(tokens[0] ?? '') ? tokens.shift() : undefined)
+  const any = (): Evaluate => {
+    const terms = [all()]
+    while (take('OR')) terms.push(all())
+    return terms.length === 1 ? (terms[0] as Evaluate) : (scope) => terms.some((term) => term(scope))
+  }
+  const all = (): Evaluate => {
+    const terms = [comparison()]
+    while (take('AND')) terms.push(comparison())
+    return terms.length === 1 ? (terms[0] as Evaluate) : (scope) => terms.every((term) => term(scope))
+  }
+  const comparison = (): Evaluate => {
+    const left = operand()
+    if (take('BETWEEN')) {
+      const [first] = [operand(), take('AND')]
+      const last = operand()
+      return (scope) =>
+        COMPARE['>=']?.(left(scope), first(scope)) && COMPARE['<=']?.(left(scope), last(scope))
+    }
+    const compare = COMPARE[take(...Object.keys(COMPARE)) ?? '']
+    if (!compare) return left
+    const right = operand()
+    return (scope) => compare(left(scope), right(scope))
+  }
+  const operand = (): Evaluate => {
+    if (take('(')) {
+      const [inner] = [any(), take(')')]
+      return inner
+    }
+    const token = tokens.shift() ?? ''
+    const call = FUNCTIONS[token]
+    if (!call)
+      return token.startsWith(':') ? ({ values }) => values?.[token] : (scope) => resolve(scope, token)
+    take('(')
+    const parameters = [operand()]
+    while (take(',')) parameters.push(operand())
+    take(')')
+    return (scope) => call(...parameters.map((parameter) => parameter(scope)))
+  }
+  const evaluate = any()
+  if (tokens.length > 0) throw new Error(`Unknown syntax: ${expression}`)
+  compiled.set(expression, evaluate)
+  return evaluate
 }
 
-/** An operand is a path or a value. */
-const OPERAND = '[#:\\w.]+'
+const resolve = ({ item, names }: Scope, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (value as Item | undefined)?.[names?.[name] ?? name], item)
 
-function compile(expression: string): Test {
-  const code = expression
-    .replace(new RegExp(`(${OPERAND}) BETWEEN (${OPERAND}) AND (${OPERAND})`, 'g'), 'between($1, $2, $3)')
-    .replace(new RegExp(`(${OPERAND}) = (${OPERAND})`, 'g'), 'same($1, $2)')
-    .replace(new RegExp(`(${OPERAND}) <> (${OPERAND})`, 'g'), '!same($1, $2)')
-    .replace(/ AND /g, ' && ')
-    .replace(/ OR /g, ' || ')
-    .replace(new RegExp(`${OPERAND}(\\()?`, 'g'), (name, isCall) =>
-      isCall ? `functions.${name}` : `at('${name}')`,
-    )
-  return new Function('functions', 'at', `return ${code}`) as Test
+const ordered = (holds: (a: string, b: string) => boolean) => (a: unknown, b: unknown) =>
+  typeof a === typeof b && a !== undefined && holds(a as string, b as string)
+const isEqual = (a: unknown, b: unknown) =>
+  a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
+
+const COMPARE: Record<string, (a: unknown, b: unknown) => boolean> = {
+  '=': (a, b) => a !== undefined && isEqual(a, b),
+  '<>': (a, b) => !isEqual(a, b),
+  '<': ordered((a, b) => a < b),
+  '<=': ordered((a, b) => a <= b),
+  '>': ordered((a, b) => a > b),
+  '>=': ordered((a, b) => a >= b),
+}
+
+const FUNCTIONS: Record<string, (...values: unknown[]) => unknown> = {
+  attribute_exists: (value) => value !== undefined,
+  attribute_not_exists: (value) => value === undefined,
+  begins_with: (text, prefix) => typeof text === 'string' && text.startsWith(String(prefix)),
+  contains: (list, value) =>
+    list instanceof Set ? list.has(value) : String(list ?? '').includes(String(value)),
+  size: (value) => (value instanceof Set ? value.size : (value as string | undefined)?.length),
 }

@@ -1,23 +1,20 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { archiveAgent, promoteVersion, retireVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
 import { deleteDraft } from '../../../lib/agents/lifecycle/delete-draft.ts'
 import { endRollout } from '../../../lib/agents/lifecycle/rollout.ts'
 import { ServiceError } from '../../../lib/core/errors.ts'
 import type { Rollout } from '../../../lib/core/rollout.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { aVersion, RolloutRun } from '../../support/rollouts/rollout-run.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const PROCESSES = 16
 const ROUNDS = 12
 const ABORT = { maxErrorRate: 0.5, minRuns: 1 }
 
 async function newRun() {
-  const TABLE_NAME = `rollout-races-${system.newId()}`
-  await provisionTable(inject('dynamodb'), TABLE_NAME)
-  const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+  const table = memoryTable()
   const run = await RolloutRun.create(table, Date.now())
   const old = aVersion({ organizationId: run.current.organizationId, slug: run.current.slug })
   // The older one stays published.

@@ -1,29 +1,26 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it, vi } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { failedExecution } from '../../../lib/core/execution.ts'
 import { FOLD_DELAY_MS } from '../../../lib/core/limits.ts'
 import type { UsageStore } from '../../../lib/core/ports.ts'
 import { DEPLOYMENT, INTERVAL_MS, type UsageInterval, type UsageRow } from '../../../lib/core/usage.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
+import { seededRandom } from '../../support/data/random.ts'
+import { readSeed } from '../../support/data/seed.ts'
 import { anExecution, runOptions } from '../../support/engine/executions.ts'
 import { Died, dyingTable } from '../../support/lifecycle/deletion.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 import { sumUsage } from '../../support/usage/sum-usage.ts'
 
 const { minute: MINUTE, hour: HOUR, day: DAY } = INTERVAL_MS
+/** Every request in the night, otherwise every seventh. */
+const STEP = inject('isNightly') ? 1 : 7
 /** The beginning of a day. */
 const START = Date.parse('2026-11-25T00:00:00Z')
-
-/** A table of its own: a fold reads the entries of all organizations. */
-async function aTable(): Promise<Table> {
-  const name = `fold-${system.newId()}`
-  await provisionTable(inject('dynamodb'), name)
-  return openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') })
-}
 
 class Scenario {
   readonly table: Table
@@ -86,7 +83,7 @@ class Scenario {
 
 describe('foldUsage', () => {
   it('counts a minute at once, and for good when nothing can enter it any more', async () => {
-    const scenario = new Scenario(await aTable())
+    const scenario = new Scenario(memoryTable())
     const organizationId = await scenario.end(START + 5 * MINUTE)
     const minute = START + 5 * MINUTE
     await scenario.fold(minute + MINUTE - 1)
@@ -105,7 +102,7 @@ describe('foldUsage', () => {
   })
 
   it('reads what is not final twice in a process: an entry can reach the index late', async () => {
-    const scenario = new Scenario(await aTable())
+    const scenario = new Scenario(memoryTable())
     const minute = START + 5 * MINUTE
     const organizationId = await scenario.end(minute)
     const memory = newFoldMemory()
@@ -125,7 +122,7 @@ describe('foldUsage', () => {
   })
 
   it('adds minutes up to hours and hours to days', async () => {
-    const scenario = new Scenario(await aTable())
+    const scenario = new Scenario(memoryTable())
     const organizations = [await scenario.end(START), await scenario.end(START)]
     for (const organizationId of organizations)
       for (const at of [1, 59, 60, 61, 23 * 60, 24 * 60 - 1, 24 * 60])
@@ -145,7 +142,7 @@ describe('foldUsage', () => {
   })
 
   it('continues after an outage of days, in as many sweeps as it takes', async () => {
-    const scenario = new Scenario(await aTable())
+    const scenario = new Scenario(memoryTable())
     const organizationId = await scenario.end(START + 7 * HOUR)
     await scenario.fold(START + 7 * HOUR + 10 * MINUTE)
     for (const hours of [8, 9, 30, 31])
@@ -168,11 +165,11 @@ describe('foldUsage', () => {
   })
 
   it('completes what a sweep left that died before or after any of its requests', async () => {
-    const scenario = new Scenario(await aTable())
+    const scenario = new Scenario(memoryTable())
     const { usage } = openStores(scenario.table)
     let hasDied = true
     let requests = 0
-    for (; hasDied; requests++) {
+    for (; hasDied; requests += STEP) {
       const at = START + requests * DAY
       await usage.setPosition({ position: { minute: at + DAY - 2 * MINUTE, hour: at + DAY - HOUR, day: at } })
       scenario.ended.length = 0
@@ -194,23 +191,24 @@ describe('foldUsage', () => {
   })
 
   it('counts the same when it is repeated, and when several sweeps run at once', async () => {
-    const table = await aTable()
+    const table = memoryTable()
     const scenario = new Scenario(table)
     const organizationId = await scenario.end(START, { count: 30 })
     for (let minute = 1; minute <= 70; minute += 3)
       await scenario.end(START + minute * MINUTE, { organizationId })
     const { usage } = openStores(table)
+    const random = seededRandom(readSeed(), 'fold')
     /** The pages that a sweep has read, and the writes, wait for a moment of its own. */
     const slow = (): UsageStore => ({
       ...usage,
       async *readEntries(params) {
         for await (const page of usage.readEntries(params)) {
-          await new Promise((resolve) => setTimeout(resolve, Math.random() * 20))
+          await new Promise((resolve) => setTimeout(resolve, random.between(0, 20)))
           yield page
         }
       },
       async put(params) {
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 20))
+        await new Promise((resolve) => setTimeout(resolve, random.between(0, 20)))
         await usage.put(params)
       },
     })
@@ -225,7 +223,7 @@ describe('foldUsage', () => {
   })
 
   it('keeps what was deleted before it was counted, also from a sweep that was stopped for long', async () => {
-    const table = await aTable()
+    const table = memoryTable()
     const scenario = new Scenario(table)
     const organizationId = await scenario.end(START, { count: 3 })
     const { usage, executions } = openStores(table)
@@ -269,7 +267,7 @@ describe('foldUsage', () => {
   })
 
   it('moves on only after what was throttled is stored', async () => {
-    const table = await aTable()
+    const table = memoryTable()
     const scenario = new Scenario(table)
     for (let i = 0; i < 5; i++) await scenario.end(START + i * 10 * MINUTE)
     let requests = 0
@@ -284,7 +282,12 @@ describe('foldUsage', () => {
     const throttled = { ...table, put: throttle(table.put), query: throttle(table.query) }
     const now = START + HOUR + FOLD_DELAY_MS
     isDown = true
-    await expect(scenario.fold(now, { table: throttled })).rejects.toBeInstanceOf(Unavailable)
+    // The writes are repeated for seconds.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const refused = expect(scenario.fold(now, { table: throttled })).rejects.toBeInstanceOf(Unavailable)
+    await vi.advanceTimersByTimeAsync(60_000)
+    vi.useRealTimers()
+    await refused
     expect(await openStores(table).usage.getPosition()).toBeNull()
     isDown = false
     await scenario.fold(now, { table: throttled })

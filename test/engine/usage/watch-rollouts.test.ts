@@ -1,14 +1,13 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { putRollout } from '../../../lib/agents/lifecycle/rollout.ts'
 import { resolveAgent } from '../../../lib/agents/resolve-agent.ts'
 import { resolveVersion } from '../../../lib/agents/resolve-version.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { INTERVAL_MS } from '../../../lib/core/usage.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { aVersion, type Death, mortalTable, RolloutRun } from '../../support/rollouts/rollout-run.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const { minute: MINUTE } = INTERVAL_MS
 /** A second before a minute ends. */
@@ -16,9 +15,7 @@ const START = Date.parse('2026-11-25T10:20:59.000Z')
 const ABORTED = { types: ['rollout.aborted' as const] }
 
 async function newRun() {
-  const TABLE_NAME = `rollouts-${system.newId()}`
-  await provisionTable(inject('dynamodb'), TABLE_NAME)
-  const run = await RolloutRun.create(openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') }), START)
+  const run = await RolloutRun.create(memoryTable(), START)
   run.outbox.addWebhook(ABORTED)
   return run
 }
@@ -64,6 +61,18 @@ describe('watchRollouts', () => {
       ])
     },
   )
+
+  it('judges runs that enter the figures minutes late: ten failures abort', async () => {
+    const run = await newRun()
+    await run.start({ abort: { maxErrorRate: 0.5, minRuns: 5 } })
+    run.outbox.pass(MINUTE)
+    const at = run.now
+    await run.end(run.next, 5)
+    expect(await sweepEachMinute(run, { minutes: 4 })).toBeNull()
+    await run.end(run.next, 10, { every: 1, at })
+    expect(await sweepEachMinute(run, { minutes: 10 })).not.toBeNull()
+    expect((await run.agent()).abortedRollouts[run.next.id]?.reason).toContain('10 of 15 runs have failed')
+  })
 
   it('does not abort within the rules, for cancelled runs, for trials, nor for what ended long before', async () => {
     const run = await newRun()

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { audited } from '../../../lib/access/audit-log.ts'
 import { webhookBody } from '../../../lib/api/schemas/bodies.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
@@ -10,24 +10,18 @@ import {
   type WebhookEventType,
 } from '../../../lib/core/notification.ts'
 import { handledKey } from '../../../lib/dynamodb/table/keys.ts'
-import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { aChange } from '../../support/audit/a-change.ts'
 import { anOutbox, BROKEN } from '../../support/notifications/an-outbox.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const { graceMs } = leaseTimes()
 const BUS = { EVENT_BUS: 'bus' }
 
-/** In a table of its own: the position of the outbox is that of all organizations. */
-async function newTable(): Promise<Table> {
-  const TABLE_NAME = `audit-events-${system.newId()}`
-  await provisionTable(inject('dynamodb'), TABLE_NAME)
-  return openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
-}
-
-async function open({ environment = BUS, table }: { environment?: object; table?: Table } = {}) {
-  const outbox = anOutbox(table ?? (await newTable()), { environment })
+/** The position of the outbox is that of all organizations of a table. */
+function open({ environment = BUS, table }: { environment?: object; table?: Table } = {}) {
+  const outbox = anOutbox(table ?? memoryTable(), { environment })
   const { organizationId, clock } = outbox
   const { audit } = outbox.stores
   const change = (work: () => Promise<unknown>, isMarked = true) =>
@@ -60,7 +54,7 @@ it('has an id that names its subject', () => {
 
 describe('audit.recorded', () => {
   it('is sent to the event bus once, with the entry and its result', async () => {
-    const { change, minutes, sent, audit, organizationId } = await open()
+    const { change, minutes, sent, audit, organizationId } = open()
     await change(async () => 'made')
     const { items } = await audit.list({ organizationId, limit: 10, after: null })
     await minutes(15)
@@ -75,7 +69,7 @@ describe('audit.recorded', () => {
   })
 
   it('is sent within three minutes, without a message of the change', async () => {
-    const { change, minutes, messages, sent } = await open()
+    const { change, minutes, messages, sent } = open()
     await change(async () => 'made')
     expect(messages()).toEqual([])
     await minutes(3)
@@ -83,14 +77,14 @@ describe('audit.recorded', () => {
   })
 
   it('has the result of a change that failed', async () => {
-    const { change, minutes, sent } = await open()
+    const { change, minutes, sent } = open()
     await change(() => Promise.reject(new Error('broken'))).catch(() => undefined)
     await minutes(3)
     expect(sent[0]?.data).toMatchObject({ result: 'FAILED', error: 'InternalError' })
   })
 
   it('waits for the result of a change that takes long', async () => {
-    const { change, minutes, sent } = await open()
+    const { change, minutes, sent } = open()
     await change(() => minutes(10))
     expect(sent).toEqual([])
     await minutes(10)
@@ -98,7 +92,7 @@ describe('audit.recorded', () => {
   })
 
   it('is sent without a result if the process has died', async () => {
-    const { die, minutes, sent } = await open()
+    const { die, minutes, sent } = open()
     await die()
     await minutes(14)
     expect(sent).toEqual([])
@@ -107,7 +101,7 @@ describe('audit.recorded', () => {
   })
 
   it('is sent although messages are lost, and the bus fails', async () => {
-    const { change, minutes, sent, answers, setAccepting, ...outbox } = await open()
+    const { change, minutes, sent, answers, setAccepting, ...outbox } = open()
     await change(async () => 'made')
     setAccepting(false)
     await expect(minutes(3)).rejects.toThrow('SQS')
@@ -127,8 +121,8 @@ describe('audit.recorded', () => {
   })
 
   it('is sent once, however many sweepers and workers there are', async () => {
-    const table = await newTable()
-    const first = await open({ table })
+    const table = memoryTable()
+    const first = open({ table })
     for (let i = 0; i < 20; i++) await first.change(async () => i)
     await first.minutes(20)
     expect(new Set(first.sent.map(({ eventId }) => eventId)).size).toBe(20)
@@ -136,7 +130,7 @@ describe('audit.recorded', () => {
   })
 
   it('is not sent to webhooks, whatever they select', async () => {
-    const { change, minutes, sent, addWebhook } = await open()
+    const { change, minutes, sent, addWebhook } = open()
     addWebhook({ types: [...EVENT_TYPES] })
     // One that was not created by the API.
     addWebhook({ types: ['*', 'all'] as unknown as WebhookEventType[] })
@@ -147,7 +141,7 @@ describe('audit.recorded', () => {
   })
 
   it('is not sent without an event bus, also if it was marked', async () => {
-    const { change, minutes, sent } = await open({ environment: {} })
+    const { change, minutes, sent } = open({ environment: {} })
     await change(async () => 'made')
     await change(async () => 'made', false)
     expect(await minutes(15)).toBe(undefined)
@@ -155,7 +149,7 @@ describe('audit.recorded', () => {
   })
 
   it('leaves nothing for good: deliveries expire', async () => {
-    const { change, minutes, audit, organizationId, engine } = await open()
+    const { change, minutes, audit, organizationId, engine } = open()
     await change(async () => 'made')
     await minutes(5)
     const [entry] = (await audit.list({ organizationId, limit: 1, after: null })).items

@@ -10,14 +10,14 @@ import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
 import { system } from '../../../lib/system.ts'
 import { countReads } from '../../support/engine/count-reads.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
 import { mortalTable, RolloutRun } from '../../support/rollouts/rollout-run.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const RUNS = 10_000
 const VERSION = '01a2003b-879e-76ff-97ee-7005494d15b8'
 /** Always the same ones. */
 const executionId = (n: number) => `01a2003a-d1f2-7169-a695-${n.toString(16).padStart(12, '0')}`
-const newRun = () => RolloutRun.create(sharedTable(), Date.now())
+const newRun = () => RolloutRun.create(memoryTable(), Date.now())
 
 describe('selects', () => {
   it.each(['tenant', 'execution'] as const)('hits the percentage of 10,000 fixed ids by %s', (key) => {
@@ -228,6 +228,26 @@ describe('a rollout', () => {
       await run.start({ versionId: run.current.id })
     })
     expect((await run.agent()).rollout?.versionId).toBe(run.current.id)
+  })
+
+  it('of the same version stays if it was started again while the first one was being ended', async () => {
+    const run = await newRun()
+    const { rollout: first } = await run.start()
+    const { store, ...reference } = run.referenceOn(run.table)
+    let isFirst = true
+    const end: typeof store.endRollout = async (params) => {
+      if (isFirst) {
+        isFirst = false
+        await run.stop()
+        run.outbox.pass(1_000)
+        await run.start({ percent: 20 })
+      }
+      return store.endRollout(params)
+    }
+    await endRollout({ ...reference, store: { ...store, endRollout: end } })
+    const { rollout } = await run.agent()
+    expect(rollout).toMatchObject({ versionId: first.versionId, percent: 20 })
+    expect(rollout?.startedAt).not.toBe(first.startedAt)
   })
 
   it('is refused for the current version, for a retired or unknown one, and for an agent without a current one', async () => {

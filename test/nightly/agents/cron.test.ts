@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { lastTimes, nextTimes } from '../../lib/cron-times.ts'
-import { hasPython, installPython } from '../support/processes/python-environment.ts'
+import { lastTimes, nextTimes } from '../../../lib/cron-times.ts'
+import { hasPython, installPython } from '../../support/processes/python-environment.ts'
 
 const SCRIPT = fileURLToPath(new URL('python/enumerate_minutes.py', import.meta.url))
 const INSTALL_MS = 300_000

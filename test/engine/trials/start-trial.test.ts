@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Access } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import {
@@ -10,18 +10,16 @@ import {
 } from '../../../lib/core/execution.ts'
 import type { Replay } from '../../../lib/core/trial.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { MAX_LOOKED_AT } from '../../../lib/engine/trials/select-originals.ts'
 import { startTrial, type TrialRequest } from '../../../lib/engine/trials/start-trial.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { success } from '../../support/batches/batch-run.ts'
 import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 import { type Fault, FaultyWorker } from '../../support/waiting/faulty-worker.ts'
 
-const TABLE_NAME = `start-trial-${system.newId()}`
-const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+const table = memoryTable()
 const queue = { feed: async () => undefined }
 const stores = { ...openStores(table), queue, system }
 const { batches, executions } = stores
@@ -29,7 +27,6 @@ beforeAll(async () => {
   vi.stubEnv('MODEL_PRICES', '{"openai-compatible/*": {"input": 10, "output": 10}}')
   vi.stubEnv('DEFAULT_MODEL', 'openai-compatible/any')
   vi.stubEnv('OPENAI_COMPATIBLE_BASE_URL', 'http://127.0.0.1:1')
-  await provisionTable(inject('dynamodb'), TABLE_NAME)
 })
 
 const REQUEST: TrialRequest = {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { forgetLimits } from '../../../lib/access/limits.ts'
 import { addTrialSpent, trialTooSmall } from '../../../lib/access/trial-limit.ts'
 import type { Version } from '../../../lib/core/agent.ts'
@@ -7,22 +7,19 @@ import type { ExecutionListParams } from '../../../lib/core/ports.ts'
 import type { Judgement } from '../../../lib/core/trial.ts'
 import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { deleteHidden } from '../../../lib/engine/batches/delete-hidden.ts'
 import { countLines } from '../../../lib/engine/batches/read.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { BatchRun, type Options, success } from '../../support/batches/batch-run.ts'
 import { executionOf, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 
-const TABLE_NAME = `trials-${system.newId()}`
-const table = openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
+const table = memoryTable()
 const { executions } = openStores(table)
 let version: Version
 beforeAll(async () => {
   vi.stubEnv('OPENAI_COMPATIBLE_BASE_URL', 'http://127.0.0.1:1')
-  await provisionTable(inject('dynamodb'), TABLE_NAME)
   version = await aModelAgent({}, { table })
 })
 

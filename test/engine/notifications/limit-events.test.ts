@@ -1,32 +1,26 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { EVENT_BUS, eventIdOf, parseEventId } from '../../../lib/core/notification.ts'
 import { NO_LIMITS, type Spending } from '../../../lib/core/usage-limits.ts'
 import { warningKey } from '../../../lib/dynamodb/table/keys.ts'
-import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { openRunLimits } from '../../../lib/engine/model-agent/run-limits.ts'
 import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
 import { addressedOf } from '../../../lib/engine/notifications/subjects/limit-events.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const { graceMs } = leaseTimes()
 const WARNING = { types: ['limit.warning' as const] }
 const NOW = Date.parse('2026-11-25T10:20:30.000Z')
 const PROCESSES = 16
 
-/** Each in a table of its own: the position of the outbox is that of all organizations. */
-async function newTable() {
-  const TABLE_NAME = `limit-events-${system.newId()}`
-  await provisionTable(inject('dynamodb'), TABLE_NAME)
-  return openTable({ TABLE_NAME, DYNAMODB_ENDPOINT: inject('dynamodb') })
-}
-
-async function open(table?: Table, startedAt = NOW) {
-  const outbox = anOutbox(table ?? (await newTable()), { startedAt })
+/** The position of the outbox is that of all organizations of a table. */
+function open(table?: Table, startedAt = NOW) {
+  const outbox = anOutbox(table ?? memoryTable(), { startedAt })
   const { organizationId } = outbox
   const spending = (overrides: Partial<Spending> = {}): Spending => ({
     organizationId,
@@ -56,7 +50,7 @@ it('has an id that names its subject', () => {
 
 describe('limit.warning', () => {
   it('is sent when the share of a limit is spent, with what was spent then', async () => {
-    const { warn, spending, settle, sent, ...outbox } = await open()
+    const { warn, spending, settle, sent, ...outbox } = open()
     outbox.addWebhook(WARNING)
     await warn(spending({ spent: { day: 7.999_999_999, month: 79.9 } }))
     expect(outbox.messages()).toEqual([])
@@ -86,7 +80,7 @@ describe('limit.warning', () => {
   ])(
     'is sent when exactly the share %s of %s dollars is spent, and not before',
     async (warnAt, day, share) => {
-      const { warn, spending, ...outbox } = await open()
+      const { warn, spending, ...outbox } = open()
       outbox.addWebhook(WARNING)
       const limits = { maxCostUsd: { day, month: null }, warnAt }
       await warn(spending({ limits, spent: { day: (share * 1e9 - 1) / 1e9, month: 0 } }))
@@ -97,7 +91,7 @@ describe('limit.warning', () => {
   )
 
   it('is sent once for each subject, period and value of the limit', async () => {
-    const { warn, spending, settle, sentData, ...outbox } = await open()
+    const { warn, spending, settle, sentData, ...outbox } = open()
     outbox.addWebhook(WARNING)
     const limits = { maxCostUsd: { day: 10, month: null }, warnAt: 0.8 }
     const day = spending({ limits })
@@ -119,8 +113,8 @@ describe('limit.warning', () => {
   })
 
   it('is sent once, however many processes see it at the same time', async () => {
-    const table = await newTable()
-    const first = await open(table)
+    const table = memoryTable()
+    const first = open(table)
     first.addWebhook(WARNING)
     const { organizationId } = first
     const processes = Array.from({ length: PROCESSES }, () => {
@@ -147,14 +141,14 @@ describe('limit.warning', () => {
   it('is sent once, whichever request of the process that writes it fails', async () => {
     for (const isCarriedOut of [false, true])
       for (const failing of ['put', 'message'] as const) {
-        const table = await newTable()
+        const table = memoryTable()
         let fails = true
         const put: Table['put'] = async (...args) => {
           if (!fails || failing !== 'put') return table.put(...args)
           if (isCarriedOut) await table.put(...args)
           throw new Error('The process has died.')
         }
-        const outbox = await open({ ...table, put })
+        const outbox = open({ ...table, put })
         outbox.addWebhook(WARNING)
         if (failing === 'message') outbox.setAccepting(false)
         await outbox.warn(outbox.spending())
@@ -176,7 +170,7 @@ describe('limit.warning', () => {
   })
 
   it('is repeated until its receiver answers, listed by its time, and sent again on request', async () => {
-    const { warn, spending, ...outbox } = await open(undefined, Date.now())
+    const { warn, spending, ...outbox } = open(undefined, Date.now())
     const { organizationId } = outbox
     const { id: destinationId } = outbox.addWebhook({ types: ['limit.warning', 'execution.succeeded'] })
     const before = await outbox.start()
@@ -204,7 +198,7 @@ describe('limit.warning', () => {
   })
 
   it('is not written without a destination that wants it, and is made up for when there is one', async () => {
-    const { warn, spending, settle, sentData, ...outbox } = await open()
+    const { warn, spending, settle, sentData, ...outbox } = open()
     outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
     await warn(spending())
     expect(outbox.messages()).toEqual([])
@@ -216,7 +210,7 @@ describe('limit.warning', () => {
   })
 
   it('is not written without warnAt, nor without a cost limit', async () => {
-    const { warn, spending, ...outbox } = await open()
+    const { warn, spending, ...outbox } = open()
     outbox.addWebhook(WARNING)
     const maxCostUsd = { day: 1, month: 1 }
     await warn(spending({ limits: { maxCostUsd, warnAt: null } }))
@@ -229,7 +223,7 @@ describe('limit.warning', () => {
   it('goes to webhooks that select its tenant or agent, or everything, whatever their sources', async () => {
     const agentId = system.newId()
     const destinationsOf = async (subject: Spending['subject']) => {
-      const outbox = await open()
+      const outbox = open()
       const webhooks = {
         all: outbox.addWebhook(WARNING),
         tenant: outbox.addWebhook({ ...WARNING, tenantIds: ['acme', 'x'] }),
@@ -249,7 +243,7 @@ describe('limit.warning', () => {
   })
 
   it('is sent before the next model request if the process died that spent it, also if all is used up', async () => {
-    const { settle, sentData, ...outbox } = await open()
+    const { settle, sentData, ...outbox } = open()
     outbox.addWebhook(WARNING)
     const { organizationId, stores, engine } = outbox
     const subject = { kind: 'tenant' as const, id: 'acme' }
@@ -274,13 +268,8 @@ describe('limit.warning', () => {
   })
 
   it('expires with its deliveries where executions do', async () => {
-    const table = await newTable()
-    const DYNAMODB_ENDPOINT = inject('dynamodb')
-    const expiring = openTable({
-      ...{ TABLE_NAME: table.name, DYNAMODB_ENDPOINT },
-      EXECUTION_RETENTION_DAYS: '30',
-    })
-    const { warn, spending, settle, sentData, ...outbox } = await open(expiring)
+    const table = memoryTable({ EXECUTION_RETENTION_DAYS: '30' })
+    const { warn, spending, settle, sentData, ...outbox } = open(table)
     outbox.addWebhook(WARNING)
     await warn(spending())
     await settle()
