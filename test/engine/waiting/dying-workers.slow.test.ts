@@ -18,7 +18,7 @@ import { ownTable, scan } from '../../support/tables/memory-table.ts'
 
 const table = await ownTable()
 /** Each death in the night, else a sample. */
-const STRIDE = inject('isNightly') ? 1 : 7
+const STRIDE = inject('isNightly') ? 1 : 11
 let scripted: ScriptedModel
 beforeAll(async () => {
   scripted = await startScriptedModel()
