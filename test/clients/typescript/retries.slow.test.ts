@@ -119,7 +119,6 @@ describe('run', () => {
     [html(500), 'UnexpectedResponse'],
     [html(404), 'UnexpectedResponse'],
     [html(200), 'UnexpectedResponse'],
-    [json(200, [1]), 'UnexpectedResponse'],
   ])('does not repeat what cannot succeed: %#', async (answer, code) => {
     const { client, requests } = await scriptedService([answer])
     expect(await errorOf(client.run('wait', INPUT))).toMatchObject({ code, name: code })
@@ -141,6 +140,11 @@ describe('run', () => {
       () => client.agents().next(),
     ])
       expect(await errorOf(call())).toMatchObject({ code, name: code })
+  })
+
+  it('rejects with an error of its own when a list is an object', async () => {
+    const { client } = await scriptedService([json(200, {})])
+    expect(await errorOf(client.agents().next())).toMatchObject({ code: 'UnexpectedResponse' })
   })
 
   it('does not repeat a request that cannot be sent', async () => {
