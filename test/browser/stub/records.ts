@@ -13,7 +13,7 @@ export const idOf = (number: number): string => `01a20000-0000-7000-8000-${Strin
 
 const timeOf = (ms: number) => new Date(STARTED_AT + ms).toISOString()
 
-export const ORGANIZATION_ID = idOf(1)
+const ORGANIZATION_ID = idOf(1)
 export const AGENT_ID = idOf(2)
 export const VERSION_ID = idOf(3)
 
@@ -27,7 +27,7 @@ export const aMe = () => ({
   rate: null,
 })
 
-export const aUsage = () => ({
+const aUsage = () => ({
   inputTokens: 1_200,
   outputTokens: 85,
   cachedInputTokens: 0,

@@ -7,18 +7,6 @@ const INSTANCE = 'request-1'
 
 export const ok = (body: unknown): HttpResponse => ({ status: 200, body })
 
-type Problem = { detail?: string; code?: string; errors?: object[] }
-
-/** Problem details with the texts of a test. */
-export const problem = (
-  status: number,
-  { detail = 'It cannot be.', code = 'X', errors }: Problem = {},
-): HttpResponse => ({
-  status,
-  headers: { 'Content-Type': 'application/problem+json' },
-  body: { type: 'about:blank', title: 'Refused', status, detail, instance: INSTANCE, code, errors },
-})
-
 /** What the service responds to an error. */
 export function failure(error: ServiceError): HttpResponse {
   const { statusCode, headers, body } = toProblemResult(error, INSTANCE)

@@ -1,7 +1,7 @@
 import type { DeliveryRecord, WebhookRecord } from '../../../lib/api/schemas/webhook-record.ts'
 import { idOf } from './records.ts'
 
-export const WEBHOOK_ID = idOf(500)
+const WEBHOOK_ID = idOf(500)
 
 export const aWebhook = (overrides: Partial<WebhookRecord> = {}): WebhookRecord => ({
   id: WEBHOOK_ID,

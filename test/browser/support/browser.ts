@@ -4,7 +4,7 @@ import { type PageOptions, toContextOptions } from './launch.ts'
 import { settle } from './page.ts'
 
 /** Beyond what a page takes on a loaded machine. */
-const TIMEOUT_MS = 40_000
+const TIMEOUT_MS = 60_000
 
 /** What a page of the console never does. */
 type Misconduct = { kind: 'dialog' | 'error' | 'foreign request' | 'policy violation'; text: string }

@@ -1,7 +1,5 @@
 import type { Page } from 'playwright-core'
 
-const MAX_TABS = 60
-
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 
 export const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name, exact: true })
@@ -30,12 +28,3 @@ export const focusedName = (page: Page): Promise<string> =>
     const element = document.activeElement
     return element.getAttribute('aria-label') ?? (element.labels?.[0] ?? element).textContent
   })()`)
-
-/** Moves the focus forward with Tab, at least once, until something with this name has it. */
-export async function tabTo(page: Page, name: string): Promise<void> {
-  for (let tabs = 0; tabs < MAX_TABS; tabs++) {
-    await page.keyboard.press('Tab')
-    if ((await focusedName(page)).trim() === name) return
-  }
-  throw new Error(`Tab does not lead to ${name}.`)
-}
