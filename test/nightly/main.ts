@@ -67,7 +67,9 @@ const COMMANDS: Record<(typeof PARTS)[number], string> = {
   soak: `npm run test:soak -- --minutes ${soakMinutes}`,
 }
 
-console.log(`nightly: seed ${seed}; to repeat: npm run nightly -- --seed ${seed} --minutes ${options.minutes}`)
+console.log(
+  `nightly: seed ${seed}; to repeat: npm run nightly -- --seed ${seed} --minutes ${options.minutes}`,
+)
 const results: { part: string; seconds: number; passed: boolean; command: string }[] = []
 for (const part of PARTS.filter((part) => options.only?.includes(part) ?? true)) {
   const command = COMMANDS[part]
