@@ -12,8 +12,8 @@ const DRAWS_LOTS = /fast-check|propertyRuns|isNightly|tables\/(emulators|memory-
 
 /**
  * `npm test` runs the files that need neither seconds nor processes of their own. `npm run test:ci` (mode `ci`) adds
- * `*.slow.test.ts`. `npm run nightly` (mode `nightly`) runs `test/nightly`, and with other lots what draws lots. A single
- * file runs in the mode that includes it: `npx vitest run --mode ci <file>`.
+ * `*.slow.test.ts`. `npm run nightly` (mode `nightly`) runs `test/nightly`, and with other lots what draws lots. A
+ * single file runs in the mode that includes it: `npx vitest run --mode ci <file>`.
  */
 export default defineConfig(({ mode }) => {
   const isNightly = mode === 'nightly'

@@ -54,8 +54,8 @@ function toViolation(name: string, message: string): Violation {
 }
 
 /**
- * Decodes the path parameters, before anything compares them. API Gateway passes them as they are in the URL, and decodes
- * the query alone: `V1_SpecialCharactersInPathRest` of aws/aws-lambda-dotnet was captured on AWS.
+ * Decodes the path parameters, before anything compares them. API Gateway passes them as they are in the URL, and
+ * decodes the query alone: `V1_SpecialCharactersInPathRest` of aws/aws-lambda-dotnet was captured on AWS.
  */
 export function pathParameters(): MiddlewareObj<ServiceEvent> {
   return {

@@ -28,7 +28,7 @@ const document = (...lines: string[]) => ({
 /** Valid front matter, followed by the given lines from line 5 on. */
 const withLines = (...lines: string[]) => document(...(KINDS.code ?? []), ...lines)
 
-/** Each with its kind and its name, the lines after those of the kind, and the problems, each after an exclamation mark. */
+/** Kind and name, the lines after those of the kind, and the problems, each after an exclamation mark. */
 const DOCUMENTS = `
 code: an unquoted description with a comma
 input: { text: { type: string, description: One, or two. } }

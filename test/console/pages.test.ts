@@ -5,7 +5,7 @@ import { addressOf, PAGES, STUB_IDS } from '../browser/support/pages.ts'
 
 const routes = readFileSync(new URL('../../console/app/routes.tsx', import.meta.url), 'utf8')
 
-/** Its rows are opened with accessibility, hostile values, outages, widths and themes, the keyboard and an idle clock. */
+/** Its rows are opened with axe, hostile values, outages, widths and themes, the keyboard and an idle clock. */
 it('every route has a page in the table of the browser tests', () => {
   const patterns = [...routes.matchAll(/ route\('([^']+)'/g)].map(([, pattern = '']) => pattern)
   const paths = PAGES.map(([, hash]) => addressOf(hash, STUB_IDS).replace(/^#|\?.*$/g, ''))

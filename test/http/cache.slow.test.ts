@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { system } from '../../lib/system.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { type ApiResponse, getExecutionId } from '../support/service/client.ts'
+import { type ApiResponse, getExecutionId, waitForExecution } from '../support/service/client.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-cache-'))
 let org: TestOrganization
@@ -21,6 +21,8 @@ const countRuns = ({ log }: Input) =>
   existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0
 const run = (input: Input, query = 'useCache=true', by = org) => by.run('counted', input, query)
 const recordOf = (response: ApiResponse) => org.getExecution(getExecutionId(response))
+
+const CONCURRENT = 50
 
 describe.concurrent('a run with useCache', () => {
   it('reuses the result of an earlier run in a new execution', async () => {
@@ -44,6 +46,38 @@ describe.concurrent('a run with useCache', () => {
     })
     expect(await recordOf(first)).not.toHaveProperty('cachedDocumentExecutionId')
     expect(countRuns(input)).toBe(1)
+  })
+
+  it.each(['useCache=true&execMode=sync', 'useCache=true&execMode=async'])(
+    `executes once for ${CONCURRENT} concurrent requests; the others are hits (%s)`,
+    async (query) => {
+      const input = createInput({ ms: 1_500 })
+      const responses = await Promise.all(Array.from({ length: CONCURRENT }, () => run(input, query)))
+      const records = await Promise.all(
+        responses.map((response) => waitForExecution(org.call, getExecutionId(response), 60_000)),
+      )
+      expect(countRuns(input)).toBe(1)
+      const originals = records.filter(({ cached }) => !cached)
+      expect(originals).toHaveLength(1)
+      for (const record of records.filter(({ cached }) => cached)) {
+        expect(record).toMatchObject({
+          status: 'SUCCESS',
+          output: originals[0].output,
+          cachedDocumentExecutionId: originals[0].id,
+        })
+      }
+    },
+    90_000,
+  )
+
+  it('executes if the run that it waited for fails; failures are not cached', async () => {
+    const input = createInput({ ms: 500, failures: 1 })
+    const responses = await Promise.all(Array.from({ length: 10 }, () => run(input)))
+    expect(responses.filter(({ status }) => status === 500)).toHaveLength(1)
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(9)
+    const before = countRuns(input)
+    expect((await run(input)).headers.get('cache-status')).toBe('agent-execution-service; hit')
+    expect(countRuns(input)).toBe(before)
   })
 
   it.each([

@@ -54,6 +54,18 @@ describe('limits', () => {
       expect(await own.call(method, path)).toMatchObject({ status: 404, json: { code: 'LimitsNotFound' } })
   })
 
+  it('show what is used of them', async () => {
+    await own.call('PUT', tenantPath('used'), { body: ALL })
+    const key = { organizationId: own.id, subject: { kind: 'tenant' as const, id: 'used' } }
+    const now = Date.now()
+    await store.takeSlot({ ...key, max: 10, executionId: system.newId(), now })
+    await store.addSpent({ ...key, at: now, costUsd: 0.07 })
+    expect((await own.call('GET', tenantPath('used'))).json).toMatchObject({
+      spentUsd: { day: 0.07, month: 0.07 },
+      openExecutions: 1,
+    })
+  })
+
   it.each([
     ['{"maxOpenExecutions":0}', '/maxOpenExecutions', /integer from 1 to 10000, or null for no limit/],
     ['{"maxCostUsd":5}', '/maxCostUsd', /JSON object with day and month/],

@@ -174,6 +174,16 @@ describe('deliveries', () => {
         data: { id: executionIds[0], status: 'SUCCESS', output: { text: 'a' } },
       })
   })
+
+  it('of other agents are not sent to a URL that a limited token has chosen', async () => {
+    const { webhook, received } = await receiving()
+    const executionId = getExecutionId(await own.run('asks', { usd: 1 }, 'tenantId=acme'))
+    const id = await storeDelivery({ organizationId: own.id, executionId, destinationId: webhook.id })
+    await own.call('PATCH', path(webhook), { body: { agents: ['echo'] } })
+    const limited = await own.withLimits({ agents: ['echo'] })
+    const refused = await limited('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
+    expect([refused.status, refused.json.code, received]).toEqual([404, 'DeliveryNotFound', []])
+  })
 })
 
 describe('a token that is limited to agents', () => {

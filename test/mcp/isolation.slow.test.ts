@@ -10,7 +10,7 @@ import { modernRequest, parseMessages } from './messages.ts'
 type Expected = 'ok' | 'hidden' | 'missing' | 'none' | 'denied'
 
 /**
- * Written by hand, as in test/http/tokens/isolation-matrix.test.ts: the token that calls the tool of the agent `echo`
+ * Written by hand, as in test/contract/access.ts: the token that calls the tool of the agent `echo`
  * for the tenant `acme`, or asks for an execution of both.
  */
 const MATRIX: Record<string, Expected[]> = {

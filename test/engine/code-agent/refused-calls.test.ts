@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** What is reported as called, code that calls it, and what that imports. In code, PORT, UDP and FILE are those of this test. */
+/** The reported call, code that makes it, and its imports. PORT, UDP and FILE are replaced by those of this test. */
 type Call = [name: string, code: string, imports?: string]
 
 const HOST = `{ port: PORT, host: '127.0.0.1' }`

@@ -134,7 +134,7 @@ describe('RunBudget.share', () => {
   const tools = [{ name: 'ask', agent: 'helper' }, { name: 'look_up' }] as unknown as Version['tools']
   const usageOf = (tokens: number) => ({ inputTokens: tokens, outputTokens: 0, costUsd: tokens / 10_000 })
 
-  /** A step that calls the agent this often, and a tool; the first calls have results of agents that used these tokens. */
+  /** A step that calls the agent this often, and a tool. `used`: the tokens of the first calls, which have results. */
   function aStep(number: number, agents: number, used: number[]): RecordedStep {
     const calls = [...Array(agents).keys()].map((n) => toolCall(`${number}-${n}`, 'ask'))
     const invalid = { ...toolCall('invalid', 'ask'), error: 'not JSON' }

@@ -28,6 +28,15 @@ describe.concurrent('promote', () => {
     expect(await say('tested')).toBe('B')
     expect(await org.versions('tested')).toEqual([{ ...draft, status: 'PUBLISHED' }, first])
   })
+
+  it('goes back to an older version, and keeps the draft', async () => {
+    const old = await org.publishSaying('back', 'A')
+    await org.publishSaying('back', 'B')
+    const draft = await org.publishSaying('back', 'C', { draft: true })
+    const { json } = await promote('back', old.id)
+    expect(json).toMatchObject({ currentVersionId: old.id, draftVersionId: draft.id })
+    expect(await say('back')).toBe('A')
+  })
 })
 
 describe.concurrent('DELETE of a version', () => {

@@ -69,6 +69,12 @@ describe.concurrent('a retired version', () => {
     await unretire('fixed', old)
     expect((await promote('fixed', old)).json.currentVersionId).toBe(old)
   })
+
+  it('is never the current one: 409 VersionNotRetirable', async () => {
+    const { current } = await publishTwo('contested')
+    expect(codesOf([await retire('contested', current)])).toEqual([[409, 'VersionNotRetirable']])
+    expect((await org.versions('contested'))[0].retiredAt).toBeNull()
+  })
 })
 
 describe.concurrent('a draft', () => {

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { MAX_OVERLAP_SECONDS } from '../../../lib/core/access.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import { system } from '../../../lib/system.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
@@ -113,6 +114,42 @@ describe('a token that is limited', () => {
   })
   const WITHIN = { scopes: ['read'] }
 
+  it('creates tokens with its own limits by default', async () => {
+    const { agents, tenantId, rate } = LIMITS
+    expect(await created(limited, WITHIN)).toMatchObject({ scopes: ['read'], agents, tenantId, rate })
+  })
+
+  it('creates tokens that may do less', async () => {
+    const less = { scopes: ['manage', 'read'], agents: ['echo'], tenantId: 'acme', rate: 499 }
+    expect(await created(limited, less)).toMatchObject(less)
+    const id = agentIdOf(own.id, 'echo')
+    expect(await created(limited, { ...WITHIN, agents: [id.toUpperCase()] })).toMatchObject({ agents: [id] })
+  })
+
+  it('gets cursors that name no token that it may not see', async () => {
+    const org = await newOrganization()
+    const mine: string[] = []
+    const others: string[] = []
+    for (let i = 0; i < 6; i++) {
+      for (let n = 0; n < 3; n++) others.push((await created(org.call, { tenantId: 'theirs' })).id)
+      mine.unshift((await created(org.call, { tenantId: 'acme' })).id)
+    }
+    const bound = await org.withLimits({ tenantId: 'acme' })
+    mine.unshift((await bound('GET', '/v1/me')).json.tokenId)
+    for (const limit of [1, 2, 3]) {
+      const seen: string[] = []
+      let link: string | undefined = `/v1/tokens?limit=${limit}`
+      while (link) {
+        const page: ApiResponse = await bound('GET', link)
+        seen.push(...page.json.map(({ id }: Listed) => id))
+        link = getNextLink(page)
+        const cursor = new URL(link ?? '', 'http://x').searchParams.get('cursor') ?? ''
+        for (const id of others) expect(`${Buffer.from(cursor, 'base64url')}`).not.toContain(id)
+      }
+      expect(seen).toEqual(mine)
+    }
+  })
+
   it.each<[string, object, string]>([
     ['the default scopes, of which it lacks one', { scopes: undefined }, '/scopes'],
     ['a scope that it lacks', { scopes: ['run'] }, '/scopes'],
@@ -169,10 +206,41 @@ describe('a token that is limited', () => {
   })
 })
 
-describe('GET /v1/tokens', () => {
-  it.each(['limit=0', 'limit=101', 'cursor=x', 'tenantId=acme', 'name=ci'])('rejects %s', async (query) => {
-    const { status, json } = await own.call('GET', `/v1/tokens?${query}`)
-    expect([status, json.code]).toEqual([400, 'InvalidQueryParameter'])
+describe('DELETE /v1/tokens/{tokenId}', () => {
+  it('revokes once: the time stays', async () => {
+    const { id, token } = await created(own.call)
+    const call = clientOf(token)
+    expect((await call('GET', '/v1/agents')).status).toBe(200)
+    const first = await revoke(own.call, id)
+    expect(first.json).toMatchObject({ id, revokedAt: expect.stringMatching(/Z$/) })
+    expect(first.text).not.toContain(token.slice(4))
+    const again = await Promise.all([revoke(own.call, id.toUpperCase()), revoke(own.call, id, 60)])
+    // Its use may be recorded meanwhile.
+    for (const { status, json } of again)
+      expect([status, { ...json, lastUsedAt: null }]).toEqual([200, { ...first.json, lastUsedAt: null }])
+    await expect.poll(async () => (await call('GET', '/v1/agents')).status).toBe(401)
+  })
+
+  it.each([
+    ['does not expire', null],
+    ['expires later', inDays(80)],
+    ['expires before', inDays(0.02)],
+  ])('ends a token that %s after a time, and never later', async (_, expiresAt) => {
+    const { id } = await created(own.call, { expiresAt })
+    const before = Date.now()
+    const { status, json } = await revoke(own.call, id, 3_600)
+    expect([status, json.revokedAt]).toEqual([200, null])
+    const end = Date.parse(json.expiresAt)
+    if (expiresAt !== null && Date.parse(expiresAt) < before + 3_600_000)
+      expect(end).toBe(Date.parse(expiresAt))
+    else {
+      expect(end).toBeGreaterThanOrEqual(before + 3_600_000)
+      expect(end).toBeLessThanOrEqual(Date.now() + 3_600_000)
+    }
+    expect((await revoke(own.call, id, 7_200)).json.expiresAt).toBe(json.expiresAt)
+    const sooner = (await revoke(own.call, id, 60)).json.expiresAt
+    expect(Date.parse(sooner)).toBeLessThan(end)
+    expect((await revoke(own.call, id, MAX_OVERLAP_SECONDS)).json.expiresAt).toBe(sooner)
   })
 })
 

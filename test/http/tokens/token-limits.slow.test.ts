@@ -107,6 +107,21 @@ describe('a token with the scope run alone', () => {
       expect((await org.getExecution(id)).feedback).toMatchObject({ rating: 1, note: null })
     },
   )
+
+  it('gets the record of what it starts, and in a repetition no feedback of others', async () => {
+    const headers = { 'Idempotency-Key': 'mine' }
+    const accepted = await run(only, '?execMode=async', headers)
+    expect(accepted.json).toMatchObject({ input: { text: 'x' }, feedback: null })
+    const path = `/v1/agent_executions/${getExecutionId(accepted)}`
+    await org.call('GET', path, { headers: { Prefer: 'wait=20' } })
+    await feedback(org.call, path, correction)
+    const repeated = await run(only, '?execMode=async', headers)
+    expect(repeated.json).toEqual({ ...(await org.call('GET', path)).json, feedback: null })
+    const streamed = await run(only, '?execMode=async', { ...headers, Accept: 'text/event-stream' })
+    expect(streamed.text).toContain('event: done')
+    expect(streamed.text).not.toContain('theirs')
+    expect((await run(both, '?execMode=async', headers)).json.feedback).toMatchObject(correction)
+  })
 })
 
 describe('a token with a rate', () => {

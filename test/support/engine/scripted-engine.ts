@@ -54,7 +54,10 @@ type Queued = Partial<Omit<NewExecution, 'options'>> & {
 
 export type ScriptedEngine = Awaited<ReturnType<typeof startScriptedEngine>>
 
-/** For a test file: an engine on the table, by default the shared one, with a scripted model and a tool server that stop at its end. */
+/**
+ * For a test file: an engine on the table, by default the shared one, with a scripted model and a tool server that stop
+ * at its end.
+ */
 export async function startScriptedEngine(table = sharedTable()) {
   const scripted = await startScriptedModel()
   /** Returns the requested path. */

@@ -105,7 +105,10 @@ export class RolloutRun {
     return agent
   }
 
-  /** Executions of a version that end now, or have ended at `at`. `every`: of how many one fails, 0 for none. Null: the price is unknown. */
+  /**
+   * Executions of a version that end now, or have ended at `at`. `every`: of how many one fails, 0 for none. Null: the
+   * price is unknown.
+   */
   async end(
     version: Version,
     count: number,

@@ -10,7 +10,7 @@ import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { scanTable } from './scan-table.ts'
 
-/** A table of its own for a test file: in memory, and in the night, where the same cases are played, on the emulator. */
+/** A table of its own for a test file: in memory, and in the night, which plays the same cases, on the emulator. */
 export async function ownTable(): Promise<Table> {
   if (!inject('isNightly')) return memoryTable()
   const environment = { TABLE_NAME: `own-${system.newId()}`, DYNAMODB_ENDPOINT: inject('dynamodb') }
