@@ -13,9 +13,11 @@ const BASE64_CHARACTER = '[A-Za-z0-9+/_-]'
 /** Replaces secrets in texts, in every form of `formsOf`, by `[secret NAME]`. */
 export class SecretMask {
   private forms: Form[] = []
+  private readonly values: { text: string; name: string }[] = []
   private pattern: RegExp | null = null
 
   add(name: string, value: string): void {
+    this.values.push({ text: value, name })
     const added = formsOf(value).map((form) => ({ ...form, name }))
     const known = new Set(this.forms.map(({ text }) => text))
     const forms = [...this.forms, ...added.filter(({ text }) => !known.has(text))]
@@ -56,10 +58,28 @@ export class SecretMask {
 
   private find(text: string): { start: number; end: number; name: string }[] {
     if (!this.pattern) return []
-    return [...text.matchAll(this.pattern)].map((match) => {
+    const matches = [...text.matchAll(this.pattern)].map((match) => {
       const form = this.forms[match.slice(1).findIndex((group) => group !== undefined)]
       return { start: match.index, end: match.index + match[0].length, name: form?.name ?? '' }
     })
+    if (!HAS_ESCAPE.test(text)) return matches
+    const others = this.findDecoded(text).filter(({ start, end }) =>
+      matches.every((match) => end <= match.start || start >= match.end),
+    )
+    return [...matches, ...others].sort((a, b) => a.start - b.start)
+  }
+
+  /** Secrets in the decoded text, at their places in the text itself. None overlaps another one. */
+  private findDecoded(text: string): { start: number; end: number; name: string }[] {
+    const { decoded, places } = decodeEscapes(text)
+    const found: { start: number; end: number; name: string }[] = []
+    for (const { text: value, name } of this.values.toSorted((a, b) => b.text.length - a.text.length))
+      for (const needle of new Set([value, value.replaceAll(' ', '+')]))
+        for (let at = decoded.indexOf(needle); at >= 0; at = decoded.indexOf(needle, at + needle.length)) {
+          const [start = 0, end = text.length] = [places[at], places[at + needle.length]]
+          if (found.every((each) => end <= each.start || start >= each.end)) found.push({ start, end, name })
+        }
+    return found
   }
 
   /** The longest part of a form, less than all of it, for which the test holds. */
@@ -104,8 +124,50 @@ export class MaskedStream {
   }
 }
 
+const HAS_ESCAPE = /[%\\&]/
+
+/** Bytes in a URL (RFC 3986, section 2.1), escapes of JSON (RFC 8259, section 7), and references of HTML. */
+const ESCAPE =
+  /(?:%[0-9a-f]{2})+|\\u([0-9a-f]{4})|\\(["\\/bfnrt])|&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos));/gi
+const JSON_ESCAPES: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+const HTML_NAMES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+/** The text without escapes. `places`: where each of its characters, and its end, is in the given text. */
+function decodeEscapes(text: string): { decoded: string; places: number[] } {
+  let [decoded, position] = ['', 0]
+  const places: number[] = []
+  const add = (characters: string, start: number) => {
+    for (let index = 0; index < characters.length; index++) places.push(start)
+    decoded += characters
+  }
+  const copy = (end: number) => {
+    for (; position < end; position++) add(text[position] ?? '', position)
+  }
+  for (const match of text.matchAll(ESCAPE)) {
+    copy(match.index)
+    const [sequence, unicode, json = '', decimal, hexadecimal, html = ''] = match
+    const code = unicode ? Number.parseInt(unicode, 16) : decimal ? Number(decimal) : hexadecimal
+    if (sequence.startsWith('%')) {
+      // U+FFFD for bytes that are not UTF-8.
+      for (const character of Buffer.from(sequence.replaceAll('%', ''), 'hex').toString()) {
+        add(character, position)
+        position += 3 * Buffer.byteLength(character)
+      }
+    } else if (code !== undefined) {
+      const point = typeof code === 'string' ? Number.parseInt(code, 16) : code
+      add(point <= MAX_CODE_POINT ? String.fromCodePoint(point) : sequence, position)
+    } else add(JSON_ESCAPES[json] ?? (json || HTML_NAMES[html.toLowerCase()] || sequence), position)
+    position = match.index + sequence.length
+  }
+  copy(text.length)
+  places.push(text.length)
+  return { decoded, places }
+}
+
+const MAX_CODE_POINT = 0x10_ff_ff
+
 /**
- * The forms in which a program may show a secret: literal, escaped in JSON or in a URL, in hexadecimal digits, and in
+ * The forms in which a program may show a secret: literal, escaped in JSON, HTML or a URL, in hexadecimal digits, and in
  * base64, alone or as a part of something longer, such as `user:secret` of HTTP's basic authentication.
  */
 function formsOf(value: string): Omit<Form, 'name'>[] {
@@ -118,7 +180,18 @@ function formsOf(value: string): Omit<Form, 'name'>[] {
       encoded.push({ text: form, isPart: true })
   }
   const url = encodeURIComponent(value.toWellFormed())
-  const literal = [value, JSON.stringify(value).slice(1, -1), url, url.replaceAll('%20', '+')]
+  const json = JSON.stringify(value).slice(1, -1)
+  const urls = [url, url.replaceAll(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase())]
+  const literal = [
+    ...[
+      value,
+      json,
+      json.replaceAll('/', '\\/'),
+      ...urls,
+      ...urls.map((each) => each.replaceAll('%20', '+')),
+    ],
+    json.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  ]
   return [
     ...[...new Set(literal)].map((text) => ({ text, isPart: false })),
     ...encoded.filter(({ text }) => text.length >= MIN_ENCODED_LENGTH),

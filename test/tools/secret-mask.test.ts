@@ -28,6 +28,21 @@ describe('SecretMask', () => {
     ['base64', base64(SECRET).replace(/=+$/, '')],
     ['base64url', base64url(SECRET)],
     ['base64 in a URL', encodeURIComponent(base64(SECRET).replace(/=+$/, ''))],
+    ['lower-case URL', encodeURIComponent(SECRET).replace(/%../g, (byte) => byte.toLowerCase())],
+    ['URL of all bytes', hex(SECRET).replace(/../g, '%$&')],
+    ['JSON with escaped slashes', JSON.stringify(SECRET).slice(1, -1).replace('/', '\\/')],
+    ['JSON in ASCII', JSON.stringify(SECRET).slice(1, -1).replace('ü', '\\u00fc')],
+    ['JSON in ASCII, in upper case', JSON.stringify(SECRET).slice(1, -1).replace('ü', '\\u00FC')],
+    [
+      'JSON of all characters',
+      [...SECRET]
+        .map(
+          (unit) => `\\u${hex(`\0${unit}`).slice(0, 2)}${unit.charCodeAt(0).toString(16).padStart(2, '0')}`,
+        )
+        .join(''),
+    ],
+    ['HTML', SECRET.replace('"', '&quot;').replace('ü', '&#252;').replace('?', '&#x3F;')],
+    ['mixed', SECRET.replace('/', '%2f').replace('"', '&#34;').replace('ü', '\\u00fc')],
     ['hexadecimal', hex(SECRET)],
     ['upper-case hexadecimal', hex(SECRET).toUpperCase()],
   ])('recognizes the %s form', (_, form) => {
@@ -61,6 +76,12 @@ describe('SecretMask', () => {
         }
       }),
     )
+  })
+
+  it('keeps the escapes of the text around a secret', () => {
+    const text = `100%25 &amp; \\u00e9%zz %F0%9F%98%8A ${SECRET.replace('/', '\\/')} %E9 &#9999999; \\"`
+    expect(maskOf(SECRET).apply(text)).toBe(`100%25 &amp; \\u00e9%zz %F0%9F%98%8A ${MARK} %E9 &#9999999; \\"`)
+    expect(maskOf('😊 "key"').apply('a=%F0%9F%98%8A+%22key%22&b')).toBe(`a=${MARK}&b`)
   })
 
   it('masks the longer one of two secrets with the same beginning', () => {

@@ -82,7 +82,7 @@ describe('a page of 50 executions that match', () => {
       ...{ from: Date.now() + 60_000, limit: PAGE, after: null },
     })
     expect(items).toEqual([])
-    // What the console asks for again and again: test/browser/idle.test.ts.
+    // What the console asks for again and again: test/nightly/browser/idle.test.ts.
     expect(meter.take().readUnits).toBeLessThanOrEqual(5)
   })
 
