@@ -74,6 +74,7 @@ describe('the form', () => {
   it('counts mistakes, leads to their fields, and is corrected and sent with the keyboard', async () => {
     const page = await openTry()
     await destination(page).press('Control+Enter')
+    await summary(page).waitFor()
     expect(await summary(page).getByRole('listitem').allTextContents()).toEqual([
       'Destination Enter a value.',
       'Day of departure Enter a date.',
@@ -92,7 +93,7 @@ describe('the form', () => {
     await summary(page).waitFor({ state: 'detached' })
     await page.keyboard.press('Control+Enter')
     await result(page).getByText('"Oslo # 1"').waitFor()
-    expect(await result(page).getByRole('status').allTextContents()).toEqual([
+    await expect.poll(() => result(page).getByRole('status').allTextContents()).toEqual([
       expect.stringMatching(/^The run succeeded/),
     ])
     expect((await newest()).input).toMatchObject({ departure: '2026-03-03', passengers: 2, insured: true })
@@ -231,7 +232,7 @@ describe('a run of the form', () => {
     await fillJson(page, { ...VALID, destination: 'Nowhere' })
     await button(page, 'Run').click()
     await result(page).getByText('There is no way to get there.').first().waitFor()
-    expect(await result(page).getByRole('status').allTextContents()).toEqual([
+    await expect.poll(() => result(page).getByRole('status').allTextContents()).toEqual([
       expect.stringMatching(/^The run failed.*: AgentFailed\.$/),
     ])
   })
