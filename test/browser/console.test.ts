@@ -53,7 +53,9 @@ describe('the search', () => {
     await page.unroute('**/v1/batches/*')
     await button(page, 'Retry').click()
     const note = page.getByRole('dialog').getByRole('status')
-    await expect.poll(() => note.textContent()).toMatch(/^Not found among .*batches, trials, webhooks, runs/)
+    await expect
+      .poll(() => note.textContent())
+      .toMatch(/^Not found among (?=.*runs)(?=.*batches)(?=.*trials)(?=.*webhooks)/)
   })
 })
 

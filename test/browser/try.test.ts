@@ -74,6 +74,7 @@ describe('the form', () => {
   it('counts mistakes, leads to their fields, and is corrected and sent with the keyboard', async () => {
     const page = await openTry()
     await destination(page).press('Control+Enter')
+    await summary(page).waitFor()
     expect(await summary(page).getByRole('listitem').allTextContents()).toEqual([
       'Destination Enter a value.',
       'Day of departure Enter a date.',
@@ -92,9 +93,9 @@ describe('the form', () => {
     await summary(page).waitFor({ state: 'detached' })
     await page.keyboard.press('Control+Enter')
     await result(page).getByText('"Oslo # 1"').waitFor()
-    expect(await result(page).getByRole('status').allTextContents()).toEqual([
-      expect.stringMatching(/^The run succeeded/),
-    ])
+    await expect
+      .poll(() => result(page).getByRole('status').allTextContents())
+      .toEqual([expect.stringMatching(/^The run succeeded/)])
     expect((await newest()).input).toMatchObject({ departure: '2026-03-03', passengers: 2, insured: true })
   })
 
@@ -146,7 +147,10 @@ describe('the form', () => {
     await page.route('**/executions?*', (route) =>
       route.fulfill({
         ...{ status: 422, contentType: 'application/problem+json' },
-        json: { title: 'Refused', status: 422, detail: message, errors: [{ path: '/destination', message }] },
+        json: {
+          ...{ title: 'Refused', status: 422, code: 'InputSchemaMismatch', detail: message },
+          errors: [{ path: '/destination', message }],
+        },
       }),
     )
     await fillJson(page, VALID)
@@ -157,7 +161,7 @@ describe('the form', () => {
 
   it('sends files, and shows their type and size in place of base64', async () => {
     const page = await openTry('measure-files')
-    const scan = page.getByLabel('scan', { exact: true })
+    const scan = page.getByLabel('scan')
     await scan.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from('no document') })
     await page.getByText('a.png is not one of application/pdf.').waitFor()
     const buffer = Buffer.from(pdfOf(40_000), 'base64')
@@ -187,7 +191,9 @@ describe('what is typed', () => {
     await button(page, 'Undo').click()
     expect(await destination(page).inputValue()).toBe('Bergen')
     await button(page, 'Reset').click()
-    expect(await page.evaluate('Object.values(sessionStorage).join().includes("Bergen")')).toBe(false)
+    await expect
+      .poll(() => page.evaluate('Object.values(sessionStorage).join().includes("Bergen")'))
+      .toBe(false)
   })
 
   it('is saved under a name, loaded, renamed and deleted', async () => {
@@ -231,9 +237,9 @@ describe('a run of the form', () => {
     await fillJson(page, { ...VALID, destination: 'Nowhere' })
     await button(page, 'Run').click()
     await result(page).getByText('There is no way to get there.').first().waitFor()
-    expect(await result(page).getByRole('status').allTextContents()).toEqual([
-      expect.stringMatching(/^The run failed.*: AgentFailed\.$/),
-    ])
+    await expect
+      .poll(() => result(page).getByRole('status').allTextContents())
+      .toEqual([expect.stringMatching(/^The run failed.*: AgentFailed\.$/)])
   })
 
   it('becomes a test case that `npm run agents -- test` reads, and code without the token', async () => {
