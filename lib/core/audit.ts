@@ -58,6 +58,15 @@ export const AUDITED = {
   'organization.create': ['name'],
 } as const satisfies Record<string, readonly string[]>
 
+/** Members that only the change knows. Whatever a request has under these names is not shown. */
+const KNOWN_TO_CHANGE: Partial<Record<keyof typeof AUDITED, string[]>> = {
+  'agent.publish': ['versionId', 'isNew', 'schedules'],
+  'version.promote': ['currentVersionId'],
+  'approval.decide': ['isEdited'],
+  'schedule.put': ['isNew'],
+  'token.revoke': ['expiresAt', 'name'],
+}
+
 export type AuditAction = keyof typeof AUDITED
 export const AUDIT_ACTIONS = Object.keys(AUDITED) as AuditAction[]
 
@@ -192,6 +201,13 @@ export function toChanges(action: AuditAction, given: Record<string, unknown>): 
   }
   return changes
 }
+
+/** The members of a request that its entry may show. */
+export const withoutResults = (
+  action: AuditAction,
+  given: Record<string, unknown>,
+): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => !KNOWN_TO_CHANGE[action]?.includes(name)))
 
 const memberOf = (value: unknown, name: string): unknown =>
   isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined

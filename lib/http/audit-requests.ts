@@ -10,6 +10,7 @@ import {
   MAX_USER_AGENT_CHARACTERS,
   targetOf,
   toShown,
+  withoutResults,
 } from '../core/audit.ts'
 import { agentIdFrom } from '../core/ids.ts'
 import { isJsonObject } from '../core/json/json.ts'
@@ -28,7 +29,10 @@ export const auditRequests =
   ({ action, access, event }, change) => {
     const { organizationId } = access
     const { json, query, pathParameters } = event
-    const given = { ...(isJsonObject(query) && query), ...(isJsonObject(json) && json) }
+    const given = withoutResults(action, {
+      ...(isJsonObject(query) && query),
+      ...(isJsonObject(json) && json),
+    })
     const slug = action === 'agent.publish' ? slugOf(given) : undefined
     const target: AuditTarget =
       slug === undefined

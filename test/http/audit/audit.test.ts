@@ -46,6 +46,27 @@ describe('GET /v1/audit', () => {
     expect(await entriesOf(`?actor=${crypto.randomUUID()}`)).toEqual([])
   })
 
+  it.each([
+    [
+      'schedule.put',
+      'PUT',
+      '/v1/agents/echo/schedules/x',
+      { cron: '@daily', isNew: true },
+      { cron: '@daily' },
+    ],
+    ['approval.decide', 'POST', '/v1/agent_executions/x/approvals/y', { isEdited: true }, {}],
+    ['version.promote', 'POST', '/v1/agents/echo/versions/x/promote', { currentVersionId: 'y' }, {}],
+  ])(
+    'shows nothing of a %s that failed but what was asked for',
+    async (action, method, path, body, changes) => {
+      const { status } = await own.call(method, path, { body })
+      expect(status).toBeGreaterThanOrEqual(400)
+      const [entry] = await entriesOf(`?action=${action}&limit=1`)
+      expect(entry).toMatchObject({ action, result: 'FAILED' })
+      expect(entry.changes).toEqual(changes)
+    },
+  )
+
   it('selects changes by their time', async () => {
     const [entry] = await entriesOf('?limit=1')
     const at = Date.parse(entry.at)
