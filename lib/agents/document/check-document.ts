@@ -1,6 +1,7 @@
 import { FRONT_MATTER } from '../../core/agent.ts'
 import { isSlug } from '../../core/ids.ts'
 import { hasUnpairedSurrogate } from '../../core/json/json.ts'
+import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import { DEFAULT_MODEL } from '../../environment.ts'
 import { parseModelName } from '../../models/model-name.ts'
 import { findPrice } from '../../models/prices/price-table.ts'
@@ -40,7 +41,9 @@ export function parseDocument(text: string, defaultSlug: string | null): ParsedD
   const { getPosition } = yaml
   const result = documentSchema.safeParse(yaml.values, { reportInput: true })
   const slug = result.data?.slug ?? defaultSlug
-  const problems = (result.error?.issues ?? []).flatMap(explainIssue).map(({ path, message }) => ({
+  // Each position is searched for in maps of any length.
+  const issues = (result.error?.issues ?? []).flatMap(explainIssue).slice(0, MAX_VIOLATIONS)
+  const problems = issues.map(({ path, message }) => ({
     ...getPosition(path),
     field: path.join('.') || FRONT_MATTER_FIELD,
     message,

@@ -1,4 +1,5 @@
-import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
+import { MAX_VIOLATIONS } from '../../core/limits.ts'
 
 /** A position in a file; both numbers start at 1. */
 export type Position = { line: number; column: number }
@@ -17,15 +18,25 @@ export type ParsedYaml =
 
 type Options = Parameters<typeof parseDocument>[1] & { linesBefore?: number }
 
+/** Of all maps of a text together: no document or case comes near it. */
+const MAX_KEYS = 10_000
+
 /** Parses a YAML text that starts after `linesBefore` lines of its file. */
 export function parseYaml(text: string, { linesBefore = 0, ...options }: Options = {}): ParsedYaml {
   const lines = new LineCounter()
-  const yaml = parseDocument(text, { ...options, lineCounter: lines, prettyErrors: false })
+  // The parser compares each key of a map with all others.
+  const yaml = parseDocument(text, {
+    ...options,
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+  })
   const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
     return { line: line + linesBefore, column: col }
   }
-  if (yaml.errors.length > 0) return { values: undefined, problems: toProblems(yaml, positionAt) }
+  const errors = yaml.errors.length > 0 ? yaml.errors : findKeyErrors(yaml)
+  if (errors.length > 0) return { values: undefined, problems: toProblems(errors, positionAt) }
   try {
     // Aliases are resolved here, so errors about unknown or too many aliases are thrown only now.
     const values = yaml.toJS()
@@ -36,10 +47,36 @@ export function parseYaml(text: string, { linesBefore = 0, ...options }: Options
   }
 }
 
+type YamlError = { pos: readonly [number, ...number[]]; message: string }
+
+/** Keys that a map has twice, in linear time, or the first one beyond the limit. */
+function findKeyErrors(yaml: Document.Parsed): YamlError[] {
+  const errors: YamlError[] = []
+  let count = 0
+  visit(yaml, {
+    Map: (_, { items }) => {
+      // As text: `1` and `"1"` are one member of an object.
+      const known = new Set<string>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        const pos = [key.range?.[0] ?? 0] as const
+        if (known.has(String(key.value))) errors.push({ pos, message: 'Map keys must be unique' })
+        known.add(String(key.value))
+        count += 1
+        if (count <= MAX_KEYS) continue
+        errors.push({ pos, message: `there can be ${MAX_KEYS} keys` })
+        return visit.BREAK
+      }
+      return undefined
+    },
+  })
+  return errors.sort((a, b) => a.pos[0] - b.pos[0])
+}
+
 /** Keeps one problem per line: a single mistake can violate several rules of YAML. */
-function toProblems(yaml: Document.Parsed, positionAt: (offset: number) => Position): YamlProblem[] {
+function toProblems(errors: readonly YamlError[], positionAt: (offset: number) => Position): YamlProblem[] {
   const problems = new Map<number, YamlProblem>()
-  for (const { pos, message } of yaml.errors) {
+  for (const { pos, message } of errors.slice(0, MAX_VIOLATIONS)) {
     const position = positionAt(pos[0])
     if (problems.has(position.line)) continue
     problems.set(position.line, { ...position, message: `invalid YAML: ${message}` })
