@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import budget from '../../../bench/bundles/bundle-budget.json' with { type: 'json' }
-import { type BundleReport, checkBudget, reportBundles } from '../../../bench/bundles/bundle-report.ts'
-import { LOADING_ENVIRONMENT } from '../../../bench/bundles/bundle-times.ts'
-import { bundleFunctions, SPLIT_FUNCTIONS } from '../../../infra/functions/bundle.ts'
+import budget from '../../../../bench/bundles/bundle-budget.json' with { type: 'json' }
+import { type BundleReport, checkBudget, reportBundles } from '../../../../bench/bundles/bundle-report.ts'
+import { LOADING_ENVIRONMENT } from '../../../../bench/bundles/bundle-times.ts'
+import { bundleFunctions, SPLIT_FUNCTIONS } from '../../../../infra/functions/bundle.ts'
 import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,
   type FunctionName,
-} from '../../../infra/functions/function-settings.ts'
-import { GRANTS, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
+} from '../../../../infra/functions/function-settings.ts'
+import { GRANTS, getUpdatedPrefix } from '../../../../infra/functions/grants.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-bundles-'))
 let reports: BundleReport[]

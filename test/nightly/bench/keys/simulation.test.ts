@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { BATCH_SCENARIOS, simulateBatches } from '../../../bench/keys/batches.ts'
-import { breakingPoint, firstToBreak, unitsPerRun } from '../../../bench/keys/hot-keys.ts'
-import type { RunKind } from '../../../bench/keys/run-walker.ts'
-import { sizeRows } from '../../../bench/keys/size-rows.ts'
-import { FOLD_SCENARIOS, simulateFold } from '../../../bench/keys/usage.ts'
-import { findScenario, type Scenario, simulate } from '../../../bench/keys/workload.ts'
-import { LANE_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
+import { BATCH_SCENARIOS, simulateBatches } from '../../../../bench/keys/batches.ts'
+import { breakingPoint, firstToBreak, unitsPerRun } from '../../../../bench/keys/hot-keys.ts'
+import type { RunKind } from '../../../../bench/keys/run-walker.ts'
+import { sizeRows } from '../../../../bench/keys/size-rows.ts'
+import { FOLD_SCENARIOS, simulateFold } from '../../../../bench/keys/usage.ts'
+import { findScenario, type Scenario, simulate } from '../../../../bench/keys/workload.ts'
+import { LANE_SHARDS } from '../../../../lib/dynamodb/table/keys.ts'
 
 /** A multiple of all numbers of shards. */
 const SAMPLE = { runs: 960, seed: 1 }
