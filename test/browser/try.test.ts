@@ -144,15 +144,16 @@ describe('the form', () => {
   it('shows what the service rejects at its field', async () => {
     const page = await openTry()
     const message = '/destination is not known to us.'
-    await page.route('**/executions?*', (route) =>
-      route.fulfill({
+    await page.route(/\/executions(\?|$)/, (route) => {
+      if (route.request().method() !== 'POST') return route.continue()
+      return route.fulfill({
         ...{ status: 422, contentType: 'application/problem+json' },
         json: {
           ...{ title: 'Refused', status: 422, code: 'InputSchemaMismatch', detail: message },
           errors: [{ path: '/destination', message }],
         },
-      }),
-    )
+      })
+    })
     await fillJson(page, VALID)
     await button(page, 'Run').click()
     await expect.poll(() => destination(page).getAttribute('aria-invalid')).toBe('true')
