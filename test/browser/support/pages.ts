@@ -66,7 +66,7 @@ export const PAGES: PageRow[] = [
   ['trials', '#/trials', text('1 of 1')],
   ['trial', '#/trials/{trial}', title('Gate')],
   ['start of a trial', '#/trials/new?agent={agent}', role('button', 'Start trial')],
-  ['tokens', '#/tokens?show=all', role('rowheader', 'token 1')],
+  ['tokens', '#/tokens?show=all', role('rowheader', /^token 1/)],
   ['rollouts', '#/rollouts', text(/^No agent has a rollout\./)],
   ['tenants', '#/tenants', role('link', 'acme')],
   ['tenant', '#/tenants/acme', title('Runs over time')],
