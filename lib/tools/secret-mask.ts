@@ -167,7 +167,7 @@ function decodeEscapes(text: string): { decoded: string; places: number[] } {
 const MAX_CODE_POINT = 0x10_ff_ff
 
 /**
- * The forms in which a program may show a secret: literal, escaped in JSON, HTML or a URL, in hexadecimal digits, and in
+ * The forms in which a program may show a secret: literal, escaped in JSON or a URL, in hexadecimal digits, and in
  * base64, alone or as a part of something longer, such as `user:secret` of HTTP's basic authentication.
  */
 function formsOf(value: string): Omit<Form, 'name'>[] {

@@ -48,10 +48,7 @@ describe('types', () => {
     [['--token', 'x'], '--token needs --url.'],
     [['--url', 'http://127.0.0.1:9'], '--url needs an API token: specify --token, or set AGENTS_TOKEN.'],
     [['--url', 'http://127.0.0.1:9', '--token', 'x', '--stack', 's'], '--url cannot be combined'],
-    [
-      ['--url', 'http://127.0.0.1:9', '--token', 'x'],
-      'nothing listens on 127.0.0.1:9. Is the service running?',
-    ],
+    [['--url', 'http://127.0.0.1:9', '--token', 'x'], 'Cannot read the agents of http://127.0.0.1:9: '],
     [['--out', 'no/such/folder.ts'], 'Cannot write no/such/folder.ts: the folder no/such does not exist.'],
   ])('explains wrong usage: %j', async (args, message) => {
     const { code, stderr } = await cli.run(['types', ...args])
