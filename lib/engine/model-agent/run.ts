@@ -101,7 +101,8 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     }),
   })
   try {
-    return await runStepLoop({
+    const limits = openRunLimits(engine, execution)
+    const outcome = await runStepLoop({
       execution,
       files,
       version,
@@ -112,7 +113,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       original,
       journal,
       budget,
-      limits: openRunLimits(engine, execution),
+      limits,
       examples: await examplesOf({ ...params, execution }),
       checkOutput: outputValidatorOf(version),
       system: engine.system,
@@ -121,6 +122,8 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       times: timesOf(engine),
       endsAt,
     })
+    if (!(await limits?.misses(journal.usage))) return outcome
+    return { ...outcome, warnings: [...(outcome.warnings ?? []), 'ModelWithoutPrice'] }
   } catch (error) {
     if (error instanceof Diverged || error instanceof OriginalEnded) return failure(error.error)
     throw error

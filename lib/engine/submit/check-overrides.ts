@@ -115,10 +115,9 @@ function assertCountable({ code, slug }: Version, path: LimitName): void {
 
 /** @param path the parameter that is wrong if a model has no price */
 async function checkPrices(version: Version, overrides: RunOverrides, path: LimitName | 'model') {
-  const { findPrice } = await import('../../models/prices/price-table.ts')
+  const { findUnpriced } = await import('../../models/prices/price-table.ts')
   const names = overrides.model ? [overrides.model] : modelsOf(version, null, process.env)
-  const prices = await Promise.all(names.map((name) => findPrice(name, process.env)))
-  const model = names.find((_, index) => !prices[index])
+  const [model] = await findUnpriced(names, process.env)
   if (!model) return
   const limit = path === 'model' ? 'maxCostUsd' : path
   const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (${limit}). Use maxTokens.`
