@@ -1201,7 +1201,7 @@ export type TrialBody = {
   limit?: number
   /** Only executions of this tenant. */
   tenantId?: string | null
-  /** Only executions that have a corrected output, or any feedback. */
+  /** Only executions that a reviewer has corrected, or rated. */
   feedback?: 'corrected' | 'rated' | null
   /** These executions, instead of those that the other fields select. */
   executions?: string[]

@@ -1,7 +1,7 @@
 import type { Version } from '../../core/agent.ts'
 import { describeMedia } from '../../core/describe-media.ts'
 import { type Execution, failure, type Outcome } from '../../core/execution.ts'
-import type { Example } from '../../core/learning.ts'
+import { type Example, teachersOf } from '../../core/learning.ts'
 import { DEFAULT_MODEL, type Environment } from '../../environment.ts'
 import { estimateTokens } from '../../models/estimate-tokens.ts'
 import { formatModelName, parseModelName } from '../../models/model-name.ts'
@@ -169,7 +169,7 @@ async function examplesOf({ engine, execution, version, journal, signal }: Param
     journal,
     checkOutput: outputValidatorOf(version),
     adapt: (sent) => describeMedia(adapterOf(version)(sent).input),
-    teachers: learning?.feedback === 'all' ? 'all' : 'reviewers',
+    teachers: teachersOf(version),
     unrated: learning?.unrated === true,
     requestTokens: estimateTokens(JSON.stringify([instructions, outputSchema, tools, input])),
     embed: () => embedInput(input, environment, signal),
