@@ -36,7 +36,7 @@ export async function selectOriginals(
   do {
     const { items, next } = await executions.listSummaries({ ...filter, limit: PAGE_SIZE, after })
     const usable = items.filter((each) => {
-      const reason = findReason(each, agent)
+      const reason = findReason(each, agent) ?? (hasTimedOut(each) ? 'timed out' : null)
       if (reason) count(refused, reason)
       return !reason
     })
@@ -97,6 +97,10 @@ function findReason(summary: ExecutionSummary, { hasCode }: Agent): string | nul
   // The code of an agent may have none.
   return summary.steps === 0 && !hasCode ? 'without steps' : null
 }
+
+/** Where and when it ran decides about its end; a request can name it nevertheless. */
+const hasTimedOut = ({ error }: ExecutionSummary): boolean =>
+  ['TimedOut', 'DeadlineExceeded', 'WaitLimitExceeded'].includes(error?.code ?? '')
 
 const WITHOUT = { corrected: 'without a corrected output', rated: 'without feedback' } as const
 

@@ -170,6 +170,20 @@ describe('the originals of a trial', () => {
     ])
   })
 
+  it('have not timed out, unless the request names them', async () => {
+    const version = await aModelAgent({}, { table })
+    const first = await anOriginal(version)
+    const late = []
+    for (const code of ['TimedOut', 'DeadlineExceeded', 'WaitLimitExceeded'])
+      late.push(
+        await anOriginal(version, { outcome: { ...failure({ code, message: '' }), steps: 1 } as Outcome }),
+      )
+    expect(await selected(version)).toEqual([first])
+    expect(await selected(version, { executions: late })).toEqual(late)
+    await executions.delete({ organizationId: version.organizationId, id: first, now: Date.now() })
+    await expect(start(version)).rejects.toThrow('can be repeated (timed out: 3).')
+  })
+
   it('are of code agents also without steps', async () => {
     const version = await aModelAgent({ code: true }, { table, code: 'export default () => ({})' })
     const id = await anOriginal(version, { outcome: success() })
@@ -353,7 +367,9 @@ describe('a request for a trial', () => {
     expect((await start(version, { maxTrialCostUsd: null, models: 'recorded' })).maxCostUsd).toBeNull()
     const unpriced = await aModelAgent({ model: 'bedrock/without.a-price' }, { table })
     await expect(start(unpriced)).rejects.toMatchObject(
-      violation(expect.stringContaining('has no price') as never),
+      violation(
+        'The model bedrock/without.a-price has no price, so a run with it cannot have a limit in US dollars (maxTrialCostUsd). Set its price in MODEL_PRICES.',
+      ),
     )
     await anOriginal(unpriced)
     const request = { models: 'recorded' as const, maxTrialCostUsd: null }
