@@ -1,3 +1,4 @@
+import { hasCostLimit } from '../lib/access/limits.ts'
 import {
   deleteLimits,
   type GivenLimits,
@@ -13,6 +14,7 @@ import type { Access } from '../lib/core/access.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import type { LimitSubject } from '../lib/core/usage-limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { findCostWarnings } from '../lib/engine/submit/limited-models.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
@@ -45,8 +47,13 @@ async function get(request: Request<'get-tenant-limits' | 'get-agent-limits'>) {
 async function put(request: Request<'put-tenant-limits' | 'put-agent-limits'>) {
   const { access, body } = request
   const given: GivenLimits = checkMembers(limitsBody, body, rules)
-  const stored = await putLimits(stores, { access, subject: await subjectOf(request), given })
-  return { status: 200, body: toLimitsRecord(stored) }
+  const subject = await subjectOf(request)
+  const stored = await putLimits(stores, { access, subject, given })
+  const { organizationId } = access
+  const warnings = hasCostLimit({ subject, limits: stored })
+    ? await findCostWarnings({ agents: store, limits }, { organizationId, subject })
+    : []
+  return { status: 200, body: { ...toLimitsRecord(stored), ...(warnings.length > 0 && { warnings }) } }
 }
 
 async function remove(request: Request<'delete-tenant-limits' | 'delete-agent-limits'>) {

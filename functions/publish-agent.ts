@@ -6,13 +6,14 @@ import { publishBody } from '../lib/api/schemas/bodies.ts'
 import { toVersionRecord } from '../lib/api/to-agent-record.ts'
 import { Forbidden, InvalidAgent } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { findCostWarnings } from '../lib/engine/submit/limited-models.ts'
 import { HTTP_PUBLISHING } from '../lib/environment.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { system } from '../lib/system.ts'
 
-const { agents, rates, audit: auditLog } = openStores()
+const { agents, limits, rates, audit: auditLog } = openStores()
 const audit = auditRequests(auditLog)
 
 async function publish({ access, organizationId, body, basePath, note }: Request<'publish-agent'>) {
@@ -34,7 +35,9 @@ async function publish({ access, organizationId, body, basePath, note }: Request
   // A version that was just published, or has this content already, is not retired.
   const record = toVersionRecord(version, { retired: {}, rollout: null, abortedRollouts: {} })
   const location = `${basePath}/v1/agents/${version.agentId}/versions/${version.id}`
-  return { status: isNew ? 201 : 200, headers: { Location: location }, body: record }
+  const warnings = await findCostWarnings({ agents, limits }, { organizationId, version })
+  const answer = { ...record, ...(warnings.length > 0 && { warnings }) }
+  return { status: isNew ? 201 : 200, headers: { Location: location }, body: answer }
 }
 
 export const handler = endpoint('publish-agent', publish, { rates, audit })

@@ -1,7 +1,9 @@
 import type { Agent } from '../../lib/core/agent.ts'
 import { type Execution, isFinal } from '../../lib/core/execution.ts'
 import { hashJson } from '../../lib/core/json/hash-json.ts'
+import { teachersOf } from '../../lib/core/learning.ts'
 import { ModelConfigurationError } from '../../lib/core/model.ts'
+import { zip } from '../../lib/core/zip.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { getSecretNames } from '../../lib/secret-store.ts'
@@ -25,10 +27,10 @@ export type CorrectedCase = {
 const MAX_SEARCHED = 10_000
 const PAGE_SIZE = 100
 
-/** The newest corrected executions of an agent, without those of trials. */
+/** The newest corrected executions of an agent with the feedback that counts, without those of trials. */
 export async function findCorrected(
   { executions }: Pick<Stores, 'executions'>,
-  { organizationId, id: agentId }: Agent,
+  { organizationId, id: agentId, current }: Agent,
   limit: number,
 ): Promise<Execution[]> {
   const corrected: Execution[] = []
@@ -36,15 +38,18 @@ export async function findCorrected(
   let searched = 0
   for (let after = null; ; ) {
     const { items, next } = await executions.list({ ...page, after })
-    corrected.push(...items.filter(isCorrected))
+    const rated = items.filter(isRated)
+    const given = { organizationId, ids: rated.map(({ id }) => id), teachers: teachersOf(current ?? {}) }
+    for await (const [execution, feedback] of zip(rated, executions.readFeedback(given)))
+      if (feedback?.correctedOutput) corrected.push({ ...execution, feedback })
     searched += items.length
     if (!next || corrected.length >= limit || searched >= MAX_SEARCHED) return corrected.slice(0, limit)
     after = next as never
   }
 }
 
-const isCorrected = (execution: Execution): boolean =>
-  isFinal(execution) && execution.source !== 'TRIAL' && Boolean(execution.feedback?.correctedOutput)
+const isRated = (execution: Execution): boolean =>
+  isFinal(execution) && execution.source !== 'TRIAL' && execution.feedback !== null
 
 type Params = { stores: Stores; environment: Environment; folder: string; cases: TestCase[] }
 

@@ -85,7 +85,8 @@ function addSetCommand(limits: CliCommand): void {
       queueWhenFull: queueWhenFull ?? false,
     }
     const stored = await client.setLimits(subject, body)
-    return { json: stored, text: `Set the limits of ${nameOf(subject)}.\n${describe(stored)}` }
+    const note = (stored.warnings ?? []).map((warning) => `warning: ${warning}`).join('\n')
+    return { json: stored, text: `Set the limits of ${nameOf(subject)}.\n${describe(stored)}`, note }
   })
 }
 

@@ -1,11 +1,14 @@
+import { join } from 'node:path'
 import { CASES_FILE, type TestCase } from '../../authoring/cases/case-file.ts'
 import { checkFolder } from '../../authoring/check-folder.ts'
 import { toPublished } from '../../lib/access/audit-log.ts'
+import { START } from '../../lib/agents/document/yaml-file.ts'
 import { requiresTrial } from '../../lib/agents/lifecycle/gate.ts'
 import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
-import type { Version } from '../../lib/core/agent.ts'
+import { DOCUMENT_FILE, type Version } from '../../lib/core/agent.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
+import { findCostWarnings } from '../../lib/engine/submit/limited-models.ts'
 import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { operatorId } from '../../local/development.ts'
@@ -56,12 +59,14 @@ export function addPublishCommand(program: CliCommand): void {
     )
     .run<Options>(async (options, [folder = '']) => {
       const remote = getRemote(options)
-      const { agent, cases, warnings } = await check(folder, options)
+      const { agent, cases, warnings: found } = await check(folder, options)
       if (options.test) await assertCasesPass(folder, agent, cases, options)
       const { slug } = agent.document
       const published = await withProgress(`Publishing ${slug}`, publish(agent, options, remote))
       const { version } = published
       const { agentId, id: versionId, status } = version
+      const at = { file: join(folder, DOCUMENT_FILE), ...START, field: 'model' }
+      const warnings = [...found, ...published.warnings.map((message) => ({ ...at, message }))]
       return {
         json: { agentId, versionId, slug, status, ...(warnings.length > 0 && { warnings }) },
         note: formatWarnings(warnings).join('\n'),
@@ -72,8 +77,8 @@ export function addPublishCommand(program: CliCommand): void {
 
 type PublishedVersion = Pick<Version, 'id' | 'agentId' | 'status'>
 
-/** `needsTrial`: before it becomes current. */
-type Publication = { version: PublishedVersion; isNew: boolean; needsTrial: boolean }
+/** `needsTrial`: before it becomes current. `warnings`: of the service. */
+type Publication = { version: PublishedVersion; isNew: boolean; needsTrial: boolean; warnings: string[] }
 
 async function publish(
   agent: LoadedAgent,
@@ -83,7 +88,8 @@ async function publish(
   const { draft = false, message } = options
   if (remote) {
     const { version, isNew } = await publishOverHttp(remote, agent, { draft, message })
-    return { version: { ...version, agentId: version.documentId }, isNew, needsTrial: false }
+    const { documentId: agentId, warnings = [] } = version
+    return { version: { ...version, agentId }, isNew, needsTrial: false, warnings }
   }
   return withOrganization(options, async (stores, { id: organizationId }) => {
     const { slug } = agent.document
@@ -93,7 +99,10 @@ async function publish(
     })
     const { agentId: id } = published.version
     const current = draft ? ((await stores.agents.get({ organizationId, id }))?.current ?? null) : null
-    return { ...published, needsTrial: requiresTrial(current) }
+    // The prices of a stack are not known here.
+    const { version } = published
+    const warnings = options.stack ? [] : await findCostWarnings(stores, { organizationId, version })
+    return { ...published, needsTrial: requiresTrial(current), warnings }
   })
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AgentError, type Trial } from '../../clients/typescript/src/index.ts'
-import type { Outcome } from '../../lib/api/trial-outcome.ts'
+import { findReasons, type Outcome } from '../../lib/api/trial-outcome.ts'
 import { toReport } from '../../lib/api/trial-report.ts'
 import { trialsCommand, typedArgs } from '../batches/come-back.ts'
 import { Progress } from '../batches/progress.ts'
@@ -31,7 +31,7 @@ export function addTrialCommand(program: CliCommand): void {
   addTrialOptions(
     overHttp(command, 'manage and read')
       .description(
-        'Try a version on executions that have ended: repeat them with their inputs and tool results, and compare the outputs. Ctrl-C leaves the trial running. The exit code is 1 if the gate of the current version is not met; without a gate, if a run is worse than its original.',
+        'Try a version on executions that have ended: repeat them with their inputs and tool results, and compare the outputs. Ctrl-C leaves the trial running. The exit code is 1 if the trial does not allow a promotion: the gate of the current version is not met, or, without a gate, nothing was tried.',
       )
       .argument('<slug>', "the agent's slug or ID"),
   )
@@ -115,7 +115,9 @@ export async function whileShown(
 }
 
 function toResult(outcome: Outcome, options: RemoteOptions): Result {
-  const { trial, slug, gate, unmet, items } = outcome
+  const { trial, slug, gate, items } = outcome
+  // As the service decides about a promotion.
+  const unmet = findReasons(trial, gate ?? {})
   const isMet = unmet.length === 0
   const promote = formatCommand(options, `promote ${slug} ${trial.versionId} --trial ${trial.id}`)
   return {

@@ -49,7 +49,12 @@ const ADAPTING_FUNCTIONS: FunctionName[] = [
  * Functions that load the SDKs of models and tools, prices, the engine for the patterns of schemas, or the verification
  * of JSON Web Tokens on demand.
  */
-export const SPLIT_FUNCTIONS: FunctionName[] = [...ADAPTING_FUNCTIONS, 'give-feedback', 'authorize-request']
+export const SPLIT_FUNCTIONS: FunctionName[] = [
+  ...ADAPTING_FUNCTIONS,
+  'authorize-request',
+  'give-feedback',
+  'manage-limits',
+]
 
 /** Functions that call models. */
 const CALLING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'give-feedback']

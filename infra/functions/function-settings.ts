@@ -45,6 +45,7 @@ export const AGENT_FUNCTIONS: FunctionName[] = ['run-agent', 'serve-mcp', 'proce
 export const MODEL_FUNCTIONS: FunctionName[] = [
   ...AGENT_FUNCTIONS,
   'manage-batches',
+  'manage-limits',
   'manage-schedules',
   'manage-trials',
   'publish-agent',

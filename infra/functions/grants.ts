@@ -59,7 +59,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'serve-console': { table: [] },
   'get-agent': { table: ['BatchGetItem', 'GetItem'], indexes: ['owned-by-organization'] },
   'list-agents': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
-  'publish-agent': { table: ['BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'] },
+  'publish-agent': { table: ['BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'] },
   'archive-agent': { table: ['UpdateItem'] },
   'restore-agent': { table: ['UpdateItem'] },
   'list-versions': { table: ['BatchGetItem', 'GetItem', 'Query'], indexes: ['owned-by-organization'] },
@@ -115,7 +115,10 @@ export const GRANTS: Record<FunctionName, Grant> = {
     queue: ['SendMessage'],
     deliveryQueue: ['SendMessage'],
   },
-  'manage-limits': { table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query'] },
+  'manage-limits': {
+    table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query'],
+    indexes: ['owned-by-organization'],
+  },
   'manage-access': {
     table: ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     indexes: ['owned-by-organization'],

@@ -38,6 +38,6 @@ export const trialUsedUp = (maxTrialCostUsd: number): ExecutionError => ({
 /** A request that a recording does not answer. */
 export const withoutPrice = (model: string, maxTrialCostUsd: number): ExecutionError => ({
   code: 'BudgetExceeded',
-  message: `A request differs from the recording. The model ${model} has no price, so the limit of the trial cannot be kept (maxTrialCostUsd).`,
+  message: `A request differs from the recording. The model ${model} has no price, so the limit of the trial cannot be kept (maxTrialCostUsd). Set its price in MODEL_PRICES.`,
   maxTrialCostUsd,
 })

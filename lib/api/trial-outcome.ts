@@ -86,11 +86,12 @@ export function describeGate({ gate, unmet }: Pick<Outcome, 'gate' | 'unmet'>): 
 export const MEASURE_HEADER = ['ORIGINAL MEDIAN', 'P95', 'TRIAL MEDIAN', 'P95']
 
 /** Cost, time and steps of both sides. */
-export const listMeasures = ({ costUsd, runTimeMs, steps }: NonNullable<TrialRecord['sums']>): string[][] => [
-  ['cost', ...toColumns(costUsd, toDollars)],
-  ['run time', ...toColumns(runTimeMs, toSeconds)],
-  ['steps', ...toColumns(steps, String)],
-]
+export const listMeasures = ({ compared, ...sums }: NonNullable<TrialRecord['sums']>): string[][] =>
+  [
+    ['cost', ...toColumns(sums.costUsd, toDollars)],
+    ['run time', ...toColumns(sums.runTimeMs, toSeconds)],
+    ['steps', ...toColumns(sums.steps, String)],
+  ].map((row) => (compared > 0 ? row : [...row.slice(0, 3), '-', '-']))
 
 type Distribution = { median: number; p95: number }
 

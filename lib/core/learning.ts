@@ -1,3 +1,4 @@
+import type { Version } from './agent.ts'
 import type { Execution, Feedback } from './execution.ts'
 import type { JsonObject } from './json/json.ts'
 
@@ -46,6 +47,10 @@ export const BYTES_PER_TOKEN = 4
 
 /** Whose feedback teaches: that of tokens with the scope `review` or `manage` (the default), or that of all tokens. */
 export type Teachers = 'reviewers' | 'all'
+
+/** Whose feedback runs of a version learn from; its trials, and cases of its corrections, count no other. */
+export const teachersOf = ({ learning }: Pick<Version, 'learning'>): Teachers =>
+  learning?.feedback === 'all' ? 'all' : 'reviewers'
 
 export interface LearningStore {
   /**

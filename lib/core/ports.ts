@@ -17,7 +17,7 @@ import type {
   SuspendedExecution,
 } from './execution.ts'
 import type { JsonObject } from './json/json.ts'
-import type { LearningStore } from './learning.ts'
+import type { LearningStore, Teachers } from './learning.ts'
 import type { ServedDeclarations } from './model.ts'
 import type { Delivery, Subject, Webhook, WebhookSecret } from './notification.ts'
 import type { AbortedEvent, AbortedRollout, Rollout } from './rollout.ts'
@@ -260,8 +260,12 @@ export interface ExecutionStore extends LearningStore {
   readMany(params: { organizationId: string; ids: string[] }): AsyncGenerator<Execution | null>
   /** The same without payloads. */
   readSummaries(params: { organizationId: string; ids: string[] }): AsyncGenerator<ExecutionSummary | null>
-  /** Their feedback; null for one without any. */
-  readFeedback(params: { organizationId: string; ids: string[] }): AsyncGenerator<Feedback | null>
+  /** Their last feedback that counts; null for one without any. */
+  readFeedback(params: {
+    organizationId: string
+    ids: string[]
+    teachers: Teachers
+  }): AsyncGenerator<Feedback | null>
   /** The status alone: one small read, however large the payloads are. */
   getStatus(params: { organizationId: string; id: string }): Promise<ExecutionStatus | null>
   /** The same, and since when it is suspended, in milliseconds since the epoch: null if it is not. */

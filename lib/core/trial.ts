@@ -85,7 +85,7 @@ export type Compared = { original: Distribution; trial: Distribution }
 
 /**
  * Of the lines that have an execution. Costs, times and steps: of those whose end can be compared with that of their
- * original. Costs include what was replayed.
+ * original; if there are none, `original` has all originals. Costs include what was replayed.
  */
 export type TrialSums = {
   runs: number

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NO_LIMITS } from '../../lib/core/usage-limits.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
+import { withStores } from '../support/tables/with-stores.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
@@ -55,6 +58,19 @@ describe('publish, list, show, versions', () => {
     expect((await cli.run(['show', 'hello'])).stdout).toMatch(
       /^Input\n- name +string +required +Whom to greet\.$/m,
     )
+  })
+
+  it('warns of a model without a price where the organization has limits', async () => {
+    const text = '{ text: { type: string, description: Text. } }'
+    const front = `title: A\nmodel: openai-compatible/free\ninput: ${text}\noutput: ${text}`
+    cli.write(inFolder('unpriced', { 'agent.md': `---\n${front}\n---\nAnswer.` }))
+    const warned = async () => (await cli.run(['publish', 'unpriced'])).stderr.includes('has no price')
+    expect(await warned()).toBe(false)
+    const subject = { kind: 'tenant' as const, id: 'acme' }
+    const limits = { ...NO_LIMITS, maxCostUsd: { day: 1, month: null }, updatedAt: new Date().toISOString() }
+    const organizationId = DEVELOPMENT_ORGANIZATION.id
+    await withStores(cli.dataDir, (stores) => stores.limits.put({ organizationId, subject, limits }))
+    expect(await warned()).toBe(true)
   })
 
   it('runs the latest version by default, and an older one with --version', async () => {

@@ -111,20 +111,22 @@ describe('agents trial', () => {
 
   it.each<[string, Script, number]>([
     ['nothing is worse', { trial: aTrial({ SAME: 3, CORRECTED: 1 }) }, 0],
-    ['a run has changed', { trial: aTrial({ SAME: 3, CHANGED: 1 }) }, 1],
+    ['a run has changed', { trial: aTrial({ SAME: 3, CHANGED: 1, REGRESSED: 1, ERROR: 1 }) }, 0],
     [
       'it stopped early',
       { trial: aTrial({ SAME: 3 }, { lines: 4, error: { code: 'BudgetExceeded', message: 'x' } }) },
-      1,
+      0,
     ],
+    ['no run was tried', { trial: aTrial({}, { lines: 4 }) }, 1],
     [
       'it was cancelled',
       { trial: aTrial({ SAME: 3 }, { error: { code: 'Cancelled', message: 'x' } }), gate: {} },
       1,
     ],
-  ])('without a gate, when %s', async (_, script, expected) => {
+  ])('without a gate, exits as promote would, when %s', async (_, script, expected) => {
     const { run } = await trialService(script)
-    expect((await run('trial', 'triage')).code).toBe(expected)
+    const { code, stdout } = await run('trial', 'triage')
+    expect([code, stdout.includes('Promote: ')]).toEqual([expected, expected === 0])
   })
 
   it('sends every option', async () => {
@@ -228,7 +230,7 @@ describe('agents trials', () => {
       new RegExp(`${TRIAL_ID} +triage +${TRIED_VERSION} +ENDED +4 of 4 +\\$0\\.42 `),
     )
     const { code, stdout } = await run('trials', 'results', TRIAL_ID)
-    expect([code, stdout]).toEqual([1, expect.stringContaining('1 REGRESSED.')])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('1 REGRESSED.')])
     expect((await run('trials', 'result')).code).toBe(2)
   })
 })

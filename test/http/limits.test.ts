@@ -103,6 +103,27 @@ describe('limits', () => {
   })
 })
 
+describe('limits in US dollars', () => {
+  it('name models without a price when they are set, and when an agent is published', async () => {
+    const org = await newOrganization()
+    const text = '{ text: { type: string, description: Text. } }'
+    const head = `slug: unpriced\ntitle: A\nmodel: openai-compatible/free\ninput: ${text}\noutput: ${text}`
+    const document = `---\n${head}\n---\nAnswer.`
+    const publish = (content: string) => org.call('POST', '/v1/agents', { body: { document: content } })
+    const first = await publish(document)
+    expect([first.status, first.json.warnings]).toEqual([201, undefined])
+    const warnings = [
+      expect.stringMatching(/^The model openai-compatible\/free of the agent unpriced has no price/),
+    ]
+    const put = (path: string, body: object) => org.call('PUT', path, { body })
+    expect((await put(tenantPath('acme'), { maxOpenExecutions: 1 })).json.warnings).toBeUndefined()
+    expect((await put(tenantPath('acme'), { maxCostUsd: { day: 1 } })).json.warnings).toEqual(warnings)
+    expect((await put('/v1/agents/unpriced/limits', ALL)).json.warnings).toEqual(warnings)
+    const published = await publish(`${document} Briefly.`)
+    expect([published.status, published.json.warnings]).toEqual([201, warnings])
+  })
+})
+
 describe('the list of limits', () => {
   it('of a token that is limited to agents has only theirs', async () => {
     const org = await newOrganization()

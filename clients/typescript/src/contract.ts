@@ -476,7 +476,7 @@ export type Execution = {
   model: string | null
   /** The past executions that the model was shown as examples. */
   learnedFrom: string[]
-  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. TemperatureIgnored: the model does not accept the temperature of the document. Present only if there are any. */
+  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. TemperatureIgnored: the model does not accept the temperature of the document. ModelWithoutPrice: a limit in US dollars of its tenant or agent did not count the run. Present only if there are any. */
   warnings?: string[]
   /** The feedback on the execution, if any. */
   feedback: Feedback | null
@@ -634,7 +634,7 @@ export type ExecutionSummary = {
   model: string | null
   /** The past executions that the model was shown as examples. */
   learnedFrom: string[]
-  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. TemperatureIgnored: the model does not accept the temperature of the document. Present only if there are any. */
+  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. TemperatureIgnored: the model does not accept the temperature of the document. ModelWithoutPrice: a limit in US dollars of its tenant or agent did not count the run. Present only if there are any. */
   warnings?: string[]
 }
 
@@ -675,6 +675,8 @@ export type Limits = {
   warnAt: number | null
   queueWhenFull: boolean
   updatedAt: string
+  /** Models without a price, which limits in US dollars do not count. Absent without any. */
+  warnings?: string[]
 }
 
 export type LimitsBody = {
@@ -1199,7 +1201,7 @@ export type TrialBody = {
   limit?: number
   /** Only executions of this tenant. */
   tenantId?: string | null
-  /** Only executions that have a corrected output, or any feedback. */
+  /** Only executions that a reviewer has corrected, or rated. */
   feedback?: 'corrected' | 'rated' | null
   /** These executions, instead of those that the other fields select. */
   executions?: string[]
@@ -1411,6 +1413,8 @@ export type Version = {
   documentHash: string
   /** SHA-256 of the code alone; null for model agents. */
   codeHash: string | null
+  /** Models without a price, which limits in US dollars do not count. Absent without any. */
+  warnings?: string[]
 }
 
 export type VersionDetails = {

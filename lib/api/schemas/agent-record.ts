@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { costWarnings } from './limits-record.ts'
 import { agentRollout } from './rollout-record.ts'
 
 const nullableText = z.string().nullable()
@@ -114,7 +115,7 @@ const versionFields = z.object({
   codeHash: sha256().nullable().describe('SHA-256 of the code alone; null for model agents.'),
 })
 
-export const versionRecord = versionFields.meta({ id: 'Version' })
+export const versionRecord = versionFields.extend({ warnings: costWarnings }).meta({ id: 'Version' })
 
 /** A version with its whole document, which lists leave out. */
 export const versionDetails = versionFields

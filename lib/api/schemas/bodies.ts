@@ -432,7 +432,7 @@ export const trialBody = /* @__PURE__ */ schema(() => {
       tenantId: z.nullish(tenant()).check(z.describe('Only executions of this tenant.')),
       feedback: z
         .nullish(z.enum(TRIAL_FEEDBACK, { error: feedbackError }))
-        .check(z.describe('Only executions that have a corrected output, or any feedback.')),
+        .check(z.describe('Only executions that a reviewer has corrected, or rated.')),
       executions: z
         .optional(
           ids.check(z.minLength(1, { error: idsError }), z.maxLength(MAX_TRIAL_RUNS, { error: idsError })),

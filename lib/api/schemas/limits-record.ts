@@ -1,5 +1,11 @@
 import * as z from 'zod'
 
+/** In answers to requests that set limits or publish. */
+export const costWarnings = z
+  .array(z.string())
+  .optional()
+  .describe('Models without a price, which limits in US dollars do not count. Absent without any.')
+
 const limits = {
   maxOpenExecutions: z.int().nullable(),
   maxRunsPerMinute: z.int().nullable(),
@@ -16,7 +22,7 @@ const limitsFields = z.object({
 })
 
 /** The fields that a body sets have the same names there. Null: no limit. */
-export const limitsRecord = limitsFields.meta({ id: 'Limits' })
+export const limitsRecord = limitsFields.extend({ warnings: costWarnings }).meta({ id: 'Limits' })
 
 export const limitsDetails = limitsFields
   .extend({

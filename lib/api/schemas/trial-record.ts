@@ -33,7 +33,7 @@ const sums = z
     steps: compared,
   })
   .describe(
-    'Costs, run times and steps compare executions without the verdicts DIVERGED and ERROR with their originals, unless these were deleted.',
+    'Costs, run times and steps compare executions without the verdicts DIVERGED and ERROR with their originals, unless these were deleted. If `compared` is 0, `original` has those of all originals.',
   )
 
 export const trialRecord = batchRecord

@@ -12,6 +12,7 @@ import {
 } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
+import type { Teachers } from '../../core/learning.ts'
 import type { Judgement } from '../../core/trial.ts'
 import { needsApproval } from '../../core/wait.ts'
 import { MissingChunk } from '../table/chunks.ts'
@@ -141,6 +142,12 @@ export type ExecutionItem = Pick<ExecutionSummary, RequiredField> & {
   /** Only in the tombstone of a deleted execution. */
   deleted?: true
 }
+
+/** The last feedback that counts. */
+export const feedbackOf = (
+  { feedback, feedbackIsNoReview, review }: ExecutionItem,
+  teachers: Teachers,
+): StoredPayload | undefined => (teachers === 'all' || !feedbackIsNoReview ? feedback : review)
 
 /** `model` and `vector`: the embedding of the input. */
 export type LessonItem = { inputHash: string; text: string; model?: string; vector?: Uint8Array }

@@ -37,7 +37,7 @@ import { INDEXES } from '../table/schema.ts'
 import { listRecords } from '../table/sharded-list.ts'
 import { type Condition, type Item, pick, queryPages, type Table } from '../table/table.ts'
 import { isStored } from './cleanup.ts'
-import { type ExecutionItem, loadExecution, readRecord } from './execution-item.ts'
+import { type ExecutionItem, feedbackOf, loadExecution, readRecord } from './execution-item.ts'
 
 /** Concurrent writers of feedback that one of them may lose to. */
 const MAX_TRIES = 50
@@ -212,8 +212,7 @@ function toExample(
   const isInScope =
     item.organizationId === organizationId && item.agentId === agentId && (item.tenantId ?? null) === tenantId
   if (!isInScope || item.deleted || item.status === 'IN_PROGRESS' || item.source === 'TRIAL') return null
-  const review = item.review ?? (item.feedbackIsNoReview ? undefined : item.feedback)
-  const stored = teachers === 'all' ? item.feedback : review
+  const stored = feedbackOf(item, teachers)
   if (stored && !isInline(stored)) return null
   const feedback = stored
     ? (readInlinePayload(stored, executionKey(item.id), parseStoredJson) as unknown as Feedback)

@@ -6,6 +6,7 @@ import { loadIfComplete } from '../table/payload.ts'
 import type { Item, Table } from '../table/table.ts'
 import {
   type ExecutionItem,
+  feedbackOf,
   loadExecution,
   parseError,
   SUMMARY_ATTRIBUTES,
@@ -27,9 +28,10 @@ export const executionReaders = (
 
   readSummaries: (params) => read<ExecutionSummary>(table, params, SUMMARY_ATTRIBUTES, toSummary),
 
-  readFeedback: (params) =>
-    read(table, params, ['id', 'feedback'], async ({ id, feedback }) => {
-      const loaded = feedback && (await loadIfComplete(table, executionKey(id), feedback))
+  readFeedback: ({ teachers, ...params }) =>
+    read(table, params, ['id', 'feedback', 'feedbackIsNoReview', 'review'], async (item) => {
+      const stored = feedbackOf(item, teachers)
+      const loaded = stored && (await loadIfComplete(table, executionKey(item.id), stored))
       return (loaded ?? null) as Feedback | null
     }),
 

@@ -20,11 +20,13 @@ import type {
   BatchStore,
   FeedQueue,
   IdempotencyStore,
+  LimitStore,
   System,
   WebhookStore,
 } from '../../core/ports.ts'
 import type { TrialSettings } from '../../core/trial.ts'
 import { checkCostLimit, checkOverrides, type RunOverrides } from '../submit/check-overrides.ts'
+import { checkLimitedModel } from '../submit/limited-models.ts'
 import { reserveId } from '../submit/reserve-id.ts'
 import { checkInput, resolveTarget } from '../submit/run-request.ts'
 import { checkLines } from './check-lines.ts'
@@ -33,6 +35,7 @@ export type AcceptStores = {
   agents: AgentStore
   batches: BatchStore
   webhooks: Pick<WebhookStore, 'hasDefaultSecret'>
+  limits: Pick<LimitStore, 'hasAny' | 'get'>
   idempotency: IdempotencyStore
   queue: Pick<FeedQueue, 'feed'>
   system: System
@@ -74,7 +77,7 @@ export type BatchRequest = BatchTarget & { lines: LineInput[] }
  * InvalidQueryParameter, and what `checkLines` throws
  */
 export async function prepareBatch(
-  stores: Pick<AcceptStores, 'agents' | 'system' | 'webhooks'>,
+  stores: Pick<AcceptStores, 'agents' | 'limits' | 'system' | 'webhooks'>,
   { received, ...call }: Call & { received: ReceivedLine[] },
 ): Promise<BatchRequest> {
   const target = await prepareTarget(stores, call)
@@ -84,7 +87,7 @@ export async function prepareBatch(
 }
 
 export async function prepareTarget(
-  { agents, system, webhooks }: Pick<AcceptStores, 'agents' | 'system' | 'webhooks'>,
+  { agents, limits, system, webhooks }: Pick<AcceptStores, 'agents' | 'limits' | 'system' | 'webhooks'>,
   { access, idempotencyKey, ...call }: Call,
 ): Promise<BatchTarget> {
   const key = idempotencyKeyOf(access, idempotencyKey)
@@ -92,6 +95,8 @@ export async function prepareTarget(
   const { version, overrides, refusal, selectedBy, newId } = target
   if (refusal && key === undefined) throw refusal
   await checkOverrides(version, overrides, toBudget(version.execution, overrides))
+  const { tenantId = null, model } = overrides
+  await checkLimitedModel(limits, { version, tenantId, model })
   if (overrides.maxBatchCostUsd !== undefined) await checkCostLimit(version, overrides, 'maxBatchCostUsd')
   return { access, version, overrides, key, refusal, selectedBy, newId }
 }

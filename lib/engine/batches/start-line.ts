@@ -1,6 +1,6 @@
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import { type Batch, blockOf, lineExecutionId } from '../../core/batch.ts'
-import { LimitExceeded, ServiceError, Unavailable } from '../../core/errors.ts'
+import { InvalidQueryParameter, LimitExceeded, ServiceError, Unavailable } from '../../core/errors.ts'
 import { type Execution, type ExecutionError, failedExecution } from '../../core/execution.ts'
 import { DEADLINE_MS, MAX_AGENT_STEPS } from '../../core/limits.ts'
 import { describeReached, ownerOf } from '../../core/usage-limits.ts'
@@ -52,6 +52,7 @@ export async function startLine(
     return recorded?.execution ?? null
   } catch (error) {
     if (trial && error instanceof LimitExceeded && isOfCost(error)) return fail(usedUp(error))
+    if (error instanceof InvalidQueryParameter) return fail(toExecutionError(error))
     throw error
   }
 }
@@ -85,14 +86,17 @@ async function prepare(
     return await buildRunRequest(version, input, { ...overrides, tenantId: tenantId ?? undefined })
   } catch (error) {
     if (error instanceof Unavailable) throw error
-    if (error instanceof ServiceError) {
-      const { code, message, errors } = error
-      return { code, message, ...(errors && { errors }) }
-    }
+    if (error instanceof ServiceError) return toExecutionError(error)
     logger.error('line not prepared', { batchId: batch.id, cause: describeCause(error) })
     return unexpectedError(error)
   }
 }
+
+const toExecutionError = ({ code, message, errors }: ServiceError): ExecutionError => ({
+  code,
+  message,
+  ...(errors && { errors }),
+})
 
 const optionsOf = ({ overrides: { maxAgentSteps, model, useDynamicLearning } }: LineRun) => ({
   maxAgentSteps: maxAgentSteps ?? MAX_AGENT_STEPS.default,

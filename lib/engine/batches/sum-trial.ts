@@ -29,6 +29,8 @@ export async function sumTrial({ batches, executions }: Stores, batch: Batch): P
   const { organizationId } = batch
   const verdicts = Object.fromEntries(VERDICTS.map((verdict) => [verdict, 0])) as Record<Verdict, number>
   const originals: Measures[] = []
+  /** With those that cannot be compared. */
+  const all: Measures[] = []
   const trials: Measures[] = []
   let [runs, schemaViolations] = [0, 0]
   for await (const lines of readLines({ batches }, batch)) {
@@ -42,13 +44,15 @@ export async function sumTrial({ batches, executions }: Stores, batch: Batch): P
       runs++
       verdicts[verdict]++
       if (violatesSchema(execution)) schemaViolations++
-      if (!original || verdict === 'ERROR' || verdict === 'DIVERGED') continue
+      if (!original) continue
+      all.push(measure(original))
+      if (verdict === 'ERROR' || verdict === 'DIVERGED') continue
       originals.push(measure(original))
       trials.push(measure(execution))
     }
   }
   const compare = (name: keyof Measures): Compared => ({
-    original: distributionOf(originals.map((each) => each[name])),
+    original: distributionOf((trials.length > 0 ? originals : all).map((each) => each[name])),
     trial: distributionOf(trials.map((each) => each[name])),
   })
   const total = (of: Measures[]) => roundDollars(of.reduce((sum, { costUsd }) => sum + costUsd, 0))

@@ -31,7 +31,10 @@ export async function repeatOriginal(
   const chosen = toOverrides(original, made, await resolveVersionOf(agents, batch))
   // A run alone never has more than its trial, so that only models with a price run, unless they may never be called.
   const isLive = maxCostUsd !== null && trial.models === 'live'
-  const limit = isLive && { maxCostUsd: Math.min(chosen.maxCostUsd ?? maxCostUsd, maxCostUsd) }
+  const limit = isLive && {
+    maxCostUsd: Math.min(chosen.maxCostUsd ?? maxCostUsd, maxCostUsd),
+    maxTrialCostUsd: maxCostUsd,
+  }
   return {
     input,
     tenantId,

@@ -1,6 +1,7 @@
 import pRetry from 'p-retry'
 import { findUsedUp, hasCostLimit, type Limited, limitsOf } from '../../access/limits.ts'
 import { addTrialSpent, isTrialUsedUp, trialUsedUp, withoutPrice } from '../../access/trial-limit.ts'
+import { toSpending } from '../../core/budget.ts'
 import type { Execution, Usage } from '../../core/execution.ts'
 import type { Model } from '../../core/model.ts'
 import { describeReached, ownerOf, type Spent } from '../../core/usage-limits.ts'
@@ -19,6 +20,8 @@ export type RunLimits = {
   check(model: Pick<Model, 'name' | 'costOf'>): Promise<void>
   /** What a response has cost, also of one that cannot be used. Never throws: the response must not be lost. */
   add(usage: Usage): Promise<void>
+  /** Whether a cost limit applies that does not count what a run has used, because a model has no price. */
+  misses(usage: Usage): Promise<boolean>
 }
 
 /** Null where there are no limits. An organization without any costs one cached read. */
@@ -56,6 +59,11 @@ export function openRunLimits(
       const isUsedUp = maxTrialCostUsd === 0 || (await isTrialUsedUp(store, trial, maxTrialCostUsd))
       if (isUsedUp) throw new BudgetExceeded(trialUsedUp(maxTrialCostUsd))
       if (!model.costOf) throw new BudgetExceeded(withoutPrice(model.name, maxTrialCostUsd))
+    },
+
+    async misses(usage) {
+      if (toSpending(usage).costUsd !== null) return false
+      return (await findLimited().catch(() => [])).length > 0
     },
 
     async add({ costUsd = 0 }) {

@@ -1,7 +1,7 @@
 import type { Version } from '../../core/agent.ts'
 import { describeMedia } from '../../core/describe-media.ts'
 import { type Execution, failure, type Outcome } from '../../core/execution.ts'
-import type { Example } from '../../core/learning.ts'
+import { type Example, teachersOf } from '../../core/learning.ts'
 import { DEFAULT_MODEL, type Environment } from '../../environment.ts'
 import { estimateTokens } from '../../models/estimate-tokens.ts'
 import { formatModelName, parseModelName } from '../../models/model-name.ts'
@@ -101,7 +101,8 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     }),
   })
   try {
-    return await runStepLoop({
+    const limits = openRunLimits(engine, execution)
+    const outcome = await runStepLoop({
       execution,
       files,
       version,
@@ -112,7 +113,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       original,
       journal,
       budget,
-      limits: openRunLimits(engine, execution),
+      limits,
       examples: await examplesOf({ ...params, execution }),
       checkOutput: outputValidatorOf(version),
       system: engine.system,
@@ -121,6 +122,8 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       times: timesOf(engine),
       endsAt,
     })
+    if (!(await limits?.misses(journal.usage))) return outcome
+    return { ...outcome, warnings: [...(outcome.warnings ?? []), 'ModelWithoutPrice'] }
   } catch (error) {
     if (error instanceof Diverged || error instanceof OriginalEnded) return failure(error.error)
     throw error
@@ -166,7 +169,7 @@ async function examplesOf({ engine, execution, version, journal, signal }: Param
     journal,
     checkOutput: outputValidatorOf(version),
     adapt: (sent) => describeMedia(adapterOf(version)(sent).input),
-    teachers: learning?.feedback === 'all' ? 'all' : 'reviewers',
+    teachers: teachersOf(version),
     unrated: learning?.unrated === true,
     requestTokens: estimateTokens(JSON.stringify([instructions, outputSchema, tools, input])),
     embed: () => embedInput(input, environment, signal),

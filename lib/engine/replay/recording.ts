@@ -1,4 +1,6 @@
+import type { Version } from '../../core/agent.ts'
 import type { Execution } from '../../core/execution.ts'
+import { teachersOf } from '../../core/learning.ts'
 import type { RecordedStep } from '../../core/step.ts'
 import type { Engine } from '../engine.ts'
 
@@ -7,12 +9,13 @@ export type Recording = { original: Execution; steps: RecordedStep[] }
 
 /**
  * The recording of the original, as it is now. A copy of a cached result has the steps of the execution that it copies.
- * Null if one of them was deleted.
+ * Null if one of them was deleted. Its feedback is what counts for the version that repeats it.
  * @throws Unavailable
  */
 export async function openRecording(
   { executions, steps }: Pick<Engine, 'executions' | 'steps'>,
   { organizationId, replay }: Pick<Execution, 'organizationId' | 'replay'>,
+  version: Pick<Version, 'learning'>,
 ): Promise<Recording | null> {
   if (!replay) return null
   const original = await executions.get({ organizationId, id: replay.executionId })
@@ -21,5 +24,8 @@ export async function openRecording(
   const recorded = await steps.read({ executionId: id })
   // A deletion deletes the record first: the steps were complete.
   const isComplete = (await executions.getStatus({ organizationId, id })) !== null
-  return isComplete ? { original, steps: recorded } : null
+  if (!isComplete) return null
+  const given = { organizationId, ids: original.feedback ? [original.id] : [], teachers: teachersOf(version) }
+  original.feedback = (await executions.readFeedback(given).next()).value ?? null
+  return { original, steps: recorded }
 }

@@ -7,9 +7,10 @@ import {
   VersionNotFound,
   type Violation,
 } from '../../core/errors.ts'
-import type { AgentStore } from '../../core/ports.ts'
+import type { AgentStore, LimitStore } from '../../core/ports.ts'
 import type { Schedule } from '../../core/schedule.ts'
 import { inputValidatorOf } from '../compiled-schemas.ts'
+import { checkLimitedModel } from '../submit/limited-models.ts'
 import { buildRunRequest, type RunRequest } from '../submit/run-request.ts'
 import type { ScheduleDefinition } from './define-schedule.ts'
 
@@ -20,7 +21,7 @@ import type { ScheduleDefinition } from './define-schedule.ts'
  * agent without a current version
  */
 export async function checkSchedule(
-  store: AgentStore,
+  { agents, limits }: { agents: AgentStore; limits?: Pick<LimitStore, 'hasAny' | 'get'> },
   { organizationId, agentId }: { organizationId: string; agentId: string },
   definition: ScheduleDefinition,
 ): Promise<void> {
@@ -29,7 +30,8 @@ export async function checkSchedule(
     throw new InputSchemaMismatch(problems.map(({ path, message }) => ({ path, message: `/${message}` })))
   if (!definition.enabled) return
   try {
-    await toScheduledRun(store, { organizationId, agentId, ...definition }, null)
+    const run = await toScheduledRun(agents, { organizationId, agentId, ...definition }, null)
+    await checkLimitedModel(limits, { ...run, ...run.options })
   } catch (error) {
     throw inBody(error, definition)
   }

@@ -77,7 +77,7 @@ export async function putSchedule(
     throw new PayloadTooLarge(`/input exceeds the limit of ${MAX_SCHEDULE_INPUT_BYTES} bytes of JSON.`)
   const { organizationId, id: agentId } = await openAgent(stores, access, idOrSlug)
   const key = { organizationId, agentId, name }
-  await checkSchedule(stores.agents, key, definition)
+  await checkSchedule(stores, key, definition)
   for (let i = 0; i < MAX_ATTEMPTS; i++) {
     const replaces = await stores.schedules.get(key)
     if (replaces && isSameDefinition(replaces, definition)) return { schedule: replaces, isNew: false }

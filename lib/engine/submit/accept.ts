@@ -24,6 +24,7 @@ import { type Engine, queuedOf, readTimes, timesOf } from '../engine.ts'
 import { joinQueue, startQueued } from '../queued-runs.ts'
 import { maxWaitMsOf, openWaitLimits } from '../waiting/suspend.ts'
 import { type Admit, admission } from './admission.ts'
+import { checkLimitedModel } from './limited-models.ts'
 import { type Reserved, reserveId } from './reserve-id.ts'
 import type { RunRequest } from './run-request.ts'
 
@@ -80,7 +81,7 @@ export async function enqueue(
 /**
  * Records an execution, unless the request's idempotency key is bound to one. Concurrent requests with the same key all
  * use the id that was reserved first; one of them creates the record.
- * @throws IdempotencyKeyReused, TooManyRequests, LimitExceeded, and the refusal of the request
+ * @throws IdempotencyKeyReused, the refusal of the request, and what `record` throws
  */
 export async function accept(engine: SubmitEngine, request: RunRequest, lease: Lease | null) {
   const { executions } = engine
@@ -99,7 +100,7 @@ export async function accept(engine: SubmitEngine, request: RunRequest, lease: L
 /**
  * Records an execution, or finds the one with its id; null if that was deleted. A cache hit is final at once, and
  * counts towards no limit. `isNew`: it has to be enqueued, or run.
- * @throws TooManyRequests, LimitExceeded
+ * @throws TooManyRequests, LimitExceeded, InvalidQueryParameter for a model that evades a cost limit
  */
 export async function record(
   engine: Engine & Pick<SubmitEngine, 'admit'>,
@@ -108,6 +109,9 @@ export async function record(
   lease: Lease | null,
 ): Promise<{ execution: Execution; isNew: boolean } | null> {
   const { executions } = engine
+  // A trial has a limit of its own: without a price, its lines call no model.
+  if (request.replay?.maxTrialCostUsd === undefined)
+    await checkLimitedModel(engine.limits, { ...request, ...request.options }, engine.environment)
   const cached = await recordCacheHit(engine, request, ids)
   if (cached) return { execution: cached, isNew: false }
   const params = newExecutionParams(engine, request, ids)

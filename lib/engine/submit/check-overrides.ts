@@ -15,6 +15,8 @@ export type RunOverrides = {
   maxAgentSteps?: number | undefined
   maxTokens?: number | undefined
   maxCostUsd?: number | undefined
+  /** Of a line of a trial, whose `maxCostUsd` it is. */
+  maxTrialCostUsd?: number | undefined
   model?: string | undefined
   tenantId?: string | undefined
   useCache?: boolean | undefined
@@ -94,7 +96,8 @@ type LimitName = 'maxTokens' | 'maxCostUsd' | 'maxBatchCostUsd' | 'maxTrialCostU
 async function checkBudget(version: Version, overrides: RunOverrides, budget: Budget): Promise<void> {
   assertCountable(version, overrides.maxTokens === undefined ? 'maxCostUsd' : 'maxTokens')
   if (budget.maxCostUsd === null) return
-  await checkPrices(version, overrides, overrides.maxCostUsd === undefined ? 'model' : 'maxCostUsd')
+  const path = overrides.maxTrialCostUsd === undefined ? 'maxCostUsd' : 'maxTrialCostUsd'
+  await checkPrices(version, overrides, overrides.maxCostUsd === undefined ? 'model' : path)
 }
 
 /**
@@ -115,13 +118,12 @@ function assertCountable({ code, slug }: Version, path: LimitName): void {
 
 /** @param path the parameter that is wrong if a model has no price */
 async function checkPrices(version: Version, overrides: RunOverrides, path: LimitName | 'model') {
-  const { findPrice } = await import('../../models/prices/price-table.ts')
+  const { findUnpriced } = await import('../../models/prices/price-table.ts')
   const names = overrides.model ? [overrides.model] : modelsOf(version, null, process.env)
-  const prices = await Promise.all(names.map((name) => findPrice(name, process.env)))
-  const model = names.find((_, index) => !prices[index])
+  const [model] = await findUnpriced(names, process.env)
   if (!model) return
   const limit = path === 'model' ? 'maxCostUsd' : path
-  const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (${limit}). Use maxTokens.`
+  const message = `The model ${model} has no price, so a run with it cannot have a limit in US dollars (${limit}). ${limit === 'maxTrialCostUsd' ? 'Set' : 'Use maxTokens, or set'} its price in MODEL_PRICES.`
   throw new InvalidQueryParameter([{ path, message }])
 }
 

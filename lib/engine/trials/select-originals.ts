@@ -1,5 +1,6 @@
 import { InputSchemaMismatch, ServiceError, type Violation } from '../../core/errors.ts'
 import { CANCELLED, type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import type { Teachers } from '../../core/learning.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import type { ExecutionStore, PageRequest } from '../../core/ports.ts'
 import type { TrialSettings } from '../../core/trial.ts'
@@ -11,8 +12,8 @@ const PAGE_SIZE = 100
 
 type Stores = { executions: Pick<ExecutionStore, 'listSummaries' | 'readFeedback' | 'readSummaries'> }
 
-/** What a trial repeats. `hasCode`: its version is that of a code agent. */
-type Agent = { organizationId: string; agentId: string; hasCode: boolean }
+/** What a trial repeats. `hasCode`: its version is that of a code agent. `teachers`: whose feedback counts. */
+type Agent = { organizationId: string; agentId: string; hasCode: boolean; teachers: Teachers }
 
 export type Selection = Pick<TrialSettings, 'from' | 'to' | 'tenantId' | 'feedback'> & { limit: number }
 
@@ -35,12 +36,13 @@ export async function selectOriginals(
   do {
     const { items, next } = await executions.listSummaries({ ...filter, limit: PAGE_SIZE, after })
     const usable = items.filter((each) => {
-      const reason = findReason(each, agent)
+      const reason = findReason(each, agent) ?? (hasTimedOut(each) ? 'timed out' : null)
       if (reason) count(refused, reason)
       return !reason
     })
-    const rated = await keepRated({ executions }, organizationId, usable, feedback)
-    for (let n = rated.length; n < usable.length; n++) count(refused, WITHOUT[feedback ?? 'rated'])
+    const rated = await keepRated({ executions }, agent, usable, feedback)
+    const lacks = `${WITHOUT[feedback ?? 'rated']}${agent.teachers === 'all' ? '' : ' of a reviewer'}`
+    for (let n = rated.length; n < usable.length; n++) count(refused, lacks)
     selected.push(...rated)
     lookedAt += items.length
     after = next
@@ -96,18 +98,22 @@ function findReason(summary: ExecutionSummary, { hasCode }: Agent): string | nul
   return summary.steps === 0 && !hasCode ? 'without steps' : null
 }
 
+/** Where and when it ran decides about its end; a request can name it nevertheless. */
+const hasTimedOut = ({ error }: ExecutionSummary): boolean =>
+  ['TimedOut', 'DeadlineExceeded', 'WaitLimitExceeded'].includes(error?.code ?? '')
+
 const WITHOUT = { corrected: 'without a corrected output', rated: 'without feedback' } as const
 
 async function keepRated(
   { executions }: Stores,
-  organizationId: string,
+  { organizationId, teachers }: Agent,
   summaries: ExecutionSummary[],
   feedback: Selection['feedback'],
 ): Promise<string[]> {
   const ids = summaries.map(({ id }) => id)
   if (!feedback) return ids
   const kept: string[] = []
-  for await (const [id, given] of zip(ids, executions.readFeedback({ organizationId, ids })))
+  for await (const [id, given] of zip(ids, executions.readFeedback({ organizationId, ids, teachers })))
     if (given && (feedback === 'rated' || given.correctedOutput !== null)) kept.push(id)
   return kept
 }

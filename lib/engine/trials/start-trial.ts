@@ -4,6 +4,7 @@ import type { Access } from '../../core/access.ts'
 import type { Version } from '../../core/agent.ts'
 import type { Batch } from '../../core/batch.ts'
 import { InputSchemaMismatch, InvalidQueryParameter, type Violation } from '../../core/errors.ts'
+import { teachersOf } from '../../core/learning.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import { type ReplaySettings, sourceOf, TRIAL_RUNS, type TrialSettings } from '../../core/trial.ts'
 import { toJsonPointer } from '../../schema/message-text.ts'
@@ -52,7 +53,8 @@ export async function startTrial(
   if (target.refusal && key === undefined) throw target.refusal
   await checkRequest(target.version, request)
   const { agentId, code: hasCode } = target.version
-  const agent = { organizationId: access.organizationId, agentId, hasCode }
+  const teachers = teachersOf(target.version)
+  const agent = { organizationId: access.organizationId, agentId, hasCode, teachers }
   const overrides = {
     version,
     ...(maxTrialCostUsd !== null && { maxBatchCostUsd: maxTrialCostUsd }),

@@ -172,7 +172,7 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
     current.journal = journal
     if (execution.replay?.isTrial) {
       const { openRecording } = await import('../replay/recording.ts')
-      current.recording = await openRecording(engine, execution)
+      current.recording = await openRecording(engine, execution, version)
       if (!current.recording) return failure(ORIGINAL_DELETED)
     }
     const excess = findExcessiveLoss(journal.lostSteps, execution.lastError)

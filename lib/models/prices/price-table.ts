@@ -54,6 +54,12 @@ async function findTokenPrice(parsed: ModelName, environment: Environment): Prom
   return entries.find(({ models }) => new RegExp(models, 'i').test(toModelId(model))) ?? null
 }
 
+/** Which of these models have no price. @throws ModelConfigurationError */
+export async function findUnpriced(names: string[], environment: Environment): Promise<string[]> {
+  const prices = await Promise.all(names.map((name) => findPrice(name, environment)))
+  return names.filter((_, index) => !prices[index])
+}
+
 const FORMAT =
   'a JSON object such as {"openai-compatible/my-model": {"input": 0.5, "output": 1.5}}, in US dollars per million tokens, optionally with "cachedInput" and "cacheWrite"'
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Feedback } from '../../../lib/core/execution.ts'
 import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
 import { executionOf, runOptions } from '../../support/engine/executions.ts'
+import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { answersIn, messageOf, pastExecutions } from '../../support/learning/past-executions.ts'
 import { replayOf, runReplay } from '../../support/replay/a-replay.ts'
@@ -13,6 +14,9 @@ const { anOriginal, aDraft } = originalsOn(scripted)
 
 const liked = { rating: 1 as const, correctedOutput: null, note: null }
 const corrected = { ...liked, correctedOutput: { answer: 'Corrected.' } }
+
+/** What `answer` has. */
+const answerOfDraft = 'Because.'
 
 describe('a trial', () => {
   it.each([
@@ -35,6 +39,26 @@ describe('a trial', () => {
     expect(await engine.executions.listExamples({ ...scope, limit: 10 })).toEqual([])
     expect(await engine.executions.getExamples({ ...scope, ids: [id] })).toEqual([])
   })
+
+  it.each([
+    ['CHANGED', [false], undefined],
+    ['CORRECTED', [true], undefined],
+    ['CORRECTED', [true, false], undefined],
+    ['CORRECTED', [false], { feedback: 'all' as const }],
+  ])(
+    'is %s by the feedback of a reviewer (%j), unless the document trusts all: %j',
+    async (verdict, reviews, learning) => {
+      const { original, version } = await anOriginal([{ calls: [finalAnswer({ answer: 'Wrong.' })] }])
+      for (const isReview of reviews) {
+        const answered = isReview || reviews.length === 1 ? answerOfDraft : 'Wrong.'
+        const feedback = { ...liked, correctedOutput: { answer: answered } }
+        await giveFeedback(engine, { ...original, feedback, isReview })
+      }
+      const { draft } = await aDraft(version, [answer], { ...(learning && { learning }) })
+      const { execution } = await runReplay(engine, original, draft)
+      expect(execution.judgement?.verdict).toBe(verdict)
+    },
+  )
 
   it('is shown no examples if its original was not', async () => {
     const { original, version } = await anOriginal([answer])

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { forgetLimits } from '../../../lib/access/limits.ts'
 import { addTrialSpent, trialTooSmall } from '../../../lib/access/trial-limit.ts'
+import { listMeasures } from '../../../lib/api/trial-outcome.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { type Execution, failure, type NewExecution, type Outcome } from '../../../lib/core/execution.ts'
 import type { ExecutionListParams } from '../../../lib/core/ports.ts'
-import type { Judgement } from '../../../lib/core/trial.ts'
+import type { Judgement, TrialSums } from '../../../lib/core/trial.ts'
 import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { deleteHidden } from '../../../lib/engine/batches/delete-hidden.ts'
@@ -244,6 +245,32 @@ describe('a trial', () => {
       runTimeMs: { original: { median: 1_000, p95: 1_000 }, trial: expect.anything() },
       steps: { original: { median: 2, p95: 2 }, trial: { median: 0, p95: 0 } },
     })
+  })
+
+  it('has the measures of its originals if all runs have failed', async () => {
+    const outcomeOf = () => failure({ code: 'AgentFailed', message: '' })
+    const run = await aTrial(idsOf(await anAmount(2)), { outcomeOf })
+    expect(await run.findProblems()).toEqual([])
+    const sums = (await run.stored())?.sums as TrialSums
+    expect(sums).toMatchObject({
+      compared: 0,
+      runTimeMs: { original: { median: 1_000, p95: 1_000 } },
+      costUsd: { original: { median: 0.01 }, originalTotal: 0, trialTotal: 0 },
+    })
+    expect(listMeasures(sums)).toEqual([
+      ['cost', '$0.01', '$0.01', '-', '-'],
+      ['run time', '1 s', '1 s', '-', '-'],
+      ['steps', '2', '2', '-', '-'],
+    ])
+  })
+
+  it('of an original whose request chose a model without a price says how to set it', async () => {
+    const options = runOptions({ model: 'openai-compatible/unpriced' })
+    const run = await aTrial([(await anOriginal(0.01, { options })).id], { maxCostUsd: 1 })
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.executions())[0]?.error?.message).toBe(
+      'The model openai-compatible/unpriced has no price, so a run with it cannot have a limit in US dollars (maxTrialCostUsd). Set its price in MODEL_PRICES.',
+    )
   })
 
   it('counts the runs whose originals are still there', async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { findCorrected } from '../../../authoring/cases/corrected-cases.ts'
 import type { Access } from '../../../lib/core/access.ts'
-import type { Version } from '../../../lib/core/agent.ts'
+import type { Agent, Version } from '../../../lib/core/agent.ts'
 import {
   CANCELLED,
   cachedExecution,
@@ -88,8 +89,9 @@ const replayOf = (executionId: string, isTrial: boolean): Replay => ({
   ...{ executionId, isTrial },
 })
 
-const rate = (version: Version, id: string, correctedOutput: { answer: string } | null) =>
+const rate = (version: Version, id: string, correctedOutput: { answer: string } | null, isReview = true) =>
   executions.giveFeedback({
+    isReview,
     organizationId: version.organizationId,
     id,
     feedback: { rating: 1, correctedOutput, note: null, updatedAt: new Date().toISOString() },
@@ -133,6 +135,53 @@ describe('the originals of a trial', () => {
     expect(await selected(version, { feedback: 'rated' })).toEqual([liked, corrected])
     expect(await selected(version, { feedback: 'corrected' })).toEqual([corrected])
     expect(await selected(version, { executions: [old, liked, old] })).toEqual([old, liked])
+  })
+
+  it('have the feedback of reviewers, also under later feedback of clients, unless all feedback teaches', async () => {
+    const version = await aModelAgent({}, { table })
+    const reviewed = await anOriginal(version)
+    const replaced = await anOriginal(version)
+    const own = await anOriginal(version)
+    await rate(version, reviewed, { answer: 'right' })
+    await rate(version, replaced, { answer: 'right' })
+    await rate(version, replaced, null, false)
+    await rate(version, own, { answer: 'wrong' }, false)
+    const trusting = await aModelAgent(
+      { organizationId: version.organizationId, learning: { feedback: 'all' } },
+      { table },
+    )
+    for (const feedback of ['corrected', 'rated'] as const)
+      expect(await selected(version, { feedback })).toEqual([replaced, reviewed])
+    expect(await selected(trusting, { feedback: 'corrected' })).toEqual([own, reviewed])
+    expect(await selected(trusting, { feedback: 'rated' })).toEqual([own, replaced, reviewed])
+    const agent = (current: Version) => ({ ...current, id: version.agentId, current }) as unknown as Agent
+    const correctionsOf = async (current: Version) =>
+      (await findCorrected(stores, agent(current), 10)).map(({ id, feedback }) => [
+        id,
+        feedback?.correctedOutput?.answer,
+      ])
+    expect(await correctionsOf(version)).toEqual([
+      [replaced, 'right'],
+      [reviewed, 'right'],
+    ])
+    expect(await correctionsOf(trusting)).toEqual([
+      [own, 'wrong'],
+      [reviewed, 'right'],
+    ])
+  })
+
+  it('have not timed out, unless the request names them', async () => {
+    const version = await aModelAgent({}, { table })
+    const first = await anOriginal(version)
+    const late = []
+    for (const code of ['TimedOut', 'DeadlineExceeded', 'WaitLimitExceeded'])
+      late.push(
+        await anOriginal(version, { outcome: { ...failure({ code, message: '' }), steps: 1 } as Outcome }),
+      )
+    expect(await selected(version)).toEqual([first])
+    expect(await selected(version, { executions: late })).toEqual(late)
+    await executions.delete({ organizationId: version.organizationId, id: first, now: Date.now() })
+    await expect(start(version)).rejects.toThrow('can be repeated (timed out: 3).')
   })
 
   it('are of code agents also without steps', async () => {
@@ -318,7 +367,9 @@ describe('a request for a trial', () => {
     expect((await start(version, { maxTrialCostUsd: null, models: 'recorded' })).maxCostUsd).toBeNull()
     const unpriced = await aModelAgent({ model: 'bedrock/without.a-price' }, { table })
     await expect(start(unpriced)).rejects.toMatchObject(
-      violation(expect.stringContaining('has no price') as never),
+      violation(
+        'The model bedrock/without.a-price has no price, so a run with it cannot have a limit in US dollars (maxTrialCostUsd). Set its price in MODEL_PRICES.',
+      ),
     )
     await anOriginal(unpriced)
     const request = { models: 'recorded' as const, maxTrialCostUsd: null }

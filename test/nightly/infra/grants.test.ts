@@ -293,7 +293,7 @@ async function rerunWithinLimits() {
 }
 
 async function manageLimits() {
-  const body = { maxOpenExecutions: 1 }
+  const body = { maxOpenExecutions: 1, maxCostUsd: { day: 1 } }
   const tenantId = 'limited'
   await call('put-tenant-limits', 200, { tenantId, body })
   await call('get-tenant-limits', 200, { tenantId })

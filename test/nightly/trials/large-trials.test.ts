@@ -35,7 +35,12 @@ async function anOriginal(agent: Version, output: { answer: string }): Promise<s
   return execution.id
 }
 
-const agentOf = ({ organizationId, agentId }: Version) => ({ organizationId, agentId, hasCode: false })
+const agentOf = ({ organizationId, agentId }: Version) => ({
+  organizationId,
+  agentId,
+  hasCode: false,
+  teachers: 'all' as const,
+})
 const filter = { from: null, to: null, tenantId: null, feedback: null, limit: RUNS }
 const accessOf = ({ organizationId }: Version) => ({
   ...{ organizationId, tokenId: '', scopes: null, agents: null, tenantId: null, rate: null },
