@@ -33,7 +33,8 @@ export default defineConfig(({ mode }) => {
       setupFiles: ['test/support/data/property-runs.ts', 'test/support/processes/wait-limits.ts'],
       provide: { isNightly },
       // Many tests make a run or a request fail. Those that check what is logged spy on the logger, or start a process.
-      env: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
+      // Receivers and tools of tests are on this machine.
+      env: { POWERTOOLS_LOG_LEVEL: 'SILENT', WEBHOOK_HOSTS: '127.0.0.1, localhost' },
       // Files share a worker's modules: loading them once per file took a third of the time.
       isolate: false,
       // Many tests wait for a process or a lease, so one worker more than processors keeps them busy.

@@ -2,7 +2,7 @@ import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { cancelExecution } from '../lib/engine/executions/change-execution.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
-import { toChangeResponse } from '../lib/http/responses.ts'
+import { toRecordResponse } from '../lib/http/responses.ts'
 import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
@@ -15,7 +15,7 @@ const queue = openRunQueue()
 
 async function cancel(request: Request<'cancel-execution'>) {
   const execution = await cancelExecution({ executions, limits, steps, queue, system }, request)
-  return toChangeResponse(execution, request.access)
+  return toRecordResponse(execution, request)
 }
 
 export const handler = endpoint('cancel-execution', cancel, { rates })

@@ -4,9 +4,9 @@ import { toApprovalRecord } from '../lib/api/to-approval-record.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
-import { mayDecide } from '../lib/engine/waiting/approvals.ts'
 import { decideApproval } from '../lib/engine/waiting/decide-approval.ts'
 import { listApprovals } from '../lib/engine/waiting/list-approvals.ts'
+import { openDecider } from '../lib/engine/waiting/open-decider.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
@@ -33,18 +33,15 @@ async function decide({ access, executionId, approvalId, body, ...request }: Req
 async function list(request: Request<'list-approvals'>) {
   const { access } = request
   const { agent, tenantId, fields, ...page } = request.query
-  const approvals = await listApprovals({ ...stores, queue, system }, { access, agent, tenantId, page })
+  const { items, next } = await listApprovals({ ...stores, queue, system }, { access, agent, tenantId, page })
   const isSummary = fields === 'summary'
-  return toPageResponse(
-    approvals,
-    (approval) =>
-      toApprovalRecord(approval, {
-        access,
-        mayDecide: mayDecide(approval, approval.execution, access),
-        isSummary,
-      }),
-    request,
+  const mayDecide = openDecider(stores.tokens, access)
+  const records = await Promise.all(
+    items.map(async (approval) =>
+      toApprovalRecord(approval, { isSummary, mayDecide: await mayDecide(approval, approval.execution) }),
+    ),
   )
+  return toPageResponse({ items: records, next }, (record) => record, request)
 }
 
 export const handler = family({

@@ -18,7 +18,7 @@ async function getExecution({ access, executionId, query, headers, signal }: Req
     ...(query.requestedOptions && (await requestedOptionsOf(agents, execution))),
   }
   const { maxValueBytes } = query
-  const response = toRecordResponse(execution, { added, isFull, maxValueBytes })
+  const response = toRecordResponse(execution, { access, added, isFull, maxValueBytes })
   if (waitSeconds === 0 || isFull) return response
   return { ...response, headers: { ...response.headers, 'Preference-Applied': `wait=${waitSeconds}` } }
 }

@@ -7,7 +7,7 @@ import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { giveFeedback } from '../lib/engine/learning/feedback.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
-import { toChangeResponse } from '../lib/http/responses.ts'
+import { toRecordResponse } from '../lib/http/responses.ts'
 import { system } from '../lib/system.ts'
 
 const { agents, executions, rates } = openStores()
@@ -25,7 +25,7 @@ async function putFeedback(request: Request<'give-feedback'>) {
     { agents, executions, system },
     { organizationId, id, feedback: { rating, note, correctedOutput }, isReview: mayTeach(access) },
   )
-  return toChangeResponse(execution, access)
+  return toRecordResponse(execution, { access })
 }
 
 export const handler = endpoint('give-feedback', putFeedback, { rates })

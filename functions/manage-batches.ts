@@ -8,8 +8,8 @@ import {
   resultPageParameters,
   runHeaders,
 } from '../lib/api/parameters.ts'
-import { toChangedBatchRecord } from '../lib/api/to-batch-record.ts'
 import { toListedExecution } from '../lib/api/to-execution-record.ts'
+import { toSeenRecord } from '../lib/api/to-seen-record.ts'
 import type { HeldRequest } from '../lib/core/ports.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { acceptBatch, prepareBatch } from '../lib/engine/batches/accept.ts'
@@ -53,7 +53,7 @@ async function start({ access, agentId, query, headers, basePath, event }: Reque
   const request = await prepareBatch(stores, call)
   if (validateOnly) return { status: 200, body: { lines: request.lines.length, valid: true } }
   const batch = await acceptBatch(stores, request)
-  return toAcceptedBatchResponse(await countLines(stores, batch), basePath)
+  return toAcceptedBatchResponse(await countLines(stores, batch), basePath, { access, isOwn: true })
 }
 
 const list = async (request: Request<'list-batches'>) =>
@@ -101,13 +101,13 @@ const executions = async (request: Request<'list-batch-executions'>) =>
   toPageResponse(await listLineExecutions(stores, request), toListedExecution, request)
 
 async function cancel(request: Request<'cancel-batch'>) {
-  const { batch, totals } = await cancelBatch(stores, request)
-  return { status: 202, body: toChangedBatchRecord(batch, totals, request.access) }
+  const cancelled = toCountedRecord(await cancelBatch(stores, request))
+  return { status: 202, body: toSeenRecord(cancelled, request.access) }
 }
 
 async function retry({ access, batchId, headers, basePath }: Request<'retry-batch'>) {
   const batch = await retryFailed(stores, { access, batchId, idempotencyKey: headers['Idempotency-Key'] })
-  return toAcceptedBatchResponse(await countLines(stores, batch), basePath)
+  return toAcceptedBatchResponse(await countLines(stores, batch), basePath, { access })
 }
 
 async function remove(request: Request<'delete-batch'>) {

@@ -1,4 +1,3 @@
-import { asAnswer } from '../lib/access/executions.ts'
 import { pageParameters, runHeaders } from '../lib/api/parameters.ts'
 import { type ScheduleBody, scheduleBody } from '../lib/api/schemas/bodies.ts'
 import { toScheduleRecord } from '../lib/api/to-schedule-record.ts'
@@ -68,7 +67,7 @@ async function remove(request: Request<'delete-schedule'>) {
 async function run({ headers, basePath, ...request }: Request<'run-schedule'>) {
   const idempotencyKey = headers['Idempotency-Key']
   const execution = await runSchedule(engine, { ...request, idempotencyKey })
-  return toAcceptedResponse(asAnswer(execution, request.access), basePath)
+  return toAcceptedResponse(execution, basePath, request)
 }
 
 export const handler = family({

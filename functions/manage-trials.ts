@@ -1,6 +1,7 @@
 import { runHeaders, trialItemPageParameters, trialPageParameters } from '../lib/api/parameters.ts'
 import { type TrialBody, trialBody } from '../lib/api/schemas/bodies.ts'
-import { toChangedTrialRecord, toTrialItemRecord, toTrialRecord } from '../lib/api/to-trial-record.ts'
+import { toSeenRecord } from '../lib/api/to-seen-record.ts'
+import { toTrialItemRecord, toTrialRecord } from '../lib/api/to-trial-record.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { cancelBatch, deleteBatch } from '../lib/engine/batches/change.ts'
@@ -50,7 +51,7 @@ async function start({ access, agentId, versionId, headers, basePath, body }: Re
   return {
     status: 202,
     headers: { ...location, ...pollHeaders(batch) },
-    body: toChangedTrialRecord(counted, access),
+    body: toSeenRecord(toTrialRecord(counted), access),
   }
 }
 
@@ -69,7 +70,7 @@ async function items({ query, ...request }: Request<'list-trial-items'>) {
 
 async function cancel(request: Request<'cancel-trial'>) {
   const counted = await cancelBatch(stores, toReference(request))
-  return { status: 202, body: toChangedTrialRecord(counted, request.access) }
+  return { status: 202, body: toSeenRecord(toTrialRecord(counted), request.access) }
 }
 
 async function remove(request: Request<'delete-trial'>) {

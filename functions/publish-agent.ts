@@ -1,5 +1,6 @@
 import { toPublished } from '../lib/access/audit-log.ts'
 import { mayUseAgent } from '../lib/access/permissions.ts'
+import { assertHostsAllowed } from '../lib/agents/lifecycle/assert-hosts-allowed.ts'
 import { assertLoads, checkPublishedAgent } from '../lib/agents/lifecycle/check-published-agent.ts'
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
 import { publishBody } from '../lib/api/schemas/bodies.ts'
@@ -28,6 +29,7 @@ async function publish({ access, organizationId, body, basePath, note }: Request
   // The agent may not exist: an answer must not tell.
   if (!mayUseAgent(access, agent.document.slug))
     throw new Forbidden('The token is limited to other agents than the one of the document.')
+  await assertHostsAllowed(agents, organizationId, agent)
   await assertLoads(agent)
   const params = { organizationId, createdBy: access.tokenId, agent, draft, message: message ?? undefined }
   const { version, isNew } = await publishAgent({ store: agents, system, ...params })

@@ -1,4 +1,3 @@
-import { asAnswer } from '../lib/access/executions.ts'
 import { runHeaders } from '../lib/api/parameters.ts'
 import { rerunBody } from '../lib/api/schemas/bodies.ts'
 import { toComparisonRecord } from '../lib/api/to-comparison-record.ts'
@@ -21,7 +20,7 @@ async function rerun({ access, executionId, headers, body, basePath }: Request<'
   const options = checkMembers(rerunBody, body, rules)
   const idempotencyKey = headers['Idempotency-Key']
   const execution = await rerunExecution(engine, { access, executionId, options, idempotencyKey })
-  return toAcceptedResponse(asAnswer(execution, access), basePath)
+  return toAcceptedResponse(execution, basePath, { access })
 }
 
 const compare = async (request: Request<'compare-executions'>) => ({

@@ -1,4 +1,3 @@
-import { asAnswer } from '../lib/access/executions.ts'
 import { limitOpenRequests } from '../lib/access/open-requests.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { runHeaders, runParameters } from '../lib/api/parameters.ts'
@@ -30,13 +29,14 @@ async function runAgent({ access, agentId, query, headers, body, accept, basePat
   if (acceptsEvents(accept)) {
     const parts = { engine, events, openRequests }
     const { execution, read, held } = await streamRun(parts, { access, mode, run, maxMs: getMaxStreamMs() })
-    return toEventStreamResponse(read, { headers: toExecutionHeaders(execution, basePath), held })
+    return toEventStreamResponse(read, { access, headers: toExecutionHeaders(execution, basePath), held })
   }
-  if (mode === 'async') return toAcceptedResponse(asAnswer(await submitAsync(engine, run), access), basePath)
+  if (mode === 'async')
+    return toAcceptedResponse(await submitAsync(engine, run), basePath, { access, isOwn: true })
   // Before the run is recorded: a client repeats a request that was refused.
   const { full, release } = await openRequests.hold('run', access)
   const { execution, acceptedAt } = await submitSync(engine, run, full).finally(release)
-  return toOutputResponse(execution, basePath, { acceptedAt, isFull: full.aborted })
+  return toOutputResponse(execution, basePath, { access, acceptedAt, isFull: full.aborted })
 }
 
 export const handler = endpoint('run-agent', runAgent, {

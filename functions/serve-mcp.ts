@@ -19,7 +19,7 @@ const provider = readProvider()
 
 const serveMcp = ({ access, event }: Request<'serve-mcp'>) =>
   respondToMcp({
-    engine: { ...engine, audit: stores.audit, openRequests },
+    engine: { ...engine, audit: stores.audit, tokens: stores.tokens, openRequests },
     ...{ corsOrigins, provider, access, event },
   })
 

@@ -30,7 +30,11 @@ async function respond(request: Request<'stream-events'>, held: HeldRequest) {
   if (!hasStep) throw new InvalidHeader([unknownStep(after)])
   const reader = { organizationId, id, status, after, maxMs: getMaxStreamMs(), untilNews: !isStreaming() }
   const { maxValueBytes } = query
-  return toEventStreamResponse((signal) => events.read({ ...reader, signal }), { held, maxValueBytes })
+  return toEventStreamResponse((signal) => events.read({ ...reader, signal }), {
+    access: request.access,
+    held,
+    maxValueBytes,
+  })
 }
 
 const unknownStep = (number: number) => ({

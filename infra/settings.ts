@@ -19,6 +19,7 @@ import {
 import { SHOWN_SIGN_IN_SCOPE } from '../lib/access/protected-resource.ts'
 import * as limits from '../lib/core/limits.ts'
 import { type Environment, MODEL_ENDPOINTS } from '../lib/environment.ts'
+import { HOST_LIST_RULE, parseHosts } from '../lib/host-list.ts'
 import { parseCorsOrigins } from '../lib/http/cors.ts'
 import { parseEmbeddingModel } from '../lib/models/embed-text.ts'
 import { parseModelEndpoints } from '../lib/models/endpoints/model-endpoints.ts'
@@ -207,6 +208,11 @@ const settingsOf = (environment: Environment) => ({
     default: false,
     description:
       'Lets every token that may run an agent name a [URL](webhooks.md#one-run) that receives the events of the run or the end of the batch, with the query parameter `webhookUrl`.',
+  }),
+  webhookHosts: optional(checked(parseHosts), {
+    allowed: HOST_LIST_RULE,
+    description:
+      'Hosts with private addresses that [webhooks](webhooks.md), and tools of documents that are published over HTTP, may reach if they name them in `allowedHosts`. If unset, only public addresses.',
   }),
   runnerConcurrency: integer({
     default: 50,

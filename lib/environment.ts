@@ -81,6 +81,10 @@ export const OIDC_TOKEN_ORIGIN = 'OIDC_TOKEN_ORIGIN'
 export const EVENTBRIDGE_ENDPOINT = 'EVENTBRIDGE_ENDPOINT'
 /** `on` if runs may name a URL that receives their events. */
 export const WEBHOOK_URLS = 'WEBHOOK_URLS'
+/** Hosts that clients may name although their addresses are not public, separated by commas. */
+export const WEBHOOK_HOSTS = 'WEBHOOK_HOSTS'
+/** The organization whose clients may name loopback addresses; absent on AWS. */
+export const LOOPBACK_ORGANIZATION = 'LOOPBACK_ORGANIZATION'
 
 /** Limit of the heap, and of the buffers, of a code agent's thread. */
 export const AGENT_MEMORY_MB = 'AGENT_MEMORY_MB'

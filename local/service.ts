@@ -11,6 +11,7 @@ import {
   DELIVERY_QUEUE_URL,
   DYNAMODB_ENDPOINT,
   type Environment,
+  LOOPBACK_ORGANIZATION,
   MODEL_QUEUE_URL,
   PUBLIC_URL,
   QUEUE_URL,
@@ -22,7 +23,11 @@ import { logger } from '../lib/logger.ts'
 import { onDeliveryEnqueued } from '../lib/sqs/delivery-queue.ts'
 import { onRunEnqueued } from '../lib/sqs/run-queue.ts'
 import { createDataFolder, dataFolder, SERVICE_URL_FILE, saveModelSettings } from './data-folder.ts'
-import { ensureDevelopmentOrganization, ensureDevelopmentToken } from './development.ts'
+import {
+  DEVELOPMENT_ORGANIZATION,
+  ensureDevelopmentOrganization,
+  ensureDevelopmentToken,
+} from './development.ts'
 import { openDatabase } from './emulators/open-database.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision.ts'
 import { type Emulator, startEmbeddedSqs } from './emulators/start-emulators.ts'
@@ -71,6 +76,7 @@ export async function runService(environment: Environment, print: (line: string)
       [MODEL_QUEUE_URL]: queues.runs,
       [DELIVERY_QUEUE_URL]: queues.deliveries,
       [RESPONSE_STREAMING]: 'local',
+      [LOOPBACK_ORGANIZATION]: DEVELOPMENT_ORGANIZATION.id,
       // Two services cannot share an embedded database.
       [ACCEPTS_ALONE]: environment[DYNAMODB_ENDPOINT] ? 'off' : 'on',
     })

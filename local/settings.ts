@@ -18,6 +18,7 @@ import { isTokenFormat } from '../lib/access/tokens.ts'
 import * as limits from '../lib/core/limits.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import * as variables from '../lib/environment.ts'
+import { HOST_LIST_RULE, parseHosts } from '../lib/host-list.ts'
 import { parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
 import type { logger } from '../lib/logger.ts'
 import { checkModel } from '../lib/models/check-model.ts'
@@ -220,6 +221,11 @@ export const localSettings = (environment: variables.Environment) => ({
     allowed: '`on` or `off`',
     description:
       'When on, every token that may run an agent can name a [URL](webhooks.md#one-run) that receives the events of the run.',
+  }),
+  [variables.WEBHOOK_HOSTS]: optional(checked(parseHosts, variables.WEBHOOK_HOSTS), {
+    allowed: HOST_LIST_RULE,
+    description:
+      'Hosts with private addresses that [webhooks](webhooks.md), and tools of documents that are published over HTTP, may reach. If unset, only public addresses; for the organization of the development token, also loopback addresses.',
   }),
   [POWERTOOLS_LOG_LEVEL]: setting(z.string().toUpperCase().pipe(z.enum(LOG_LEVELS)), {
     default: 'WARN',

@@ -13,7 +13,6 @@ import { decideApproval } from '../../lib/engine/waiting/decide-approval.ts'
 import { sendSignal } from '../../lib/engine/waiting/send-signal.ts'
 import { wake } from '../../lib/engine/waiting/wake.ts'
 import { attempt } from '../../lib/engine/worker/attempt.ts'
-import { operatorId } from '../../local/development.ts'
 import { findOpenWaits, type OpenWait } from './open-waits.ts'
 
 /** What ends a wait. `time`: it ends as if its time had come. */
@@ -132,12 +131,15 @@ async function store(
   answer: Answer,
   decide: typeof decideApproval,
 ): Promise<void> {
-  const access = { ...UNLIMITED, organizationId, tokenId: operatorId(), tokenName: APPROVER }
+  const access = { ...UNLIMITED, organizationId, tokenId: APPROVER }
   const reference = { access, executionId: wait.executionIds[0] }
   switch (answer.kind) {
     case 'decision': {
       const { decision, note = null, input = null } = answer
-      await decide(engine, { ...reference, approvalId: wait.id ?? '', decision, note, input })
+      await decide(
+        { ...engine, tokens: NO_TOKENS },
+        { ...reference, approvalId: wait.id ?? '', decision, note, input },
+      )
       return
     }
     case 'signal':
@@ -150,6 +152,7 @@ async function store(
 
 /** What `by` of a decision says: nobody has used a token. */
 const APPROVER = 'agents'
+const NO_TOKENS = { get: async () => null }
 
 /** The end of a wait is stored, so that no clock has to move. */
 async function timeOut({ steps, system }: Engine, wait: OpenWait): Promise<void> {

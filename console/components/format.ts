@@ -76,8 +76,7 @@ export function formatBytes(bytes: number): string {
 /** Whether an error says that somebody ended the run on purpose: that is no failure. */
 export const isCancelled = (code: string | undefined): boolean => code === 'Cancelled'
 
-/** The first part of an ID, which tells it from others on a page. */
-export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-4)}`
+export { shortId } from '../../lib/core/ids.ts'
 
 const MINUTE: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
 const TIME: Intl.DateTimeFormatOptions = { ...MINUTE, second: '2-digit' }

@@ -220,6 +220,8 @@ function createEnvironment(
     ...(GRANTS[name].deliveryQueue && {
       [variables.DELIVERY_QUEUE_URL]: queues.deliveryQueue.queueUrl,
     }),
+    ...([...SECRET_FUNCTIONS, 'publish-agent'].includes(name) &&
+      settings.webhookHosts && { [variables.WEBHOOK_HOSTS]: settings.webhookHosts }),
     ...(WEBHOOK_URL_FUNCTIONS.includes(name) && settings.webhookUrls && { [variables.WEBHOOK_URLS]: 'on' }),
     ...(MODEL_FUNCTIONS.includes(name) && {
       [variables.DEFAULT_MODEL]: defaultModel,

@@ -1,9 +1,8 @@
 import type { Access } from '../core/access.ts'
 import { ExecutionNotFound } from '../core/errors.ts'
-import type { Execution } from '../core/execution.ts'
 import { isUuid } from '../core/ids.ts'
 import type { ExecutionStore } from '../core/ports.ts'
-import { hasScope, visibilityOf } from './permissions.ts'
+import { visibilityOf } from './permissions.ts'
 
 /** An execution that a request names. */
 export type ExecutionReference = { executionId: string; access: Access }
@@ -34,10 +33,3 @@ export function limitToAgents(access: Access, agentId: string | null) {
     ? { organizationId, agentId: first }
     : { organizationId, agentId: null, agentIds }
 }
-
-/**
- * An execution as the answer to a run. The repetition of an earlier request gets the same execution, but no feedback,
- * which others have given since, unless the token may read.
- */
-export const asAnswer = (execution: Execution, access: Access): Execution =>
-  hasScope(access, 'read') ? execution : { ...execution, feedback: null }

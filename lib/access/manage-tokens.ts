@@ -69,6 +69,7 @@ export async function createToken(
     organizationId,
     name: given.name,
     createdBy: access.tokenId,
+    ...(access.subject !== undefined && { isOfPerson: true }),
     lifetimeMs,
     ...limits,
   })

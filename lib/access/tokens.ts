@@ -39,6 +39,7 @@ type NewToken = {
   organizationId: string
   name: string
   createdBy: string
+  isOfPerson?: true
   /** null: the token does not expire. */
   lifetimeMs: number | null
   /** Default: random. */

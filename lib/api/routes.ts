@@ -82,11 +82,10 @@ const versionResponse = { 200: { description: 'The version', body: 'Version' } }
 const agentResponse = { 200: { description: 'The agent', body: 'Agent' } } as const
 const webhookResponse = { 200: { description: 'The webhook', body: 'Webhook' } } as const
 const executionResponse = { 200: { description: 'The execution', body: 'Execution' } } as const
+/** Of answers that `toSeenRecord` makes. */
+const UNREAD = 'only its ID and status if the token lacks the scope `read`'
 const changedExecutionResponse = {
-  200: {
-    description: 'The execution; only its ID and status if the token lacks the scope `read`',
-    body: 'ChangedExecution',
-  },
+  200: { description: `The execution; ${UNREAD}`, body: 'ChangedExecution' },
 } as const
 
 /** Webhooks receive the events of all tenants. */
@@ -826,8 +825,8 @@ export const operations = {
     summary: 'Start an execution of a schedule now',
     headers: 'runHeaders',
     responses: {
-      200: { description: 'The execution, whose result was cached', body: 'Execution' },
-      202: { description: 'The execution, for polling', body: 'Execution' },
+      200: { description: `The execution, whose result was cached; ${UNREAD}`, body: 'ChangedExecution' },
+      202: { description: `The execution, for polling; ${UNREAD}`, body: 'ChangedExecution' },
     },
     errors: [
       'InvalidHeader',
@@ -928,7 +927,7 @@ export const operations = {
     scope: 'run',
     responses: {
       202: {
-        description: 'The batch; only its ID and status if the token lacks the scope `read`',
+        description: `The batch; ${UNREAD}`,
         body: 'ChangedBatch',
       },
     },
@@ -941,7 +940,7 @@ export const operations = {
     summary: 'Start a new batch of the lines of one that has ended which failed or were not started',
     scope: 'run',
     headers: 'runHeaders',
-    responses: { 202: { description: 'The new batch', body: 'Batch' } },
+    responses: { 202: { description: `The new batch; ${UNREAD}`, body: 'ChangedBatch' } },
     errors: [
       'InvalidHeader',
       'InvalidModelOverride',
@@ -975,7 +974,7 @@ export const operations = {
     optionalBody: true,
     responses: {
       202: {
-        description: 'The trial; only its ID and status if the token lacks the scope `read`',
+        description: `The trial; ${UNREAD}`,
         body: 'ChangedTrial',
       },
     },
@@ -1023,7 +1022,7 @@ export const operations = {
     summary: 'Cancel a trial and its executions that are in progress; one that has ended does not change',
     responses: {
       202: {
-        description: 'The trial; only its ID and status if the token lacks the scope `read`',
+        description: `The trial; ${UNREAD}`,
         body: 'ChangedTrial',
       },
     },

@@ -1,5 +1,3 @@
-import { hasScope } from '../access/permissions.ts'
-import type { Access } from '../core/access.ts'
 import { maskMacs } from '../core/callback-mac.ts'
 import type { ExecutionSummary } from '../core/execution.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -11,15 +9,13 @@ type Listed = Pick<ApprovalRecord, 'id' | 'name' | 'title' | 'input' | 'since' |
 }
 
 type Reader = {
-  access: Pick<Access, 'scopes'>
-  /** Whether the token could decide if it had the scope. */
   mayDecide: boolean
   isSummary: boolean
 }
 
 export const toApprovalRecord = (
   { execution, ...approval }: Listed,
-  { access, mayDecide, isSummary }: Reader,
+  { mayDecide, isSummary }: Reader,
 ): ApprovalRecord => ({
   id: approval.id,
   executionId: execution.id,
@@ -29,7 +25,7 @@ export const toApprovalRecord = (
   name: approval.name,
   title: maskMacs(approval.title),
   ...(!isSummary && { input: maskMacs(approval.input), inputSchema: approval.inputSchema }),
-  mayDecide: mayDecide && hasScope(access, 'approve'),
+  mayDecide,
   since: approval.since,
   until: approval.until,
   step: approval.step,

@@ -1,7 +1,5 @@
-import { hasScope } from '../access/permissions.ts'
-import type { Access } from '../core/access.ts'
 import { type Batch, type LaneTotals, NO_TOTALS } from '../core/batch.ts'
-import type { BatchRecord, BatchStateRecord } from './schemas/batch-record.ts'
+import type { BatchRecord } from './schemas/batch-record.ts'
 
 /** @param totals of the lines that have ended so far */
 export function toBatchRecord(batch: Batch, totals: LaneTotals = batch.totals ?? NO_TOTALS): BatchRecord {
@@ -44,14 +42,4 @@ export function toCounts({ status, lines, stopped }: Batch, { succeeded, failed,
     },
     cancelled: cancelled + (hasEnded && stopped?.code === 'Cancelled' ? open : 0),
   }
-}
-
-/** The answer to a change of a batch: its record, or only its state for a token that may not read. */
-export function toChangedBatchRecord(
-  batch: Batch,
-  totals: LaneTotals,
-  access: Pick<Access, 'scopes'>,
-): BatchRecord | BatchStateRecord {
-  if (hasScope(access, 'read')) return toBatchRecord(batch, totals)
-  return { id: batch.id, status: batch.status }
 }

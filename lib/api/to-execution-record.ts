@@ -1,5 +1,3 @@
-import { hasScope } from '../access/permissions.ts'
-import type { Access } from '../core/access.ts'
 import { maskMacs } from '../core/callback-mac.ts'
 import {
   type Execution,
@@ -12,7 +10,6 @@ import { type CallResult, type RecordedStep, WAIT_RESULT } from '../core/step.ts
 import { type CallApproval, type Decision, toWaitingFor } from '../core/wait.ts'
 import type {
   ExecutionRecord,
-  ExecutionStateRecord,
   ExecutionSummaryRecord,
   StepRecord,
   UsageRecord,
@@ -64,16 +61,6 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
 function toBatchLine({ batch, source }: Pick<Execution, 'batch' | 'source'>) {
   if (!batch) return {}
   return source === 'TRIAL' ? { trialId: batch.id } : { batchId: batch.id, customId: batch.customId }
-}
-
-/** The answer to a change of an execution: its record, or only its state for a token that may not read. */
-export function toChangedRecord(
-  execution: Execution,
-  access: Pick<Access, 'scopes'>,
-): ExecutionRecord | ExecutionStateRecord {
-  if (hasScope(access, 'read')) return toExecutionRecord(execution)
-  const { id, status } = execution
-  return { id, status }
 }
 
 const NO_PAYLOADS = { input: {}, output: null, inputAdaptations: [], feedback: null, logs: null }

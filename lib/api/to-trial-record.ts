@@ -1,10 +1,8 @@
-import { hasScope } from '../access/permissions.ts'
-import type { Access } from '../core/access.ts'
 import type { Batch, CountedBatch, LaneTotals, TrialItem } from '../core/batch.ts'
 import { type ExecutionSummary, usageOfTree } from '../core/execution.ts'
 import { judgementOf, type TrialSettings, VERDICTS, type Verdict } from '../core/trial.ts'
 import { measuresOf } from '../core/usage.ts'
-import type { TrialItemRecord, TrialRecord, TrialStateRecord } from './schemas/trial-record.ts'
+import type { TrialItemRecord, TrialRecord } from './schemas/trial-record.ts'
 import { toCounts } from './to-batch-record.ts'
 
 /** @param totals of the lines that have ended so far */
@@ -44,16 +42,6 @@ function toVerdicts({ sums }: Batch, { verdicts = {} }: LaneTotals): Record<Verd
   const counted = sums?.verdicts ?? verdicts
   const counts = VERDICTS.map((verdict) => [verdict, counted[verdict] ?? 0])
   return Object.fromEntries(counts) as Record<Verdict, number>
-}
-
-/** The answer to a change of a trial: its record, or only its state for a token that may not read. */
-export function toChangedTrialRecord(
-  counted: CountedBatch,
-  access: Pick<Access, 'scopes'>,
-): TrialRecord | TrialStateRecord {
-  if (hasScope(access, 'read')) return toTrialRecord(counted)
-  const { id, status } = counted.batch
-  return { id, status }
 }
 
 export function toTrialItemRecord({

@@ -138,6 +138,8 @@ export type Token = TokenLimits & {
   organizationId: string
   name: string
   createdBy: string
+  /** `createdBy` is someone who signed in at the identity provider. */
+  isOfPerson?: true
   createdAt: string
   expiresAt: string | null
   revokedAt: string | null

@@ -75,7 +75,7 @@ export type WaitRequest =
 /** When a call of a tool needs an approval: always, or if its arguments match the JSON Schema `when`. */
 export type ApprovalRule = {
   when?: JsonObject
-  /** Whether the token that started the run cannot decide. */
+  /** Whether the token that started the run cannot decide, nor one that derives from it. */
   notByCaller?: boolean
   timeoutSeconds: number
 }
@@ -93,7 +93,7 @@ export type CallApproval = {
 export type Decision = {
   decision: 'approve' | 'reject' | 'timeout'
   note: string | null
-  /** The name of the token; null after a timeout. */
+  /** The name and the short id of the token; null after a timeout. */
   by: string | null
   decidedAt: string
   /** The arguments that the approver replaced those of the call by; null if unchanged. */

@@ -1,4 +1,6 @@
 import { toBatchRecord } from '../api/to-batch-record.ts'
+import { toSeenRecord } from '../api/to-seen-record.ts'
+import type { Access } from '../core/access.ts'
 import type { Batch, CountedBatch, LineResult } from '../core/batch.ts'
 import type { HeldRequest, Page } from '../core/ports.ts'
 import { system } from '../system.ts'
@@ -19,10 +21,14 @@ export function pollHeaders({ status, createdAt }: Batch): Record<string, string
 }
 
 /** The response to a new batch, or to the repetition of a request. */
-export const toAcceptedBatchResponse = ({ batch, totals }: CountedBatch, basePath: string): HttpResponse => ({
+export const toAcceptedBatchResponse = (
+  { batch, totals }: CountedBatch,
+  basePath: string,
+  { access, isOwn }: { access: Access; isOwn?: boolean },
+): HttpResponse => ({
   status: 202,
   headers: { Location: `${basePath}/v1/batches/${batch.id}`, ...pollHeaders(batch) },
-  body: toBatchRecord(batch, totals),
+  body: toSeenRecord(toBatchRecord(batch, totals), access, isOwn),
 })
 
 export const toCountedRecord = ({ batch, totals }: CountedBatch) => toBatchRecord(batch, totals)

@@ -1,5 +1,7 @@
 import { omitLargeStepValues, omitLargeValues } from '../api/omit-values.ts'
 import { toExecutionRecord, toStepRecord } from '../api/to-execution-record.ts'
+import { toSeenRecord } from '../api/to-seen-record.ts'
+import type { Access } from '../core/access.ts'
 import { EVENT_STREAM_MS, OPEN_RETRY_AFTER_SECONDS } from '../core/limits.ts'
 import type { HeldRequest } from '../core/ports.ts'
 import type { ExecutionEvent, RecordedStep } from '../core/step.ts'
@@ -27,6 +29,7 @@ export function acceptsEvents(accept = ''): boolean {
 const isZero = (parameter: string) => /^q=0(\.0{0,3})?$/.test(parameter)
 
 type StreamOptions = {
+  access: Pick<Access, 'scopes'>
   headers?: Record<string, string>
   held: HeldRequest
   maxValueBytes?: number | undefined
@@ -41,9 +44,9 @@ type StreamOptions = {
  */
 export const toEventStreamResponse = (
   read: (signal: AbortSignal) => AsyncIterable<ExecutionEvent[]>,
-  { headers = {}, held, maxValueBytes }: StreamOptions,
+  { access, headers = {}, held, maxValueBytes }: StreamOptions,
 ): Promise<HttpResponse> =>
-  toTextStreamResponse((signal) => toText(read(signal), held.full, maxValueBytes), {
+  toTextStreamResponse((signal) => toText(read(signal), held.full, { access, maxValueBytes }), {
     headers: { 'Content-Type': EVENT_STREAM, ...headers },
     held,
   })
@@ -55,11 +58,11 @@ export const toEventStreamResponse = (
 async function* toText(
   batches: AsyncIterable<ExecutionEvent[]>,
   full: AbortSignal,
-  maxBytes?: number,
+  reader: Reader,
 ): AsyncGenerator<string> {
   let last: ExecutionEvent | undefined
   for await (const events of batches) {
-    yield events.map((event) => formatEvent(event, maxBytes)).join('')
+    yield events.map((event) => formatEvent(event, reader)).join('')
     last = events.at(-1)
   }
   if (last?.kind === 'done') return
@@ -77,7 +80,9 @@ function pauseMs(waits: Wait[]): number {
   return 1_000 * retryAfterSeconds((system.now() - since) / 1_000)
 }
 
-function formatEvent(event: ExecutionEvent, maxBytes: number | undefined): string {
+type Reader = Pick<StreamOptions, 'access' | 'maxValueBytes'>
+
+function formatEvent(event: ExecutionEvent, { access, maxValueBytes: maxBytes }: Reader): string {
   switch (event.kind) {
     case 'status':
       return formatServerEvent('status', JSON.stringify({ id: event.id, status: event.status }))
@@ -88,7 +93,10 @@ function formatEvent(event: ExecutionEvent, maxBytes: number | undefined): strin
     case 'done':
       return formatServerEvent(
         'done',
-        JSON.stringify(omitLargeValues(toExecutionRecord(event.execution), maxBytes)),
+        // Without the scope `read`, only a token that starts a run follows it.
+        JSON.stringify(
+          toSeenRecord(omitLargeValues(toExecutionRecord(event.execution), maxBytes), access, true),
+        ),
       )
     case 'waiting':
       return formatServerEvent(

@@ -1,6 +1,7 @@
 import { omitLargeValues } from '../api/omit-values.ts'
 import type { ExecutionRecord } from '../api/schemas/execution-record.ts'
-import { toChangedRecord, toExecutionRecord } from '../api/to-execution-record.ts'
+import { toExecutionRecord } from '../api/to-execution-record.ts'
+import { toSeenRecord } from '../api/to-seen-record.ts'
 import type { Access } from '../core/access.ts'
 import { encodeCursor, type ListPosition } from '../core/cursor.ts'
 import { ServiceError } from '../core/errors.ts'
@@ -11,6 +12,9 @@ import { system } from '../system.ts'
 import type { HttpResponse } from './event.ts'
 
 type RecordOptions = {
+  access: Pick<Access, 'scopes'>
+  /** The execution is that of the request, or of an earlier one with the same input. */
+  isOwn?: boolean
   /** Optional fields of the record. */
   added?: Pick<ExecutionRecord, 'adaptedInput' | 'requestedOptions'>
   /** The caller may not wait now. */
@@ -19,14 +23,14 @@ type RecordOptions = {
   maxValueBytes?: number | undefined
 }
 
-/** The execution record, for polling. */
+/** What the token may see of the execution record, for polling. */
 export function toRecordResponse(
   execution: Execution,
-  { added = {}, isFull = false, maxValueBytes }: RecordOptions = {},
+  { access, isOwn, added = {}, isFull = false, maxValueBytes }: RecordOptions,
 ): HttpResponse {
   const headers = isFinal(execution) ? {} : retryAfter(execution, isFull)
-  const record = { ...toExecutionRecord(execution), ...added }
-  return { status: 200, body: omitLargeValues(record, maxValueBytes), headers }
+  const record = omitLargeValues({ ...toExecutionRecord(execution), ...added }, maxValueBytes)
+  return { status: 200, body: toSeenRecord(record, access, isOwn), headers }
 }
 
 /** When to read an execution of this age again, in seconds: the older it is, the later. */
@@ -41,15 +45,13 @@ function retryAfter({ createdAt }: Execution, isFull: boolean) {
   return { 'Retry-After': String(isFull ? Math.max(seconds, OPEN_RETRY_AFTER_SECONDS) : seconds) }
 }
 
-/** The response to a change of an execution, for a token that need not be one that may read it. */
-export const toChangeResponse = (execution: Execution, access: Access): HttpResponse => ({
-  ...toRecordResponse(execution),
-  body: toChangedRecord(execution, access),
-})
-
 /** The response to an asynchronous run: the record, with 202 unless the execution is already final. */
-export function toAcceptedResponse(execution: Execution, basePath: string): HttpResponse {
-  const response = toRecordResponse(execution)
+export function toAcceptedResponse(
+  execution: Execution,
+  basePath: string,
+  reader: Pick<RecordOptions, 'access' | 'isOwn'>,
+): HttpResponse {
+  const response = toRecordResponse(execution, reader)
   return {
     ...response,
     status: isFinal(execution) ? 200 : 202,
@@ -68,7 +70,7 @@ export function toAcceptedResponse(execution: Execution, basePath: string): Http
 export function toOutputResponse(
   execution: Execution,
   basePath: string,
-  { acceptedAt, isFull }: { acceptedAt: number; isFull: boolean },
+  { access, acceptedAt, isFull }: { access: Access; acceptedAt: number; isFull: boolean },
 ): HttpResponse {
   const headers = toExecutionHeaders(execution, basePath)
   if (execution.status === 'SUCCESS') {
@@ -77,7 +79,7 @@ export function toOutputResponse(
     const executionMs = Math.max(finishedAt - acceptedAt, 0)
     return { status: 200, body: execution.output, headers, executionMs }
   }
-  if (execution.suspension) return toAcceptedResponse(execution, basePath)
+  if (execution.suspension) return toAcceptedResponse(execution, basePath, { access, isOwn: true })
   const executionId = execution.id
   if (execution.status === 'IN_PROGRESS') {
     const detail = 'The execution continues. Poll it at the URL in the Location header.'

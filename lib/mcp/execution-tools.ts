@@ -6,7 +6,8 @@ import {
   executionRecord,
   executionSummaryRecord,
 } from '../api/schemas/execution-record.ts'
-import { toChangedRecord, toExecutionRecord, toExecutionSummary } from '../api/to-execution-record.ts'
+import { toExecutionRecord, toExecutionSummary } from '../api/to-execution-record.ts'
+import { toSeenRecord } from '../api/to-seen-record.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { describeMedia } from '../core/describe-media.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -62,9 +63,8 @@ const CANCEL_EXECUTION = serviceTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   scope: 'run',
   async run(engine, { access }, { executionId }) {
-    return toResult(
-      withoutFiles(toChangedRecord(await cancelExecution(engine, { access, executionId }), access)),
-    )
+    const record = toExecutionRecord(await cancelExecution(engine, { access, executionId }))
+    return toResult(withoutFiles(toSeenRecord(record, access)))
   },
 })
 

@@ -15,7 +15,8 @@ import type { Execution } from '../core/execution.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
 import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { readExecution } from '../engine/executions/read-execution.ts'
-import { type Approval, mayDecide, openApprovals } from '../engine/waiting/approvals.ts'
+import { type Approval, openApprovals } from '../engine/waiting/approvals.ts'
+import { openDecider } from '../engine/waiting/open-decider.ts'
 import { toDecision } from './elicitation.ts'
 import { toTask } from './task.ts'
 import { InvalidParams, type McpEngine } from './tool-call.ts'
@@ -100,10 +101,12 @@ export function addTaskMethods(
     const execution = await read(executionId)
     const isAsked = hasScope(access, 'approve') && declaresForms(context)
     const approvals = isAsked ? await openApprovals(engine, execution) : []
+    const mayDecide = openDecider(engine.tokens, access)
+    const answers = await Promise.all(approvals.map((approval) => mayDecide(approval, execution)))
     return toTask(
       engine,
       execution,
-      approvals.filter((approval) => mayDecide(approval, execution, access)),
+      approvals.filter((_, index) => answers[index]),
     )
   })
 

@@ -4,14 +4,14 @@ import type { AuditSource, AuditStore } from '../core/audit.ts'
 import type { Violation } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
-import type { OpenRequests } from '../core/ports.ts'
+import type { OpenRequests, TokenStore } from '../core/ports.ts'
 import { toWaitingFor } from '../core/wait.ts'
 import type { SubmitEngine } from '../engine/submit/accept.ts'
 import type { PendingRun } from './agent-tools.ts'
 import { describeWaits } from './describe-waits.ts'
 
 /** What calls are answered with. */
-export type McpEngine = SubmitEngine & { openRequests: OpenRequests; audit: AuditStore }
+export type McpEngine = SubmitEngine & { openRequests: OpenRequests; audit: AuditStore; tokens: TokenStore }
 
 /** A validated `tools/call` request. */
 export type ToolCall = {

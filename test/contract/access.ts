@@ -87,7 +87,7 @@ export const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'list-batch-results': [/* */ 403, 200, 403, 403, 403, 200, 404, 404, 404],
   'list-batch-executions': [403, 200, 403, 403, 403, 200, 404, 404, 404],
   'cancel-batch': [/*    */ 202, 403, 403, 403, 403, 202, 404, 404, 404],
-  'retry-batch': [/*     */ 422, 403, 403, 403, 403, 422, 404, 404, 404],
+  'retry-batch': [/*     */ 202, 403, 403, 403, 403, 202, 404, 404, 404],
   'delete-batch': [/*    */ 403, 403, 204, 403, 403, 204, 404, 404, 404],
   'start-trial': [/*     */ 403, 403, 202, 403, 403, 403, 403, 404, 404],
   'list-trials': [/*     */ 403, 200, 403, 403, 403, 403, 403, ABSENT, ABSENT],
@@ -109,6 +109,18 @@ const NOT_SEARCHED: OperationName[] = [
   'list-versions',
   'get-usage',
 ]
+
+/** Requests that bring all that the record in their answer has of others. */
+const BRINGS_INPUT: OperationName[] = ['run-agent', 'start-batch']
+const READS: Column[] = ['read', 'same limits', 'other tenant', 'other agent', 'other org']
+
+/** Whether an answer has the whole record of an execution, a batch or a trial, or what a token may see of it. */
+function answersWith(name: OperationName, kind: 'whole' | 'seen', status?: number): boolean {
+  const pattern = kind === 'whole' ? /^(Listed)?(Execution|Batch|Trial)$/ : /^Changed/
+  return Object.entries(getOperation(name).responses).some(
+    ([code, { body }]) => (status ?? Number(code)) === Number(code) && pattern.test(String(body)),
+  )
+}
 
 type OpenClients = (org: TestOrganization, other: TestOrganization) => Promise<Record<Column, ApiClient>>
 
@@ -132,6 +144,13 @@ export function describeAccess(open: OpenClients, differences: typeof MATRIX = {
     for (const [name, row] of Object.entries(rows)) expect(row, name).toHaveLength(COLUMNS.length)
   })
 
+  it('answers only those who read, or who have brought it, with a whole record', () => {
+    const needsNoRead = (name: OperationName) => rows[name]?.[COLUMNS.indexOf('read')] === 403
+    const whole = contractOperations.filter((name) => answersWith(name, 'whole') && needsNoRead(name))
+    // Reruns need the scope read, too.
+    expect(whole.sort()).toEqual([...BRINGS_INPUT, 'rerun-execution'].sort())
+  })
+
   describe.concurrent.each(contractOperations)('%s', (name) => {
     it.each(COLUMNS.map((column, i) => ({ column, expected: rows[name]?.[i] })))(
       'answers the token "$column" with $expected',
@@ -141,6 +160,8 @@ export function describeAccess(open: OpenClients, differences: typeof MATRIX = {
         const response = await send(clients[column], name, ids)
         expect(response.status, response.text).toBe(expected === ABSENT ? 200 : expected)
         if (expected === 403) expect(response.json).toMatchObject({ code: 'Forbidden' })
+        if (answersWith(name, 'seen', response.status) && !READS.includes(column))
+          expect(Object.keys(response.json).sort()).toEqual(['id', 'status'])
         if (expected === 404) {
           const missing = await send(clients[column], name, missingIds(ids))
           expect(comparable(response)).toEqual(comparable(missing))

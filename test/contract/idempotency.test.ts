@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parameterSchemas } from '../../lib/api/parameters.ts'
 import { getOperation, type OperationName } from '../../lib/api/routes.ts'
+import type { Scope } from '../../lib/core/access.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { waitUntil } from '../support/processes/wait-until.ts'
 import { getExecutionId } from '../support/service/client.ts'
@@ -70,7 +71,7 @@ it('every operation with a key has a request', () => {
 })
 
 describe.concurrent.each(keyed.filter((name) => name !== 'send-callback'))('%s', (name) => {
-  it('does once what is requested with one key, and refuses the key for anything else', async () => {
+  it('does once what is requested with one key, shows it only to those who read, and refuses the key for anything else', async () => {
     const { path, body, other } = await (REQUESTS[name] as () => Promise<Request>)()
     const post = (key: string, changes: Request['other'] = {}) =>
       org.call('POST', changes?.path ?? path, { body: changes?.body ?? body, headers: { [KEY]: key } })
@@ -83,6 +84,15 @@ describe.concurrent.each(keyed.filter((name) => name !== 'send-callback'))('%s',
       expect(idOf(response)).toBe(idOf(first as typeof response))
     }
     expect(idOf(await post(`${name} 2`))).not.toBe(idOf(first as never))
+    const { responses, ...operation } = getOperation(name)
+    if (
+      'scope' in operation &&
+      Object.values(responses).some(({ body: record }) => String(record).startsWith('Changed'))
+    ) {
+      const unable = await org.withLimits({ scopes: [operation.scope].flat() as Scope[] })
+      const { json } = await unable('POST', path, { body, headers: { [KEY]: `${name} 1` } })
+      expect(json).toEqual({ id: idOf(first as never), status: expect.any(String) })
+    }
     if (other) expectProblem(await post(`${name} 1`, other), 'IdempotencyKeyReused', name)
   })
 })

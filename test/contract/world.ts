@@ -160,6 +160,13 @@ export async function newWorld(): Promise<World> {
       await ended(`/v1/batches/${id}`)
       return id
     },
+    cancelledBatch: async (): Promise<string> => {
+      const body = [{ customId: 'a', input: { signal: 'go' } }]
+      const { id } = await post('/v1/agents/waits/batches?tenantId=acme', body)
+      await post(`/v1/batches/${id}/cancel`, undefined)
+      await ended(`/v1/batches/${id}`)
+      return id
+    },
     trial: async (): Promise<string> => {
       const { id } = await post(`/v1/agents/echo/versions/${versionId}/trials`, { limit: 1 })
       await ended(`/v1/trials/${id}`)
@@ -222,6 +229,7 @@ export async function newWorld(): Promise<World> {
     'decide-approval': make.approval,
     'delete-webhook': async () => ({ webhookId: await make.webhook() }),
     'delete-schedule': async () => ({ scheduleName: await make.schedule() }),
+    'retry-batch': async () => ({ batchId: await make.cancelledBatch() }),
     'delete-batch': async () => ({ batchId: await make.batch() }),
     'delete-trial': async () => ({ trialId: await make.trial() }),
     'revoke-token': async () => ({ tokenId: await make.token() }),

@@ -11,6 +11,8 @@ beforeAll(async () => {
   approver = await own.withLimits({ scopes: ['approve'] })
 })
 
+const BY_TEST = expect.stringMatching(/^test \([0-9a-f]{8}…[0-9a-f]{4}\)$/)
+
 /** A run that waits for an approval. */
 async function waiting(tenantId = 'acme') {
   const response = await own.run('asks', { usd: 200 }, `tenantId=${tenantId}`)
@@ -29,7 +31,7 @@ describe('POST …/approvals/{approvalId}', () => {
     expect([status, json]).toEqual([
       200,
       {
-        ...{ id, executionId, decision: 'approve', note: 'Fine.', by: 'test', input: { usd: 100 } },
+        ...{ id, executionId, decision: 'approve', note: 'Fine.', by: BY_TEST, input: { usd: 100 } },
         decidedAt: expect.stringMatching(/Z$/),
       },
     ])
@@ -40,7 +42,7 @@ describe('POST …/approvals/{approvalId}', () => {
     const [step] = (await own.call('GET', `/v1/agent_executions/${executionId}/steps`)).json
     expect(step).toMatchObject({
       wait: { kind: 'approval', data: { usd: 200 } },
-      result: { decision: 'approve', by: 'test', note: 'Fine.', input: { usd: 100 } },
+      result: { decision: 'approve', by: BY_TEST, note: 'Fine.', input: { usd: 100 } },
     })
   })
 

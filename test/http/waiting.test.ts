@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { waitHeaders } from '../../lib/api/parameters.ts'
+import { ANONYMOUS } from '../../lib/core/access.ts'
 import { toRecordResponse } from '../../lib/http/responses.ts'
 import { system } from '../../lib/system.ts'
 import { anExecution } from '../support/engine/executions.ts'
@@ -68,7 +69,7 @@ describe('the Prefer header', () => {
 describe('Retry-After', () => {
   const after = (ageSeconds: number): number => {
     const execution = anExecution({ now: system.now() - ageSeconds * 1000 })
-    return Number(toRecordResponse(execution).headers?.['Retry-After'])
+    return Number(toRecordResponse(execution, { access: ANONYMOUS }).headers?.['Retry-After'])
   }
 
   it('is the age of a new execution, then three seconds, then a quarter of the age up to a minute', () => {
@@ -85,6 +86,8 @@ describe('Retry-After', () => {
   })
 
   it('is not sent with a final execution', () => {
-    expect(toRecordResponse({ ...anExecution(), status: 'SUCCESS' }).headers).toEqual({})
+    expect(toRecordResponse({ ...anExecution(), status: 'SUCCESS' }, { access: ANONYMOUS }).headers).toEqual(
+      {},
+    )
   })
 })

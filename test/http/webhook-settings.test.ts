@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OperationName } from '../../lib/api/routes.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
-import { EXECUTION_RETENTION_DAYS, WEBHOOK_URLS } from '../../lib/environment.ts'
+import { EXECUTION_RETENTION_DAYS, WEBHOOK_HOSTS, WEBHOOK_URLS } from '../../lib/environment.ts'
 import { toGatewayEvent } from '../infra/gateway-event.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { localHandlers } from '../support/service/local-handlers.ts'
@@ -39,6 +39,19 @@ it('POST /v1/webhooks is 400 where executions are deleted before their events ar
   const { status, json } = await call('create-webhook', { body: { url: URL } })
   expect([status, json.code]).toEqual([400, 'BadRequest'])
   expect(json.detail).toContain('executionRetentionDays to be at least 5')
+})
+
+it('a webhook whose address is not public is 422 and gets nothing, unless operators name its host', async () => {
+  vi.stubEnv(EXECUTION_RETENTION_DAYS, undefined)
+  const body = { url: 'http://127.0.0.1:1/', allowedHosts: ['127.0.0.1:1'] }
+  vi.stubEnv(WEBHOOK_HOSTS, '')
+  const { status, json } = await own.call('POST', '/v1/webhooks', { body })
+  expect([status, json.url]).toEqual([201, body.url])
+  const changed = await call('update-webhook', { webhookId: json.id, body } as Call)
+  expect([changed.status, changed.json.errors[0].path]).toEqual([422, '/url'])
+  expect(changed.json.errors[0].message).toContain('setting webhookHosts')
+  const { json: result } = await call('test-webhook', { webhookId: json.id } as Call)
+  expect(result).toMatchObject({ delivered: false, error: expect.stringContaining('webhookHosts') })
 })
 
 describe('webhookUrl', () => {

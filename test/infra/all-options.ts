@@ -17,6 +17,7 @@ export const ALL_OPTIONS = {
   auditRetentionDays: 90,
   eventBus: 'events',
   webhookUrls: true,
+  webhookHosts: 'receiver.internal:8080',
   runnerConcurrency: 5,
   runnerBatch: 5,
   runnerInstanceVcpus: 12,

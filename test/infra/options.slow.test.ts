@@ -87,6 +87,13 @@ describe('the variables of functions', () => {
     ['EVENT_BUS', undefined, FUNCTION_NAMES, 'events', MARKING],
     ['WEBHOOK_URLS', undefined, FUNCTION_NAMES, 'on', ['manage-batches', 'run-agent']],
     [
+      'WEBHOOK_HOSTS',
+      undefined,
+      FUNCTION_NAMES,
+      'receiver.internal:8080',
+      ['deliver-events', 'manage-webhooks', 'publish-agent'],
+    ],
+    [
       'OIDC_ISSUER',
       undefined,
       FUNCTION_NAMES,

@@ -76,7 +76,8 @@ it('shows each token the approvals on which it may decide, and refuses the other
   })
   expect(refused.error).toEqual({
     code: -32602,
-    message: 'The token that started the execution cannot decide on this approval.',
+    message:
+      'The token that started the execution cannot decide on this approval, nor can a token that it or the same person has created.',
   })
   // A part of the answers; the other approval stays open.
   await send(caller as Access, 'tasks/update', { taskId, inputResponses: { [forms[REFUND] ?? '']: approve } })

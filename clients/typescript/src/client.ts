@@ -386,7 +386,7 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   async retryBatch(
     batch: BatchOrId,
     { idempotencyKey = newIdempotencyKey(), ...options }: SignalOptions = {},
-  ): Promise<Batch> {
+  ): Promise<ChangedBatch> {
     const headers = { 'Idempotency-Key': idempotencyKey }
     return this.caller.send(
       { method: 'POST', path: `${batchPath(idOf(batch))}/retry-failed`, headers },

@@ -57,7 +57,7 @@ export type Approval = {
   input?: unknown
   /** The JSON Schema that an edited input must match. Null for the wait of a code agent, whose data can be any object. Absent in a summary. */
   inputSchema?: { [key: string]: unknown } | null
-  /** Whether this token may decide. False without the scope `approve`, and for the token that started the execution if the tool says `notByCaller`. */
+  /** Whether this token may decide. False without the scope `approve`. If the tool says `notByCaller`, also false for the token that started the execution, and for every token that it or the same person has created. */
   mayDecide: boolean
   since: string
   until: string
@@ -347,7 +347,7 @@ export type Decision = {
   id: string
   executionId: string
   decision: 'approve' | 'reject'
-  /** The name of the token that decided. Null after a timeout. */
+  /** The name and the short ID of the token that decided: `Ann (01a2003a…9251)`. Null after a timeout. */
   by: string | null
   note: string | null
   decidedAt: string
@@ -1004,7 +1004,7 @@ export type Step = {
       id: string
       until: string
       decision?: 'approve' | 'reject' | 'timeout'
-      /** The name of the token that decided. Null after a timeout. */
+      /** The name and the short ID of the token that decided: `Ann (01a2003a…9251)`. Null after a timeout. */
       by?: string | null
       note?: string | null
       decidedAt?: string

@@ -182,7 +182,9 @@ export const changedExecutionRecord = z.union([executionRecord, executionStateRe
 
 const decisionFields = {
   decision: z.enum(['approve', 'reject', 'timeout']),
-  by: nullableText.describe('The name of the token that decided. Null after a timeout.'),
+  by: nullableText.describe(
+    'The name and the short ID of the token that decided: `Ann (01a2003a…9251)`. Null after a timeout.',
+  ),
   note: nullableText,
   decidedAt: z.iso.datetime(),
   input: jsonObject.nullable().describe('What the approver replaced the input by. Null if it is unchanged.'),
@@ -221,7 +223,7 @@ export const approvalRecord = z
     mayDecide: z
       .boolean()
       .describe(
-        'Whether this token may decide. False without the scope `approve`, and for the token that started the execution if the tool says `notByCaller`.',
+        'Whether this token may decide. False without the scope `approve`. If the tool says `notByCaller`, also false for the token that started the execution, and for every token that it or the same person has created.',
       ),
     since: z.iso.datetime(),
     until: z.iso.datetime(),

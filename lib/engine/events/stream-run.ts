@@ -1,4 +1,3 @@
-import { asAnswer } from '../../access/executions.ts'
 import type { Access } from '../../core/access.ts'
 import { type Execution, isFinal } from '../../core/execution.ts'
 import type { HeldRequest, OpenRequests } from '../../core/ports.ts'
@@ -27,10 +26,7 @@ export async function streamRun(parts: Parts, { access, mode, run, maxMs }: Para
   // Awaited below, but only after the events.
   completed.catch(() => undefined)
   async function* read(signal: AbortSignal) {
-    for await (const batch of parts.events.read({ organizationId, id, status, after: 0, maxMs, signal }))
-      yield batch.map((event) =>
-        event.kind === 'done' ? { ...event, execution: asAnswer(event.execution, access) } : event,
-      )
+    yield* parts.events.read({ organizationId, id, status, after: 0, maxMs, signal })
     // Lambda suspends the function when the response ends.
     await completed
   }

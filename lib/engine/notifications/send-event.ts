@@ -9,6 +9,7 @@ import {
 } from '../../core/notification.ts'
 import type { System, WebhookStore } from '../../core/ports.ts'
 import type { Environment } from '../../environment.ts'
+import { privateHosts } from '../../tools/egress/private-hosts.ts'
 import type { Destination } from './destinations.ts'
 import { sendToEventBus } from './event-bus.ts'
 import { sendWebhook } from './send-webhook.ts'
@@ -42,7 +43,9 @@ export function eventSender(
     const secrets = (await known.fetch(`${organizationId}/${id}`, { context })) ?? []
     const body = `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(occurredAt)},"data":${data}}`
     const { allowedHosts = [] } = webhook ?? {}
-    const request = { url, allowedHosts, secrets, eventId: eventIdOf(event), body, now: system.now() }
+    const mayBePrivate = privateHosts(organizationId, environment)
+    const hosts = { allowedHosts, mayBePrivate }
+    const request = { url, ...hosts, secrets, eventId: eventIdOf(event), body, now: system.now() }
     return sendWebhook(request, { timeoutMs: TIMEOUT_DELAYS * times.backoffMs })
   }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { DeliveryResult, WebhookSecret } from '../../core/notification.ts'
-import type { EgressPolicy } from '../../tools/egress/egress-policy.ts'
+import type { EgressPolicy, MayBePrivate } from '../../tools/egress/egress-policy.ts'
 import { requestOnce, toConnectionError } from '../../tools/egress/send-request.ts'
 import { signWebhook } from './sign-webhook.ts'
 
@@ -16,6 +16,8 @@ type WebhookRequest = {
   url: string
   /** Hosts that may have addresses that are not public, and use plain HTTP. */
   allowedHosts: string[]
+  /** Which of them operators let have such addresses. */
+  mayBePrivate: MayBePrivate
   /** All secrets of the destination. Those that have expired do not sign. */
   secrets: WebhookSecret[]
   eventId: string
@@ -31,7 +33,7 @@ type Options = { timeoutMs?: number; lookup?: EgressPolicy['lookup'] }
  * and nothing of the event or of the answer's body.
  */
 export async function sendWebhook(
-  { url, allowedHosts, secrets, eventId, body, now }: WebhookRequest,
+  { url, allowedHosts, mayBePrivate, secrets, eventId, body, now }: WebhookRequest,
   { timeoutMs = TIMEOUT_MS, lookup }: Options = {},
 ): Promise<DeliveryResult> {
   const signal = AbortSignal.timeout(timeoutMs)
@@ -45,7 +47,7 @@ export async function sendWebhook(
       ...signature,
     }
     const request = { method: 'POST', url: new URL(url), headers, body, signal }
-    const response = await requestOnce(request, { allowedHosts, lookup })
+    const response = await requestOnce(request, { allowedHosts, mayBePrivate, lookup })
     status = response.statusCode ?? null
     const problem = findProblem(response, request.url)
     if (problem) {

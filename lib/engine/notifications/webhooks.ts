@@ -18,6 +18,7 @@ import {
 } from '../../core/notification.ts'
 import type { AgentStore, System, WebhookStore } from '../../core/ports.ts'
 import { findEndpointProblem } from '../../tools/egress/egress-policy.ts'
+import { privateHosts } from '../../tools/egress/private-hosts.ts'
 import { newSecret } from './sign-webhook.ts'
 
 export type WebhookStores = {
@@ -218,7 +219,7 @@ async function findAgentIds({ agents }: WebhookStores, access: Access, names: st
 }
 
 /** @throws InputSchemaMismatch for a URL that the egress policy denies */
-function assertReachable({ url, allowedHosts }: Webhook): void {
-  const problem = findEndpointProblem(url, allowedHosts)
+function assertReachable({ organizationId, url, allowedHosts }: Webhook): void {
+  const problem = findEndpointProblem(url, allowedHosts, privateHosts(organizationId))
   if (problem) throw new InputSchemaMismatch([{ path: '/url', message: `/url ${problem}.` }])
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Access } from '../../core/access.ts'
 import type { ListPosition } from '../../core/cursor.ts'
 import type { ExecutionSummary } from '../../core/execution.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
@@ -30,7 +29,7 @@ export type Approval = {
   until: string
   /** The number of its step. */
   step: number
-  /** Whether the token that started the run cannot decide. */
+  /** Whether the token that started the run cannot decide, nor one that derives from it. */
   notByCaller: boolean
   /** What an edited input must match; null if only that it is an object. */
   inputSchema: JsonObject | null
@@ -70,13 +69,6 @@ export async function openApprovals(
     .flatMap((step) => approvalsOf(step).filter(({ id }) => ids.has(id) && !storedDecision(step, id)))
     .filter(({ until }) => Date.parse(until) > system.now())
 }
-
-/** Whether a token with the scope `approve` may decide on an approval of an execution that it may see. */
-export const mayDecide = (
-  { notByCaller }: Pick<Approval, 'notByCaller'>,
-  { tokenId }: Pick<ExecutionSummary, 'tokenId'>,
-  access: Pick<Access, 'tokenId'>,
-): boolean => !notByCaller || tokenId !== access.tokenId
 
 /** One step of an execution, with its results; null if it does not exist. */
 export async function readStep(

@@ -10,10 +10,11 @@ import {
   InputSchemaMismatch,
 } from '../../core/errors.ts'
 import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { shortId } from '../../core/ids.ts'
 import { containsExactNumber, type JsonObject } from '../../core/json/json.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import { MAX_EDITED_INPUT_BYTES } from '../../core/limits.ts'
-import type { ExecutionStore, RunQueue, System } from '../../core/ports.ts'
+import type { ExecutionStore, RunQueue, System, TokenStore } from '../../core/ports.ts'
 import type { RecordedStep, StepStore } from '../../core/step.ts'
 import type { Decision } from '../../core/wait.ts'
 import { addDefaults } from '../../tools/add-defaults.ts'
@@ -21,18 +22,19 @@ import { isoNow } from '../engine.ts'
 import {
   type Approval,
   approvalsOf,
-  mayDecide,
   readStep,
   readSteps,
   storedDecision,
   timedOut,
   toResult,
 } from './approvals.ts'
+import { openDecider } from './open-decider.ts'
 import { sendWake } from './wake.ts'
 
 export type DecisionStores = {
   executions: Pick<ExecutionStore, 'getSummary' | 'getSuspended' | 'isVisible' | 'postpone'>
   steps: Pick<StepStore, 'appendResult' | 'list'>
+  tokens: Pick<TokenStore, 'get'>
   queue: RunQueue
   system: System
   times?: LeaseTimes
@@ -72,9 +74,13 @@ export async function decideApproval(
   const execution = await executions.getSummary({ organizationId: access.organizationId, id })
   if (!execution) throw new ExecutionNotFound()
   const { approval, recorded } = await findApproval(stores.steps, execution, approvalId)
-  if (!mayDecide(approval, execution, access))
-    throw new Forbidden('The token that started the execution cannot decide on this approval.')
-  const by = access.tokenName || access.tokenId
+  if (!(await openDecider(stores.tokens, access)(approval, execution)))
+    throw new Forbidden(
+      'The token that started the execution cannot decide on this approval, nor can a token that it or the same person has created.',
+    )
+  const { tokenId, tokenName } = access
+  // Anyone can choose the name of a token.
+  const by = tokenName ? `${tokenName} (${shortId(tokenId)})` : tokenId
   const given: Decision = { decision, note, by, decidedAt: isoNow(system), input }
   const stored = storedDecision(recorded, approvalId) ?? (await store(stores, execution, approval, given))
   if (stored.decision !== decision || !isDeepStrictEqual(stored.input, input))

@@ -31,37 +31,56 @@ const nonPublicV4 = toBlockList(NON_PUBLIC_V4, 'ipv4')
 const globalV6 = toBlockList(GLOBAL_V6, 'ipv6')
 const nonPublicV6 = toBlockList(NON_PUBLIC_V6, 'ipv6')
 
+/** Whether a host, with its port unless it is the default, may have an address that is not public. */
+export type MayBePrivate = (host: string) => boolean
+
 /** Where a tool may connect to. By default only to public addresses over HTTPS. */
 export type EgressPolicy = {
   /** Hosts that may also have other addresses and use plain HTTP. */
   allowedHosts: string[]
+  /** Which of them may have other addresses. Default: all of them. */
+  mayBePrivate?: MayBePrivate | undefined
   /** Resolves host names. Default: `dns.lookup`. */
   lookup?: LookupFunction | undefined
 }
 
 /** Finds out why a URL is denied, as far as possible without resolving its host; null if it is not. */
-export function findUrlProblem(url: URL, allowedHosts: string[]): string | null {
+export function findUrlProblem(
+  url: URL,
+  { allowedHosts, mayBePrivate }: Pick<EgressPolicy, 'allowedHosts' | 'mayBePrivate'>,
+): string | null {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must start with https://'
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'
-  if (isAllowedHost(url, allowedHosts)) return null
+  if (isAllowedHost(url, allowedHosts))
+    return mayBePrivate && isPrivateHost(url.host) && !mayBePrivate(url.host)
+      ? `must not use a non-public address unless operators name "${url.host}" in the setting webhookHosts (for npm start, WEBHOOK_HOSTS)`
+      : null
   if (url.protocol === 'http:') return `must start with https:// unless allowedHosts contains "${url.host}"`
-  const address = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const address = hostnameOf(url.host)
   const isDenied = isIP(address) !== 0 && !isPublicAddress(address)
   return isDenied ? `must not use a non-public address unless allowedHosts contains "${url.host}"` : null
 }
 
 /** The same for the text of a URL, which must also be valid and without a fragment. */
-export function findEndpointProblem(text: string, allowedHosts: string[]): string | null {
+export function findEndpointProblem(
+  text: string,
+  allowedHosts: string[],
+  mayBePrivate?: MayBePrivate,
+): string | null {
   if (!URL.canParse(text)) return 'must be a URL such as https://shop.example/orders'
   const url = new URL(text)
   const isHost = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)$/.test(url.hostname)
   if (!isHost) return `contains the invalid host "${url.hostname}"`
-  return url.hash === '' ? findUrlProblem(url, allowedHosts) : 'must not contain a fragment'
+  return url.hash === '' ? findUrlProblem(url, { allowedHosts, mayBePrivate }) : 'must not contain a fragment'
 }
 
 /** The lookup function for a request to a URL; undefined for the default. */
-export function lookupFor(url: URL, { allowedHosts, lookup }: EgressPolicy): LookupFunction | undefined {
-  return isAllowedHost(url, allowedHosts) ? lookup : publicLookup(lookup)
+export function lookupFor(
+  url: URL,
+  { allowedHosts, mayBePrivate, lookup }: EgressPolicy,
+): LookupFunction | undefined {
+  const isPrivate = isAllowedHost(url, allowedHosts) && (mayBePrivate?.(url.host) ?? true)
+  return isPrivate ? lookup : publicLookup(lookup)
 }
 
 function isAllowedHost(url: URL, allowedHosts: string[]): boolean {
@@ -95,6 +114,25 @@ export function isPublicAddress(address: string): boolean {
   if (isIPv6(address)) return globalV6.check(address, 'ipv6') && !nonPublicV6.check(address, 'ipv6')
   return false
 }
+
+/** Whether the text of a host is an address that is not public. What names resolve to is known at each request. */
+export function isPrivateHost(host: string): boolean {
+  const hostname = hostnameOf(host)
+  return isLoopback(hostname) || (isIP(hostname) !== 0 && !isPublicAddress(hostname))
+}
+
+/** Whether it is the text of a public address. */
+export function isPublicHost(host: string): boolean {
+  const hostname = hostnameOf(host)
+  return isIP(hostname) !== 0 && isPublicAddress(hostname)
+}
+
+export const isLoopback = (hostname: string): boolean =>
+  /^(.+\.)?localhost\.?$/.test(hostname) || /^127\.[\d.]+$/.test(hostname) || hostname === '::1'
+
+/** As the URL parser writes it: `0x7f.1` is 127.0.0.1. Without the brackets of IPv6. */
+export const hostnameOf = (host: string): string =>
+  URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname.replace(/^\[(.*)\]$/, '$1') : host
 
 function toBlockList(blocks: string[], family: 'ipv4' | 'ipv6'): BlockList {
   const list = new BlockList()

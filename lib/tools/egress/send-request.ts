@@ -27,7 +27,7 @@ export async function sendRequest(request: OutgoingRequest, policy: EgressPolicy
 /** Like `sendRequest`, but returns a redirect like every other response. @throws ToolError */
 export async function requestOnce(request: OutgoingRequest, policy: EgressPolicy): Promise<IncomingMessage> {
   const { method, url, body, signal } = request
-  const problem = findUrlProblem(url, policy.allowedHosts)
+  const problem = findUrlProblem(url, policy)
   if (problem) throw new ToolError(`The URL ${problem}.`)
   const lookup = lookupFor(url, policy)
   const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }

@@ -43,6 +43,7 @@ describe('the example receiver', () => {
     sendWebhook({
       url: `http://${host}/`,
       allowedHosts: [host],
+      mayBePrivate: () => true,
       secrets: [{ secret: secret ?? '', createdAt: '', expiresAt: null }],
       eventId,
       body: JSON.stringify(event),

@@ -17,6 +17,7 @@ const send = (host: string, { timeoutMs = 20_000, lookup, ...overrides }: Overri
     {
       url: `http://${host}/hook?token=abc`,
       allowedHosts: [host],
+      mayBePrivate: () => true,
       secrets: [{ secret: SECRET, createdAt: '2026-11-01T00:00:00.000Z', expiresAt: null }],
       eventId: 'evt_1',
       body: BODY,
@@ -53,6 +54,18 @@ async function listenRaw(respond: (socket: Socket) => void) {
     })
   return { host: `127.0.0.1:${port}`, sockets, closed }
 }
+
+it('sends nothing to an address that is not public unless operators allow it', async () => {
+  const { host, sockets } = await listenRaw((socket) => socket.end())
+  const mayBePrivate = () => false
+  const { error } = await send(host, { mayBePrivate })
+  expect(error).toContain(`unless operators name "${host}" in the setting webhookHosts`)
+  const named = host.replace('127.0.0.1', 'receiver.example')
+  const lookup: LookupFunction = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }])
+  const resolved = await send(named, { mayBePrivate, lookup })
+  expect(resolved.error).toContain('resolves to a non-public address')
+  expect(sockets).toEqual([])
+})
 
 const repeat = (socket: Socket, text: string, ms: number) => {
   const timer = setInterval(() => socket.write(text), ms)

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createToken, revokeToken } from '../../../lib/access/manage-tokens.ts'
+import { toAccess } from '../../../lib/access/tokens.ts'
 import { toStepRecord } from '../../../lib/api/to-execution-record.ts'
-import { type Access, UNLIMITED } from '../../../lib/core/access.ts'
+import { type Access, SCOPES, UNLIMITED } from '../../../lib/core/access.ts'
+import { subjectIdOf } from '../../../lib/core/ids.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import type { ModelStep } from '../../../lib/core/step.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
@@ -10,6 +13,7 @@ import { approvalIdOf } from '../../../lib/engine/waiting/approvals.ts'
 import { withApprovals } from '../../../lib/engine/waiting/call-approval.ts'
 import { decideApproval } from '../../../lib/engine/waiting/decide-approval.ts'
 import { listApprovals } from '../../../lib/engine/waiting/list-approvals.ts'
+import { openDecider } from '../../../lib/engine/waiting/open-decider.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { aModelAgent, httpTool } from '../../support/engine/model-agent.ts'
@@ -45,10 +49,10 @@ async function aRun(
   tools: unknown[] = [refundTool(), plainTool],
   overrides: Partial<Engine> = {},
   organizationId = system.newId(),
+  caller = system.newId(),
 ) {
-  const engine: Engine = { ...base, system: clock, ...overrides }
+  const engine: Engine & Pick<typeof base, 'tokens'> = { ...base, system: clock, ...overrides }
   const version = await aModelAgent({ tools, organizationId, slug: `approvals-${system.newId()}` }, { table })
-  const caller = system.newId()
   const { execution, stored, requests } = await queued(script, version, {
     tokenId: caller,
     deadlineMs: DAY_MS,
@@ -133,7 +137,11 @@ describe('a tool call that needs an approval', () => {
     const id = await run.approvalId()
     expect([status, server.calls]).toEqual(['IN_PROGRESS', []])
     expect(suspension?.waits).toMatchObject([{ kind: 'approval', name: 'refund', id, step: 1 }])
-    expect(await run.decide('approve')).toMatchObject({ decision: 'approve', by: 'Ann', input: null })
+    expect(await run.decide('approve')).toMatchObject({
+      decision: 'approve',
+      by: expect.stringMatching(/^Ann \(/),
+      input: null,
+    })
     await run.process()
     expect(await run.stored()).toMatchObject({ status: 'SUCCESS', suspension: null })
     expect(server.calls).toHaveLength(1)
@@ -357,6 +365,90 @@ describe('decideApproval', () => {
     expect(await run.decide('approve')).toMatchObject({ decision: 'approve' })
   })
 
+  it('says by the short ID of the token who decided, whatever its name', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    const tokenId = '01a2003a-d1f2-7169-a695-5ea4428d9251'
+    const as = run.access({ tokenId, tokenName: 'Ann (finance)' })
+    expect(await run.decide('approve', { as })).toMatchObject({ by: 'Ann (finance) (01a2003a…9251)' })
+  })
+
+  describe('with notByCaller', () => {
+    const organizationId = system.newId()
+    const create = async (access: Access, name = 'a token') => {
+      const given = { name, scopes: [...SCOPES] }
+      return toAccess((await createToken({ ...base, system: clock }, { access, given })).token)
+    }
+    const signedIn = (): Access => ({
+      ...UNLIMITED,
+      organizationId,
+      tokenId: subjectIdOf('https://login.example', system.newId()),
+      subject: 'ann',
+      expiresAt: Math.floor(clock.now() / 1_000) + 3_600,
+    })
+    const operator = { ...UNLIMITED, organizationId, tokenId: system.newId() }
+    const chainOf = async (access: Access, length: number) => {
+      let last = access
+      for (let count = 0; count < length; count++) last = await create(last)
+      return last
+    }
+    async function expectDecision(caller: Access, approver: Access, isAllowed: boolean) {
+      const tool = refundTool({ approval: { notByCaller: true } })
+      const run = await aRun(REFUND_200, [tool], {}, organizationId, caller.tokenId)
+      await run.process()
+      const approval = { notByCaller: true }
+      expect(await openDecider(base.tokens, approver)(approval, run.execution)).toBe(isAllowed)
+      const decided = await run.decide('approve', { as: approver }).catch((error) => error)
+      expect(decided).toMatchObject(isAllowed ? { decision: 'approve' } : { code: 'Forbidden' })
+    }
+
+    it.each([1, 2, 5])(
+      'a token does not decide that the caller has created, %d tokens away',
+      async (length) => {
+        const caller = await create(operator)
+        await expectDecision(caller, await chainOf(caller, length), false)
+      },
+    )
+
+    it('nor does it after the tokens between them were revoked', async () => {
+      const caller = await create(operator)
+      const between = await create(caller)
+      const approver = await create(between)
+      await revokeToken({ ...base, system: clock }, { access: operator, tokenId: between.tokenId })
+      await expectDecision(caller, approver, false)
+    })
+
+    it('nor does one with more creators than are followed', async () => {
+      const [caller, root] = [await create(operator), await create(operator)]
+      await expectDecision(caller, await chainOf(root, 20), true)
+      await expectDecision(caller, await chainOf(root, 60), false)
+    })
+
+    it('a person does not decide on what a token of theirs has started, nor the other way round', async () => {
+      const ann = signedIn()
+      const [first, second] = [await create(ann), await chainOf(ann, 2)]
+      await expectDecision(ann, first, false)
+      await expectDecision(first, ann, false)
+      await expectDecision(first, second, false)
+      await expectDecision(second, first, false)
+    })
+
+    it('others decide: another person, and tokens that an operator or one token has created', async () => {
+      const [ann, bob] = [signedIn(), signedIn()]
+      await expectDecision(ann, bob, true)
+      await expectDecision(await create(ann), await create(bob), true)
+      const [first, second] = [await create(operator), await create(operator)]
+      await expectDecision(first, second, true)
+      await expectDecision(await create(first), await create(first), true)
+    })
+
+    it('a token without the scope does not decide', async () => {
+      const [caller, other] = [await create(operator), await create(operator)]
+      const mayDecide = openDecider(base.tokens, { ...other, scopes: ['read'] })
+      expect(await mayDecide({ notByCaller: false }, { tokenId: caller.tokenId })).toBe(false)
+    })
+  })
+
   it.each([
     ['that does not match the schema of the tool', { usd: 5 }, '/input/id'],
     ['of a wrong type', { id: 'x', usd: 'many' }, '/input/usd'],
@@ -460,7 +552,12 @@ describe('the steps and events of a run', () => {
     expect(await shown()).toMatchObject({ approval: { id, until: expect.any(String) } })
     expect((await shown())?.approval).not.toHaveProperty('decision')
     await run.decide('approve', { input: { id: 'y' }, note: 'Fine.' })
-    const decision = { decision: 'approve', by: 'Ann', note: 'Fine.', input: { id: 'y' } }
+    const decision = {
+      decision: 'approve',
+      by: expect.stringMatching(/^Ann \(/),
+      note: 'Fine.',
+      input: { id: 'y' },
+    }
     expect(await shown()).toMatchObject({ input: { id: 'x', usd: 200 }, approval: { id, ...decision } })
     expect(await shown()).not.toHaveProperty('result')
     const { organizationId, id: executionId } = run.execution

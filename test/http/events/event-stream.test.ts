@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ANONYMOUS } from '../../../lib/core/access.ts'
 import type { ExecutionEvent } from '../../../lib/core/step.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
@@ -22,7 +23,7 @@ async function open() {
       yield [STATUS]
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
     },
-    { held: heldBy(onClose) },
+    { access: ANONYMOUS, held: heldBy(onClose) },
   )
   return { stream: response.stream as Readable, signal: opened.promise, onClose }
 }
@@ -40,7 +41,7 @@ describe('toEventStreamResponse', () => {
     const idle = async function* (): AsyncGenerator<ExecutionEvent[]> {
       yield [{ kind: 'idle' }]
     }
-    const { stream } = await toEventStreamResponse(idle, { held: heldBy(() => undefined) })
+    const { stream } = await toEventStreamResponse(idle, { access: ANONYMOUS, held: heldBy(() => undefined) })
     expect((await (stream as Readable).toArray()).join('')).toBe(': keep-alive\n\nretry: 1000\n\n')
   })
 
@@ -56,7 +57,10 @@ describe('toEventStreamResponse', () => {
       const read = async function* (): AsyncGenerator<ExecutionEvent[]> {
         yield [{ kind: 'waiting', id: 'a', waits }]
       }
-      const { stream } = await toEventStreamResponse(read, { held: heldBy(() => undefined) })
+      const { stream } = await toEventStreamResponse(read, {
+        access: ANONYMOUS,
+        held: heldBy(() => undefined),
+      })
       expect((await (stream as Readable).toArray()).join('')).toMatch(new RegExp(`\nretry: ${retryMs}\n\n$`))
     },
   )
@@ -68,7 +72,10 @@ describe('toEventStreamResponse', () => {
       yield [STATUS]
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
     }
-    const { stream } = await toEventStreamResponse(read, { held: heldBy(onClose, full.signal) })
+    const { stream } = await toEventStreamResponse(read, {
+      access: ANONYMOUS,
+      held: heldBy(onClose, full.signal),
+    })
     const chunks: string[] = []
     for await (const chunk of stream as Readable) {
       chunks.push(String(chunk))

@@ -153,3 +153,51 @@ describe('HTTP_PUBLISHING=off', () => {
     expect([result.statusCode, JSON.parse(result.body).code]).toEqual([403, 'Forbidden'])
   })
 })
+
+describe('allowedHosts of a document that arrives over HTTP', () => {
+  const documentWith = (host: string) => `---
+title: Reaches out
+slug: reaches-out
+input: { text: { type: string } }
+output: { text: { type: string } }
+tools:
+  - name: look_up
+    description: Looks it up.
+    input: { id: { type: string } }
+    http: { method: GET, url: "http://${host}/things/{id}", allowedHosts: ["${host}"] }
+---
+Look it up.
+`
+  async function publishHere(host: string) {
+    const event = toGatewayEvent('publish-agent', {
+      organizationId: org.id,
+      body: { document: documentWith(host) },
+      limits: { tokenId: org.id },
+    }) as APIGatewayProxyEvent
+    const { statusCode, body } = (await handlers['publish-agent'](event, {})) as APIGatewayProxyResult
+    return { status: statusCode, json: JSON.parse(body) }
+  }
+
+  it('are those that operators name, and those of the current version', async () => {
+    vi.stubEnv('HTTP_PUBLISHING', 'on')
+    vi.stubEnv('WEBHOOK_HOSTS', '')
+    for (const host of ['127.0.0.1:9', 'localhost:9', '169.254.169.254', 'rebinds.example']) {
+      const { status, json } = await publishHere(host)
+      expect([status, json.code]).toEqual([422, 'InvalidAgent'])
+      expect(json.errors[0]).toMatchObject({
+        path: '/document',
+        field: 'tools.0.http.allowedHosts.0',
+        message: expect.stringContaining(`must not name "${host}"`),
+      })
+    }
+    vi.stubEnv('WEBHOOK_HOSTS', '127.0.0.1:9')
+    expect((await publishHere('127.0.0.1:9')).status).toBe(201)
+    vi.stubEnv('WEBHOOK_HOSTS', '')
+    expect((await publishHere('127.0.0.1:9')).status).toBe(200)
+    expect((await publishHere('127.0.0.1:10')).status).toBe(422)
+    expect((await publishHere('8.8.8.8:9')).status).toBe(201)
+    vi.stubEnv('LOOPBACK_ORGANIZATION', org.id)
+    expect((await publishHere('localhost:9')).status).toBe(201)
+    vi.stubEnv('LOOPBACK_ORGANIZATION', undefined)
+  })
+})

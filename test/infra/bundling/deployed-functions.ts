@@ -34,7 +34,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
     ;[deployment, scripted] = await Promise.all([deploy(), startScriptedModel()])
     functions = createInvoker(deployment, {
       organizationId,
-      environment: scripted.environmentFor('openai-compatible'),
+      environment: { ...scripted.environmentFor('openai-compatible'), WEBHOOK_HOSTS: '127.0.0.1, localhost' },
     })
     wait = await publish('wait', deployment.table)
     await publish('redact-pii', deployment.table)

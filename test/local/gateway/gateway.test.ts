@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ANONYMOUS } from '../../../lib/core/access.ts'
 import type { ExecutionEvent } from '../../../lib/core/step.ts'
 import { toProxyResult } from '../../../lib/http/event.ts'
 import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
@@ -165,7 +166,9 @@ describe('toEventStreamResponse', () => {
       ended.resolve()
     }
     const held = { full: new AbortController().signal, release: () => undefined }
-    const { port } = await serve(async () => toProxyResult(await toEventStreamResponse(read, { held })))
+    const { port } = await serve(async () =>
+      toProxyResult(await toEventStreamResponse(read, { access: ANONYMOUS, held })),
+    )
     const socket = await open(port, request())
     await once(socket, 'data')
     socket.destroy()

@@ -13,5 +13,10 @@ export const startService = (options: {
   startReadyProcess({
     // With the options of `npm start`.
     args: [...OPTIONS, 'local/start.ts'],
-    environment: { PORT: '0', DATA_DIR: options.dataDir, ...options.environment },
+    environment: {
+      WEBHOOK_HOSTS: '127.0.0.1, localhost',
+      PORT: '0',
+      DATA_DIR: options.dataDir,
+      ...options.environment,
+    },
   })

@@ -93,7 +93,9 @@ describe('isPublicAddress', () => {
 })
 
 describe('findUrlProblem', () => {
-  it.each(DENIED_URLS)('denies %s', (url) => expect(findUrlProblem(new URL(url), [])).not.toBeNull())
+  it.each(DENIED_URLS)('denies %s', (url) =>
+    expect(findUrlProblem(new URL(url), { allowedHosts: [] })).not.toBeNull(),
+  )
 
   const allowed: [string, string, boolean][] = [
     ['https://shop.example/', 'other.example', true],
@@ -113,7 +115,7 @@ describe('findUrlProblem', () => {
     ['http://user@localhost:8080/', 'localhost:8080', false],
   ]
   it.each(allowed)('%s with %s in allowedHosts: allowed is %s', (url, host, isAllowed) => {
-    expect(findUrlProblem(new URL(url), [host]) === null).toBe(isAllowed)
+    expect(findUrlProblem(new URL(url), { allowedHosts: [host] }) === null).toBe(isAllowed)
   })
 })
 

@@ -1,0 +1,43 @@
+import { InvalidAgent } from '../../core/errors.ts'
+import { agentIdOf } from '../../core/ids.ts'
+import type { AgentStore } from '../../core/ports.ts'
+import type { ToolDocument } from '../../tools/document/tool-fields.ts'
+import { isPublicHost } from '../../tools/egress/egress-policy.ts'
+import { privateHosts } from '../../tools/egress/private-hosts.ts'
+import type { PublishableAgent } from './publish-agent.ts'
+
+/**
+ * A document that arrives over HTTP may name in `allowedHosts` what operators allow, what the current version of its
+ * agent names, and public addresses. Every other name could resolve to an address of the operator's network.
+ * @throws InvalidAgent
+ */
+export async function assertHostsAllowed(
+  agents: Pick<AgentStore, 'get'>,
+  organizationId: string,
+  { document }: PublishableAgent,
+): Promise<void> {
+  const mayBePrivate = privateHosts(organizationId)
+  const unknown = hostsOf(document.tools).filter(({ host }) => !isPublicHost(host) && !mayBePrivate(host))
+  if (unknown.length === 0) return
+  const agent = await agents.get({ organizationId, id: agentIdOf(organizationId, document.slug) })
+  const known = hostsOf((agent?.current?.tools ?? []) as unknown as ToolDocument[])
+  const refused = unknown.filter(({ host }) => known.every((each) => each.host !== host))
+  if (refused.length === 0) return
+  throw new InvalidAgent(
+    refused.map(({ host, field }) => ({
+      path: '/document',
+      field,
+      message: `agent.md: ${field}: must not name "${host}": over HTTP, only hosts of the agent's current version, public addresses, and hosts that operators name in the setting webhookHosts (for npm start, WEBHOOK_HOSTS).`,
+    })),
+  )
+}
+
+const hostsOf = (tools: ToolDocument[]) =>
+  tools.flatMap(({ http, mcp }, index) =>
+    Object.entries({ http, mcp }).flatMap(([kind, endpoint]) =>
+      (endpoint?.allowedHosts ?? []).map((host, position) => ({
+        host: host.toLowerCase(),
+        field: `tools.${index}.${kind}.allowedHosts.${position}`,
+      })),
+    ),
+  )

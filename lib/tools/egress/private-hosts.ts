@@ -1,0 +1,18 @@
+import { type Environment, LOOPBACK_ORGANIZATION, WEBHOOK_HOSTS } from '../../environment.ts'
+import { parseHosts } from '../../host-list.ts'
+import { hostnameOf, isLoopback, type MayBePrivate } from './egress-policy.ts'
+
+/**
+ * What operators allow clients of an organization to reach through webhooks, and through tools that they publish over
+ * HTTP: `WEBHOOK_HOSTS`; on one machine, also its loopback addresses for the organization of its development token.
+ */
+export function privateHosts(organizationId: string, environment: Environment = process.env): MayBePrivate {
+  const allowed = parseHosts(environment[WEBHOOK_HOSTS] ?? '')
+  const isLocal = environment[LOOPBACK_ORGANIZATION] === organizationId
+  return (host) => (isLocal && isLoopback(hostnameOf(host))) || allowed.some((entry) => names(entry, host))
+}
+
+const names = (entry: string, host: string): boolean =>
+  hostnameOf(entry) === hostnameOf(host) && (!/:\d+$/.test(entry) || portOf(entry) === portOf(host))
+
+const portOf = (host: string): string => /:(\d+)$/.exec(host)?.[1] ?? ''
