@@ -249,6 +249,8 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<Execution | ExecutionSummary | null>
   /** The execution without its payloads, which are not read. */
   getSummary(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
+  /** What is kept of a deleted execution whose events are not delivered: no content, of an error only its code. */
+  getDeleted(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
   /** Whether the execution exists and belongs to the organization, one of the agents and the tenant. */
   isVisible(params: Visibility & { id: string }): Promise<boolean>
   /**
@@ -353,7 +355,7 @@ export interface ExecutionStore extends LearningStore {
   listOpenChildren(params: { organizationId: string; id: string }): Promise<string[]>
   /**
    * Deletes a final execution and everything that belongs to it. An interrupted deletion, and what late writers add, is
-   * left to `cleanUp`. `awaited`: it has a parent and has not been settled.
+   * left to `cleanUp`. Its events are delivered all the same. `awaited`: it has a parent and has not been settled.
    */
   delete(params: {
     organizationId: string
