@@ -608,8 +608,11 @@ export interface CacheStore {
   drop(params: { key: string; executionId: string }): Promise<void>
 }
 
-/** What an idempotency key is bound to: the execution of its first request, and the hash of that request. */
-export type Reservation = { id: string; executionId: string; requestHash: string }
+/**
+ * What an idempotency key is bound to: the execution of its first request, which may have been deleted since, and the
+ * hash of that request.
+ */
+export type Reservation = { id: string; executionId: string; requestHash: string; isDeleted?: true }
 
 /** Declarations of MCP tools, by a hash of them. They are part of the requests of runs. */
 export interface DeclarationStore {

@@ -1637,6 +1637,7 @@ export type ErrorCode =
   | 'VersionNotRetirable'
   | 'AgentArchived'
   | 'VersionRetired'
+  | 'ExecutionDeleted'
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
   | 'InputSchemaMismatch'

@@ -10,8 +10,8 @@ export type WebhookEvent<Output = Record<string, unknown>> =
       /** When it happened. ISO 8601 */
       timestamp: string
       /**
-       * The execution as it was then. Above 256 kB, `input` and `output` are absent: `client.get` has them. `deleted`: it
-       * was deleted before this was sent, and nobody has them any more, nor its `error`.
+       * The execution as it was then. Above 256 kB, `input` and `output` are absent: `client.get` has them.
+       * `deleted`: it was deleted before this was sent, and they are gone, with its `error`.
        */
       data: Omit<Execution<Output>, Absent> & Partial<Pick<Execution<Output>, Absent>> & { deleted?: true }
     }

@@ -222,7 +222,9 @@ async function completeDeletion(
     tombstone as Tombstone
   const eventsAt = eventsUntil && eventsUntil > now ? await eventsDueAt(table, id) : null
   if (cache) await table.delete(cacheKey(cache.key), belongsTo(id))
-  if (idempotencyId) await table.delete(idempotencyKey(idempotencyId), belongsTo(id))
+  // The key stays until it expires: the same request must not run again.
+  if (idempotencyId)
+    await table.update(idempotencyKey(idempotencyId), { set: { isDeleted: true }, condition: belongsTo(id) })
   if (parentExecutionId) await table.delete(childKey(parentExecutionId, id))
   // The end of the journal refuses steps of a worker that has not noticed yet.
   const isKept = (sk: string) => sk === executionKey(id).sk || (eventsAt !== null && isOfEvents(sk))

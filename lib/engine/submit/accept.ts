@@ -1,6 +1,6 @@
 import { type Admitted, admitLimited } from '../../access/limits.ts'
 import { sharesWorker } from '../../core/agent.ts'
-import { LimitExceeded, TooManyRequests, Unavailable } from '../../core/errors.ts'
+import { ExecutionDeleted, LimitExceeded, TooManyRequests } from '../../core/errors.ts'
 import {
   cachedExecution,
   type Execution,
@@ -80,7 +80,7 @@ export async function enqueue(
 /**
  * Records an execution, unless the request's idempotency key is bound to one. Concurrent requests with the same key all
  * use the id that was reserved first; one of them creates the record.
- * @throws IdempotencyKeyReused, TooManyRequests, LimitExceeded, and the refusal of the request
+ * @throws IdempotencyKeyReused, ExecutionDeleted, TooManyRequests, LimitExceeded, and the refusal of the request
  */
 export async function accept(engine: SubmitEngine, request: RunRequest, lease: Lease | null) {
   const { executions } = engine
@@ -92,7 +92,7 @@ export async function accept(engine: SubmitEngine, request: RunRequest, lease: L
   if (existing) return { execution: existing, isNew: false }
   if (request.refusal) throw request.refusal
   const recorded = await record(engine, request, reservation, lease)
-  if (!recorded) throw new Unavailable(new Error('The execution was deleted while it was being accepted.'))
+  if (!recorded) throw new ExecutionDeleted(reservation.executionId)
   return recorded
 }
 
