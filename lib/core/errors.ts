@@ -231,8 +231,7 @@ export class ExecutionInProgress extends ServiceError {
 /** Of the first request with an idempotency key: the same request starts no second one. */
 export class ExecutionDeleted extends ServiceError {
   constructor(executionId: string) {
-    const detail =
-      'The execution of this Idempotency-Key was deleted. Send another key to run the agent again.'
+    const detail = 'The execution of this Idempotency-Key was deleted. Another key runs the agent again.'
     super('ExecutionDeleted', detail, { members: { executionId } })
   }
 }

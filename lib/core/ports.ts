@@ -364,9 +364,14 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<'deleted' | 'missing' | 'open' | 'awaited'>
   /**
    * No execution is created with this id any more by a process that is about to; false if one was, or if the id was
-   * refused before.
+   * refused before. `idempotencyId`: what is bound to the id gets another one.
    */
-  refuse(params: { organizationId: string; id: string; now: number }): Promise<boolean>
+  refuse(params: {
+    organizationId: string
+    id: string
+    now: number
+    idempotencyId?: string | null
+  }): Promise<boolean>
   /** Those of these ids that have an execution. `orRefused`: or had one, or were refused. */
   findExisting(params: { ids: string[]; orRefused: boolean }): Promise<Set<string>>
   /** Cleanups that are due at `now`. */
@@ -608,10 +613,7 @@ export interface CacheStore {
   drop(params: { key: string; executionId: string }): Promise<void>
 }
 
-/**
- * What an idempotency key is bound to: the execution of its first request, which may have been deleted since, and the
- * hash of that request.
- */
+/** What an idempotency key is bound to: the execution of its first request, and the hash of that request. */
 export type Reservation = { id: string; executionId: string; requestHash: string; isDeleted?: true }
 
 /** Declarations of MCP tools, by a hash of them. They are part of the requests of runs. */
@@ -768,10 +770,12 @@ export interface LimitStore {
   /** False if there are none. */
   delete(params: SubjectKey): Promise<boolean>
   /**
-   * Counts a run of the subject in a minute (since the epoch). Returns their number so far. `runs`: 1 by default; -1
-   * takes one back.
+   * Counts a run of the subject in a minute (since the epoch), of which `max` are permitted. False if it is one more.
+   * A request whose response was lost may count twice.
    */
-  countRun(params: SubjectKey & { minute: number; runs?: number }): Promise<number>
+  countRun(params: SubjectKey & { minute: number; max: number }): Promise<boolean>
+  /** Takes one back: never two, also if a response was lost. */
+  uncountRun(params: SubjectKey & { minute: number }): Promise<void>
   /**
    * Takes one of `max` slots for an execution, unless it has one. False if all are taken. A slot whose execution has
    * ended, or was not recorded within 10 minutes, is free: no crash can occupy one for good, and never are there more

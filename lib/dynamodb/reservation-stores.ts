@@ -79,9 +79,7 @@ export function idempotencyStore(table: Table): IdempotencyStore {
       if (await table.put(item, isFree(now))) return own
       const kept = await table.get(idempotencyKey(id), { consistent: true })
       // A batch, and with it the key, may have been deleted meanwhile.
-      return kept
-        ? { ...own, ...pick(kept as Reservation, ['executionId', 'requestHash', 'isDeleted']) }
-        : own
+      return { ...own, ...pick((kept ?? own) as Reservation, ['executionId', 'requestHash', 'isDeleted']) }
     },
   }
 }

@@ -137,9 +137,11 @@ async function eventsDueAt(table: Table, id: string): Promise<number | null> {
 /** Leaves a tombstone for an execution that was never created: it refuses a process that is about to create it. */
 export async function refuse(
   table: Table,
-  { organizationId, id, now }: Parameters<ExecutionStore['refuse']>[0],
+  { organizationId, id, now, idempotencyId }: Parameters<ExecutionStore['refuse']>[0],
 ): Promise<boolean> {
-  return (await putTombstone(table, id, { organizationId }, now, NOT_EXISTS)) !== null
+  if (!(await putTombstone(table, id, { organizationId }, now, NOT_EXISTS))) return false
+  if (idempotencyId) await table.delete(idempotencyKey(idempotencyId), belongsTo(id))
+  return true
 }
 
 /** Deletions of children at the same time; each of them has as many for its own children. */

@@ -1,6 +1,6 @@
 import { type Admitted, admitLimited } from '../../access/limits.ts'
 import { sharesWorker } from '../../core/agent.ts'
-import { ExecutionDeleted, LimitExceeded, TooManyRequests } from '../../core/errors.ts'
+import { LimitExceeded, TooManyRequests, Unavailable } from '../../core/errors.ts'
 import {
   cachedExecution,
   type Execution,
@@ -92,7 +92,8 @@ export async function accept(engine: SubmitEngine, request: RunRequest, lease: L
   if (existing) return { execution: existing, isNew: false }
   if (request.refusal) throw request.refusal
   const recorded = await record(engine, request, reservation, lease)
-  if (!recorded) throw new ExecutionDeleted(reservation.executionId)
+  // The same request is told so, or gets another id.
+  if (!recorded) throw new Unavailable(new Error('The execution was deleted while it was being accepted.'))
   return recorded
 }
 
@@ -128,7 +129,8 @@ export async function record(
   // One that is queued is not in progress.
   const creating = admitted?.full ? create() : engine.admit(execution.organizationId, create)
   const isCreated = await creating.catch(async (error: unknown) => {
-    if (error instanceof TooManyRequests) await admitted?.withdraw()
+    const isFree = error instanceof TooManyRequests || (admitted && (await isRefused(engine, params, ids)))
+    if (isFree) await admitted?.withdraw()
     throw error
   })
   if (isCreated) return { execution, isNew: true }
@@ -138,6 +140,15 @@ export async function record(
   if (!isOwn) await admitted?.withdraw()
   return stored && { execution: stored, isNew: isOwn }
 }
+
+/** Whether an execution whose record could not be written will have none. What repeats itself keeps its id. */
+const isRefused = (
+  { executions, system }: Engine,
+  { id, organizationId }: Pick<Execution, 'id' | 'organizationId'>,
+  { isBound, idempotencyId }: Reserved,
+): Promise<boolean> | false =>
+  (!isBound || idempotencyId !== null) &&
+  executions.refuse({ organizationId, id, idempotencyId, now: system.now() }).catch(() => false)
 
 /**
  * Counts a run towards the limits of its tenant and its agent.
