@@ -239,14 +239,15 @@ async function completeDeletion(
     ),
   )
   const condition = isDue(openUntil)
-  const isPurged = purged && deleted === 0 && eventsAt === null
+  const isPurged = purged && deleted === 0
   if (isPurged && openUntil > now) return
-  if (isPurged && (usageAt === undefined || (await accounting.isCounted(usageAt)))) {
+  if (isPurged && eventsAt === null && (usageAt === undefined || (await accounting.isCounted(usageAt)))) {
     await deleteItems(table, { pk: executionKey(id).pk }, ({ isEnd }) => isEnd === true)
     await table.delete(executionKey(id), condition)
     return
   }
-  const set = { purged: true, ...cleanupAttributes(id, Math.max(now, eventsAt ?? 0) + CLEANUP_DELAY_MS) }
+  const checkAt = Math.max(now, (isPurged && eventsAt) || 0) + CLEANUP_DELAY_MS
+  const set = { purged: true, ...cleanupAttributes(id, checkAt) }
   await table.update(executionKey(id), { set, condition })
 }
 

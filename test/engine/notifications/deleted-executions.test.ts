@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { toExecutionSummary } from '../../../lib/api/to-execution-record.ts'
 import { CANCELLED } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { stepKey } from '../../../lib/dynamodb/table/keys.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
 import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
@@ -20,6 +21,7 @@ function open() {
   const { executions } = outbox.stores
   return {
     ...outbox,
+    table,
     webhook: outbox.addWebhook(),
     itemsOf: async (id: string) =>
       (await scan(table)).filter(({ pk }) => String(pk).includes(id)).map(({ sk }) => sk),
@@ -98,6 +100,19 @@ describe('the events of an execution that is deleted', () => {
     expect([first, new Set(others)]).toEqual([false, new Set([true])])
     expect(new Set(outbox.sent.map(({ eventId }) => eventId)).size).toBe(1)
     expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)
+  })
+
+  it('do not keep what a late worker writes', async () => {
+    const outbox = open()
+    outbox.answers.set(outbox.webhook.id, () => BROKEN)
+    const other = await outbox.start()
+    await outbox.finish(other)
+    await outbox.live(9 * HOUR_MS)
+    await outbox.remove(other)
+    await outbox.table.put({ ...stepKey(other.id, 1), data: 'late' })
+    await outbox.live(HOUR_MS / 2)
+    expect(await outbox.itemsOf(other.id)).not.toContain(stepKey(other.id, 1).sk)
+    expect(await outbox.itemsOf(other.id)).toContain('DELETED')
   })
 
   it('are told once to each destination', async () => {
