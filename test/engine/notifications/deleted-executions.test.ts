@@ -172,6 +172,7 @@ describe('the events of an execution that is deleted', () => {
     await outbox.finish(run)
     await outbox.remove(run)
     outbox.webhooks.clear()
+    outbox.engine.destinations.forget(outbox.organizationId)
     await outbox.live(HOUR_MS)
     expect(outbox.sent).toEqual([])
     expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)
