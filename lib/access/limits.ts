@@ -146,14 +146,13 @@ export async function admitLimited(
       const { maxRunsPerMinute: max } = limits
       if (max === null) continue
       const minute = Math.floor(now() / INTERVAL_MS.minute)
-      const count = (runs: number) => store.countRun({ organizationId, subject, minute, runs })
-      const runs = await count(1)
-      counted.push(() => count(-1))
-      if (runs > max)
+      const key = { organizationId, subject, minute }
+      if (!(await store.countRun({ ...key, max })))
         throw new LimitExceeded(
           { subject, limit: 'maxRunsPerMinute', max },
           secondsTo((minute + 1) * INTERVAL_MS.minute, now()),
         )
+      counted.push(() => store.uncountRun(key))
     }
     for (const { subject, limits } of limited) {
       const { maxOpenExecutions: max, queueWhenFull } = limits
@@ -167,10 +166,10 @@ export async function admitLimited(
         await startQueued(slot)
         isBehind = await hasQueue()
       }
-      if (!isBehind && (await store.takeSlot({ ...slot, max, executionId, now: takenAt }))) {
-        taken.push(subject)
-        continue
-      }
+      // Before the response, which may be lost.
+      taken.push(subject)
+      if (!isBehind && (await store.takeSlot({ ...slot, max, executionId, now: takenAt }))) continue
+      taken.pop()
       const full = new LimitExceeded({ subject, limit: 'maxOpenExecutions', max }, OPEN_RETRY_SECONDS)
       if (!queueWhenFull || !run.mayQueue) throw full
       admitted.full = full

@@ -49,6 +49,7 @@ export const ERRORS = {
   VersionNotRetirable: { status: 409, title: 'Version cannot be retired' },
   AgentArchived: { status: 410, title: 'Agent archived' },
   VersionRetired: { status: 410, title: 'Version retired' },
+  ExecutionDeleted: { status: 410, title: 'Execution deleted' },
   PayloadTooLarge: { status: 413, title: 'Payload too large' },
   UnsupportedMediaType: { status: 415, title: 'Unsupported media type' },
   InputSchemaMismatch: { status: 422, title: 'Input does not match the input schema' },
@@ -224,6 +225,14 @@ export class ExecutionInProgress extends ServiceError {
     super('ExecutionInProgress', 'Wait until the execution has finished, or cancel it first.', {
       members: { executionId },
     })
+  }
+}
+
+/** Of the first request with an idempotency key: the same request starts no second one. */
+export class ExecutionDeleted extends ServiceError {
+  constructor(executionId: string) {
+    const detail = 'The execution of this Idempotency-Key was deleted. Another key runs the agent again.'
+    super('ExecutionDeleted', detail, { members: { executionId } })
   }
 }
 

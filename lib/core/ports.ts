@@ -249,6 +249,8 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<Execution | ExecutionSummary | null>
   /** The execution without its payloads, which are not read. */
   getSummary(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
+  /** What is kept of a deleted execution whose events are not delivered: no content, of an error only its code. */
+  getDeleted(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
   /** Whether the execution exists and belongs to the organization, one of the agents and the tenant. */
   isVisible(params: Visibility & { id: string }): Promise<boolean>
   /**
@@ -357,7 +359,7 @@ export interface ExecutionStore extends LearningStore {
   listOpenChildren(params: { organizationId: string; id: string }): Promise<string[]>
   /**
    * Deletes a final execution and everything that belongs to it. An interrupted deletion, and what late writers add, is
-   * left to `cleanUp`. `awaited`: it has a parent and has not been settled.
+   * left to `cleanUp`. Its events are delivered all the same. `awaited`: it has a parent and has not been settled.
    */
   delete(params: {
     organizationId: string
@@ -366,9 +368,14 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<'deleted' | 'missing' | 'open' | 'awaited'>
   /**
    * No execution is created with this id any more by a process that is about to; false if one was, or if the id was
-   * refused before.
+   * refused before. `idempotencyId`: what is bound to the id gets another one.
    */
-  refuse(params: { organizationId: string; id: string; now: number }): Promise<boolean>
+  refuse(params: {
+    organizationId: string
+    id: string
+    now: number
+    idempotencyId?: string | null
+  }): Promise<boolean>
   /** Those of these ids that have an execution. `orRefused`: or had one, or were refused. */
   findExisting(params: { ids: string[]; orRefused: boolean }): Promise<Set<string>>
   /** Cleanups that are due at `now`. */
@@ -611,7 +618,7 @@ export interface CacheStore {
 }
 
 /** What an idempotency key is bound to: the execution of its first request, and the hash of that request. */
-export type Reservation = { id: string; executionId: string; requestHash: string }
+export type Reservation = { id: string; executionId: string; requestHash: string; isDeleted?: true }
 
 /** Declarations of MCP tools, by a hash of them. They are part of the requests of runs. */
 export interface DeclarationStore {
@@ -767,10 +774,12 @@ export interface LimitStore {
   /** False if there are none. */
   delete(params: SubjectKey): Promise<boolean>
   /**
-   * Counts a run of the subject in a minute (since the epoch). Returns their number so far. `runs`: 1 by default; -1
-   * takes one back.
+   * Counts a run of the subject in a minute (since the epoch), of which `max` are permitted. False if it is one more.
+   * A request whose response was lost may count twice.
    */
-  countRun(params: SubjectKey & { minute: number; runs?: number }): Promise<number>
+  countRun(params: SubjectKey & { minute: number; max: number }): Promise<boolean>
+  /** Takes one back: never two, also if a response was lost. */
+  uncountRun(params: SubjectKey & { minute: number }): Promise<void>
   /**
    * Takes one of `max` slots for an execution, unless it has one. False if all are taken. A slot whose execution has
    * ended, or was not recorded within 10 minutes, is free: no crash can occupy one for good, and never are there more

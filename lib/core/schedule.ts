@@ -17,8 +17,8 @@ export const CATCH_UP_SECONDS = { min: 0, max: 7 * 86_400, default: 3_600 } as c
 export const OVERLAPS = ['skip', 'allow'] as const
 
 /**
- * `SKIPPED`: the execution of an earlier firing was open. `MISSED`: the service did not run, and a later one was due.
- * `FAILED`: no execution could be started.
+ * `SKIPPED`: the execution of an earlier firing was open. `MISSED`: the service did not run, and a later one was due,
+ * or a change of the schedule came first. `FAILED`: no execution could be started.
  */
 export const FIRING_STATUSES = ['STARTED', 'SKIPPED', 'MISSED', 'FAILED'] as const
 

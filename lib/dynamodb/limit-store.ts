@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { LimitStore, Page, SubjectKey } from '../core/ports.ts'
 import { INTERVAL_MS, NANO_USD } from '../core/usage.ts'
 import {
@@ -135,12 +136,22 @@ export function limitStore(table: Table): LimitStore {
       return true
     },
 
-    async countRun({ organizationId, subject, minute, runs = 1 }) {
+    async countRun({ organizationId, subject, minute, max }) {
       const item = await table.update(limitedRunsKey(organizationId, subject, minute), {
         set: timeToLive((minute + 1) * INTERVAL_MS.minute + COUNTER_KEPT_MS),
-        add: { runs },
+        add: { runs: 1 },
+        condition: { expression: 'attribute_not_exists(#runs) OR #runs < :max', values: { max } },
       })
-      return Number(item?.runs)
+      return item !== null
+    },
+
+    async uncountRun({ organizationId, subject, minute }) {
+      const key = limitedRunsKey(organizationId, subject, minute)
+      // The SDK repeats a write whose response was lost: the name says that it was carried out.
+      const name = `undone_${randomUUID().slice(0, 8)}`
+      const condition = { expression: `attribute_not_exists(#${name})` }
+      await table.update(key, { set: { [name]: true }, add: { runs: -1 }, condition })
+      await table.update(key, { remove: [name] })
     },
 
     async takeSlot({ max, executionId, now, ...key }) {

@@ -78,8 +78,8 @@ export function idempotencyStore(table: Table): IdempotencyStore {
       const own = { id, executionId, requestHash }
       if (await table.put(item, isFree(now))) return own
       const kept = await table.get(idempotencyKey(id), { consistent: true })
-      // The execution, and with it the key, may have been deleted meanwhile.
-      return kept ? { ...own, ...pick(kept as Reservation, ['executionId', 'requestHash']) } : own
+      // A batch, and with it the key, may have been deleted meanwhile.
+      return { ...own, ...pick((kept ?? own) as Reservation, ['executionId', 'requestHash', 'isDeleted']) }
     },
   }
 }

@@ -96,3 +96,22 @@ describe.concurrent.each(keyed.filter((name) => name !== 'send-callback'))('%s',
     if (other) expectProblem(await post(`${name} 1`, other), 'IdempotencyKeyReused', name)
   })
 })
+
+describe.concurrent.each(['run-agent', 'rerun-execution', 'run-schedule'] as const)('%s', (name) => {
+  it('does not run again if the execution of the key was deleted, and still refuses another request', async () => {
+    const { path, body, other } = await (REQUESTS[name] as () => Promise<Request>)()
+    const post = (changes: Request['other'] = {}) => {
+      const headers = { [KEY]: `${name} deleted` }
+      return org.call('POST', changes?.path ?? path, { body: changes?.body ?? body, headers })
+    }
+    const first = await post()
+    const executionId = first.headers.get('x-execution-id') ?? first.json.id
+    const remove = async () =>
+      (await org.call('DELETE', `/v1/agent_executions/${executionId}`)).status === 204
+    await waitUntil(remove, { what: 'the deletion of the execution', limitMs: 60_000 })
+    const repeated = await post()
+    expectProblem(repeated, 'ExecutionDeleted', name)
+    expect(repeated.json).toMatchObject({ executionId })
+    if (other) expectProblem(await post(other), 'IdempotencyKeyReused', name)
+  })
+})

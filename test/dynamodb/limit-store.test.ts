@@ -109,16 +109,29 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
   })
 
   describe('countRun', () => {
-    it('counts all runs of a minute, and each subject apart', async () => {
+    it('counts the runs of a minute up to the limit, and each subject apart', async () => {
       const key = aKey()
-      const counts = await race(() => store.countRun({ ...key, minute: 5 }))
-      expect(counts.sort((a, b) => a - b)).toEqual(Array.from({ length: RACERS }, (_, n) => n + 1))
+      const counts = await race(() => store.countRun({ ...key, minute: 5, max: 3 }))
+      expect(counts.filter(Boolean)).toHaveLength(Math.min(RACERS, 3))
+      expect(await store.countRun({ ...key, minute: 5, max: 4 })).toBe(true)
       const others = [
         { ...key, minute: 6 },
         { ...key, minute: 5, organizationId: system.newId() },
         { ...key, minute: 5, subject: { kind: 'agent' as const, id: 'acme' } },
       ]
-      for (const other of others) expect(await store.countRun(other)).toBe(1)
+      for (const other of others) expect(await store.countRun({ ...other, max: 1 })).toBe(true)
+      for (const other of others) expect(await store.countRun({ ...other, max: 1 })).toBe(false)
+    })
+
+    it('takes back no more than was counted if responses are lost and the SDK repeats the requests', async () => {
+      const key = { ...aKey(), minute: 5 }
+      const max = 10
+      for (let i = 0; i < max; i++) await store.countRun({ ...key, max })
+      const repeating = limitStore(retryingTable(table))
+      for (let i = 0; i < 3; i++) await repeating.uncountRun(key)
+      const counts: boolean[] = []
+      for (let i = 0; i < 6; i++) counts.push(await store.countRun({ ...key, max }))
+      expect(counts).toEqual([true, true, true, false, false, false])
     })
   })
 

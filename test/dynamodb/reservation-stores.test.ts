@@ -227,15 +227,23 @@ describe.each(EMULATORS)('idempotencyStore on %s', (emulator) => {
       expect(reservations[0]?.executionId).not.toBe(executionId)
     })
 
-    it('frees the key when the execution is deleted', async () => {
+    it('keeps the key when the execution is deleted, until it expires', async () => {
       const request = aRequest()
       const { id } = await store.reserve(request)
       const execution = anExecution({ id: request.executionId, idempotencyId: id })
       await executions.create({ execution })
       await executions.end({ ...execution, error: CANCELLED, finishedAt: new Date().toISOString() })
       expect(await executions.delete({ ...execution, now: Date.now() })).toBe('deleted')
-      const next = system.newId()
-      expect(await repeated(request, { executionId: next })).toMatchObject({ executionId: next })
+      expect(await repeated(request)).toEqual({
+        id,
+        executionId: request.executionId,
+        requestHash: request.requestHash,
+        isDeleted: true,
+      })
+      const next = { executionId: system.newId(), requestHash: 'c' }
+      const later = { now: NOW + 1_000, expiresAt: NOW + 2_000 }
+      expect(await repeated(request, { ...next, ...later })).toEqual({ id, ...next })
+      expect(await repeated(request, later)).toEqual({ id, ...next })
     })
 
     it('keeps a key that was bound to another execution after it had expired', async () => {

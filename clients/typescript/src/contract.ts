@@ -1641,6 +1641,7 @@ export type ErrorCode =
   | 'VersionNotRetirable'
   | 'AgentArchived'
   | 'VersionRetired'
+  | 'ExecutionDeleted'
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
   | 'InputSchemaMismatch'

@@ -1,14 +1,19 @@
 import { AgentError } from './errors.ts'
 import type { Batch, Execution } from './records.ts'
 
+type Absent = 'input' | 'output' | 'error'
+
 /** What webhooks receive. Newer services may send further types: ignore those that you do not know. */
 export type WebhookEvent<Output = Record<string, unknown>> =
   | {
       type: 'execution.succeeded' | 'execution.failed' | 'execution.cancelled' | 'execution.waiting'
       /** When it happened. ISO 8601 */
       timestamp: string
-      /** The execution as it was then. Above 256 kB, `input` and `output` are absent: `client.get` has them. */
-      data: Omit<Execution<Output>, 'input' | 'output'> & Partial<Pick<Execution<Output>, 'input' | 'output'>>
+      /**
+       * The execution as it was then. Above 256 kB, `input` and `output` are absent: `client.get` has them.
+       * `deleted`: it was deleted before this was sent, and they are gone, with its `error`.
+       */
+      data: Omit<Execution<Output>, Absent> & Partial<Pick<Execution<Output>, Absent>> & { deleted?: true }
     }
   /** `data`: the batch as it was at its end. `client.batchResults` has what became of its lines. */
   | { type: 'batch.ended'; timestamp: string; data: Batch }

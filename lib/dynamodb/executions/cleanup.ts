@@ -1,8 +1,9 @@
 import { CANCELLED } from '../../core/execution.ts'
-import { CLEANUP_DELAY_MS } from '../../core/limits.ts'
+import { CLEANUP_DELAY_MS, DAY_MS } from '../../core/limits.ts'
 import type { Cleanup, ExecutionStore } from '../../core/ports.ts'
 import { withLost } from '../../core/step.ts'
 import { endOfWait } from '../../core/transitions.ts'
+import { deliveryStore } from '../delivery-store.ts'
 import { belongsTo } from '../reservation-stores.ts'
 import {
   CLEANUP_SHARDS,
@@ -10,11 +11,13 @@ import {
   childIdOf,
   childKey,
   cleanupShard,
+  deletedKey,
   executionIdOf,
   executionKey,
   holderOf,
   idempotencyKey,
   isExecutionRecord,
+  isOfEvents,
   type Key,
   payloadNameOf,
   payloadPrefix,
@@ -22,7 +25,14 @@ import {
 import { cleanupAttributes } from '../table/payload.ts'
 import { USAGE_ATTRIBUTES } from '../table/schema.ts'
 import { type Condition, type Item, NOT_EXISTS, pick, queryPages, type Table } from '../table/table.ts'
-import { type ExecutionItem, refersTo } from './execution-item.ts'
+import {
+  type ExecutionItem,
+  outboxKeys,
+  parseError,
+  refersTo,
+  SUMMARY_ATTRIBUTES,
+  storeError,
+} from './execution-item.ts'
 import { listDueItems } from './open-executions.ts'
 import { stepStore } from './step-store.ts'
 
@@ -43,6 +53,8 @@ type Tombstone = Pick<ExecutionItem, (typeof KEPT_ATTRIBUTES)[number]> & {
   openUntil: number
   /** Everything was deleted once; only late writers can have added something. */
   purged?: true
+  /** Until when what its events need is beside it, unless they are delivered before. */
+  eventsUntil?: number
 }
 
 /** How deletions see to it that what was deleted is counted. */
@@ -76,20 +88,60 @@ export async function deleteExecution(
   if (record.status === 'IN_PROGRESS') return 'open'
   // Its parent is resumed by what this would delete.
   if (record.parentExecutionId && record.openUntil !== undefined && !record.deleted) return 'awaited'
+  const events = record.deleted ? {} : await keepEvents(table, record as Item & ExecutionItem, now)
   const tombstone =
-    (!record.deleted && (await putTombstone(table, id, record, now, isFinalRecord))) ||
+    (!record.deleted && (await putTombstone(table, id, { ...record, ...events }, now, isFinalRecord))) ||
     // Deleted at the same time, or the response to the write was lost.
     (await table.get(executionKey(id), { consistent: true }))
   if (tombstone?.deleted) await completeDeletion(table, id, tombstone, now, timed(accounting, now))
   return 'deleted'
 }
 
+/** Members of a summary that are content or secrets, or of no use to an event. */
+const CONTENT = ['lastError', 'judgement', 'warnings', 'callbackSecret', 'cache', 'options']
+const EVENT_ATTRIBUTES = SUMMARY_ATTRIBUTES.filter((name) => !CONTENT.includes(name))
+
+/** The sweeper gives up a message after 3 days, and the attempts of a delivery take as long. */
+const EVENTS_MS = 6 * DAY_MS
+
+/** Keeps what events need that may not be delivered, without content, and enters it into the outbox. */
+async function keepEvents(
+  table: Table,
+  record: Item & ExecutionItem,
+  now: number,
+): Promise<Pick<Tombstone, 'eventsUntil'>> {
+  const { id, openShard, waitedMs } = record
+  // Nobody was to be told of its end, nor of a wait.
+  if ((!openShard && !waitedMs) || (await eventsDueAt(table, id)) === null) return {}
+  const code = parseError(record.error, id)?.code
+  await table.put({
+    ...pick(record, EVENT_ATTRIBUTES),
+    // Says which event it is.
+    error: code && storeError({ code, message: '' }),
+    ...deletedKey(id),
+    ...outboxKeys({ id, finishedAt: new Date(now).toISOString() }),
+  })
+  return { eventsUntil: now + EVENTS_MS }
+}
+
+/** When the next attempt of a delivery is due, 0 if some events have none yet; null if all are over. */
+async function eventsDueAt(table: Table, id: string): Promise<number | null> {
+  const subject = { kind: 'execution', id } as const
+  const { listOf, findHandled } = deliveryStore(table)
+  const handled = await findHandled({ subjects: [subject] })
+  const times = (await listOf(subject)).flatMap(({ nextAttemptAt }) => nextAttemptAt ?? [])
+  if (times.length > 0) return Math.max(...times.map((time) => Date.parse(time)))
+  return handled.size > 0 ? null : 0
+}
+
 /** Leaves a tombstone for an execution that was never created: it refuses a process that is about to create it. */
 export async function refuse(
   table: Table,
-  { organizationId, id, now }: Parameters<ExecutionStore['refuse']>[0],
+  { organizationId, id, now, idempotencyId }: Parameters<ExecutionStore['refuse']>[0],
 ): Promise<boolean> {
-  return (await putTombstone(table, id, { organizationId }, now, NOT_EXISTS)) !== null
+  if (!(await putTombstone(table, id, { organizationId }, now, NOT_EXISTS))) return false
+  if (idempotencyId) await table.delete(idempotencyKey(idempotencyId), belongsTo(id))
+  return true
 }
 
 /** Deletions of children at the same time; each of them has as many for its own children. */
@@ -148,11 +200,11 @@ async function endOpen(table: Table, { id, organizationId }: ExecutionItem, { en
 async function putTombstone(
   table: Table,
   id: string,
-  record: Partial<ExecutionItem>,
+  record: Partial<ExecutionItem & Tombstone>,
   now: number,
   condition: Condition,
 ): Promise<Item | null> {
-  const kept = pick(record, KEPT_ATTRIBUTES)
+  const kept = pick(record, [...KEPT_ATTRIBUTES, 'eventsUntil'])
   const tombstone = { ...executionKey(id), ...kept, deleted: true, ...cleanupAttributes(id, now) }
   return (await table.put(tombstone, condition)) ? tombstone : null
 }
@@ -168,13 +220,17 @@ async function completeDeletion(
   now: number,
   accounting: Timed,
 ): Promise<void> {
-  const { organizationId, parentExecutionId, cache, idempotencyId, purged, openUntil, usageAt } =
+  const { organizationId, parentExecutionId, cache, idempotencyId, purged, openUntil, usageAt, eventsUntil } =
     tombstone as Tombstone
+  const eventsAt = eventsUntil && eventsUntil > now ? await eventsDueAt(table, id) : null
   if (cache) await table.delete(cacheKey(cache.key), belongsTo(id))
-  if (idempotencyId) await table.delete(idempotencyKey(idempotencyId), belongsTo(id))
+  // The key stays until it expires: the same request must not run again.
+  if (idempotencyId)
+    await table.update(idempotencyKey(idempotencyId), { set: { isDeleted: true }, condition: belongsTo(id) })
   if (parentExecutionId) await table.delete(childKey(parentExecutionId, id))
   // The end of the journal refuses steps of a worker that has not noticed yet.
-  const isIncluded = ({ sk, isEnd }: Item) => sk !== executionKey(id).sk && !isEnd
+  const isKept = (sk: string) => sk === executionKey(id).sk || (eventsAt !== null && isOfEvents(sk))
+  const isIncluded = ({ sk, isEnd }: Item) => !isKept(String(sk)) && !isEnd
   const deleted = await deleteItems(table, { pk: executionKey(id).pk }, isIncluded, (keys) =>
     deleteChildren(
       table,
@@ -185,12 +241,13 @@ async function completeDeletion(
   const condition = isDue(openUntil)
   const isPurged = purged && deleted === 0
   if (isPurged && openUntil > now) return
-  if (isPurged && (usageAt === undefined || (await accounting.isCounted(usageAt)))) {
+  if (isPurged && eventsAt === null && (usageAt === undefined || (await accounting.isCounted(usageAt)))) {
     await deleteItems(table, { pk: executionKey(id).pk }, ({ isEnd }) => isEnd === true)
     await table.delete(executionKey(id), condition)
     return
   }
-  const set = { purged: true, ...cleanupAttributes(id, now + CLEANUP_DELAY_MS) }
+  const checkAt = Math.max(now, (isPurged && eventsAt) || 0) + CLEANUP_DELAY_MS
+  const set = { purged: true, ...cleanupAttributes(id, checkAt) }
   await table.update(executionKey(id), { set, condition })
 }
 

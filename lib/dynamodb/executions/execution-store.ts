@@ -3,7 +3,7 @@ import { MAX_ENDING_MS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
 import * as transitions from '../../core/transitions.ts'
 import type { Change, Condition } from '../table/expressions.ts'
-import { childKey, executionIdOf, executionKey } from '../table/keys.ts'
+import { childKey, deletedKey, executionIdOf, executionKey } from '../table/keys.ts'
 import { payloadBytes, storePayload } from '../table/payload.ts'
 import { TABLE } from '../table/schema.ts'
 import { toStoredText } from '../table/stored-text.ts'
@@ -91,6 +91,11 @@ export function executionStore(table: Table): ExecutionStore {
     async getSummary(id) {
       const item = await read(id, SUMMARY_ATTRIBUTES)
       return item && toSummary(item)
+    },
+
+    async getDeleted({ organizationId, id }) {
+      const item = await table.get(deletedKey(id), { consistent: true })
+      return item?.organizationId === organizationId ? toSummary(item as ExecutionItem) : null
     },
 
     async isVisible({ agentIds, tenantId, ...id }) {

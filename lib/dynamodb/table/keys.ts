@@ -252,7 +252,14 @@ export const ROLLOUT_PREFIX = SUBJECT_PREFIXES.rollout
 export const abortedRolloutIdOf = ({ pk }: Key): string | null =>
   pk.startsWith(ROLLOUT_PREFIX) ? pk.slice(ROLLOUT_PREFIX.length) : null
 /** Says that all events of a subject that has ended have deliveries. */
-export const handledKey = (subject: Subject): Key => inSubject(subject, 'HANDLED')
+export const handledKey = (subject: Subject): Key => inSubject(subject, HANDLED)
+const HANDLED = 'HANDLED'
+/** What the events of a deleted execution need until they are delivered. */
+export const deletedKey = (executionId: string): Key => inExecution(executionId, DELETED)
+const DELETED = 'DELETED'
+/** Whether the item is needed as long as events of a deleted execution are not delivered. */
+export const isOfEvents = (sk: string): boolean =>
+  sk === DELETED || sk === HANDLED || sk.startsWith(DELIVERY_PREFIX)
 /** Up to where the sweeper has read the outbox. */
 export const OUTBOX_POSITION: Key = { pk: 'OUTBOX', sk: 'POSITION' }
 /** Final executions, by the time at which they became final. */

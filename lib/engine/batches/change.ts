@@ -48,7 +48,7 @@ type RetryStores = AcceptStores & {
 
 /**
  * A new batch of the lines of one that has ended which failed, were cancelled or were not started. It has the version
- * and the options of the first one.
+ * and the options of the first one. Without an idempotency key, there is no second one until the last one has ended.
  * @throws BatchNotFound, BatchInProgress, ServiceError `InputSchemaMismatch` if no line failed, and what `prepareBatch`
  * and `acceptBatch` throw
  */
@@ -72,11 +72,15 @@ export async function retryFailed(
     },
     idempotencyKey,
   })
-  return startBatch(stores, target, {
-    identity: batch.id,
-    retryOf: batch.id,
-    readLines: async () => ({ lines: await readFailedLines(stores, batch) }),
-  })
+  const source = { identity: batch.id, retryOf: batch.id }
+  const readLines = async () => ({ lines: await readFailedLines(stores, batch) })
+  if (target.key !== undefined) return startBatch(stores, target, { ...source, readLines })
+  const read = await readLines()
+  for (let number = 1; ; number++) {
+    const key = `retry ${number} of ${batch.id}`
+    const retry = await startBatch(stores, { ...target, key }, { ...source, readLines: async () => read })
+    if (retry.status !== 'ENDED') return retry
+  }
 }
 
 /** Without lines whose executions were deleted: whether these failed is not known. */

@@ -22,7 +22,7 @@ import { type Destination, type Destinations, openDestinations } from './destina
 import { eventSender } from './send-event.ts'
 
 export type DeliveryEngine = {
-  executions: Pick<ExecutionStore, 'clearEvents' | 'getLimited' | 'getStatus' | 'getSummary'>
+  executions: Pick<ExecutionStore, 'clearEvents' | 'getDeleted' | 'getLimited' | 'getStatus' | 'getSummary'>
   audit: Pick<AuditStore, 'get'>
   batches: Pick<BatchStore, 'get'>
   limits: Pick<LimitStore, 'getWarning'>

@@ -1,7 +1,13 @@
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { ScheduleId } from '../../core/ports.ts'
-import type { DeclaredSchedule, Schedule } from '../../core/schedule.ts'
-import { nextTimes } from '../../cron-times.ts'
+import {
+  addFirings,
+  type DeclaredSchedule,
+  MAX_FIRINGS,
+  type Schedule,
+  toFiring,
+} from '../../core/schedule.ts'
+import { lastTimes, nextTimes } from '../../cron-times.ts'
 import { setTimer, type TimerParts } from './set-timer.ts'
 
 /** What a client or a document says about a schedule. */
@@ -45,10 +51,8 @@ export async function toSchedule({
   tokenId: string | null
 }): Promise<Omit<Schedule, 'revision'>> {
   const now = parts.system.now()
-  const times =
-    replaces && isDueAsBefore(replaces, definition)
-      ? timesOf(replaces)
-      : await firstTime(parts, { ...definition, ...key }, now)
+  const staysDue = replaces !== null && isDueAsBefore(replaces, definition)
+  const times = staysDue ? timesOf(replaces) : await firstTime(parts, { ...definition, ...key }, now)
   const { organizationId, agentId, name } = key
   const updatedAt = new Date(now).toISOString()
   return {
@@ -62,8 +66,16 @@ export async function toSchedule({
     updatedAt,
     ...times,
     lastExecutionId: replaces?.lastExecutionId ?? null,
-    firings: replaces?.firings ?? [],
+    firings: replaces && !staysDue ? withDisplaced(replaces, now) : (replaces?.firings ?? []),
   }
+}
+
+/** The firings of a schedule, with those that are due and that nobody starts any more; a process may be about to. */
+function withDisplaced({ nextRunAt, cron, timezone, firings }: Schedule, now: number) {
+  if (nextRunAt === null) return firings
+  const due = { first: Date.parse(nextRunAt), last: now, count: MAX_FIRINGS }
+  const missed = lastTimes(cron, timezone, due).map((at) => toFiring(at, 'MISSED'))
+  return addFirings(missed, firings).slice(0, MAX_FIRINGS)
 }
 
 const isDueAsBefore = (before: ScheduleDefinition, { cron, timezone, enabled }: ScheduleDefinition) =>

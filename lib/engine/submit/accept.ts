@@ -81,7 +81,7 @@ export async function enqueue(
 /**
  * Records an execution, unless the request's idempotency key is bound to one. Concurrent requests with the same key all
  * use the id that was reserved first; one of them creates the record.
- * @throws IdempotencyKeyReused, the refusal of the request, and what `record` throws
+ * @throws IdempotencyKeyReused, ExecutionDeleted, the refusal of the request, and what `record` throws
  */
 export async function accept(engine: SubmitEngine, request: RunRequest, lease: Lease | null) {
   const { executions } = engine
@@ -93,6 +93,7 @@ export async function accept(engine: SubmitEngine, request: RunRequest, lease: L
   if (existing) return { execution: existing, isNew: false }
   if (request.refusal) throw request.refusal
   const recorded = await record(engine, request, reservation, lease)
+  // The same request is told so, or gets another id.
   if (!recorded) throw new Unavailable(new Error('The execution was deleted while it was being accepted.'))
   return recorded
 }
@@ -132,7 +133,8 @@ export async function record(
   // One that is queued is not in progress.
   const creating = admitted?.full ? create() : engine.admit(execution.organizationId, create)
   const isCreated = await creating.catch(async (error: unknown) => {
-    if (error instanceof TooManyRequests) await admitted?.withdraw()
+    const isFree = error instanceof TooManyRequests || (admitted && (await isRefused(engine, params, ids)))
+    if (isFree) await admitted?.withdraw()
     throw error
   })
   if (isCreated) return { execution, isNew: true }
@@ -142,6 +144,15 @@ export async function record(
   if (!isOwn) await admitted?.withdraw()
   return stored && { execution: stored, isNew: isOwn }
 }
+
+/** Whether an execution whose record could not be written will have none. What repeats itself keeps its id. */
+const isRefused = (
+  { executions, system }: Engine,
+  { id, organizationId }: Pick<Execution, 'id' | 'organizationId'>,
+  { isBound, idempotencyId }: Reserved,
+): Promise<boolean> | false =>
+  (!isBound || idempotencyId !== null) &&
+  executions.refuse({ organizationId, id, idempotencyId, now: system.now() }).catch(() => false)
 
 /**
  * Counts a run towards the limits of its tenant and its agent.

@@ -1,4 +1,4 @@
-import { IdempotencyKeyReused } from '../../core/errors.ts'
+import { ExecutionDeleted, IdempotencyKeyReused } from '../../core/errors.ts'
 import { IDEMPOTENCY_MS } from '../../core/limits.ts'
 import type { IdempotencyStore, System } from '../../core/ports.ts'
 import type { Idempotency } from './run-request.ts'
@@ -9,7 +9,7 @@ export type Reserved = { executionId: string; idempotencyId: string | null; isBo
 /**
  * The id of what a request starts: of an execution, or of a batch. Requests with the same idempotency key get the same.
  * @param executionId a new one, for a request without a key and for the first one with it
- * @throws IdempotencyKeyReused
+ * @throws IdempotencyKeyReused, ExecutionDeleted
  */
 export async function reserveId(
   { idempotency, system }: { idempotency: IdempotencyStore; system: System },
@@ -27,6 +27,7 @@ export async function reserveId(
     expiresAt: now + IDEMPOTENCY_MS,
   })
   if (reservation.requestHash !== key.requestHash) throw new IdempotencyKeyReused()
+  if (reservation.isDeleted) throw new ExecutionDeleted(reservation.executionId)
   return {
     executionId: reservation.executionId,
     idempotencyId: reservation.id,

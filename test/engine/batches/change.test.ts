@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
-import { lineExecutionId } from '../../../lib/core/batch.ts'
+import { type Batch, lineExecutionId, NO_TOTALS } from '../../../lib/core/batch.ts'
 import { failure, type Outcome } from '../../../lib/core/execution.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { cancelBatch, deleteBatch, retryFailed } from '../../../lib/engine/batches/change.ts'
@@ -52,6 +52,19 @@ async function aBatch() {
 }
 
 describe('retryFailed', () => {
+  it('makes one batch of two requests at once, and another one when it has ended', async () => {
+    const { run, retry } = await aBatch()
+    await run.settle()
+    const [first, second] = await Promise.all([retry(), retry()])
+    expect(second?.retried.id).toBe(first?.retried.id)
+    expect((await retry()).retried.id).toBe(first?.retried.id)
+    expect((await retry('with a key')).retried.id).not.toBe(first?.retried.id)
+    const batch = first?.retried as Batch
+    const endedAt = new Date(run.time()).toISOString()
+    await run.stores.batches.end({ batch, totals: { ...NO_TOTALS, failed: batch.lines }, endedAt })
+    expect((await retry()).retried.id).not.toBe(batch.id)
+  })
+
   it('starts the lines that failed, with the version and the options of their batch', async () => {
     const { run, fed, retry } = await aBatch()
     await run.settle()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { forgetLimits, limitsOf } from '../../../lib/access/limits.ts'
-import { LimitExceeded, TooManyRequests } from '../../../lib/core/errors.ts'
+import { LimitExceeded, TooManyRequests, Unavailable } from '../../../lib/core/errors.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
 import type { SubjectKey } from '../../../lib/core/ports.ts'
@@ -58,6 +58,55 @@ describe('maxOpenExecutions', () => {
     await expect(service.submit({}, { ...service.engine(), admit: full })).rejects.toThrow(TooManyRequests)
     expect(await service.slots(service.tenant())).toBe(0)
     expect(limitOf(await service.trySubmit({}))).toBe('accepted')
+  })
+})
+
+describe('a request whose record cannot be written', () => {
+  const fail = (after: boolean) => (service: LimitedService) => {
+    const engine = service.engine()
+    const create: typeof engine.executions.create = async (params) => {
+      if (after) await engine.executions.create(params)
+      throw new Unavailable(new Error('DynamoDB does not answer.'))
+    }
+    return { ...engine, executions: { ...engine.executions, create } }
+  }
+
+  it.each([
+    ['without a key', {}],
+    ['with a key', { key: 'once' }],
+    ['that is synchronous', { isSync: true }],
+  ])('gives its slot and its count back: one %s', async (_, submission) => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), { maxOpenExecutions: 1, maxRunsPerMinute: 1 })
+    await expect(service.submit(submission, fail(false)(service))).rejects.toThrow(Unavailable)
+    expect(await service.slots(service.tenant())).toBe(0)
+    expect(limitOf(await service.trySubmit(submission))).toBe('accepted')
+    expect(await service.slots(service.tenant())).toBe(1)
+  })
+
+  it('keeps its slot if the record was written and only the response was lost', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), { maxOpenExecutions: 1 })
+    await expect(service.submit({ key: 'once' }, fail(true)(service))).rejects.toThrow(Unavailable)
+    expect(limitOf(await service.trySubmit({}))).toBe('maxOpenExecutions')
+    expect(limitOf(await service.trySubmit({ key: 'once' }))).toBe('accepted')
+    expect(await service.takeOver()).toHaveLength(1)
+  })
+
+  it('never gets it after all: a late write finds that the slot is free', async () => {
+    const service = new LimitedService(table)
+    await service.limit(service.tenant(), { maxOpenExecutions: 1 })
+    const engine = service.engine()
+    const late: (() => Promise<boolean>)[] = []
+    const create: typeof engine.executions.create = async (params) => {
+      late.push(() => engine.executions.create(params))
+      throw new Unavailable(new Error('DynamoDB does not answer.'))
+    }
+    const failing = { ...engine, executions: { ...engine.executions, create } }
+    await expect(service.submit({}, failing)).rejects.toThrow(Unavailable)
+    expect(limitOf(await service.trySubmit({}))).toBe('accepted')
+    expect(await late[0]?.()).toBe(false)
+    expect(await service.takeOver()).toHaveLength(1)
   })
 })
 

@@ -218,21 +218,6 @@ describe('a delivery that fails', () => {
     expect(outbox.webhooks.get(failing.id)).toMatchObject({ enabled: false, disabledReason: 'failing' })
   })
 
-  it('is dropped with its execution', async () => {
-    const outbox = open()
-    const webhook = outbox.addWebhook()
-    outbox.answers.set(webhook.id, () => BROKEN)
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.deliver()
-    await outbox.stores.executions.delete({ ...run, now: outbox.now() })
-    outbox.pass(HOUR_MS)
-    await outbox.sweep()
-    await outbox.deliver()
-    expect(outbox.sent).toHaveLength(1)
-    expect(await outbox.deliveriesOf(run.id)).toEqual([])
-  })
-
   it('does not hold up others: a receiver that hangs is tried by one worker at a time', async () => {
     const outbox = open()
     const healthy = outbox.addWebhook()

@@ -17,12 +17,13 @@ const MAX_DATA_BYTES = 256_000
 
 /** Of an execution: its waits and its end. @throws Unavailable */
 export const readExecutionEvents: ReadSubject = async (engine, key) => {
-  const execution = await readExecution(engine, key)
+  const stored = await readExecution(engine, key)
+  const execution = stored ?? (await engine.executions.getDeleted(key))
   return (
     execution && {
       addressed: execution,
       events: eventsOf(execution),
-      dataOf: (event) => dataOf(engine, execution, event),
+      dataOf: (event) => dataOf(engine, execution, event, stored === null),
       async setHandled() {
         if (isFinal(execution)) await engine.deliveries.setHandled({ kind: 'execution', id: key.id })
         else if (execution.suspension && execution.pendingEvents.length > 0)
@@ -66,6 +67,7 @@ function dataOf(
   { toRecord, toSummary }: DeliveryEngine,
   execution: Execution | ExecutionSummary,
   { type, occurredAt, waits = [] }: SubjectEvent,
+  isDeleted: boolean,
 ): string {
   const at = Date.parse(occurredAt)
   const suspension = { at, until: at, waits }
@@ -73,7 +75,8 @@ function dataOf(
   const then = type === 'execution.waiting' ? { ...execution, ...waiting } : execution
   const json = 'input' in then && JSON.stringify(toRecord(then as Execution))
   if (json && Buffer.byteLength(json) <= MAX_DATA_BYTES) return json
-  return JSON.stringify(toSummary(then))
+  if (!isDeleted) return JSON.stringify(toSummary(then))
+  return JSON.stringify({ ...toSummary(then), error: undefined, deleted: true })
 }
 
 /** Unless the execution has to be resumed: the message that does may be lost, and the timer is due soon. */

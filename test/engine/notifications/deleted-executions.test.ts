@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import { toExecutionSummary } from '../../../lib/api/to-execution-record.ts'
+import { CANCELLED } from '../../../lib/core/execution.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { stepKey } from '../../../lib/dynamodb/table/keys.ts'
+import { runCleanups } from '../../../lib/engine/maintenance.ts'
+import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
+import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
+import { memoryTable, scan } from '../../support/tables/memory-table.ts'
+
+const { graceMs } = leaseTimes()
+const HOUR_MS = 3_600_000
+/** Nothing adds up its usage here: it stays. */
+const TOMBSTONE = ['RECORD']
+
+/** An outbox whose webhook gets the record as the service sends it. */
+function open() {
+  const table = memoryTable()
+  const outbox = anOutbox(table)
+  outbox.engine.toSummary = toExecutionSummary
+  const { executions } = outbox.stores
+  return {
+    ...outbox,
+    table,
+    webhook: outbox.addWebhook(),
+    itemsOf: async (id: string) =>
+      (await scan(table)).filter(({ pk }) => String(pk).includes(id)).map(({ sk }) => sk),
+    allItems: async () => JSON.stringify(await scan(table)),
+    remove: (run: { id: string }) =>
+      executions.delete({ organizationId: outbox.organizationId, id: run.id, now: outbox.now() }),
+    cleanUp: () => runCleanups({ executions, system: outbox.clock }),
+    /** Messages, timers, outbox and cleanups for a time. */
+    async live(ms: number, stepMs = 10 * 60_000) {
+      for (const end = outbox.now() + ms; outbox.now() < end; outbox.pass(stepMs)) {
+        await outbox.sweep()
+        await outbox.deliver()
+        await runCleanups({ executions, system: outbox.clock })
+      }
+    },
+  }
+}
+
+describe('the events of an execution that is deleted', () => {
+  it('are delivered without its content if it is deleted right after its end', async () => {
+    const outbox = open()
+    const run = await outbox.start({ input: { secret: 'the input' } })
+    await outbox.finish(run, { output: { secret: 'the output' }, logs: 'the logs' } as never)
+    expect(await outbox.remove(run)).toBe('deleted')
+    await outbox.deliver()
+    expect(outbox.sent).toMatchObject([
+      {
+        type: 'execution.succeeded',
+        eventId: `evt_${run.id}_2`,
+        data: { id: run.id, documentId: run.agentId, status: 'SUCCESS', deleted: true },
+      },
+    ])
+    for (const name of ['input', 'output', 'error', 'logs', 'feedback'])
+      expect(outbox.sent[0]?.data).not.toHaveProperty(name)
+    expect(await outbox.allItems()).not.toMatch(/the (input|output|logs)/)
+  })
+
+  it.each([
+    ['execution.failed', { code: 'AgentFailed', message: 'the message' }],
+    ['execution.cancelled', CANCELLED],
+  ])('say how it ended, but not why: %s', async (type, error) => {
+    const outbox = open()
+    const run = await outbox.start()
+    await outbox.cancel(run.id, error)
+    await outbox.remove(run)
+    await outbox.deliver()
+    expect(outbox.sent).toMatchObject([{ type, data: { status: 'ERROR', deleted: true } }])
+    expect(outbox.sent[0]?.data).not.toHaveProperty('error')
+    expect(await outbox.allItems()).not.toContain('the message')
+  })
+
+  it('are found by the sweeper if their message was lost', async () => {
+    const outbox = open()
+    const run = await outbox.start()
+    await outbox.finish(run)
+    await outbox.remove(run)
+    outbox.dropMessages()
+    outbox.pass(2 * graceMs)
+    await outbox.sweep()
+    await outbox.deliver()
+    expect(outbox.sent).toMatchObject([{ data: { deleted: true } }])
+  })
+
+  it('are repeated until the receiver answers', async () => {
+    const outbox = open()
+    outbox.answers.set(outbox.webhook.id, () => BROKEN)
+    const run = await outbox.start()
+    await outbox.finish(run)
+    await outbox.deliver()
+    await outbox.remove(run)
+    await outbox.live(12 * HOUR_MS)
+    expect(outbox.sent.length).toBeGreaterThan(4)
+    outbox.answers.set(outbox.webhook.id, () => OK)
+    await outbox.live(24 * HOUR_MS)
+    const [first, ...others] = outbox.sent.map(({ data }) => data.deleted ?? false)
+    expect([first, new Set(others)]).toEqual([false, new Set([true])])
+    expect(new Set(outbox.sent.map(({ eventId }) => eventId)).size).toBe(1)
+    expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)
+  })
+
+  it('do not keep what a late worker writes', async () => {
+    const outbox = open()
+    outbox.answers.set(outbox.webhook.id, () => BROKEN)
+    const other = await outbox.start()
+    await outbox.finish(other)
+    await outbox.live(9 * HOUR_MS)
+    await outbox.remove(other)
+    await outbox.table.put({ ...stepKey(other.id, 1), data: 'late' })
+    await outbox.live(HOUR_MS / 2)
+    expect(await outbox.itemsOf(other.id)).not.toContain(stepKey(other.id, 1).sk)
+    expect(await outbox.itemsOf(other.id)).toContain('DELETED')
+  })
+
+  it('are told once to each destination', async () => {
+    const outbox = open()
+    const other = outbox.addWebhook()
+    outbox.answers.set(other.id, () => BROKEN)
+    const run = await outbox.start()
+    await outbox.finish(run)
+    await outbox.deliver()
+    await outbox.remove(run)
+    await outbox.live(HOUR_MS)
+    outbox.answers.set(other.id, () => OK)
+    await outbox.live(24 * HOUR_MS)
+    const told = outbox.sent.filter(({ destinationId }) => destinationId === outbox.webhook.id)
+    expect(told).toHaveLength(1)
+  })
+
+  it('are delivered if it is deleted while its record is being delivered', async () => {
+    const outbox = open()
+    const run = await outbox.start()
+    await outbox.finish(run)
+    outbox.answers.set(outbox.webhook.id, async () => {
+      await outbox.remove(run)
+      return BROKEN
+    })
+    await outbox.deliver()
+    outbox.answers.set(outbox.webhook.id, () => OK)
+    await outbox.live(HOUR_MS)
+    expect(outbox.sent[0]?.data).not.toHaveProperty('deleted')
+    expect(outbox.sent.at(-1)?.data).toMatchObject({ deleted: true })
+    expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)
+  })
+
+  it('are those of its waits, too', async () => {
+    const outbox = open()
+    outbox.webhooks.set(outbox.webhook.id, { ...outbox.webhook, types: ['execution.waiting'] })
+    outbox.answers.set(outbox.webhook.id, () => BROKEN)
+    const run = await outbox.start()
+    await outbox.suspend(run, [{ kind: 'approval', id: 'a' }])
+    await outbox.deliver()
+    const woken = await outbox.wake(run.id)
+    if (!woken) throw new Error('It is not resumed.')
+    await outbox.finish({ ...woken, waitedMs: 1 } as never)
+    await outbox.remove(run)
+    outbox.answers.set(outbox.webhook.id, () => OK)
+    await outbox.live(HOUR_MS)
+    expect(outbox.sent.at(-1)).toMatchObject({
+      type: 'execution.waiting',
+      data: { status: 'IN_PROGRESS', deleted: true },
+    })
+    expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)
+  })
+
+  it('leave nothing behind if nobody wants them any more', async () => {
+    const outbox = open()
+    const run = await outbox.start()
+    await outbox.finish(run)
+    await outbox.remove(run)
+    outbox.webhooks.clear()
+    outbox.engine.destinations.forget(outbox.organizationId)
+    await outbox.live(HOUR_MS)
+    expect(outbox.sent).toEqual([])
+    expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)
+  })
+
+  it('leave nothing behind after days in which no message arrives', async () => {
+    const outbox = open()
+    const run = await outbox.start()
+    await outbox.finish(run)
+    await outbox.remove(run)
+    for (let hours = 0; hours < 7 * 24; hours++) {
+      await outbox.cleanUp()
+      outbox.pass(HOUR_MS)
+    }
+    expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)
+  })
+
+  it('are not kept once they are delivered: they are deleted with it', async () => {
+    const outbox = open()
+    const run = await outbox.start()
+    await outbox.finish(run)
+    await outbox.deliver()
+    await outbox.remove(run)
+    expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)
+    const eventId = `evt_${run.id}_2`
+    const { organizationId, webhook } = outbox
+    expect(await redeliver(outbox.engine, { organizationId, destinationId: webhook.id, eventId })).toBeNull()
+  })
+})
