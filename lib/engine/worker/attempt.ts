@@ -158,10 +158,11 @@ async function reuse(current: Attempt): Promise<Outcome | null> {
   return null
 }
 
-/** The run's outcome, or ERROR `TimedOut`. @throws AttemptStopped when the worker has to stop first */
+/** The run's outcome, or the ERROR of its time limit. @throws AttemptStopped when the worker has to stop first */
 async function runUntilDeadline(current: Attempt, version: Version): Promise<Outcome> {
   const { engine, execution, heartbeat, deadline, stop } = current
-  const limit = timeLimit(execution, version)
+  heartbeat.begin()
+  const limit = timeLimit(execution, version, engine.system.now())
   const timeout = new AbortController()
   const timer = setTimeout(() => timeout.abort(), Math.max(limit.endsAt - engine.system.now(), 0))
   const signal = AbortSignal.any([stop, timeout.signal])
@@ -180,8 +181,7 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
     const endsAt = Math.min(limit.endsAt, deadline?.stopsAt ?? Number.POSITIVE_INFINITY)
     return await untilAborted(signal, run(current, { version, journal, signal, endsAt }), () => {
       if (stop.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
-      const message = `The run did not finish within ${limit.seconds} seconds.`
-      return failure({ code: 'TimedOut', message })
+      return failure(limit.error)
     })
   } finally {
     current.journal?.close()
@@ -348,7 +348,8 @@ async function toStopReason({ execution }: Attempt, cause: unknown): Promise<Sto
  */
 async function suspendRun(current: Attempt, waits: Wait[]): Promise<AttemptResult> {
   const { engine, execution, journal, heartbeat } = current
-  const recorded = { progress: journal?.hasGrown ? journal.progress : null, ...journal?.losses }
+  const { workedMs } = heartbeat
+  const recorded = { progress: journal?.hasGrown ? journal.progress : null, ...journal?.losses, workedMs }
   try {
     const suspension = await suspend(engine, execution, waits, recorded).catch(toRejection)
     if (suspension === 'lost') return { kind: 'lost' }
@@ -377,7 +378,7 @@ function findFinalError({ execution, journal, retry }: Attempt, reason: StopReas
 
 /** Best effort: a lease that is not released expires, and its attempt stays counted. */
 async function release(current: Attempt, reason: StopReason): Promise<AttemptResult> {
-  const { engine, execution, journal } = current
+  const { engine, execution, journal, heartbeat } = current
   const { leaseMs, graceMs } = timesOf(engine)
   const error = toRecordedError(reason, journal?.lostStep)
   const progressed = journal?.hasGrown ?? false
@@ -388,6 +389,7 @@ async function release(current: Attempt, reason: StopReason): Promise<AttemptRes
     progress: progressed && journal ? journal.progress : null,
     ...journal?.losses,
     ...(!journal?.lostStep && uncounted(reason)),
+    workedMs: heartbeat.workedMs,
   }
   const { id, lease } = execution
   const hasFailed = error !== null
