@@ -14,6 +14,7 @@ import {
 import type { JsonObject } from '../../core/json/json.ts'
 import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
+import { findExcess } from '../../core/payload-size.ts'
 import { attemptsExhausted, findExcessiveLoss, type Release } from '../../core/transitions.ts'
 import type { Suspension, Wait } from '../../core/wait.ts'
 import { describeCause, logger } from '../../logger.ts'
@@ -179,7 +180,8 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
     const excess = findExcessiveLoss(journal.lostSteps, execution.lastError)
     if (excess) return failure(excess)
     const endsAt = Math.min(limit.endsAt, deadline?.stopsAt ?? Number.POSITIVE_INFINITY)
-    return await untilAborted(signal, run(current, { version, journal, signal, endsAt }), () => {
+    const running = run(current, { version, journal, signal, endsAt }).then(limitOutput)
+    return await untilAborted(signal, running, () => {
       if (stop.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
       return failure(limit.error)
     })
@@ -212,6 +214,12 @@ async function run(current: Attempt, { version, ...running }: Run): Promise<Outc
     const { toSetupFailure } = await import('../model-agent/history/find-failure.ts')
     return toSetupFailure(error, retry)
   }
+}
+
+/** The limit of payloads holds for every kind of agent. */
+function limitOutput(outcome: Outcome): Outcome {
+  const excess = outcome.status === 'SUCCESS' && findExcess('The output', JSON.stringify(outcome.output))
+  return excess ? failure(excess) : outcome
 }
 
 /** What the agent receives. The record keeps the input as sent; the rest derives from it and the version. */
