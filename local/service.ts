@@ -21,7 +21,8 @@ import {
 } from '../lib/environment.ts'
 import { logger } from '../lib/logger.ts'
 import { onDeliveryEnqueued } from '../lib/sqs/delivery-queue.ts'
-import { onRunEnqueued } from '../lib/sqs/run-queue.ts'
+import { onRunEnqueued, openRunQueue } from '../lib/sqs/run-queue.ts'
+import { system } from '../lib/system.ts'
 import { createDataFolder, dataFolder, SERVICE_URL_FILE, saveModelSettings } from './data-folder.ts'
 import {
   DEVELOPMENT_ORGANIZATION,
@@ -33,6 +34,7 @@ import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision
 import { type Emulator, startEmbeddedSqs } from './emulators/start-emulators.ts'
 import { localFunctions } from './gateway/functions.ts'
 import { closeServer, createGateway, DRAIN_MS, listen, urlOf } from './gateway/gateway.ts'
+import { loadTimers } from './load-timers.ts'
 import { type PublishResult, publishFolder } from './publish-folder.ts'
 import { createRunner } from './runner/runner-process.ts'
 import { readLocalSettings } from './settings.ts'
@@ -92,7 +94,7 @@ export async function runService(environment: Environment, print: (line: string)
       for (const unsubscribe of unsubscribes) unsubscribe()
     })
 
-    const { agents, executions, organizations, tokens } = openStores()
+    const { agents, executions, organizations, timers, tokens } = openStores()
     const hasStale = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
@@ -142,6 +144,8 @@ export async function runService(environment: Environment, print: (line: string)
 
     const url = urlOf(gateway, host)
     process.env[PUBLIC_URL] ||= url
+    if (!isSharedQueue)
+      void loadTimers({ executions, timers, queue: openRunQueue(), system, times }).catch(onSweepError)
     // Executions of the last start may be open, and a shared queue may contain messages.
     if (isSharedQueue || (await hasStale(Number.MAX_SAFE_INTEGER))) runner.ensureStarted()
     const urlFile = join(folder, SERVICE_URL_FILE)

@@ -151,6 +151,8 @@ export type Execution = {
   suspension: Suspension | null
   /** For how long it was suspended so far, in milliseconds, without a suspension that lasts. */
   waitedMs: number
+  /** For how long workers have run it, in milliseconds, as of the last write of the one that has the lease. */
+  workedMs: number
   /** Waits of which destinations may not have been told yet. */
   pendingEvents: PendingEvent[]
   /** By which its callback URLs are made; null until the first one is. No answer contains it. */
@@ -309,6 +311,7 @@ export function newExecution(params: NewExecution): Execution {
     lease,
     suspension: null,
     waitedMs: 0,
+    workedMs: 0,
     pendingEvents: [],
     callbackSecret: null,
     openUntil: now + graceMs,

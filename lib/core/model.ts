@@ -134,12 +134,14 @@ export interface Model {
 
 /**
  * The provider returned no usable response. `isTransient`: the same request may succeed later. `isRefusal`: a content
- * filter rejected the request. `isOverflow`: the request exceeds the context window.
+ * filter rejected the request. `isOverflow`: the request exceeds the context window. `isTooLarge`: the response exceeds the limit
+ * of a payload.
  */
 export class ModelError extends Error {
   readonly isTransient: boolean
   readonly isRefusal: boolean
   readonly isOverflow: boolean
+  readonly isTooLarge: boolean
   /** The provider's Retry-After in milliseconds; null if it sent none. */
   readonly retryAfterMs: number | null
   /** What the response used that arrived and cannot be used; absent if none arrived. */
@@ -151,6 +153,7 @@ export class ModelError extends Error {
       isTransient: boolean
       isRefusal?: boolean
       isOverflow?: boolean
+      isTooLarge?: boolean
       retryAfterMs?: number | null
       usage?: Usage
       cause?: unknown
@@ -161,6 +164,7 @@ export class ModelError extends Error {
     this.isTransient = options.isTransient
     this.isRefusal = options.isRefusal ?? false
     this.isOverflow = options.isOverflow ?? false
+    this.isTooLarge = options.isTooLarge ?? false
     this.retryAfterMs = options.retryAfterMs ?? null
     if (options.usage) this.usage = options.usage
   }

@@ -65,12 +65,25 @@ export type Renewal = {
   lostUsage?: Usage
   /** When the run began after it had waited for another one. */
   startedAt?: string
+  /** All of the run so far. */
+  workedMs?: number
 }
 
 /** Extends the lease. */
 export function renew(renewal: Renewal): Transition {
-  const { lease, openUntil, progress, isEarlier, learnedFrom, callbackSecret, lostUsage, startedAt } = renewal
+  const {
+    lease,
+    openUntil,
+    progress,
+    isEarlier,
+    learnedFrom,
+    callbackSecret,
+    lostUsage,
+    startedAt,
+    workedMs,
+  } = renewal
   const set = {
+    ...(workedMs && { workedMs }),
     ...(startedAt && { startedAt }),
     lease,
     ...(openUntil !== undefined && { openUntil }),
@@ -96,6 +109,7 @@ export type Release = {
   /** All of the run so far. */
   lostSteps?: LostStep[]
   lostUsage?: Usage
+  workedMs?: number
   /** False if the attempt is not the run's own failure: it waits for another execution, or an outage ended it. */
   isCounted?: boolean
   /** It waits for another execution: its time begins with the next claim. */
@@ -112,6 +126,7 @@ export function release(owner: string, params: Release): Transition {
     progress,
     lostSteps,
     lostUsage,
+    workedMs,
     isCounted = true,
     isWaiting,
     isOutage = false,
@@ -122,6 +137,7 @@ export function release(owner: string, params: Release): Transition {
     ...(error && { lastError: limitError(error) }),
     ...(lostSteps && { lostSteps }),
     ...(lostUsage && { lostUsage }),
+    ...(workedMs && { workedMs }),
     ...(isWaiting && { startedAt: null }),
     ...(progress && { ...progress, ...PROGRESSED }),
   }
@@ -141,6 +157,7 @@ export type Suspend = {
   progress?: Progress | null
   lostSteps?: LostStep[]
   lostUsage?: Usage
+  workedMs?: number
 }
 
 /** Releases the lease until what the run waits for has arrived: no claim succeeds before `wake`. */

@@ -34,6 +34,8 @@ import {
   type TokenTimeouts,
 } from './responses/collect-stream.ts'
 import { receive } from './responses/receive.ts'
+import { ResponseSize } from './responses/response-size.ts'
+import { streamingFetch } from './responses/streaming-fetch.ts'
 import {
   isLostAtStart,
   rejectsResponseFormat,
@@ -56,7 +58,9 @@ export async function openModel(
   baseEnvironment: Environment,
   { settings = {}, timeouts = TOKEN_TIMEOUTS }: Options = {},
 ): Promise<Model> {
-  const connection = await connect(checkModel(text, baseEnvironment), baseEnvironment)
+  const size = new ResponseSize()
+  const send = streamingFetch((bytes) => size.arrive(bytes))
+  const connection = await connect(checkModel(text, baseEnvironment), baseEnvironment, send)
   const { environment, secrets, fetch } = connection
   const name = checkModel(text, environment)
   const provider = prefixOf(name)
@@ -75,7 +79,7 @@ export async function openModel(
   /** What the server does not accept: the request is sent again without it. */
   const rejected = new Set<'format' | 'strict'>()
 
-  async function send(request: ModelRequest): Promise<ModelResponse> {
+  async function respond(request: ModelRequest): Promise<ModelResponse> {
     const { signal, tools } = request
     const isText = isTextMode(request.answerMode) && !rejected.has('format')
     const timeout = startTokenTimeout(provider, timeouts, signal)
@@ -85,6 +89,7 @@ export async function openModel(
       outputTokens: estimateTokens(received.text),
     })
     let hasBegun = false
+    size.begin()
     let wire: WireRequest | undefined
     try {
       const search = isText ? null : toSearchTool(tools, name)
@@ -104,16 +109,16 @@ export async function openModel(
       )
       const collect = (stream: ReadableStream<LanguageModelV4StreamPart>) => {
         hasBegun = true
-        return collectStream(stream, timeout, traits.stream, received)
+        return collectStream(size.limit(stream), timeout, traits.stream, received)
       }
       const result = await receive(wire.options, { model, open, collect })
+      if (!hasBegun) for (const part of result.content) size.add(part)
       return toResponse({ ...result, content: wire.decode(result.content) }, { provider, tools, estimate })
     } catch (error) {
       if (isText && rejectsResponseFormat(error)) rejected.add('format')
       if (wire?.isStrict && rejectsStrictSchema(error)) rejected.add('strict')
-      const failure = timeout.signal.aborted
-        ? timeout.signal.reason
-        : toModelError(error, { provider, secrets, request, hasBegun, now: Date.now() })
+      const reason = size.error ?? (timeout.signal.aborted ? timeout.signal.reason : null)
+      const failure = reason ?? toModelError(error, { provider, secrets, request, hasBegun, now: Date.now() })
       const isLost = (hasBegun && !received.isRejected) || isLostAtStart(error)
       if (isLost && failure instanceof ModelError) failure.usage ??= { ...estimate(), estimated: true }
       throw failure
@@ -128,7 +133,7 @@ export async function openModel(
       for (;;) {
         const { size } = rejected
         try {
-          return await send(request)
+          return await respond(request)
         } catch (error) {
           if (rejected.size === size) throw error
         }

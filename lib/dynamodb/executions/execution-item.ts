@@ -85,6 +85,7 @@ const PLAIN_FIELDS = {
   childUsage: null,
   suspension: null,
   waitedMs: 0,
+  workedMs: 0,
   pendingEvents: [],
   callbackSecret: null,
   openUntil: null,

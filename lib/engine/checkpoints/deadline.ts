@@ -1,5 +1,6 @@
 import type { Version } from '../../core/agent.ts'
 import type { Execution } from '../../core/execution.ts'
+import { DEADLINE_EXCEEDED } from '../../core/transitions.ts'
 
 /**
  * When a worker must hand a run over: after `drain` no further step begins, at `stop` the current one is abandoned.
@@ -49,13 +50,17 @@ function abortIn(ms: number): { signal: AbortSignal; at: number; clear: () => vo
   return { signal: controller.signal, at: Date.now() + ms, clear: () => clearTimeout(timer) }
 }
 
-/** When the run's time is up, across all its attempts: the version's timeout or the execution's deadline. */
-export function timeLimit({ startedAt, createdAt, deadlineAt, waitedMs }: Execution, { execution }: Version) {
-  const since = Date.parse(startedAt ?? createdAt) + waitedMs
+/**
+ * When the time of a run that begins now is up, and how it ends then: at the version's timeout, which counts what its
+ * workers had of all attempts, or at the execution's deadline.
+ */
+export function timeLimit({ workedMs, deadlineAt }: Execution, { execution }: Version, now: number) {
+  const { timeoutSeconds } = execution
   const timeoutAt =
-    execution.timeoutSeconds === null ? Number.POSITIVE_INFINITY : since + execution.timeoutSeconds * 1000
-  const endsAt = Math.min(timeoutAt, deadlineAt)
-  return { endsAt, seconds: Math.round((endsAt - since) / 1000) }
+    timeoutSeconds === null ? Number.POSITIVE_INFINITY : now + timeoutSeconds * 1000 - workedMs
+  if (deadlineAt <= timeoutAt) return { endsAt: deadlineAt, error: DEADLINE_EXCEEDED }
+  const message = `The run did not finish within ${timeoutSeconds} seconds.`
+  return { endsAt: timeoutAt, error: { code: 'TimedOut', message } }
 }
 
 /**

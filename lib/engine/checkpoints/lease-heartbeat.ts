@@ -7,7 +7,7 @@ type Params = {
   executions: Pick<ExecutionStore, 'isLeasedBy' | 'renew'>
   system: System
   times: LeaseTimes
-  execution: Pick<LeasedExecution, 'id' | 'lease' | 'openUntil'>
+  execution: Pick<LeasedExecution, 'id' | 'lease' | 'openUntil' | 'workedMs'>
   /** Called with each heartbeat, to extend what else must not expire. Its errors are ignored. */
   onHeartbeat?: (() => Promise<void>) | undefined
 }
@@ -28,6 +28,9 @@ export class LeaseHeartbeat {
   private renewedAt: number
   private expiresAt: number
   private openUntil: number
+  /** For how long workers have run the execution, until `countedAt`: null before this one runs it. */
+  private countedMs: number
+  private countedAt: number | null = null
 
   constructor(params: Params) {
     this.params = params
@@ -35,6 +38,7 @@ export class LeaseHeartbeat {
     this.expiresAt = params.execution.lease.expiresAt
     this.renewedAt = this.expiresAt - params.times.leaseMs
     this.openUntil = params.execution.openUntil ?? 0
+    this.countedMs = params.execution.workedMs
   }
 
   /**
@@ -55,6 +59,18 @@ export class LeaseHeartbeat {
     return !this.lost.aborted && this.params.system.now() < this.expiresAt
   }
 
+  /** The run begins: from now on its time counts, and each renewal records it. */
+  begin(): void {
+    this.countedAt = this.params.system.now()
+  }
+
+  /** For how long workers have run the execution. A lease that had expired, on a suspended machine, was not held. */
+  get workedMs(): number {
+    if (this.countedAt === null) return this.countedMs
+    const ms = this.params.system.now() - this.countedAt
+    return this.countedMs + Math.min(Math.max(ms, 0), this.params.times.leaseMs)
+  }
+
   /** Has the next heartbeat record the progress. */
   report(progress: Progress): void {
     this.unrecorded = progress
@@ -65,17 +81,21 @@ export class LeaseHeartbeat {
     if (this.lost.aborted) return false
     const { executions, system, times, execution } = this.params
     const now = system.now()
+    const { workedMs } = this
     const expiresAt = now + times.leaseMs
     const openUntil = expiresAt > this.openUntil ? now + times.graceMs : undefined
     const isRenewed = await executions.renew({
       id: execution.id,
       lease: { owner: execution.lease.owner, expiresAt },
       ...(openUntil && { openUntil }),
+      workedMs,
       ...recorded,
     })
     if (!isRenewed) this.loss.abort()
     else if (!this.lost.aborted) {
       this.renewedAt = now
+      this.countedMs = workedMs
+      if (this.countedAt !== null) this.countedAt = now
       this.expiresAt = expiresAt
       this.openUntil = openUntil ?? this.openUntil
       if (recorded.progress === this.unrecorded) this.unrecorded = null

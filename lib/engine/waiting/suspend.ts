@@ -19,7 +19,7 @@ import { endExecution, hasFinalParent } from '../end-execution.ts'
 import { type Engine, queuedOf, timesOf } from '../engine.ts'
 import { hasArrived, waitLimitExceeded } from './wake.ts'
 
-type Recorded = { progress: Progress | null; lostSteps?: LostStep[]; lostUsage?: Usage }
+type Recorded = { progress: Progress | null; lostSteps?: LostStep[]; lostUsage?: Usage; workedMs?: number }
 
 /**
  * Suspends a run: everything that its worker holds is free afterwards. Its deadline moves by the time that it waits.

@@ -14,6 +14,7 @@ import {
 import type { JsonObject } from '../../core/json/json.ts'
 import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
+import { findExcess } from '../../core/payload-size.ts'
 import { attemptsExhausted, findExcessiveLoss, type Release } from '../../core/transitions.ts'
 import type { Suspension, Wait } from '../../core/wait.ts'
 import { describeCause, logger } from '../../logger.ts'
@@ -158,10 +159,11 @@ async function reuse(current: Attempt): Promise<Outcome | null> {
   return null
 }
 
-/** The run's outcome, or ERROR `TimedOut`. @throws AttemptStopped when the worker has to stop first */
+/** The run's outcome, or the ERROR of its time limit. @throws AttemptStopped when the worker has to stop first */
 async function runUntilDeadline(current: Attempt, version: Version): Promise<Outcome> {
   const { engine, execution, heartbeat, deadline, stop } = current
-  const limit = timeLimit(execution, version)
+  heartbeat.begin()
+  const limit = timeLimit(execution, version, engine.system.now())
   const timeout = new AbortController()
   const timer = setTimeout(() => timeout.abort(), Math.max(limit.endsAt - engine.system.now(), 0))
   const signal = AbortSignal.any([stop, timeout.signal])
@@ -178,10 +180,10 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
     const excess = findExcessiveLoss(journal.lostSteps, execution.lastError)
     if (excess) return failure(excess)
     const endsAt = Math.min(limit.endsAt, deadline?.stopsAt ?? Number.POSITIVE_INFINITY)
-    return await untilAborted(signal, run(current, { version, journal, signal, endsAt }), () => {
+    const running = run(current, { version, journal, signal, endsAt }).then(limitOutput)
+    return await untilAborted(signal, running, () => {
       if (stop.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
-      const message = `The run did not finish within ${limit.seconds} seconds.`
-      return failure({ code: 'TimedOut', message })
+      return failure(limit.error)
     })
   } finally {
     current.journal?.close()
@@ -212,6 +214,12 @@ async function run(current: Attempt, { version, ...running }: Run): Promise<Outc
     const { toSetupFailure } = await import('../model-agent/history/find-failure.ts')
     return toSetupFailure(error, retry)
   }
+}
+
+/** The limit of payloads holds for every kind of agent. */
+function limitOutput(outcome: Outcome): Outcome {
+  const excess = outcome.status === 'SUCCESS' && findExcess('The output', JSON.stringify(outcome.output))
+  return excess ? failure(excess) : outcome
 }
 
 /** What the agent receives. The record keeps the input as sent; the rest derives from it and the version. */
@@ -348,7 +356,8 @@ async function toStopReason({ execution }: Attempt, cause: unknown): Promise<Sto
  */
 async function suspendRun(current: Attempt, waits: Wait[]): Promise<AttemptResult> {
   const { engine, execution, journal, heartbeat } = current
-  const recorded = { progress: journal?.hasGrown ? journal.progress : null, ...journal?.losses }
+  const { workedMs } = heartbeat
+  const recorded = { progress: journal?.hasGrown ? journal.progress : null, ...journal?.losses, workedMs }
   try {
     const suspension = await suspend(engine, execution, waits, recorded).catch(toRejection)
     if (suspension === 'lost') return { kind: 'lost' }
@@ -377,7 +386,7 @@ function findFinalError({ execution, journal, retry }: Attempt, reason: StopReas
 
 /** Best effort: a lease that is not released expires, and its attempt stays counted. */
 async function release(current: Attempt, reason: StopReason): Promise<AttemptResult> {
-  const { engine, execution, journal } = current
+  const { engine, execution, journal, heartbeat } = current
   const { leaseMs, graceMs } = timesOf(engine)
   const error = toRecordedError(reason, journal?.lostStep)
   const progressed = journal?.hasGrown ?? false
@@ -388,6 +397,7 @@ async function release(current: Attempt, reason: StopReason): Promise<AttemptRes
     progress: progressed && journal ? journal.progress : null,
     ...journal?.losses,
     ...(!journal?.lostStep && uncounted(reason)),
+    workedMs: heartbeat.workedMs,
   }
   const { id, lease } = execution
   const hasFailed = error !== null

@@ -5,7 +5,6 @@ import { readSecret, SECRET_REFERENCE } from '../../secret-store.ts'
 import type { ModelName } from '../model-name.ts'
 import { getSecrets, withProviderKey } from '../providers/provider-settings.ts'
 import { traitsOf } from '../providers/providers.ts'
-import { streamingFetch } from '../responses/streaming-fetch.ts'
 import { type ModelEndpoint, secretsOf } from './model-endpoints.ts'
 
 /** How to send requests to a model. */
@@ -25,7 +24,7 @@ export type Connection = {
 export async function connect(
   { provider, endpoint }: ModelName,
   base: Environment,
-  send: typeof fetch = streamingFetch,
+  send: typeof fetch,
 ): Promise<Connection> {
   if (!endpoint) {
     const environment = await withProviderKey(provider, base)

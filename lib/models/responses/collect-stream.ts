@@ -39,7 +39,7 @@ export class IncompleteStreamError extends Error {
  * @throws IncompleteStreamError; the error that the stream reports
  */
 export async function collectStream(
-  stream: ReadableStream<LanguageModelV4StreamPart>,
+  stream: AsyncIterable<LanguageModelV4StreamPart>,
   timeout: Pick<TokenTimeout, 'expectFirst' | 'expectNext'>,
   { readRefusal, endsWithUsage = false, buffersInputs }: StreamTraits = {},
   received: Received = { text: '', isRejected: false },

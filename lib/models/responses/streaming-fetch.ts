@@ -1,6 +1,6 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { Readable } from 'node:stream'
+import { pipeline, Readable, Transform } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { ReadableStream } from 'node:stream/web'
 
@@ -33,24 +33,38 @@ const NO_STREAM = /json|html/i
  * `fetch` for the packages of the providers, without its time limits: the built-in one fails if no headers or bytes
  * arrive for 300 s, which only an undici `Agent` can change (520 kB in each bundle). Redirects are not followed: only
  * the configured URL gets the API key.
+ * @param onBytes called with the length of each chunk; if it throws, the response ends with its error
  */
-export const streamingFetch: typeof fetch = async (input, init = {}) => {
-  const url = new URL(input instanceof Request ? input.url : input)
-  const { method = 'GET', body, signal } = init
-  const headers = { ...Object.fromEntries(new Headers(init.headers)), 'accept-encoding': 'identity' }
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const { request } = url.protocol === 'https:' ? https : http
-    request(url, { method, headers, ...(signal && { signal }) }, resolve)
-      .on('error', reject)
-      .end(body)
-  })
-  const { statusCode: status = 0, statusMessage: statusText = '' } = response
-  const received = toHeaders(response)
-  if (status < 300 && NO_STREAM.test(received.get('content-type') ?? ''))
-    throw new NoStreamError(status, received, await text(response))
-  const stream = Readable.toWeb(response) as ReadableStream<Uint8Array>
-  return new Response(stream, { status, statusText, headers: received })
-}
+export const streamingFetch =
+  (onBytes: (bytes: number) => void): typeof fetch =>
+  async (input, init = {}) => {
+    const url = new URL(input instanceof Request ? input.url : input)
+    const { method = 'GET', body, signal } = init
+    const headers = { ...Object.fromEntries(new Headers(init.headers)), 'accept-encoding': 'identity' }
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const { request } = url.protocol === 'https:' ? https : http
+      request(url, { method, headers, ...(signal && { signal }) }, resolve)
+        .on('error', reject)
+        .end(body)
+    })
+    const { statusCode: status = 0, statusMessage: statusText = '' } = response
+    const received = toHeaders(response)
+    const counted = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        try {
+          onBytes(chunk.length)
+          done(null, chunk)
+        } catch (error) {
+          done(error as Error)
+        }
+      },
+    })
+    pipeline(response, counted, () => undefined)
+    if (status < 300 && NO_STREAM.test(received.get('content-type') ?? ''))
+      throw new NoStreamError(status, received, await text(counted))
+    const stream = Readable.toWeb(counted) as ReadableStream<Uint8Array>
+    return new Response(stream, { status, statusText, headers: received })
+  }
 
 function toHeaders({ headersDistinct }: IncomingMessage): Headers {
   const headers = new Headers()

@@ -1,12 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
-import { CANCELLED } from '../../../lib/core/execution.ts'
+import { CANCELLED, NO_USAGE } from '../../../lib/core/execution.ts'
+import { FINAL_ANSWER, type ModelResponse } from '../../../lib/core/model.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { openModel } from '../../../lib/models/open-model.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { executionOf, leased } from '../../support/engine/executions.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
-import { lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { aMessage, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
 const { engine, aToolAgent, queued } = await startScriptedEngine()
 const { executions } = engine
@@ -45,6 +47,26 @@ describe('attempt', () => {
       await executions.claim({ id, lease: { owner, expiresAt: Date.now() + 60_000 }, now: Date.now() })
     expect((await attempt(engine, execution, { version })).kind).toBe(given.kind)
     expect((await executions.get({ organizationId, id }))?.status).toBe(owner ? 'IN_PROGRESS' : 'SUCCESS')
+  })
+
+  it('ends a run of a model whose output exceeds the limit of payloads', async () => {
+    const { execution, stored } = await queued([], await aToolAgent())
+    const input = { answer: 'x'.repeat(8_000_000) }
+    const respond = async (): Promise<ModelResponse> => ({
+      messages: [],
+      text: '',
+      toolCalls: [{ id: 'c', name: FINAL_ANSWER, input, error: null }],
+      usage: NO_USAGE,
+      stopReason: 'tool-calls',
+    })
+    const open: typeof openModel = async (...params) => ({ ...(await openModel(...params)), respond })
+    await processMessage({ ...engine, openModel: open }, execution.id, aMessage())
+    const message = 'The output has 8000013 bytes; the limit is 6000000.'
+    const { error, output, steps, attempts } = await stored()
+    expect({ error, steps, attempts, hasOutput: output !== null }).toEqual({
+      error: { code: 'OutputTooLarge', message },
+      ...{ steps: 1, attempts: 1, hasOutput: false },
+    })
   })
 
   it('writes no further step after the run was cancelled, and counts all that it wrote', async () => {

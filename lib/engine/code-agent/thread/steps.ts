@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isWithinDepth, MAX_JSON_DEPTH } from '../../../core/json/json.ts'
-import { MAX_PAYLOAD_BYTES } from '../../../core/limits.ts'
+import { findExcess } from '../../../core/payload-size.ts'
 import { describe, StepError } from './errors.ts'
 import type { RunResult, ThreadMessage } from './protocol.ts'
 
@@ -115,13 +115,7 @@ export function serialize(title: string, value: unknown, notJson: string): { jso
     return { code: 'OutputSchemaMismatch', message }
   }
   if (json === undefined) return { code: 'OutputSchemaMismatch', message: notJson }
-  // Of a text that is far too long, its characters are enough.
-  const bytes = json.length > MAX_PAYLOAD_BYTES ? json.length : Buffer.byteLength(json)
-  if (bytes <= MAX_PAYLOAD_BYTES) return { json }
-  return {
-    code: 'OutputTooLarge',
-    message: `${title} has ${bytes} bytes; the limit is ${MAX_PAYLOAD_BYTES}.`,
-  }
+  return findExcess(title, json) ?? { json }
 }
 
 const MAX_NAME = 100

@@ -55,6 +55,7 @@ export function toRequestFailure(error: ModelError, { truncated }: History, step
   const { message } = error
   if (error.isTransient) return { code: 'ModelUnavailable', message, step }
   if (error.isOverflow) return { code: 'ContextExceeded', message: `${EXCEEDED} ${message}`, step }
+  if (error.isTooLarge) return { code: 'OutputTooLarge', message, step }
   if (error.isRefusal) return { code: 'ModelRefused', message, step }
   if (truncated.length === 0) return { code: 'ModelFailed', message, step }
   const reason = `${AT_LIMIT}, and twice the limit was rejected: ${message}`

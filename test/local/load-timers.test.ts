@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { leaseTimes } from '../../lib/core/lease-times.ts'
+import type { QueueMessage } from '../../lib/core/ports.ts'
+import { openStores } from '../../lib/dynamodb/open-stores.ts'
+import { timerOf } from '../../lib/engine/waiting/suspend.ts'
+import { system } from '../../lib/system.ts'
+import { loadTimers } from '../../local/load-timers.ts'
+import { anExecution } from '../support/engine/executions.ts'
+import { memoryTable } from '../support/tables/memory-table.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const START = 1_800_000_000_000
+const times = leaseTimes(10 * SECOND)
+
+it('sends the messages of runs that wake within 15 minutes, each with the delay to its time', async () => {
+  const stores = openStores(memoryTable())
+  const suspended = async (at: number, until: number) => {
+    const lease = { owner: 'me', expiresAt: at + MINUTE }
+    const execution = anExecution({ organizationId: system.newId(), now: at, lease })
+    await stores.executions.create({ execution })
+    const suspension = { at, until, waits: [] }
+    const openUntil = timerOf({ times }, suspension)
+    await stores.executions.suspend({
+      execution,
+      owner: 'me',
+      suspension,
+      openUntil,
+      deadlineAt: until + MINUTE,
+    })
+    return execution.id
+  }
+  const late = await suspended(START - 40 * SECOND, START - 28 * SECOND)
+  const short = await suspended(START - 5 * SECOND, START + 5 * SECOND)
+  const almost = await suspended(START - MINUTE, START + 13 * MINUTE)
+  const long = await suspended(START - 60 * MINUTE, START + 2 * SECOND)
+  await suspended(START - 60 * MINUTE, START + 16 * MINUTE)
+  const sent = new Map<string, number | undefined>()
+  const sendBatch = async (messages: (QueueMessage & { delayMs?: number })[]) => {
+    for (const message of messages)
+      if ('executionId' in message && message.wakes) sent.set(message.executionId, message.delayMs)
+  }
+  await loadTimers({ ...stores, queue: { sendBatch }, system: { now: () => START }, times })
+  expect(sent).toEqual(
+    new Map([
+      [late, 0],
+      [short, 5 * SECOND],
+      [almost, 13 * MINUTE],
+      [long, 2 * SECOND],
+    ]),
+  )
+})
