@@ -28,6 +28,7 @@ import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision
 import { type Emulator, startEmbeddedSqs } from './emulators/start-emulators.ts'
 import { localFunctions } from './gateway/functions.ts'
 import { closeServer, createGateway, DRAIN_MS, listen, urlOf } from './gateway/gateway.ts'
+import { PUBLICATIONS_FILE } from './publications.ts'
 import { type PublishResult, publishFolder } from './publish-folder.ts'
 import { createRunner } from './runner/runner-process.ts'
 import { readLocalSettings } from './settings.ts'
@@ -86,14 +87,14 @@ export async function runService(environment: Environment, print: (line: string)
       for (const unsubscribe of unsubscribes) unsubscribe()
     })
 
-    const { agents, executions, organizations, tokens } = openStores()
+    const { agents, audit, executions, organizations, tokens } = openStores()
     const hasStale = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
     await createDataFolder(folder)
     await saveModelSettings(folder, environment)
     const token = await ensureDevelopmentToken(tokens, folder, devToken)
-    const published = await publishFolder(agents, AGENTS, join(folder, 'published.json'))
+    const published = await publishFolder({ agents, audit }, AGENTS, join(folder, PUBLICATIONS_FILE))
 
     loadPublishedCodeWith(findCodeViolations)
     const { handlers, authorizer, sweep } = localFunctions()
