@@ -20,7 +20,6 @@ import {
 } from '../lib/environment.ts'
 import { logger } from '../lib/logger.ts'
 import { onDeliveryEnqueued } from '../lib/sqs/delivery-queue.ts'
-import { onRunEnqueued } from '../lib/sqs/run-queue.ts'
 import { createDataFolder, dataFolder, SERVICE_URL_FILE, saveModelSettings } from './data-folder.ts'
 import { ensureDevelopmentOrganization, ensureDevelopmentToken } from './development.ts'
 import { openDatabase } from './emulators/open-database.ts'
@@ -60,7 +59,6 @@ export async function runService(environment: Environment, print: (line: string)
     const [database, sqs] = await Promise.all(opening)
     announceStop = database.announceStop
     const queues = await provisionQueues(sqs.endpoint, LOCAL_QUEUE, Math.ceil(times.visibilityMs / 1000))
-    const isSharedQueue = Boolean(environment[SQS_ENDPOINT])
     // The functions read their configuration from the environment when they are loaded, as on Lambda.
     Object.assign(process.env, {
       ...defaults,
@@ -82,13 +80,10 @@ export async function runService(environment: Environment, print: (line: string)
       onExit: print,
       onProcessed: emitCompleted,
     })
-    const unsubscribes = [onRunEnqueued(runner.ensureStarted), onDeliveryEnqueued(runner.startDeliveries)]
-    cleanups.push(runner.stop, async () => {
-      for (const unsubscribe of unsubscribes) unsubscribe()
-    })
+    const unsubscribe = onDeliveryEnqueued(runner.startDeliveries)
+    cleanups.push(runner.stop, async () => unsubscribe())
 
     const { agents, audit, executions, organizations, tokens } = openStores()
-    const hasStale = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
     await createDataFolder(folder)
@@ -99,17 +94,12 @@ export async function runService(environment: Environment, print: (line: string)
     loadPublishedCodeWith(findCodeViolations)
     const { handlers, authorizer, sweep } = localFunctions()
     let isSweeping = false
-    const sweepNow = async () => {
-      const isStale = await hasStale(Date.now())
-      if (isStale) runner.ensureStarted()
-      await sweep()
-    }
     const onSweepError = (error: unknown) => console.error('The sweeper failed:', error)
     const sweeper = setInterval(
       () => {
         if (isSweeping) return
         isSweeping = true
-        void sweepNow()
+        void sweep()
           .catch(onSweepError)
           .finally(() => {
             isSweeping = false
@@ -137,8 +127,6 @@ export async function runService(environment: Environment, print: (line: string)
 
     const url = urlOf(gateway, host)
     process.env[PUBLIC_URL] ||= url
-    // Executions of the last start may be open, and a shared queue may contain messages.
-    if (isSharedQueue || (await hasStale(Number.MAX_SAFE_INTEGER))) runner.ensureStarted()
     const urlFile = join(folder, SERVICE_URL_FILE)
     await writeFile(urlFile, `${url}\n`)
     cleanups.push(() => rm(urlFile, { force: true }))
@@ -154,7 +142,7 @@ export async function runService(environment: Environment, print: (line: string)
       print(describeStop(requests, await countRuns().catch(() => 0)))
       await stop()
     }
-    return { url, token, stop: announceAndStop }
+    return { url, token, startRunner: runner.start, stop: announceAndStop }
   } catch (error) {
     await stop().catch(() => undefined)
     throw error

@@ -43,6 +43,8 @@ try {
   process.on('uncaughtException', (error) => console.error('Unexpected error:', error))
   // Last: a process that waits for this line may send a signal at once.
   console.log(`ready ${service.url}`)
+  // A run that a decision resumes would wait for its start, which takes longer than most runs.
+  service.startRunner()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
