@@ -140,6 +140,8 @@ export class ModelError extends Error {
   readonly isTransient: boolean
   readonly isRefusal: boolean
   readonly isOverflow: boolean
+  /** Nothing listens at the URL, or its host does not exist: waiting for long does not help. */
+  readonly isUnreachable: boolean
   /** The provider's Retry-After in milliseconds; null if it sent none. */
   readonly retryAfterMs: number | null
   /** What the response used that arrived and cannot be used; absent if none arrived. */
@@ -151,6 +153,7 @@ export class ModelError extends Error {
       isTransient: boolean
       isRefusal?: boolean
       isOverflow?: boolean
+      isUnreachable?: boolean
       retryAfterMs?: number | null
       usage?: Usage
       cause?: unknown
@@ -161,6 +164,7 @@ export class ModelError extends Error {
     this.isTransient = options.isTransient
     this.isRefusal = options.isRefusal ?? false
     this.isOverflow = options.isOverflow ?? false
+    this.isUnreachable = options.isUnreachable ?? false
     this.retryAfterMs = options.retryAfterMs ?? null
     if (options.usage) this.usage = options.usage
   }

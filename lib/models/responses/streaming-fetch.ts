@@ -41,7 +41,8 @@ export const streamingFetch: typeof fetch = async (input, init = {}) => {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const { request } = url.protocol === 'https:' ? https : http
     request(url, { method, headers, ...(signal && { signal }) }, resolve)
-      .on('error', reject)
+      // The URL without credentials and query, for the message of the error.
+      .on('error', (error) => reject(Object.assign(error, { url: url.origin + url.pathname })))
       .end(body)
   })
   const { statusCode: status = 0, statusMessage: statusText = '' } = response
