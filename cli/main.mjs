@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url'
 
 /** Entry point of `npm run agents`: JavaScript, so that a Node.js without TypeScript can say what it needs. */
 
+// Read before the imports, during which the parent may exit.
+const parent = process.ppid
+
 // Compiling the imports dominates short commands: the cache halves their time. It must be on before the first import.
 module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url)))
 
@@ -14,6 +17,6 @@ const [{ runProgram }, { handleSignals }] = await Promise.all([
   import('./program.ts'),
   import('./terminal.ts'),
 ])
-handleSignals()
+handleSignals(parent)
 // An agent may leave timers or sockets open, which would keep the process alive.
 process.exit(await runProgram(process.argv.slice(2)))

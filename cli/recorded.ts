@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { audited, type Described, type Note } from '../lib/access/audit-log.ts'
 import { clientConfig } from '../lib/aws-sdk.ts'
 import { type Actor, toShown } from '../lib/core/audit.ts'
@@ -10,7 +9,7 @@ import {
 } from '../lib/engine/waiting/decide-approval.ts'
 import { EVENT_BUS } from '../lib/environment.ts'
 import { system } from '../lib/system.ts'
-import { userName } from '../local/development.ts'
+import { localUser, MAX_ACTOR_CHARACTERS } from '../local/development.ts'
 import { UserError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
 import type { TableStores } from './stores.ts'
@@ -27,14 +26,13 @@ export async function recorded<T>(
   { changes = {}, ...described }: Change,
   change: (note: Note) => Promise<T>,
 ): Promise<T> {
-  const host = toShown(hostname())
-  const { stack } = options
-  const caller = callers.get(options) ?? (stack ? findCaller() : toUser(host))
+  const user = localUser()
+  const caller = callers.get(options) ?? (options.stack ? findCaller() : Promise.resolve(user.actor))
   callers.set(options, caller)
   const actor = await caller
   return audited(
     { audit, system, isMarked: Boolean(tableSettings[EVENT_BUS]) },
-    { ...described, actor, source: { interface: 'CLI', host }, changes },
+    { ...described, actor, source: user.source, changes },
     change,
   )
 }
@@ -52,14 +50,6 @@ export function decideRecorded(
 /** By the options of a command, which can make several changes. */
 const callers = new WeakMap<SharedOptions, Promise<Actor>>()
 
-const toUser = async (host: string): Promise<Actor> => ({
-  kind: 'cli',
-  id: toShown(`${userName()}@${host}`, MAX_ARN_CHARACTERS),
-})
-
-/** Of a role with a session: more than other texts may have. */
-const MAX_ARN_CHARACTERS = 300
-
 /** Needs no permission. https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html */
 async function findCaller(): Promise<Actor> {
   // On demand: only commands that change a stack need it.
@@ -68,7 +58,7 @@ async function findCaller(): Promise<Actor> {
   try {
     const { Arn } = await client.send(new GetCallerIdentityCommand({}))
     if (!Arn) throw new Error('the answer has no ARN')
-    return { kind: 'cli', id: toShown(Arn, MAX_ARN_CHARACTERS) }
+    return { kind: 'cli', id: toShown(Arn, MAX_ACTOR_CHARACTERS) }
   } catch (error) {
     const { name, message } = error as Error
     throw new UserError(

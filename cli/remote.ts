@@ -132,6 +132,12 @@ export async function findService(options: RemoteOptions): Promise<Remote> {
   )
 }
 
+/** Whether it is the service that runs on the data folder. */
+export async function isLocalService(url: string): Promise<boolean> {
+  const local = await readText(dataFolder(), SERVICE_URL_FILE)
+  return new URL(url).origin.replace('//localhost', '//127.0.0.1') === local
+}
+
 /** The slugs of these agents, without those that the token may not read. */
 export async function findSlugs(client: Client, ids: Set<string>): Promise<Map<string, string>> {
   const found = [...ids].map(async (id): Promise<[string, string][]> => {

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { onParentExit } from '../local/parent-exit.ts'
 
 /** The command has printed its result, which is that something failed. */
 export class ResultFailed extends Error {}
@@ -42,16 +43,20 @@ export function onInterrupt(cleanup: Cleanup): () => void {
   }
 }
 
-/** On SIGINT or SIGTERM, runs the cleanups and exits. A second signal exits immediately. */
-export function handleSignals(): void {
-  for (const [signal, code] of Object.entries(EXIT_CODES)) {
-    process.on(signal, async () => {
-      if (isInterrupted) process.exit(code)
-      isInterrupted = true
-      await Promise.race([runCleanups(), sleep(CLEANUP_TIMEOUT_MS)])
-      process.exit(code)
-    })
+/**
+ * On SIGINT or SIGTERM, and when npm is gone, runs the cleanups and exits. A second signal exits immediately.
+ * @param parent the id of the process that has started this one
+ */
+export function handleSignals(parent: number): void {
+  const interrupt = async (code: number) => {
+    isInterrupted = true
+    await Promise.race([runCleanups(), sleep(CLEANUP_TIMEOUT_MS)])
+    process.exit(code)
   }
+  for (const [signal, code] of Object.entries(EXIT_CODES))
+    process.on(signal, () => (isInterrupted ? process.exit(code) : interrupt(code)))
+  // After a signal of the terminal, npm exits before this process.
+  onParentExit(parent, () => void (isInterrupted || interrupt(EXIT_CODES.SIGTERM)))
 }
 
 /** Skips the work after a signal and never resolves: the signal handler exits the process. */

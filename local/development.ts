@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { userInfo } from 'node:os'
+import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { v5 } from 'uuid'
 import { newToken, verifyToken } from '../lib/access/tokens.ts'
+import { type Actor, type AuditSource, toShown } from '../lib/core/audit.ts'
 import type { OrganizationStore, TokenStore } from '../lib/core/ports.ts'
 import { system } from '../lib/system.ts'
 import { DEV_TOKEN_FILE } from './data-folder.ts'
@@ -19,6 +20,18 @@ export function userName(): string {
     return userInfo().username
   } catch {
     return String(process.getuid?.())
+  }
+}
+
+/** Of the ARN of a role with a session: more than other texts may have. */
+export const MAX_ACTOR_CHARACTERS = 300
+
+/** Who makes a change on the local table, and from where, as the audit log says it. */
+export function localUser(): { actor: Actor; source: AuditSource } {
+  const host = toShown(hostname())
+  return {
+    actor: { kind: 'cli', id: toShown(`${userName()}@${host}`, MAX_ACTOR_CHARACTERS) },
+    source: { interface: 'CLI', host },
   }
 }
 

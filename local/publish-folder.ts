@@ -1,49 +1,53 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, realpath } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { audited, toPublished } from '../lib/access/audit-log.ts'
 import { DOCUMENT_FILE } from '../lib/core/agent.ts'
+import type { AuditStore } from '../lib/core/audit.ts'
 import { AgentArchived, TrialRequired } from '../lib/core/errors.ts'
 import { agentIdOf } from '../lib/core/ids.ts'
 import type { AgentStore } from '../lib/core/ports.ts'
 import { system } from '../lib/system.ts'
-import { readState } from './data-folder.ts'
-import { DEVELOPMENT_ORGANIZATION, operatorId } from './development.ts'
+import { DEVELOPMENT_ORGANIZATION, localUser, operatorId } from './development.ts'
+import { type Publication, readPublications, savePublications } from './publications.ts'
 
 /** `problems`: the folder is not a valid agent, or the agent is archived, and nothing was published. */
 export type PublishResult = { slug: string; isNew: boolean } | Invalid
 
-/** What was last published from a folder. `sources` are the source files outside the folder. */
-type Publication = { slug: string; sources: string[]; sourceHash: string }
+type Stores = { agents: AgentStore; audit: AuditStore }
 
 /**
- * Publishes every agent below a folder whose document or code differs from its current version. An agent whose files
- * are unchanged since the last start is neither checked nor published, so that a rollback survives a restart; if all
- * are unchanged, the bundler is not loaded.
+ * Publishes every agent below a folder that differs from what was last published from it, by this or by a command, as a
+ * draft or not: a rollback survives a restart, and a draft stays one. What is published is in the audit log. An agent
+ * whose files are unchanged since the last start is not checked; if all are unchanged, the bundler is not loaded.
  * @param stateFile stores what was published
  */
 export async function publishFolder(
-  store: AgentStore,
+  stores: Stores,
   folder: string,
   stateFile: string,
 ): Promise<PublishResult[]> {
   const entries = existsSync(folder) ? await readdir(folder) : []
-  const folders = entries
+  const paths = entries
     .map((name) => join(folder, name))
     .filter((path) => existsSync(join(path, DOCUMENT_FILE)))
-  // Empty if the file is missing or invalid: then every folder is checked.
-  const state = await readState<Publication>(stateFile)
+  const folders = await Promise.all(paths.map((path) => realpath(path)))
+  const state = await readPublications(stateFile)
   const results = await Promise.all(
-    folders.map(async (path) => (await findUnchanged(store, path, state[path])) ?? publish(store, path)),
+    folders.map(
+      async (path) =>
+        (await findUnchanged(stores.agents, path, state[path])) ?? publish(stores, path, state[path]),
+    ),
   )
   if (results.some((result) => 'problems' in result || result.isChecked)) {
     const { stopBundler } = await import('../lib/agents/code/bundle-code.ts')
     await stopBundler()
-    const entries = results.flatMap((result, index) =>
-      'problems' in result ? [] : [[folders[index], result.publication]],
+    const changed = results.flatMap((result, index): [string, Publication][] =>
+      'problems' in result ? [] : [[folders[index] ?? '', result.publication]],
     )
-    await writeFile(stateFile, JSON.stringify(Object.fromEntries(entries)))
+    await savePublications(stateFile, changed)
   }
   return results.map((result) =>
     'problems' in result ? result : { slug: result.publication.slug, isNew: result.isNew },
@@ -59,24 +63,46 @@ async function findUnchanged(
   folder: string,
   publication: Publication | undefined,
 ): Promise<Published | null> {
-  if (!publication || (await hashSources(folder, publication.sources)) !== publication.sourceHash) return null
-  const organizationId = DEVELOPMENT_ORGANIZATION.id
-  const agent = await store.get({ organizationId, id: agentIdOf(organizationId, publication.slug) })
-  return agent?.current ? { publication, isNew: false, isChecked: false } : null
+  if (!publication?.sourceHash) return null
+  if ((await hashSources(folder, publication.sources ?? [])) !== publication.sourceHash) return null
+  const agent = await getAgent(store, publication.slug)
+  return agent ? { publication, isNew: false, isChecked: false } : null
 }
 
-async function publish(store: AgentStore, folder: string): Promise<Published | Invalid> {
+const organizationId = DEVELOPMENT_ORGANIZATION.id
+
+const getAgent = (store: AgentStore, slug: string) =>
+  store.get({ organizationId, id: agentIdOf(organizationId, slug) })
+
+async function publish(
+  { agents: store, audit }: Stores,
+  folder: string,
+  last: Publication | undefined,
+): Promise<Published | Invalid> {
   const { formatProblem } = await import('../lib/agents/load-folder.ts')
   const { loadAgent } = await import('./load-agent.ts')
   const { agent, problems } = await loadAgent(folder, process.env)
   if (!agent) return { folder, problems: problems.map(formatProblem) }
   const { slug } = agent.document
   const sources = sourcesOutside(folder, agent.sources)
-  const publication = { slug, sources, sourceHash: await hashSources(folder, sources) }
-  const { publishAgent } = await import('../lib/agents/lifecycle/publish-agent.ts')
-  const params = { store, system, organizationId: DEVELOPMENT_ORGANIZATION.id, createdBy: operatorId() }
+  const sourceHash = await hashSources(folder, sources)
+  const { digestOf, publishAgent } = await import('../lib/agents/lifecycle/publish-agent.ts')
+  const publication = { slug, digest: digestOf(agent), sources, sourceHash }
+  const published = await getAgent(store, slug)
+  if (published && [last?.digest, published.current?.digest].includes(publication.digest))
+    return { publication, isNew: false, isChecked: true }
+  const change = {
+    ...{ ...localUser(), organizationId, action: 'agent.publish' as const },
+    target: { kind: 'agent' as const, id: agentIdOf(organizationId, slug) },
+    changes: { slug, draft: false },
+  }
   try {
-    const { isNew } = await publishAgent({ ...params, agent, draft: false })
+    const { isNew } = await audited({ audit, system }, change, async (note) => {
+      const params = { store, system, organizationId, createdBy: operatorId() }
+      const result = await publishAgent({ ...params, agent, draft: false })
+      note(toPublished(result))
+      return result
+    })
     return { publication, isNew, isChecked: true }
   } catch (error) {
     if (error instanceof AgentArchived)

@@ -21,8 +21,11 @@ import {
 } from '../lib/environment.ts'
 import { logger } from '../lib/logger.ts'
 import { onDeliveryEnqueued } from '../lib/sqs/delivery-queue.ts'
+<<<<<<< HEAD
 import { onRunEnqueued, openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
+=======
+>>>>>>> t47-e
 import { createDataFolder, dataFolder, SERVICE_URL_FILE, saveModelSettings } from './data-folder.ts'
 import {
   DEVELOPMENT_ORGANIZATION,
@@ -34,7 +37,11 @@ import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision
 import { type Emulator, startEmbeddedSqs } from './emulators/start-emulators.ts'
 import { localFunctions } from './gateway/functions.ts'
 import { closeServer, createGateway, DRAIN_MS, listen, urlOf } from './gateway/gateway.ts'
+<<<<<<< HEAD
 import { loadTimers } from './load-timers.ts'
+=======
+import { PUBLICATIONS_FILE } from './publications.ts'
+>>>>>>> t47-e
 import { type PublishResult, publishFolder } from './publish-folder.ts'
 import { createRunner } from './runner/runner-process.ts'
 import { readLocalSettings } from './settings.ts'
@@ -66,7 +73,6 @@ export async function runService(environment: Environment, print: (line: string)
     const [database, sqs] = await Promise.all(opening)
     announceStop = database.announceStop
     const queues = await provisionQueues(sqs.endpoint, LOCAL_QUEUE, Math.ceil(times.visibilityMs / 1000))
-    const isSharedQueue = Boolean(environment[SQS_ENDPOINT])
     // The functions read their configuration from the environment when they are loaded, as on Lambda.
     Object.assign(process.env, {
       ...defaults,
@@ -89,34 +95,31 @@ export async function runService(environment: Environment, print: (line: string)
       onExit: print,
       onProcessed: emitCompleted,
     })
-    const unsubscribes = [onRunEnqueued(runner.ensureStarted), onDeliveryEnqueued(runner.startDeliveries)]
-    cleanups.push(runner.stop, async () => {
-      for (const unsubscribe of unsubscribes) unsubscribe()
-    })
+    const unsubscribe = onDeliveryEnqueued(runner.startDeliveries)
+    cleanups.push(runner.stop, async () => unsubscribe())
 
+<<<<<<< HEAD
     const { agents, executions, organizations, timers, tokens } = openStores()
     const hasStale = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0
+=======
+    const { agents, audit, executions, organizations, tokens } = openStores()
+>>>>>>> t47-e
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
     await createDataFolder(folder)
     await saveModelSettings(folder, environment)
     const token = await ensureDevelopmentToken(tokens, folder, devToken)
-    const published = await publishFolder(agents, AGENTS, join(folder, 'published.json'))
+    const published = await publishFolder({ agents, audit }, AGENTS, join(folder, PUBLICATIONS_FILE))
 
     loadPublishedCodeWith(findCodeViolations)
     const { handlers, authorizer, sweep } = localFunctions()
     let isSweeping = false
-    const sweepNow = async () => {
-      const isStale = await hasStale(Date.now())
-      if (isStale) runner.ensureStarted()
-      await sweep()
-    }
     const onSweepError = (error: unknown) => console.error('The sweeper failed:', error)
     const sweeper = setInterval(
       () => {
         if (isSweeping) return
         isSweeping = true
-        void sweepNow()
+        void sweep()
           .catch(onSweepError)
           .finally(() => {
             isSweeping = false
@@ -144,10 +147,13 @@ export async function runService(environment: Environment, print: (line: string)
 
     const url = urlOf(gateway, host)
     process.env[PUBLIC_URL] ||= url
+<<<<<<< HEAD
     if (!isSharedQueue)
       void loadTimers({ executions, timers, queue: openRunQueue(), system, times }).catch(onSweepError)
     // Executions of the last start may be open, and a shared queue may contain messages.
     if (isSharedQueue || (await hasStale(Number.MAX_SAFE_INTEGER))) runner.ensureStarted()
+=======
+>>>>>>> t47-e
     const urlFile = join(folder, SERVICE_URL_FILE)
     await writeFile(urlFile, `${url}\n`)
     cleanups.push(() => rm(urlFile, { force: true }))
@@ -163,7 +169,7 @@ export async function runService(environment: Environment, print: (line: string)
       print(describeStop(requests, await countRuns().catch(() => 0)))
       await stop()
     }
-    return { url, token, stop: announceAndStop }
+    return { url, token, startRunner: runner.start, stop: announceAndStop }
   } catch (error) {
     await stop().catch(() => undefined)
     throw error

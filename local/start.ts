@@ -1,4 +1,5 @@
 import { afterStart } from './after-start.ts'
+import { onParentExit } from './parent-exit.ts'
 import { runService } from './service.ts'
 import { removeStaleFolders } from './temporary-folders.ts'
 
@@ -38,21 +39,14 @@ try {
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
-  if (process.env.npm_lifecycle_event) onParentExit(stop)
+  onParentExit(parent, stop)
   // A defect that one request meets must not end the others. What they have written is in the table.
   process.on('uncaughtException', (error) => console.error('Unexpected error:', error))
   // Last: a process that waits for this line may send a signal at once.
   console.log(`ready ${service.url}`)
+  // A run that a decision resumes would wait for its start, which takes longer than most runs.
+  service.startRunner()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
-}
-
-/** npm forwards a signal to the shell that runs the script. The shell exits without forwarding it to this process. */
-function onParentExit(stop: () => Promise<void>): void {
-  const timer = setInterval(() => {
-    if (process.ppid === parent) return
-    clearInterval(timer)
-    void stop()
-  }, 100)
 }

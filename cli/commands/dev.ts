@@ -93,7 +93,7 @@ async function runCycle(
   const testCase = cases.find((each) => name === undefined || each.name === name)
   if (!testCase && name !== undefined) print(`There is no case "${name}" in cases.yaml.`)
   await withOrganization(options, async (stores, { id: organizationId }) => {
-    const { version, isNew } = await replaceDraft(stores, options, { organizationId, agent })
+    const { version, isNew } = await replaceDraft(stores, options, { organizationId, agent, folder })
     print(`${version.slug}: draft ${version.id}${isNew ? '' : ' (unchanged)'}`)
     if (testCase && !signal.aborted) await runSelected(stores, version, testCase, options, signal)
   })
@@ -104,9 +104,12 @@ async function runCycle(
 async function replaceDraft(
   stores: TableStores,
   options: Options,
-  { organizationId, agent }: { organizationId: string; agent: LoadedAgent },
+  { organizationId, agent, folder }: { organizationId: string; agent: LoadedAgent; folder: string },
 ): Promise<{ version: Version; isNew: boolean }> {
-  const { version, isNew } = await publishRecorded(stores, options, { organizationId, agent, draft: true })
+  const { version, isNew } = await publishRecorded(stores, options, {
+    ...{ organizationId, agent, folder },
+    draft: true,
+  })
   const { id, agentId } = version
   // By agent. Empty if the file is missing or invalid: then the last draft stays.
   const file = join(dataFolder(), 'dev-drafts.json')

@@ -4,14 +4,15 @@ import { checkFolder } from '../../authoring/check-folder.ts'
 import { toPublished } from '../../lib/access/audit-log.ts'
 import { START } from '../../lib/agents/document/yaml-file.ts'
 import { requiresTrial } from '../../lib/agents/lifecycle/gate.ts'
-import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
+import { digestOf, publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
 import { DOCUMENT_FILE, type Version } from '../../lib/core/agent.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
 import { findCostWarnings } from '../../lib/engine/submit/limited-models.ts'
 import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
-import { operatorId } from '../../local/development.ts'
+import { DEVELOPMENT_ORGANIZATION, operatorId } from '../../local/development.ts'
+import { notePublication } from '../../local/publications.ts'
 import type { CliCommand } from '../command.ts'
 import { folderError, formatWarnings, UserError } from '../errors.ts'
 import { explainError, stepsToRelease, withOrganization } from '../find.ts'
@@ -21,6 +22,7 @@ import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import {
   getRemote,
+  isLocalService,
   publishOverHttp,
   type Remote,
   type RemoteOptions,
@@ -62,7 +64,7 @@ export function addPublishCommand(program: CliCommand): void {
       const { agent, cases, warnings: found } = await check(folder, options)
       if (options.test) await assertCasesPass(folder, agent, cases, options)
       const { slug } = agent.document
-      const published = await withProgress(`Publishing ${slug}`, publish(agent, options, remote))
+      const published = await withProgress(`Publishing ${slug}`, publish(folder, agent, options, remote))
       const { version } = published
       const { agentId, id: versionId, status } = version
       const at = { file: join(folder, DOCUMENT_FILE), ...START, field: 'model' }
@@ -81,6 +83,7 @@ type PublishedVersion = Pick<Version, 'id' | 'agentId' | 'status'>
 type Publication = { version: PublishedVersion; isNew: boolean; needsTrial: boolean; warnings: string[] }
 
 async function publish(
+  folder: string,
   agent: LoadedAgent,
   options: Options & SharedOptions,
   remote: Remote | null,
@@ -88,12 +91,19 @@ async function publish(
   const { draft = false, message } = options
   if (remote) {
     const { version, isNew } = await publishOverHttp(remote, agent, { draft, message })
+<<<<<<< HEAD
     const { documentId: agentId, warnings = [] } = version
     return { version: { ...version, agentId }, isNew, needsTrial: false, warnings }
+=======
+    if (await isLocalService(remote.url)) await note(folder, agent, version.documentId)
+    return { version: { ...version, agentId: version.documentId }, isNew, needsTrial: false }
+>>>>>>> t47-e
   }
   return withOrganization(options, async (stores, { id: organizationId }) => {
     const { slug } = agent.document
-    const publishing = publishRecorded(stores, options, { organizationId, agent, draft, message })
+    const publishing = publishRecorded(stores, options, {
+      ...{ organizationId, folder, agent, draft, message },
+    })
     const published = await publishing.catch((error: unknown) => {
       throw explainError(error, { slug, options })
     })
@@ -106,22 +116,37 @@ async function publish(
   })
 }
 
-type Publishing = { organizationId: string; agent: LoadedAgent; draft: boolean; message?: string | undefined }
+type Publishing = {
+  organizationId: string
+  folder: string
+  agent: LoadedAgent
+  draft: boolean
+  message?: string | undefined
+}
+
+/** What the next start of the service must not publish again. That of another organization has another `agentId`. */
+async function note(folder: string, agent: LoadedAgent, agentId: string): Promise<void> {
+  const { slug } = agent.document
+  if (agentId !== agentIdOf(DEVELOPMENT_ORGANIZATION.id, slug)) return
+  await notePublication(folder, { slug, digest: digestOf(agent) })
+}
 
 /** Publishes an agent on a table, and records it. */
-export function publishRecorded(stores: TableStores, options: SharedOptions, publishing: Publishing) {
-  const { organizationId, agent, draft } = publishing
+export async function publishRecorded(stores: TableStores, options: SharedOptions, publishing: Publishing) {
+  const { organizationId, folder, agent, draft } = publishing
   const { slug } = agent.document
   const change = {
     ...{ organizationId, action: 'agent.publish' as const, changes: { slug, draft } },
     target: { kind: 'agent' as const, id: agentIdOf(organizationId, slug) },
   }
-  return recorded(stores, options, change, async (note) => {
+  const published = await recorded(stores, options, change, async (show) => {
     const params = { store: stores.agents, system, createdBy: operatorId() }
-    const published = await publishAgent({ ...params, ...publishing })
-    note(toPublished(published))
-    return published
+    const result = await publishAgent({ ...params, ...publishing })
+    show(toPublished(result))
+    return result
   })
+  if (!options.stack) await note(folder, agent, published.version.agentId)
+  return published
 }
 
 /** @throws UserError with one line per problem */

@@ -112,7 +112,9 @@ export async function testCases(
   const running = withWorkbench(folder, agent, (stores, version) =>
     runCases({ folder, stores, version, cases, environment: process.env, ...options }),
   )
-  return toReport(await withProgress(`Running ${selected.length} cases`, running))
+  return toReport(
+    await withProgress(`Running ${selected.length === 1 ? '1 case' : `${selected.length} cases`}`, running),
+  )
 }
 
 function assertUsable(model: string, { document }: LoadedAgent, mode: Mode): void {

@@ -351,7 +351,7 @@ export const eventParameters = /* @__PURE__ */ parameters(() => ({ maxValueBytes
 export const waitHeaders = /* @__PURE__ */ parameters(() => ({
   Prefer: describe(
     z.pipe(z.optional(z.string()), z.transform(parseWait)),
-    `\`wait=N\` responds when the execution is final, is suspended or is resumed, or after N seconds (at most ${MAX_WAIT_SECONDS}).`,
+    `\`wait=N\` responds when the execution is final or is suspended, but not for the suspension that it is in when the request arrives, or after N seconds (at most ${MAX_WAIT_SECONDS}).`,
     { example: 'wait=20' },
   ),
 }))

@@ -338,10 +338,13 @@ export class LimitsNotFound extends withFixedDetail(
   'This tenant or agent has no limits. GET /v1/limits lists those that have some.',
 ) {}
 
-export class RouteNotFound extends withFixedDetail(
-  'RouteNotFound',
-  'No route has this path. GET /v1/openapi.json describes all routes.',
-) {}
+export class RouteNotFound extends ServiceError {
+  /** @param meant a path that exists, if it is known */
+  constructor(meant?: string) {
+    const hint = meant ? `Did you mean ${meant}?` : 'The paths of the API begin with /v1.'
+    super('RouteNotFound', `No route has this path. ${hint} GET /v1/openapi.json describes all routes.`)
+  }
+}
 
 export class MethodNotAllowed extends ServiceError {
   constructor(methods: string[]) {

@@ -20,10 +20,10 @@ type Params = {
   timeoutMs: number
   signal?: AbortSignal
   /**
-   * `suspension`: also ends when the execution is suspended. `change`: when it is no longer what the first read finds,
-   * suspended or not.
+   * `suspension`: also ends when the execution is suspended. `nextSuspension`: not for the suspension that the first
+   * read finds, since what it waits for may have arrived.
    */
-  until?: 'suspension' | 'change'
+  until?: 'suspension' | 'nextSuspension'
 }
 
 /**
@@ -66,9 +66,9 @@ export async function waitForCompletion({
       const state = isNotified && !until ? null : await executions.getState(key)
       const result = state?.status === 'IN_PROGRESS' ? state.status : await readFinal()
       const suspendedAt = state?.suspendedAt ?? null
-      const hasChanged = until !== undefined && known !== undefined && suspendedAt !== known
+      const waitsAgain = until && known !== undefined && suspendedAt !== null && suspendedAt !== known
       const remainingMs = deadline - performance.now()
-      if (result !== 'IN_PROGRESS' || hasChanged || remainingMs <= 0) return result
+      if (result !== 'IN_PROGRESS' || waitsAgain || remainingMs <= 0) return result
       known = suspendedAt
       timer = setTimeout(wake, Math.min(pollMs, remainingMs))
       isNotified = await woken.promise

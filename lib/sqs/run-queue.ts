@@ -8,7 +8,6 @@ import {
   type Ids,
   isId,
   type OutgoingMessage,
-  onSent,
   openSender,
   openSqs,
   parseMembers,
@@ -20,9 +19,6 @@ export type RunMessage =
   | (Ids & { wakes?: true; isLine?: true; isSuspect?: true })
   | FeedMessage
   | FiringMessage
-
-/** Calls the listener after each message that this process sends: the local service starts its runner then. */
-export const onRunEnqueued = (listener: () => void): (() => void) => onSent('runs', listener)
 
 /**
  * The queues of executions that wait for the runner: of those that run alone, and of those that share a worker and are

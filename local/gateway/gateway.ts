@@ -61,7 +61,7 @@ export function createGateway(params: GatewayOptions): Server {
     const status = writeResponse(response, result, { 'x-amzn-RequestId': requestId, ...cors }, toProblem)
     const [path = ''] = (request.url ?? '').split('?')
     const ms = performance.now() - startedAt
-    onResponse?.({ method: request.method ?? '', path: path.slice(0, 200), status, ms })
+    onResponse?.({ method: request.method ?? '', path: path.slice(0, MAX_SHOWN_PATH), status, ms })
   }
 
   // Longer than clients keep idle connections, so that the server closes none while a request is on its way.
@@ -114,13 +114,19 @@ async function receive(body: ReturnType<typeof readBody>): Promise<Buffer> {
   return bytes
 }
 
+/** Characters of a path in an error or a log. */
+const MAX_SHOWN_PATH = 200
+
 /** @throws ServiceError */
 function findPath({ method = '', url = '' }: IncomingMessage): PathMatch {
   checkEncoding(url)
   const path = matchPath(method, url)
   if (path) return path
   const isRegistration = method === 'POST' && /^\/register\/?(\?|$)/.test(url)
-  throw isRegistration && !process.env[OIDC_ISSUER] ? noRegistration() : new RouteNotFound()
+  if (isRegistration && !process.env[OIDC_ISSUER]) throw noRegistration()
+  const [requested = ''] = url.split('?')
+  const meant = `/v1${requested.slice(0, MAX_SHOWN_PATH)}`
+  throw new RouteNotFound(matchPath(method, meant)?.match ? meant : undefined)
 }
 
 /**

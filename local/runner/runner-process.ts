@@ -16,7 +16,7 @@ type Options = {
   onProcessed: (executionId: string) => void
 }
 
-/** A runner process that starts when it is first needed. It is restarted if it exits. */
+/** A runner process. It is restarted if it exits. */
 export function createRunner({ deadLetters, onExit, onProcessed }: Options) {
   let isStopping = false
   let child: ChildProcess | undefined
@@ -39,8 +39,8 @@ export function createRunner({ deadLetters, onExit, onProcessed }: Options) {
   }
 
   return {
-    /** Starts the runner, unless it was started before. */
-    ensureStarted(): void {
+    /** Starts the runner, unless deliveries have started it. */
+    start(): void {
       if (!child && !isStopping) spawnRunner()
     },
 

@@ -5,18 +5,22 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { greeter, inFolder, newCli } from '../cli/cli.ts'
+import { childrenOf, isAlive } from '../support/processes/processes.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
 
 const cli = newCli()
 afterAll(cli.remove)
 
-/** Starts `dev`, which has no time limit. */
-function develop(folder: string) {
+/** Starts `dev`, which has no time limit, also as npm does: in a shell, which forwards no signal. */
+function develop(folder: string, isInShell = false) {
   const { DYNAMODB_ENDPOINT: _, ...environment } = process.env
-  const child = spawn(process.execPath, [MAIN, 'dev', folder], {
+  const command = [process.execPath, MAIN, 'dev', folder]
+  const shell = ['sh', '-c', `${command.join(' ')}; true`]
+  const [file = '', ...args] = isInShell ? shell : command
+  const child = spawn(file, args, {
     cwd: cli.folder,
-    env: { ...environment, DATA_DIR: cli.dataDir },
+    env: { ...environment, DATA_DIR: cli.dataDir, ...(isInShell && { npm_lifecycle_event: 'dev' }) },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -41,6 +45,7 @@ function develop(folder: string) {
       })
     },
     answer: (line: string) => void child.stdin.write(`${line}\n`),
+    child,
     closeInput: () => void child.stdin.end(),
     async stop(): Promise<number | null> {
       child.kill('SIGINT')
@@ -104,6 +109,16 @@ describe('dev', () => {
     })
     const versions = published.map(({ changes }) => changes.versionId)
     expect(deleted.map(({ target }) => target.id)).toEqual(versions.slice(1))
+  })
+
+  it('ends with npm, which a signal has ended', async () => {
+    cli.write(inFolder('agents/orphan', greeter('One')))
+    const { child, until } = develop('agents/orphan', true)
+    await until('Waiting for changes')
+    const [pid = 0] = await childrenOf(child.pid ?? 0, 'dev')
+    child.kill('SIGTERM')
+    await vi.waitUntil(() => !isAlive(pid))
+    expect(pid).not.toBe(0)
   })
 
   it('deletes no draft of somebody else', async () => {

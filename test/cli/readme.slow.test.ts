@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Service, startService } from '../support/service/start-service.ts'
 import { newCli } from './cli.ts'
 
@@ -31,7 +31,7 @@ function patternOf(text: string): RegExp {
   return new RegExp(`^${parts.map((part) => part.replaceAll(/[^\w\s"]/g, '\\$&')).join('[\\s\\S]*?')}\n?$`)
 }
 
-it('prints what README.md says of a run that waits', async () => {
+it('prints what README.md says of a run that waits, on a fresh service and at once', async () => {
   cli.write({ 'agents/refund/agent.md': document, 'agents/refund/agent.ts': code })
   const variables: Record<string, string> = {
     URL: `${service.url}/v1`,
@@ -44,14 +44,8 @@ it('prints what README.md says of a run that waits', async () => {
   for (const [, text = '', expected = ''] of steps) {
     const command = text.replace('npm run -s agents --', `${process.execPath} ${MAIN}`)
     const env = { ...process.env, ...variables }
-    const print = async () => {
-      const { stdout } = await run('bash', ['-c', command], { cwd: cli.folder, env })
-      expect(stdout).toMatch(patternOf(expected))
-      return stdout
-    }
-    // A reader takes longer to type than a run to go on.
-    const isRead = /^curl (?!.* -d)/.test(text)
-    const stdout = isRead ? await vi.waitFor(print, { interval: 200 }) : await print()
+    const { stdout } = await run('bash', ['-c', command], { cwd: cli.folder, env })
+    expect(stdout).toMatch(patternOf(expected))
     variables.EXECUTION ??= /^\{"id":"([^"]+)"/.exec(stdout)?.[1] ?? (undefined as never)
     variables.APPROVAL ??= / ([0-9a-f]{32}) /.exec(stdout)?.[1] ?? (undefined as never)
   }

@@ -186,3 +186,13 @@ it.each(['/v1/agents/a/b', '/v1/agents//versions', '/v1/agents/echo//', '//v1/ag
   'the path %s is not one',
   async (path) => expectProblem(await world.org.call('GET', path), 'RouteNotFound'),
 )
+
+it('says which path was meant if /v1 is missing, and repeats no other path', async () => {
+  const detailOf = async (path: string) => (await world.org.call('POST', path)).json.detail
+  expect(await detailOf('/agents/shout/executions?cache=true')).toContain(
+    'Did you mean /v1/agents/shout/executions?',
+  )
+  expect(await detailOf('/no/such/path')).toBe(
+    'No route has this path. The paths of the API begin with /v1. GET /v1/openapi.json describes all routes.',
+  )
+})

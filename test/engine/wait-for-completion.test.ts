@@ -7,21 +7,27 @@ import { anExecution } from '../support/engine/executions.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
 
+type Params = Parameters<typeof waitForCompletion>[0]
+
 /** An execution whose status a test sets, and the number of reads. */
 function observed(execution: Execution = anExecution()) {
-  const seen = { status: 'IN_PROGRESS' as ExecutionStatus | null, reads: 0 }
+  const seen = {
+    status: 'IN_PROGRESS' as ExecutionStatus | null,
+    suspendedAt: null as number | null,
+    reads: 0,
+  }
   const executions = {
     getState: async () => {
       seen.reads++
-      return seen.status && { status: seen.status, suspendedAt: null }
+      return seen.status && { status: seen.status, suspendedAt: seen.suspendedAt }
     },
     get: async () => {
       seen.reads++
       return seen.status && { ...execution, status: seen.status }
     },
   }
-  const wait = (timeoutMs: number, signal?: AbortSignal) =>
-    waitForCompletion({ executions, ...execution, timeoutMs, ...(signal && { signal }) })
+  const wait = (timeoutMs: number, options: Pick<Params, 'signal' | 'until'> = {}) =>
+    waitForCompletion({ executions, ...execution, timeoutMs, ...options })
   return { execution, seen, wait }
 }
 
@@ -38,7 +44,7 @@ describe('waitForCompletion', () => {
   it('rejects with the reason of its signal, also while it waits', async () => {
     const { seen, wait } = observed()
     const controller = new AbortController()
-    const waiting = wait(20_000, controller.signal)
+    const waiting = wait(20_000, { signal: controller.signal })
     await settle()
     controller.abort(new Error('given up'))
     await expect(waiting).rejects.toThrow('given up')
@@ -77,6 +83,27 @@ describe('waitForCompletion', () => {
     await vi.advanceTimersByTimeAsync(1_000)
     expect(await waiting).toBe('IN_PROGRESS')
   })
+
+  it.each([
+    ['nextSuspension', 1],
+    ['nextSuspension', null],
+    ['suspension', null],
+  ] as const)(
+    'until %s, found at %j, goes on when it is resumed, and returns when it waits again',
+    async (until, first) => {
+      const { seen, wait } = observed()
+      seen.suspendedAt = first
+      const returned = vi.fn<() => void>()
+      const waiting = wait(20_000, { until }).finally(returned)
+      await settle()
+      seen.suspendedAt = null
+      await vi.advanceTimersByTimeAsync(3_000)
+      expect(returned).not.toHaveBeenCalled()
+      seen.suspendedAt = 2
+      await vi.advanceTimersByTimeAsync(1_500)
+      expect(await waiting).toBe('IN_PROGRESS')
+    },
+  )
 
   it('finds a completion without an event', async () => {
     const { seen, wait } = observed()

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
@@ -31,6 +32,20 @@ async function measure(context: object): Promise<Measured> {
 }
 
 describe('the template', () => {
+  it('has as many resources as docs/construct.md says, and two do not fit into one stack', () => {
+    const [, ...documented] =
+      /(\d+) resources with the defaults and (\d+)\s+with every option/.exec(
+        readFileSync('docs/construct.md', 'utf8'),
+      ) ?? []
+    const counts = [{}, ALL_OPTIONS].map(
+      (context) => Object.keys(synthesize(context).toJSON().Resources).length,
+    )
+    console.log(`${counts[0]} resources with the defaults and ${counts[1]} with every option`)
+    expect(documented.map(Number)).toEqual(counts)
+    expect(2 * Number(counts[0])).toBeGreaterThan(MAX_RESOURCES)
+    expect(counts[1]).toBeLessThan(MAX_RESOURCES)
+  })
+
   it.each([
     ['the defaults', {}],
     ['every option', ALL_OPTIONS],

@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { publishRecorded } from '../../cli/commands/publish.ts'
 import { promoteVersion } from '../../lib/agents/lifecycle/change-agent.ts'
 import { resolveAgent } from '../../lib/agents/resolve-agent.ts'
-import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { loadAgent } from '../../local/load-agent.ts'
@@ -13,7 +14,8 @@ import { sharedTable } from '../support/engine/organization.ts'
 
 vi.mock('../../local/load-agent.ts', { spy: true })
 
-const store = agentStore(sharedTable())
+const stores = { ...openStores(sharedTable()), tableSettings: {} }
+const store = stores.agents
 let folder: string
 let slug: string
 
@@ -39,17 +41,42 @@ beforeEach(() => {
   )
   write('words.ts', `export const words = 'before'\n`)
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true })
+})
 
 /** What was published, and how many folders were checked and bundled. */
 async function publish() {
   vi.mocked(loadAgent).mockClear()
-  const agents = await publishFolder(store, join(folder, 'agents'), stateFile())
+  const agents = await publishFolder(stores, join(folder, 'agents'), stateFile())
   return { agents, loaded: vi.mocked(loadAgent).mock.calls.length }
 }
 
 const reference = () => ({ store, organizationId: DEVELOPMENT_ORGANIZATION.id, idOrSlug: slug })
 const currentVersion = async () => (await resolveAgent(reference())).current
+
+/** As the commands `publish` and `dev` do. */
+async function publishByCommand(draft: boolean): Promise<void> {
+  vi.stubEnv('DATA_DIR', folder)
+  const path = join(folder, 'agents', 'one')
+  const { agent } = await loadAgent(path, {})
+  if (!agent) throw new Error('The agent is invalid.')
+  const organizationId = DEVELOPMENT_ORGANIZATION.id
+  await publishRecorded(stores, {}, { organizationId, folder: path, agent, draft })
+}
+
+const entriesOf = async (agentId: string) => {
+  const { organizationId } = reference()
+  const { items } = await stores.audit.list({
+    organizationId,
+    target: agentId,
+    from: 0,
+    limit: 20,
+    after: null,
+  })
+  return items.map(({ action, result, source, changes }) => ({ action, result, source, changes }))
+}
 
 const published = () => ({ agents: [{ slug, isNew: true }], loaded: 1 })
 const unchanged = () => ({ agents: [{ slug, isNew: false }], loaded: 0 })
@@ -77,6 +104,60 @@ describe('publishFolder', () => {
     await promoteVersion({ ...reference(), system, versionId: String(first?.id) })
     expect(await publish()).toEqual(unchanged())
     expect((await currentVersion())?.id).toBe(first?.id)
+  })
+
+  it.each([
+    ['publish', false, 'One'],
+    ['dev or publish --draft, which stays a draft', true, 'One'],
+  ])('leaves a folder alone that was last published by %s', async (_, draft, current) => {
+    await publish()
+    const first = await currentVersion()
+    write('agents/one/agent.md', document('Other'))
+    await publishByCommand(draft)
+    if (!draft) await promoteVersion({ ...reference(), system, versionId: String(first?.id) })
+    const checked = { ...unchanged(), loaded: 1 }
+    expect(await publish()).toEqual(checked)
+    expect(await publish()).toEqual(unchanged())
+    expect((await currentVersion())?.title).toBe(current)
+    // Back to what was published before: it differs from what was published last.
+    write('agents/one/agent.md', document('Third'))
+    expect(await publish()).toEqual(published())
+  })
+
+  it('does not publish a new folder whose draft a command has published', async () => {
+    await publishByCommand(true)
+    await publish()
+    expect(await currentVersion()).toBeNull()
+  })
+
+  it('leaves a folder alone in which a file has changed that no version depends on, also after it was invalid', async () => {
+    await publish()
+    const first = await currentVersion()
+    write('agents/one/agent.md', document('Other'))
+    await publish()
+    await promoteVersion({ ...reference(), system, versionId: String(first?.id) })
+    write('agents/one/cases.yaml', '[]')
+    expect(await publish()).toEqual({ ...unchanged(), loaded: 1 })
+    write('agents/one/agent.md', '---')
+    await publish()
+    write('agents/one/agent.md', document('Other'))
+    await publish()
+    expect((await currentVersion())?.id).toBe(first?.id)
+  })
+
+  it('records what it publishes in the audit log, and nothing else', async () => {
+    await publish()
+    const first = await currentVersion()
+    write('agents/one/notes', 'x')
+    await publish()
+    expect(await entriesOf(String(first?.agentId))).toEqual([
+      {
+        action: 'agent.publish',
+        result: 'SUCCEEDED',
+        source: { interface: 'CLI', host: expect.any(String) },
+        changes: { slug, draft: false, versionId: first?.id, isNew: true },
+      },
+    ])
   })
 
   it('reports an invalid folder at every start, keeps its last version, and publishes the others', async () => {

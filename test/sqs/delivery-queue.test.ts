@@ -9,7 +9,7 @@ import { Unavailable } from '../../lib/core/errors.ts'
 import type { DeliveryQueue } from '../../lib/core/ports.ts'
 import { logger } from '../../lib/logger.ts'
 import { onDeliveryEnqueued, openDeliveryQueue, parseDeliveryMessage } from '../../lib/sqs/delivery-queue.ts'
-import { onRunEnqueued } from '../../lib/sqs/run-queue.ts'
+import { onSent } from '../../lib/sqs/send-message.ts'
 import { system } from '../../lib/system.ts'
 import { provisionQueues } from '../../local/emulators/provision.ts'
 import { type HttpProxy, startProxy } from '../support/proxy/start-proxy.ts'
@@ -81,7 +81,7 @@ describe('openDeliveryQueue', () => {
 
   it('tells listeners of this queue about a message that was sent', async () => {
     const [onDelivery, onRun] = [vi.fn(), vi.fn()]
-    const stops = [onDeliveryEnqueued(onDelivery), onRunEnqueued(onRun)]
+    const stops = [onDeliveryEnqueued(onDelivery), onSent('runs', onRun)]
     await queue.send(anEvent)
     for (const stop of stops) stop()
     await queue.send(anEvent)

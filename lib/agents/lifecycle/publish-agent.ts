@@ -12,6 +12,10 @@ import { requiresTrial } from './gate.ts'
 /** A valid agent, bundled and ready to publish. */
 export type PublishableAgent = { document: AgentDocument; code: string | null }
 
+/** Identifies the content of a version. */
+export const digestOf = ({ document, code }: PublishableAgent): string =>
+  sha256(JSON.stringify([document, code]))
+
 type Params = {
   store: AgentStore
   system: System
@@ -124,7 +128,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     env: document.env,
     instructions: document.instructions,
     execution: document.execution,
-    digest: sha256(JSON.stringify([document, code])),
+    digest: digestOf(agent),
     documentHash: sha256(JSON.stringify(document)),
     ...(code !== null && { codeHash: sha256(code) }),
     ...(message !== undefined && { message }),

@@ -13,7 +13,7 @@ type Parts = {
 }
 
 type Params = ExecutionReference & {
-  /** How long to wait until the execution is final, is suspended or is resumed. */
+  /** How long to wait until the execution is final or is suspended again. */
   waitSeconds: number
   /** Ends the wait. */
   signal?: AbortSignal | undefined
@@ -56,7 +56,10 @@ async function wait({ executions, openRequests }: Parts, { access, signal, ...pa
   const { full, release } = held
   const until = signal ? AbortSignal.any([signal, full]) : full
   try {
-    const completed = await waitForCompletion({ executions, ...params, signal: until, until: 'change' })
+    const completed = await waitForCompletion({
+      ...{ executions, ...params, signal: until },
+      until: 'nextSuspension',
+    })
     return { completed, isFull: false }
   } catch (error) {
     if (!full.aborted || signal?.aborted) throw error

@@ -21,7 +21,7 @@ export type RetryLimits = {
   limits: RunLimits | null
 }
 
-/** With an alternative. Without one, only the time is limited. */
+/** With an alternative, or of a model that cannot be reached. Otherwise, only the time is limited. */
 const MAX_RETRIES = 3
 
 /** Upper bound of the delay between two retries, as a share of the time for all of them. */
@@ -61,8 +61,9 @@ export function respondWithRetry(
       await limits?.add(error.usage)
       await journal.addLostResponse(error.usage)
     },
-    shouldRetry: async ({ error, retryDelay }) => {
+    shouldRetry: async ({ error, attemptNumber, retryDelay }) => {
       if (!(error instanceof ModelError) || !error.isTransient) return false
+      if (error.isUnreachable && attemptNumber > MAX_RETRIES) return false
       const now = system.now()
       giveUpAt ??= now + Math.min(retryWindowMs, (endsAt - now) / 2)
       const retryAfterMs = error.retryAfterMs ?? 0

@@ -96,14 +96,18 @@ function toStatus(code: unknown, type: unknown): number {
   return PERMANENT.test(`${code} ${type}`) ? 400 : 500
 }
 
-function toNetworkError(failure: ApiCallError, { provider, hasBegun }: Context): ModelError | null {
-  const code = findNetworkCode(failure)
-  if (!code) return null
+/** No server was reached. */
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
+
+function toNetworkError(failure: ApiCallError, { provider, hasBegun, secrets }: Context): ModelError | null {
+  const found = findNetworkError(failure)
+  if (!found) return null
+  const { code, url } = found
   const message =
     failure.statusCode || hasBegun
       ? `The connection to ${provider} was lost during the response`
-      : `Could not connect to ${provider}`
-  return new ModelError(`${message} (${code}).`, { isTransient: true })
+      : `Could not connect to ${provider}${url ? ` at ${redact(url, secrets)}` : ''}`
+  return new ModelError(`${message} (${code}).`, { isTransient: true, isUnreachable: UNREACHABLE.has(code) })
 }
 
 function toInvalidResponseError(failure: ApiCallError, { provider, secrets }: Context): ModelError | null {
@@ -160,10 +164,10 @@ function formatDetail(text: string, { secrets, request }: Context): string {
 }
 
 /** Searches the error and its causes. */
-function findNetworkCode(error: Error): string | null {
+function findNetworkError(error: Error): { code: string; url?: string } | null {
   for (let current: unknown = error, depth = 0; current instanceof Error && depth < 8; depth++) {
-    const { code } = current as { code?: unknown }
-    if (typeof code === 'string' && NETWORK_CODE.test(code)) return code
+    const { code, url } = current as { code?: unknown; url?: string }
+    if (typeof code === 'string' && NETWORK_CODE.test(code)) return { code, ...(url && { url }) }
     current = current.cause
   }
   return null

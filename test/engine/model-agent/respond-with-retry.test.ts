@@ -7,7 +7,13 @@ import { system } from '../../../lib/system.ts'
 
 const request = { signal: new AbortController().signal } as ModelRequest
 
-type Setup = { hasAlternative?: boolean; leftMs?: number; retryAfterMs?: number; isTransient?: boolean }
+type Setup = {
+  isUnreachable?: boolean
+  hasAlternative?: boolean
+  leftMs?: number
+  retryAfterMs?: number
+  isTransient?: boolean
+}
 
 const journal = { addLostResponse: () => Promise.reject(new Error('Nothing has arrived.')) }
 
@@ -20,12 +26,13 @@ async function outage({
   leftMs = 2_700,
   retryAfterMs,
   isTransient = true,
+  isUnreachable = false,
 }: Setup = {}) {
   const startedAt = system.now()
   const times: number[] = []
   const respond = async () => {
     times.push(system.now() - startedAt)
-    throw new ModelError('HTTP 529', { isTransient, retryAfterMs: retryAfterMs ?? null })
+    throw new ModelError('HTTP 529', { isTransient, isUnreachable, retryAfterMs: retryAfterMs ?? null })
   }
   const limits = {
     system,
@@ -63,6 +70,10 @@ describe('respondWithRetry', () => {
     const { requests, lastAt } = await outage({ hasAlternative: true })
     expect(requests).toBe(4)
     expect(lastAt).toBeLessThanOrEqual(70 + LATE_MS)
+  })
+
+  it('retries three times if the model cannot be reached', async () => {
+    expect(await outage({ isUnreachable: true })).toMatchObject({ requests: 4 })
   })
 
   it('waits for Retry-After, if it is no longer than the time for retries', async () => {

@@ -133,7 +133,12 @@ describe.each(SCRIPTED_PROVIDERS)('an error of %s', (format) => {
     const model = await openModel(`${format}/unreachable`, environment)
     await expect(model.respond(requestOf(model))).rejects.toMatchObject({
       isTransient: true,
-      message: `Could not connect to ${format} (ECONNREFUSED).`,
+      isUnreachable: true,
+      message: expect.stringMatching(
+        new RegExp(
+          `^Could not connect to ${format} at http://127\\.0\\.0\\.1:${port}/v1/\\S+ \\(ECONNREFUSED\\)\\.$`,
+        ),
+      ),
     })
   })
 
