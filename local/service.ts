@@ -21,11 +21,8 @@ import {
 } from '../lib/environment.ts'
 import { logger } from '../lib/logger.ts'
 import { onDeliveryEnqueued } from '../lib/sqs/delivery-queue.ts'
-<<<<<<< HEAD
-import { onRunEnqueued, openRunQueue } from '../lib/sqs/run-queue.ts'
+import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
-=======
->>>>>>> t47-e
 import { createDataFolder, dataFolder, SERVICE_URL_FILE, saveModelSettings } from './data-folder.ts'
 import {
   DEVELOPMENT_ORGANIZATION,
@@ -37,11 +34,8 @@ import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision
 import { type Emulator, startEmbeddedSqs } from './emulators/start-emulators.ts'
 import { localFunctions } from './gateway/functions.ts'
 import { closeServer, createGateway, DRAIN_MS, listen, urlOf } from './gateway/gateway.ts'
-<<<<<<< HEAD
 import { loadTimers } from './load-timers.ts'
-=======
 import { PUBLICATIONS_FILE } from './publications.ts'
->>>>>>> t47-e
 import { type PublishResult, publishFolder } from './publish-folder.ts'
 import { createRunner } from './runner/runner-process.ts'
 import { readLocalSettings } from './settings.ts'
@@ -58,6 +52,8 @@ const AGENTS = fileURLToPath(new URL('../agents', import.meta.url))
 export async function runService(environment: Environment, print: (line: string) => void) {
   const { host, port, devToken, corsOrigins, times, logLevel, defaults, warnings } =
     readLocalSettings(environment)
+  // Read before the variable names the embedded queue. A shared one still has the messages of the last start.
+  const isSharedQueue = Boolean(environment[SQS_ENDPOINT])
   const cleanups: (() => Promise<void>)[] = []
   let announceStop = async () => {}
   /** Stops every part, also if one fails. @throws an AggregateError with the failures */
@@ -98,12 +94,7 @@ export async function runService(environment: Environment, print: (line: string)
     const unsubscribe = onDeliveryEnqueued(runner.startDeliveries)
     cleanups.push(runner.stop, async () => unsubscribe())
 
-<<<<<<< HEAD
-    const { agents, executions, organizations, timers, tokens } = openStores()
-    const hasStale = async (now: number) => (await executions.listStale({ now, limit: 1 })).length > 0
-=======
-    const { agents, audit, executions, organizations, tokens } = openStores()
->>>>>>> t47-e
+    const { agents, audit, executions, organizations, timers, tokens } = openStores()
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
     await createDataFolder(folder)
@@ -147,13 +138,8 @@ export async function runService(environment: Environment, print: (line: string)
 
     const url = urlOf(gateway, host)
     process.env[PUBLIC_URL] ||= url
-<<<<<<< HEAD
     if (!isSharedQueue)
       void loadTimers({ executions, timers, queue: openRunQueue(), system, times }).catch(onSweepError)
-    // Executions of the last start may be open, and a shared queue may contain messages.
-    if (isSharedQueue || (await hasStale(Number.MAX_SAFE_INTEGER))) runner.ensureStarted()
-=======
->>>>>>> t47-e
     const urlFile = join(folder, SERVICE_URL_FILE)
     await writeFile(urlFile, `${url}\n`)
     cleanups.push(() => rm(urlFile, { force: true }))

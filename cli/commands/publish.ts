@@ -91,13 +91,9 @@ async function publish(
   const { draft = false, message } = options
   if (remote) {
     const { version, isNew } = await publishOverHttp(remote, agent, { draft, message })
-<<<<<<< HEAD
     const { documentId: agentId, warnings = [] } = version
+    if (await isLocalService(remote.url)) await note(folder, agent, agentId)
     return { version: { ...version, agentId }, isNew, needsTrial: false, warnings }
-=======
-    if (await isLocalService(remote.url)) await note(folder, agent, version.documentId)
-    return { version: { ...version, agentId: version.documentId }, isNew, needsTrial: false }
->>>>>>> t47-e
   }
   return withOrganization(options, async (stores, { id: organizationId }) => {
     const { slug } = agent.document

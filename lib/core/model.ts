@@ -141,12 +141,9 @@ export class ModelError extends Error {
   readonly isTransient: boolean
   readonly isRefusal: boolean
   readonly isOverflow: boolean
-<<<<<<< HEAD
   readonly isTooLarge: boolean
-=======
   /** Nothing listens at the URL, or its host does not exist: waiting for long does not help. */
   readonly isUnreachable: boolean
->>>>>>> t47-e
   /** The provider's Retry-After in milliseconds; null if it sent none. */
   readonly retryAfterMs: number | null
   /** What the response used that arrived and cannot be used; absent if none arrived. */
@@ -158,11 +155,8 @@ export class ModelError extends Error {
       isTransient: boolean
       isRefusal?: boolean
       isOverflow?: boolean
-<<<<<<< HEAD
       isTooLarge?: boolean
-=======
       isUnreachable?: boolean
->>>>>>> t47-e
       retryAfterMs?: number | null
       usage?: Usage
       cause?: unknown
@@ -173,11 +167,8 @@ export class ModelError extends Error {
     this.isTransient = options.isTransient
     this.isRefusal = options.isRefusal ?? false
     this.isOverflow = options.isOverflow ?? false
-<<<<<<< HEAD
     this.isTooLarge = options.isTooLarge ?? false
-=======
     this.isUnreachable = options.isUnreachable ?? false
->>>>>>> t47-e
     this.retryAfterMs = options.retryAfterMs ?? null
     if (options.usage) this.usage = options.usage
   }

@@ -35,7 +35,7 @@ export function parseYaml(text: string, { linesBefore = 0, ...options }: Options
     const { line, col } = lines.linePos(offset)
     return { line: line + linesBefore, column: col }
   }
-  const errors = yaml.errors.length > 0 ? yaml.errors : findKeyErrors(yaml)
+  const errors = [...yaml.errors, ...findKeyErrors(yaml)].sort((a, b) => a.pos[0] - b.pos[0])
   if (errors.length > 0) return { values: undefined, problems: toProblems(errors, positionAt) }
   try {
     // Aliases are resolved here, so errors about unknown or too many aliases are thrown only now.
@@ -70,7 +70,7 @@ function findKeyErrors(yaml: Document.Parsed): YamlError[] {
       return undefined
     },
   })
-  return errors.sort((a, b) => a.pos[0] - b.pos[0])
+  return errors
 }
 
 /** Keeps one problem per line: a single mistake can violate several rules of YAML. */

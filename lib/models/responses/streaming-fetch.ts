@@ -35,7 +35,6 @@ const NO_STREAM = /json|html/i
  * the configured URL gets the API key.
  * @param onBytes called with the length of each chunk; if it throws, the response ends with its error
  */
-<<<<<<< HEAD
 export const streamingFetch =
   (onBytes: (bytes: number) => void): typeof fetch =>
   async (input, init = {}) => {
@@ -45,7 +44,8 @@ export const streamingFetch =
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const { request } = url.protocol === 'https:' ? https : http
       request(url, { method, headers, ...(signal && { signal }) }, resolve)
-        .on('error', reject)
+        // The URL without credentials and query, for the message of the error.
+        .on('error', (error) => reject(Object.assign(error, { url: url.origin + url.pathname })))
         .end(body)
     })
     const { statusCode: status = 0, statusMessage: statusText = '' } = response
@@ -66,26 +66,6 @@ export const streamingFetch =
     const stream = Readable.toWeb(counted) as ReadableStream<Uint8Array>
     return new Response(stream, { status, statusText, headers: received })
   }
-=======
-export const streamingFetch: typeof fetch = async (input, init = {}) => {
-  const url = new URL(input instanceof Request ? input.url : input)
-  const { method = 'GET', body, signal } = init
-  const headers = { ...Object.fromEntries(new Headers(init.headers)), 'accept-encoding': 'identity' }
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const { request } = url.protocol === 'https:' ? https : http
-    request(url, { method, headers, ...(signal && { signal }) }, resolve)
-      // The URL without credentials and query, for the message of the error.
-      .on('error', (error) => reject(Object.assign(error, { url: url.origin + url.pathname })))
-      .end(body)
-  })
-  const { statusCode: status = 0, statusMessage: statusText = '' } = response
-  const received = toHeaders(response)
-  if (status < 300 && NO_STREAM.test(received.get('content-type') ?? ''))
-    throw new NoStreamError(status, received, await text(response))
-  const stream = Readable.toWeb(response) as ReadableStream<Uint8Array>
-  return new Response(stream, { status, statusText, headers: received })
-}
->>>>>>> t47-e
 
 function toHeaders({ headersDistinct }: IncomingMessage): Headers {
   const headers = new Headers()
