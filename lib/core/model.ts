@@ -134,8 +134,8 @@ export interface Model {
 
 /**
  * The provider returned no usable response. `isTransient`: the same request may succeed later. `isRefusal`: a content
- * filter rejected the request. `isOverflow`: the request exceeds the context window. `isTooLarge`: the response exceeds the limit
- * of a payload.
+ * filter rejected the request. `isOverflow`: the request exceeds the context window. `isTooLarge`: the response exceeds
+ * the limit of a payload.
  */
 export class ModelError extends Error {
   readonly isTransient: boolean
