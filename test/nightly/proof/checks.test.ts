@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { type Behavior, type ProxyRequest, startProxy } from '../../support/proxy/start-proxy.ts'
 import { checkAcceptance } from '../../proof/checks/acceptance.ts'
 import { checkLoad, planRun, type Service } from '../../proof/checks/load.ts'
 import { prepareService } from '../../proof/checks/prepare.ts'
 import { checkSmoke } from '../../proof/checks/smoke.ts'
+import { type Behavior, type ProxyRequest, startProxy } from '../../support/proxy/start-proxy.ts'
 
 const { signal } = new AbortController()
 const OPTIONS = { durationMs: 2_000, perSecond: 20, settleMs: 30_000, signal, pauseShare: 0.02 }
