@@ -154,7 +154,6 @@ describe('POST cancel', () => {
 })
 
 describe.concurrent('an Idempotency-Key', () => {
-  const ECHO = '/v1/agents/echo/executions'
   const WAIT = '/v1/agents/wait/executions'
   beforeAll(() => org.publish('wait'))
   const post = (path: string, key: string, body: unknown, by = org) =>
@@ -190,14 +189,5 @@ describe.concurrent('an Idempotency-Key', () => {
       first.json.executionId,
       first.json.error,
     ])
-  })
-
-  it('can be reused once its execution is deleted', async () => {
-    const first = await post(ECHO, 'deleted', { text: 'x' })
-    const id = getExecutionId(first)
-    expect((await org.call('DELETE', `/v1/agent_executions/${id}`)).status).toBe(204)
-    const second = await post(ECHO, 'deleted', { text: 'y' })
-    expect([second.status, second.json]).toEqual([200, { text: 'y' }])
-    expect(getExecutionId(second)).not.toBe(id)
   })
 })

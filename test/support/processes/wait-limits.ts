@@ -1,4 +1,4 @@
-import { vi } from 'vitest'
+import { afterAll, vi } from 'vitest'
 
 /** On a busy machine, the default of a second is too short for `vi.waitFor` and `vi.waitUntil`. */
 const WAIT_LIMIT_MS = 60_000
@@ -16,3 +16,6 @@ const patient = (options: Options = {}): Options =>
 
 vi.waitFor = (callback, options) => waitFor(callback, patient(options))
 vi.waitUntil = (callback, options) => waitUntil(callback, patient(options))
+
+// Files share a worker, and with it the environment.
+afterAll(() => void vi.unstubAllEnvs())

@@ -36,6 +36,7 @@ import { type Fault, FaultyWorker } from './faulty-worker.ts'
 import type { Scenario } from './scenarios.ts'
 
 const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
 /** Deliveries in a row: a message that is visible again at once must not keep the clock from going on. */
 const MAX_ROUNDS = 20
 const TIMES = { ...leaseTimes(), backoffMs: 1_000 }
@@ -331,12 +332,12 @@ export class WaitingRun {
     }
   }
 
-  /** Deletes the run, with the cleanups of the next hour. Returns whatever is left. */
+  /** Deletes the run, with the cleanups of the next week. Nobody delivers its events. Returns whatever is left. */
   async removeAll(): Promise<string[]> {
     await this.delete()
     const { executions } = openStores(this.indexTable)
-    for (let i = 0; i < 4; i++) {
-      this.pass(15 * MINUTE_MS)
+    for (const ms of [...Array(4).fill(15 * MINUTE_MS), 7 * DAY_MS, 15 * MINUTE_MS]) {
+      this.pass(ms)
       await setCounted(this.indexTable, this.now)
       await runCleanups({ executions, system: this.system })
     }
