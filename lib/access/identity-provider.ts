@@ -8,6 +8,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose'
+import { abortable } from '../core/abortable.ts'
 import {
   type Access,
   MAX_EXPIRES_AT,
@@ -239,7 +240,10 @@ async function fetchText(url: string): Promise<string> {
   // Lambda freezes processes between requests: an idle connection would be a dead one.
   const headers = { Accept: 'application/json', Connection: 'close' }
   const signal = AbortSignal.timeout(TIMEOUT_MS)
-  const { status, body } = await fetch(url, { headers, signal, redirect: 'manual' })
+  return abortable(signal, fetch(url, { headers, signal, redirect: 'manual' }).then(readText))
+}
+
+async function readText({ status, body }: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of status === 200 && body ? body : []) {

@@ -1,3 +1,4 @@
+import { abortable } from '../../core/abortable.ts'
 import type { DeliveryResult } from '../../core/notification.ts'
 import { type Environment, EVENT_BUS, EVENTBRIDGE_ENDPOINT } from '../../environment.ts'
 
@@ -68,7 +69,7 @@ export async function sendToEventBus(
       signal,
     })
     status = response.status
-    const body = parse(await response.text())
+    const body = parse(await abortable(signal, response.text()))
     if (response.ok && body?.FailedEntryCount === 0)
       return { ok: true, responseStatus: status, error: null, isGone: false }
     const code = /\w{1,100}$/.exec(String(body?.Entries?.[0]?.ErrorCode ?? body?.__type ?? ''))?.[0]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { simulateWaiting, WAITING_SCENARIOS } from '../../../bench/keys/waiting.ts'
+import { simulateWaiting, WAITING_SCENARIOS } from '../../../../bench/keys/waiting.ts'
 
 /** 5,000 callers of one organization, in an account with a concurrency of 1,000. */
 describe.each(WAITING_SCENARIOS)('5,000 callers that repeat $name', (scenario) => {
