@@ -61,13 +61,14 @@ export async function sendToEventBus(
       region,
       retries: 0,
     })
-    const response = await client.fetch(environment[EVENTBRIDGE_ENDPOINT] || endpointOf(region), {
+    const sending = client.fetch(environment[EVENTBRIDGE_ENDPOINT] || endpointOf(region), {
       method: 'POST',
       headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'AWSEvents.PutEvents' },
       body: JSON.stringify({ Entries: [entry] }),
       redirect: 'manual',
       signal,
     })
+    const response = await abortable(signal, sending)
     status = response.status
     const body = parse(await abortable(signal, response.text()))
     if (response.ok && body?.FailedEntryCount === 0)
