@@ -5,6 +5,7 @@ it.each([
   ['/console', ''],
   ['/console/', ''],
   ['/prod/console', '/prod'],
+  ['/agents/eu/console', '/agents/eu'],
   ['/console/console', '/console'],
   ['/', ''],
 ])('the API of the page %j is at %j', (pathname, basePath) => {

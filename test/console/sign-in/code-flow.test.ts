@@ -117,6 +117,7 @@ describe('beginSignIn', () => {
     ['the issuer with a slash, as which its tokens are rejected', { issuer: `${ISSUER}/` }, 'another issuer'],
     ['no S256', { code_challenge_methods_supported: ['plain'] }, 'PKCE'],
     ['a script as its endpoint', { authorization_endpoint: 'javascript:alert(1)' }, 'authorization_endpoint'],
+    ['no token endpoint', { token_endpoint: null }, 'token_endpoint'],
     ['a token endpoint of plain http', { token_endpoint: 'http://login.example/token' }, 'token_endpoint'],
     ['a token endpoint elsewhere', { token_endpoint: 'https://token.example/a' }, 'https://token.example'],
   ])('leaves nothing and nobody to a provider that describes %s', async (_, change, message) => {

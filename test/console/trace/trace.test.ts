@@ -171,6 +171,8 @@ describe('findTyped', () => {
     ['3. a', 0, 2],
     ['x', 4, 4],
   ])('%j leads from row %i to row %i', (typed, from, to) => expect(findTyped(rows, typed, from)).toBe(to))
+
+  it('stays where there is nothing', () => expect(findTyped([], 'a', 0)).toBe(0))
 })
 
 describe('withProgress', () => {
