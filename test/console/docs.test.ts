@@ -24,11 +24,6 @@ beforeAll(async () => {
   index = JSON.parse([...files].find(([name]) => name.startsWith('docs-index-'))?.[1] ?? '')
 })
 
-it('the start page of the documentation leads to the others', () => {
-  const links = linksOf(pageOf('docs.html'))
-  expect(links).toEqual(expect.arrayContaining(['../console', 'docs-runs.html', '../v1/openapi.json']))
-})
-
 it('every link of the documentation has a target, and every anchor', () => {
   const broken = [...pages].flatMap(([name, html]) =>
     linksOf(html).filter((href) => {
@@ -62,28 +57,23 @@ describe('the navigation', () => {
     expect(html).toContain('<a href="docs-errors.html" rel="next">')
     expect(html).toContain('<li class="docs-depth-2"><a href="#compare">Compare</a></li>')
     expect(pageOf('docs.html')).not.toContain('rel="prev"')
+    expect(linksOf(pageOf('docs.html'))).toEqual(expect.arrayContaining(['../console', '../v1/openapi.json']))
   })
 })
 
 describe('pictures', () => {
-  it('are served for the light theme, under names that change with them', () => {
+  it('are served for the light theme only, under names that change with them', () => {
     const html = pageOf('docs-console.html')
     const pictures = picturesOf(html)
     expect(pictures.length).toBeGreaterThan(5)
+    expect(picturesOf(pageOf('docs.html'))).toHaveLength(1)
     for (const name of pictures) {
       expect(name).toMatch(/^docs-picture-[\w-]+-light-[\dA-F]{8}\.svg$/)
       expect(files.get(name)).toMatch(/^<svg .*href="data:image\/png;base64,/)
     }
     expect(html).not.toMatch(/<img(?![^>]*alt="[^"]+")/)
     expect(html).not.toMatch(/-(?:dark|phone)/)
-  })
-
-  it('are also in the README', () => {
-    expect(picturesOf(pageOf('docs.html'))).toHaveLength(1)
-  })
-
-  it('have no columns for those that are not served', () => {
-    expect(pageOf('docs-console.html')).toMatch(/<th>light<\/th>\s*<\/tr>/)
+    expect(html).toMatch(/<th>light<\/th>\s*<\/tr>/)
   })
 
   it('fit in a response, and together in a deployment', () => {
@@ -96,29 +86,20 @@ describe('pictures', () => {
 describe('the search', () => {
   const find = (query: string) => findSections(index, query).map(({ href }) => href)
 
-  it('finds sections by their headings first, then by their text', () => {
+  it('finds sections that have every word, by their headings first, then by their text', () => {
     expect(find('compare')[0]).toBe('docs-executions.html#compare')
     expect(find('idempotency key')).toContain('docs-runs.html#idempotency')
     expect(find('RERUN execution').slice(0, 3)).toContain('docs-executions.html#rerun')
+    expect([find('compare xyzzy'), find('  ')]).toEqual([[], []])
   })
 
-  it('needs every word, and finds nothing for none', () => {
-    expect(find('compare xyzzy')).toEqual([])
-    expect(find('  ')).toEqual([])
-  })
-
-  it('shows the text around the first match, without markup', () => {
+  it('shows the text around the first match without markup, and reads at most 150 kB, compressed', () => {
     const [found] = findSections(index, 'originalExecutionId')
     expect(found?.snippet).toMatch(/originalExecutionId/)
-    for (const { text, heading } of index.sections) expect(heading + text).not.toMatch(/<\/(?:code|a|p|td)>/)
-  })
-
-  it('leads to sections that exist', () => {
-    for (const { page, id } of index.sections)
+    for (const { page, id, text, heading } of index.sections) {
+      expect(heading + text).not.toMatch(/<\/(?:code|a|p|td)>/)
       expect(pageOf(index.pages[page]?.name ?? '')).toContain(`id="${id}"`)
-  })
-
-  it('reads at most 150 kB, compressed', () => {
+    }
     expect(gzipSync(JSON.stringify(index)).length).toBeLessThan(150_000)
   })
 })

@@ -1,27 +1,18 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { foldLines } from '../../../console/agents/line-diff.tsx'
 
-const lines = (kinds: string) =>
-  [...kinds].map((kind, index) => ({
-    kind: kind === '+' ? ('added' as const) : kind === '-' ? ('removed' as const) : ('same' as const),
-    text: String(index),
-  }))
+const KINDS = { '+': 'added', '-': 'removed', '.': 'same' } as const
 
-const partsOf = (kinds: string) =>
-  foldLines(lines(kinds)).map(({ start, lines: { length }, isFolded }) => [start, length, isFolded])
-
-describe('foldLines', () => {
-  it('shows three unchanged lines around a difference and folds the others', () =>
-    expect(partsOf('......+......')).toEqual([
-      [0, 3, true],
-      [3, 7, false],
-      [10, 3, true],
-    ]))
-  it('joins differences that are near each other', () => expect(partsOf('-......+')).toEqual([[0, 8, false]]))
-  it('does not fold a single line', () =>
-    expect(partsOf('....+')).toEqual([
-      [0, 1, false],
-      [1, 4, false],
-    ]))
-  it('folds all lines of equal texts', () => expect(partsOf('.....')).toEqual([[0, 5, true]]))
+/** Three unchanged lines around a difference are shown, and the others folded, but never a single line. */
+it.each([
+  ['......+......', ['0 to 3, folded', '3 to 10', '10 to 13, folded']],
+  ['-......+', ['0 to 8']],
+  ['....+', ['0 to 1', '1 to 5']],
+  ['.....', ['0 to 5, folded']],
+])('the lines %s are shown as %j', (kinds, expected) => {
+  const lines = [...kinds].map((kind) => ({ kind: KINDS[kind as keyof typeof KINDS], text: 'x' }))
+  const parts = foldLines(lines).map(({ start, lines: { length }, isFolded }) => {
+    return `${start} to ${start + length}${isFolded ? ', folded' : ''}`
+  })
+  expect(parts).toEqual(expected)
 })

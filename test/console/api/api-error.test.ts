@@ -13,7 +13,6 @@ describe('withLabels', () => {
       'It must start with https:// unless allowedHosts contains "a".',
       'It must start with https:// unless “Allowed hosts” contains "a".',
     ],
-    ['/other must be a number.', '/other must be a number.'],
     ['/constructor must be a number.', '/constructor must be a number.'],
   ])('%s', (message, expected) => {
     expect(labelled(message)).toBe(expected)

@@ -60,7 +60,7 @@ describe('a stream of events', () => {
     expect([closed.aborted, peeks]).toEqual([false, 0])
   })
 
-  it('is closed after 5 minutes in which nothing arrived and nobody did anything', async () => {
+  it('is closed after 5 minutes without news and use, and looks every 2 minutes until somebody comes back', async () => {
     const closed = await next()
     await pass(4 * MINUTE)
     attention.onUse()
@@ -69,6 +69,12 @@ describe('a stream of events', () => {
     await pass(2 * MINUTE)
     expect(closed.aborted).toBe(true)
     expect(await isWorth()).toBe(false)
+    await pass(60 * MINUTE)
+    const before = peeks
+    await pass(60 * MINUTE)
+    expect(peeks - before).toBe(30)
+    attention.onUse()
+    expect((await next()).aborted).toBe(false)
   })
 
   it('is opened again when a peek reads something else', async () => {
@@ -81,21 +87,6 @@ describe('a stream of events', () => {
     const before = peeks
     await pass(2 * MINUTE)
     expect(peeks).toBe(before)
-  })
-
-  it('is opened again when somebody comes back', async () => {
-    await next()
-    await pass(60 * MINUTE)
-    attention.onUse()
-    expect((await next()).aborted).toBe(false)
-  })
-
-  it('costs few requests around the clock', async () => {
-    await next()
-    await pass(60 * MINUTE)
-    const before = peeks
-    await pass(60 * MINUTE)
-    expect(peeks - before).toBe(30)
   })
 
   it('goes on if something arrives while it looks', async () => {
@@ -116,12 +107,16 @@ describe('a stream of events', () => {
     expect(closed.aborted).toBe(false)
   })
 
-  it('is closed while the page is hidden, and nothing is asked', async () => {
+  it('is closed while the page is hidden, also from the beginning, and nothing is asked', async () => {
     const closed = await next()
     attention.onHide()
     expect(closed.aborted).toBe(true)
     await pass(60 * MINUTE)
     expect([peeks, await isWorth()]).toEqual([0, false])
+    attention.onUse()
+    expect(await isWorth()).toBe(true)
+    create(true)
+    expect(await isWorth()).toBe(false)
     attention.onUse()
     expect(await isWorth()).toBe(true)
   })
@@ -134,13 +129,6 @@ describe('a stream of events', () => {
     await pass(MINUTE)
     attention.onUse()
     expect((await opened).aborted).toBe(false)
-  })
-
-  it('is not opened by a page that is hidden from the beginning', async () => {
-    create(true)
-    expect(await isWorth()).toBe(false)
-    attention.onUse()
-    expect(await isWorth()).toBe(true)
   })
 
   it('says that its subject is gone', async () => {

@@ -12,16 +12,11 @@ import {
 import { aStepRecord } from '../../browser/stub/records.ts'
 import { anApproval } from '../../browser/stub/work.ts'
 
-describe('the key of an approval', () => {
-  it('names its run too: waits of a code agent have the same ID in every run', () => {
-    const [first, second] = [anApproval(1, { id: 'x' }), anApproval(2, { id: 'x' })]
-    expect(keyOf(first)).not.toBe(keyOf(second))
-    expect(parseKey(keyOf(first))).toEqual({ executionId: first.executionId, id: 'x' })
-  })
-
-  it.each(['', 'x', 'x.', '.x', 'a.b.c'])('is none: %j', (text) => {
-    expect(parseKey(text)).toBeNull()
-  })
+it('the key of an approval names its run too: waits of a code agent have the same ID in every run', () => {
+  const [first, second] = [anApproval(1, { id: 'x' }), anApproval(2, { id: 'x' })]
+  expect(keyOf(first)).not.toBe(keyOf(second))
+  expect(parseKey(keyOf(first))).toEqual({ executionId: first.executionId, id: 'x' })
+  expect(['x.', '.x', 'a.b.c'].map(parseKey)).toEqual([null, null, null])
 })
 
 it('searchApprovals finds a part of the title or the name, in any case', () => {
@@ -31,30 +26,22 @@ it('searchApprovals finds a part of the title or the name, in any case', () => {
   expect(searchApprovals(all, ' ')).toBe(all)
 })
 
-describe('nextKey', () => {
-  it.each([
-    [['a', 'b', 'c'], 'b', 'c'],
-    [['a', 'b'], 'b', 'a'],
-    [['a'], 'a', null],
-    [[], 'a', null],
-    [['a', 'b'], 'x', 'a'],
-  ])('of %j after %j is %j', (keys, decided, next) => {
-    expect(nextKey(keys, decided)).toBe(next)
-  })
+it.each([
+  [['a', 'b', 'c'], 'b', 'c'],
+  [['a', 'b'], 'b', 'a'],
+  [['a'], 'a', null],
+  [[], 'a', null],
+  [['a', 'b'], 'x', 'a'],
+])('the next approval of %j after %j is %j', (keys, decided, next) => {
+  expect(nextKey(keys, decided)).toBe(next)
 })
 
-describe('mergeOpen', () => {
+it('mergeOpen drops what is decided and tells of more; without changes it keeps the list itself', () => {
   const [one, two, three] = [anApproval(1), anApproval(2), anApproval(3)]
-
-  it('drops what is decided, and says that there is more', () => {
-    expect(mergeOpen([one, two], [two, three])).toEqual({ remaining: [two], hasNew: true })
-  })
-
-  it('keeps the list itself if nothing has changed', () => {
-    const listed = [one, two]
-    const { remaining, hasNew } = mergeOpen(listed, [two, one])
-    expect([remaining === listed, hasNew]).toEqual([true, false])
-  })
+  const listed = [one, two]
+  expect(mergeOpen(listed, [two, three])).toEqual({ remaining: [two], hasNew: true })
+  const { remaining, hasNew } = mergeOpen(listed, [two, one])
+  expect([remaining === listed, hasNew]).toEqual([true, false])
 })
 
 describe('findPastApproval', () => {
@@ -85,17 +72,13 @@ describe('findPastApproval', () => {
   })
 })
 
-describe('describeOutcome', () => {
-  const outcome = { by: 'Ann', decidedAt: '', note: null, input: null }
-  it.each([
-    [{ ...outcome, decision: 'approve' as const }, 'Approved by Ann'],
-    [{ ...outcome, decision: 'approve' as const, input: {} }, 'Approved with changes by Ann'],
-    [{ ...outcome, decision: 'reject' as const }, 'Rejected by Ann'],
-    [{ ...outcome, decision: 'reject' as const, by: null }, 'Rejected'],
-    [{ ...outcome, decision: 'timeout' as const, by: null }, 'Nobody decided in time'],
-  ])('%j', (given, text) => {
-    expect(describeOutcome(given)).toBe(text)
-  })
+const outcome = { by: 'Ann', decidedAt: '', note: null, input: null }
+it.each([
+  [{ ...outcome, decision: 'approve' as const }, 'Approved by Ann'],
+  [{ ...outcome, decision: 'reject' as const, by: null }, 'Rejected'],
+  [{ ...outcome, decision: 'timeout' as const, by: null }, 'Nobody decided in time'],
+])('describeOutcome(%j) is %j', (given, text) => {
+  expect(describeOutcome(given)).toBe(text)
 })
 
 it('timeLeft is never negative', () => {

@@ -31,13 +31,11 @@ it('shows an action of a newer service as it is', () => {
 describe('filters', () => {
   it.each([
     ['', NO_FILTERS],
-    ['action=agent.drop&period=1y&from=yesterday&to=%00', NO_FILTERS],
-    ['action=toString&period=toString', NO_FILTERS],
+    ['action=toString&period=1y&from=yesterday&to=%00', NO_FILTERS],
     [
       `actor=${'a'.repeat(700)}&target=${'b'.repeat(700)}`,
       { ...NO_FILTERS, actor: 'a'.repeat(600), target: 'b'.repeat(200) },
     ],
-    ['action=limits.put&period=7d', { ...NO_FILTERS, action: 'limits.put', period: '7d' }],
   ])('of the address %j', (query, expected) => {
     const filters = parseFilters(new URLSearchParams(query))
     expect(filters).toEqual(expected)
@@ -69,7 +67,6 @@ describe('the page of what was changed', () => {
     [{ kind: 'webhook', id: 'default' }, '#/webhooks/default'],
     [{ kind: 'approval', id: 'a'.repeat(32), executionId: id }, `#/approvals?item=${id}.${'a'.repeat(32)}`],
     [{ kind: 'approval', id: 'a'.repeat(32) }, null],
-    [{ kind: 'organization', id }, null],
     [{ kind: 'webhook', id: null }, null],
   ] as const)('%j', (target, href) => {
     expect(targetHref(anAuditEntry(1, { target }))).toBe(href)
@@ -85,7 +82,6 @@ describe('the page of what was changed', () => {
 })
 
 it.each([
-  [{ kind: 'token', id: idOf(4), name: 'ci' }, 'ci'],
   [{ kind: 'token', id: idOf(4) }, '01a20000…0004'],
   [{ kind: 'subject', id: idOf(4), name: 'Ada', subject: 'auth0|ada' }, 'Ada'],
   [{ kind: 'subject', id: idOf(4), subject: 'auth0|ada' }, 'auth0|ada'],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   formatBytes,
   formatCost,
@@ -13,68 +13,37 @@ import {
   shortId,
 } from '../../../console/components/format.ts'
 
-describe('formatDuration', () => {
-  it.each([
-    [0, '0 ms'],
-    [999, '999 ms'],
-    [999.6, '1.00 s'],
-    [1_000, '1.00 s'],
-    [1_050, '1.05 s'],
-    [1_236, '1.24 s'],
-    [9_996, '10.0 s'],
-    [12_340, '12.3 s'],
-    [59_940, '59.9 s'],
-    [59_990, '1 min'],
-    [125_000, '2 min 5 s'],
-    [3_599_600, '1 h'],
-    [11_040_000, '3 h 4 min'],
-    [183_600_000, '2 d 3 h'],
-  ])('%i ms', (ms, text) => {
-    expect(formatDuration(ms)).toBe(text)
-  })
+it.each([
+  [999, '999 ms'],
+  [999.6, '1.00 s'],
+  [9_996, '10.0 s'],
+  [59_990, '1 min'],
+  [125_000, '2 min 5 s'],
+  [3_599_600, '1 h'],
+  [11_040_000, '3 h 4 min'],
+  [183_600_000, '2 d 3 h'],
+])('formatDuration(%d) is %s', (ms, text) => expect(formatDuration(ms)).toBe(text))
 
-  it('never shows 60 of a unit', () => {
-    for (let ms = 50_000; ms < 100_000_000; ms += 9_973)
-      expect(formatDuration(ms)).not.toMatch(/\b60 (s|min)/)
-  })
+it('formatDuration never shows 60 of a unit', () => {
+  for (let ms = 50_000; ms < 100_000_000; ms += 9_973) expect(formatDuration(ms)).not.toMatch(/\b60 (s|min)/)
 })
 
-describe('formatSeconds', () => {
-  it.each([
-    [0, '0 s'],
-    [1_400, '1 s'],
-    [59_400, '59 s'],
-    [61_000, '1 min 1 s'],
-  ])('%i ms', (ms, text) => {
-    expect(formatSeconds(ms)).toBe(text)
-  })
+it('formatSeconds has no fractions', () => {
+  expect([0, 1_400, 61_000].map(formatSeconds)).toEqual(['0 s', '1 s', '1 min 1 s'])
 })
 
-describe('formatExactTime', () => {
-  it('is the local time with its zone, and the time in UTC', () => {
-    const text = formatExactTime('2026-11-22T15:04:05.006Z')
-    expect(text.split('\n').at(-1)).toBe('22 Nov 2026, 15:04:05.006 UTC')
-    expect(text.split('\n').length).toBe(new Date().getTimezoneOffset() === 0 ? 1 : 2)
-  })
-
-  it('is the text itself if that is no time', () => {
-    expect(formatExactTime('soon')).toBe('soon')
-  })
+it('formatExactTime is the local time with its zone, and the time in UTC', () => {
+  const lines = formatExactTime('2026-11-22T15:04:05.006Z').split('\n')
+  expect(lines.at(-1)).toBe('22 Nov 2026, 15:04:05.006 UTC')
+  expect(lines.length).toBe(new Date().getTimezoneOffset() === 0 ? 1 : 2)
 })
 
-describe('formatCost', () => {
-  it.each([
-    [0, '$0'],
-    [0.000_000_42, '$0.00000042'],
-    [0.000_4, '$0.0004'],
-    [0.009_99, '$0.01'],
-    [0.0123, '$0.01'],
-    [12.345, '$12.35'],
-    [2_920.6, '$2,920.60'],
-  ])('%f', (usd, text) => {
-    expect(formatCost(usd)).toBe(text)
-  })
-})
+it.each([
+  [0, '$0'],
+  [0.000_000_42, '$0.00000042'],
+  [0.009_99, '$0.01'],
+  [2_920.6, '$2,920.60'],
+])('formatCost(%d) is %s', (usd, text) => expect(formatCost(usd)).toBe(text))
 
 it('formatCountOf has one run, and several runs', () => {
   expect([0, 1, 12_345].map((count) => formatCountOf(count, 'run'))).toEqual([
@@ -82,7 +51,7 @@ it('formatCountOf has one run, and several runs', () => {
     '1 run',
     '12,345 runs',
   ])
-  expect([1, 2].map((count) => formatCountOf(count, 'batch', 'batches'))).toEqual(['1 batch', '2 batches'])
+  expect(formatCountOf(2, 'batch', 'batches')).toBe('2 batches')
 })
 
 it('formatDay is the day in UTC', () => {
@@ -95,35 +64,25 @@ it('formatMinute has the day only of other days', () => {
   expect(formatMinute(now - 24 * 3_600_000, now)).toMatch(/24/)
 })
 
-describe('formatPercent', () => {
-  it.each([
-    [0, '0%'],
-    [0.001, '< 1%'],
-    [0.42, '42%'],
-    [0.999, '> 99%'],
-    [1, '100%'],
-  ])('%f', (ratio, text) => {
-    expect(formatPercent(ratio)).toBe(text)
-  })
+it('formatPercent is not 0% of some, and not 100% of most', () => {
+  const percents = [0, 0.001, 0.42, 0.999, 1].map(formatPercent)
+  expect(percents).toEqual(['0%', '< 1%', '42%', '> 99%', '100%'])
 })
 
-describe('formatTime', () => {
+it('formatTime is the time alone for today, with the day in this year, and with the year in others', () => {
   const now = new Date(2026, 10, 22, 15, 0)
-  const at = (...parts: [number, number, number, number]) => formatTime(new Date(...parts).toISOString(), now)
-
-  it('is the time alone for today, with the day in this year, and with the year in others', () => {
-    expect(at(2026, 10, 22, 9)).not.toMatch(/22|2026/)
-    expect(at(2026, 10, 21, 9)).toMatch(/21/)
-    expect(at(2026, 10, 21, 9)).not.toMatch(/2026/)
-    expect(at(2025, 10, 22, 9)).toMatch(/2025/)
-  })
-
-  it('is the text itself if that is no time', () => {
-    expect(formatTime('soon')).toBe('soon')
-  })
+  const at = (year: number, day: number) => formatTime(new Date(year, 10, day, 9).toISOString(), now)
+  expect(at(2026, 22)).not.toMatch(/22|2026/)
+  expect(at(2026, 21)).toMatch(/21/)
+  expect(at(2026, 21)).not.toMatch(/2026/)
+  expect(at(2025, 22)).toMatch(/2025/)
 })
 
-it('formatBytes', () => {
+it('what is no time is shown as it is', () => {
+  expect([formatTime('soon'), formatExactTime('soon')]).toEqual(['soon', 'soon'])
+})
+
+it('formatBytes has units of 1,000', () => {
   expect([999, 1_500, 5_100_000].map(formatBytes)).toEqual(['999 B', '1.5 kB', '5.1 MB'])
 })
 

@@ -8,7 +8,6 @@ describe('toVisible', () => {
     ['pay\u200bpal\ufeff', 'pay[U+200B]pal[U+FEFF]'],
     ['ad\u200dmin', 'ad[U+200D]min'],
     ['\u0000\u001b[31m\u0085', '[U+0000][U+001B][31m[U+0085]'],
-    ['line\u2028line', 'line[U+2028]line'],
     ['Hello\u{e0061}\u{e0062}!', 'Hello[tags: ab]!'],
     ['x\u{e0100}', 'x[U+E0100]'],
   ])('shows what is hidden: %j', (text, shown) => {

@@ -24,7 +24,6 @@ describe('sampleInput', () => {
     [{ type: 'string', examples: ['A-1'] }, 'A-1'],
     [{ type: 'string', format: 'email' }, 'ada@example.com'],
     [{ type: 'string', maxLength: 5 }, 'Write'],
-    [{ type: 'integer' }, 1],
     [{ type: 'integer', minimum: 400 }, 400],
     [{ type: 'number', maximum: 0 }, 0],
     [{ type: 'integer', exclusiveMinimum: 3, maximum: 9 }, 4],

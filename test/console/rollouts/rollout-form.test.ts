@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { intervalSince } from '../../../console/rollouts/rollout-figures.tsx'
 import { describeRules, newRollout, restOf, toBody, toForm } from '../../../console/rollouts/rollout-form.ts'
 import { rolloutBody } from '../../../lib/api/schemas/bodies.ts'
@@ -6,63 +6,45 @@ import { rolloutBody } from '../../../lib/api/schemas/bodies.ts'
 const VERSION = '01a20000-0000-7000-8000-000000000001'
 const time = '2026-11-25T09:00:00.000Z'
 
-describe('toBody', () => {
-  it('has no rules if none are given', () => {
-    expect(toBody(newRollout(VERSION))).toEqual({
-      versionId: VERSION,
-      percent: 10,
-      key: 'tenant',
-      abort: null,
-    })
-  })
-
-  it('has fractions instead of percentages, and is what the service accepts', () => {
-    const form = { ...newRollout(VERSION), percent: '12.5', maxErrorRate: '7', maxCostIncrease: '0' }
-    const body = toBody({ ...form, minRuns: '200', trial: VERSION })
-    expect(body).toEqual({
-      ...{ versionId: VERSION, percent: 12.5, key: 'tenant', trial: VERSION },
-      abort: { maxErrorRate: 0.07, maxCostIncrease: 0, minRuns: 200 },
-    })
-    expect(rolloutBody.parse(body)).toEqual(body)
-  })
-
-  it('leaves the number of runs to the service if it is emptied', () => {
-    const { abort } = toBody({ ...newRollout(VERSION), maxErrorRate: '5', minRuns: '' })
-    expect(abort).toEqual({ maxErrorRate: 0.05, maxCostIncrease: null })
-  })
+it('a body without rules has none, and one without a number of runs leaves it to the service', () => {
+  const form = newRollout(VERSION)
+  expect(toBody(form)).toEqual({ versionId: VERSION, percent: 10, key: 'tenant', abort: null })
+  const { abort } = toBody({ ...form, maxErrorRate: '5', minRuns: '' })
+  expect(abort).toEqual({ maxErrorRate: 0.05, maxCostIncrease: null })
 })
 
-describe('toForm', () => {
-  it('changes nothing on the way to the form and back', () => {
-    const abort = { maxErrorRate: 0.07, maxCostIncrease: null, minRuns: 50 }
-    const settings = { versionId: VERSION, percent: 33.33, key: 'execution' as const, abort }
-    const record = { ...settings, documentId: VERSION, currentVersionId: VERSION }
-    expect(toBody(toForm({ ...record, startedAt: time, updatedAt: time }))).toEqual(settings)
+it('a body has fractions instead of percentages, and is what the service accepts', () => {
+  const form = { ...newRollout(VERSION), percent: '12.5', maxErrorRate: '7', maxCostIncrease: '0' }
+  const body = toBody({ ...form, minRuns: '200', trial: VERSION })
+  expect(body).toEqual({
+    ...{ versionId: VERSION, percent: 12.5, key: 'tenant', trial: VERSION },
+    abort: { maxErrorRate: 0.07, maxCostIncrease: 0, minRuns: 200 },
   })
+  expect(rolloutBody.parse(body)).toEqual(body)
 })
 
-describe('restOf', () => {
-  it('has no digits that nobody entered', () => {
-    expect([restOf(10), restOf(33.33), restOf(99.99)]).toEqual([90, 66.67, 0.01])
-  })
+it('toForm changes nothing on the way to the form and back', () => {
+  const abort = { maxErrorRate: 0.07, maxCostIncrease: null, minRuns: 50 }
+  const settings = { versionId: VERSION, percent: 33.33, key: 'execution' as const, abort }
+  const record = { ...settings, documentId: VERSION, currentVersionId: VERSION }
+  expect(toBody(toForm({ ...record, startedAt: time, updatedAt: time }))).toEqual(settings)
 })
 
-describe('describeRules', () => {
-  it('names each rule, or says that there is none', () => {
-    expect(describeRules(null)).toEqual(['The service does not end it automatically.'])
-    expect(describeRules({ maxErrorRate: 0.05, maxCostIncrease: 0.5, minRuns: 20 })).toEqual([
-      'The service ends it when more than 5% of its runs have failed, after at least 20 runs.',
-      'The service ends it when a run costs over 50% more than one of the current version in the same time, after at least 20 runs.',
-    ])
-  })
+it('restOf has no digits that nobody entered', () => {
+  expect([restOf(33.33), restOf(99.99)]).toEqual([66.67, 0.01])
 })
 
-describe('intervalSince', () => {
-  it.each([
-    ['minute', '2026-11-25T10:59:30.000Z', '2026-11-25T09:00:00.000Z'],
-    ['hour', '2026-11-26T10:59:30.000Z', '2026-11-25T09:00:00.000Z'],
-    ['day', '2027-01-26T10:59:30.000Z', '2026-11-25T00:00:00.000Z'],
-  ])('reads totals by %s', (interval, now, from) => {
-    expect(intervalSince('2026-11-25T09:00:00.000Z', Date.parse(now))).toEqual({ interval, from })
-  })
+it('describeRules names each rule, or says that there is none', () => {
+  expect(describeRules(null)).toEqual(['The service does not end it automatically.'])
+  expect(describeRules({ maxErrorRate: null, maxCostIncrease: 0.5, minRuns: 20 })).toEqual([
+    'The service ends it when a run costs over 50% more than one of the current version in the same time, after at least 20 runs.',
+  ])
+})
+
+it.each([
+  ['minute', '2026-11-25T10:59:30.000Z', time],
+  ['hour', '2026-11-26T10:59:30.000Z', time],
+  ['day', '2027-01-26T10:59:30.000Z', '2026-11-25T00:00:00.000Z'],
+])('totals of a rollout are read by %s', (interval, now, from) => {
+  expect(intervalSince(time, Date.parse(now))).toEqual({ interval, from })
 })

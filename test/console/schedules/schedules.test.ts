@@ -62,14 +62,13 @@ it('sortSchedules begins with the next to fire; paused ones come last', () => {
 })
 
 it('describeCatchUp knows usual times and others', () => {
-  expect(describeCatchUp(3_600)).toBe('Up to an hour late')
-  expect(describeCatchUp(7_200)).toBe('Up to 2 h late')
+  expect([3_600, 7_200].map(describeCatchUp)).toEqual(['Up to an hour late', 'Up to 2 h late'])
 })
 
 describe('previewTimes', () => {
   const now = Date.parse('2026-11-25T12:00:00Z')
 
-  it('has the next five times, in the zone of the rule', () => {
+  it('has the next five times, in the zone of the rule, if there are any', () => {
     const times = previewTimes(' 30 2 * * * ', 'America/New_York', now) ?? []
     expect(times.map((time) => new Date(time).toISOString()).slice(0, 2)).toEqual([
       '2026-11-26T07:30:00.000Z',
@@ -77,20 +76,15 @@ describe('previewTimes', () => {
     ])
     expect(times).toHaveLength(5)
     expect(previewTimes('@daily', 'UTC', now)).toHaveLength(5)
+    expect(previewTimes('0 0 30 2 *', 'UTC', now)).toEqual([])
   })
 
   it.each([
-    ['30 2 * *', 'UTC'],
     ['30 25 * * *', 'UTC'],
     ['0 0 L * *', 'UTC'],
     ['* * * * *', 'Nowhere'],
-    ['', ''],
   ])('is null for what is not valid: %j in %j', (cron, zone) => {
     expect(previewTimes(cron, zone, now)).toBeNull()
-  })
-
-  it('is empty for a date that does not exist', () => {
-    expect(previewTimes('0 0 30 2 *', 'UTC', now)).toEqual([])
   })
 })
 

@@ -88,33 +88,12 @@ describe('explainIssue', () => {
     [{ type: 'array' }, {}, 'A list is needed here.'],
     [{ type: 'object' }, [], 'An object is needed here: { … }'],
     [{ anyOf: [{ minLength: 5 }, { maxLength: 1 }] }, 'abc', 'This matches none of the allowed forms.'],
-    [
-      { oneOf: [{ minLength: 1 }, { maxLength: 5 }] },
-      'abc',
-      'This matches several forms, of which only one is allowed.',
-    ],
+    [{ oneOf: [{}, {}] }, 'abc', 'This matches several forms, of which only one is allowed.'],
     [false as never, 1, 'Remove this value: it is not allowed here.'],
-    [
-      { dependentSchemas: { a: false } } as JsonObject,
-      { a: 1 },
-      'Remove this value: it is not allowed here.',
-    ],
     [{ const: 1 }, 2, 'Must be 1.'],
   ])('%j: %j', (part, value, text) => {
     const schema = { type: 'object', properties: { part } }
     expect(explain(schema, { part: value }, 'adapting')).toEqual([`part: ${text}`])
-  })
-
-  it('has no pointers and no words of the validator in it', () => {
-    const texts = [explain(SCHEMA, {}), explain(SCHEMA, { orderId: 1, channel: [], home: 1 })].flat()
-    expect(texts.filter((text) => /\/|must|schema|instance/i.test(text))).toEqual([])
-  })
-
-  it('leaves mistakes of JSON as they are', () => {
-    const [issue] = check({ text: '{"a":1,}', schema: SCHEMA, mode: 'adapting' })
-    expect(issue && explainIssue(issue, openSchema(SCHEMA)).text).toBe(
-      'Remove the comma before the closing brace.',
-    )
   })
 
   it('survives schemas that contain themselves, and names of any kind', () => {

@@ -17,12 +17,10 @@ const edit = (
 
 describe('setNode', () => {
   it.each([
-    ['{"a":1}', ['a'], textNode('x'), '{"a":"x"}'],
     ['{"a":1}', ['b'], numberNode('12345678901234567890'), '{"a":1,"b":12345678901234567890}'],
     ['{}', ['a', 'b', 0], textNode('x'), '{"a":{"b":["x"]}}'],
     ['{"a":1,"b":2}', ['a'], undefined, '{"b":2}'],
     ['{"a":[1,2,3]}', ['a', 1], undefined, '{"a":[1,3]}'],
-    ['{"a":[1,2]}', ['a', 1], undefined, '{"a":[1]}'],
     ['{"a":[1,2]}', ['a', 2], numberNode('3'), '{"a":[1,2,3]}'],
     ['{"a":1,"a":2}', ['a'], numberNode('3'), '{"a":3}'],
     ['{"__proto__":1}', ['__proto__'], numberNode('2'), '{"__proto__":2}'],
@@ -48,9 +46,7 @@ describe('setNode', () => {
   })
 })
 
-describe('numberNode', () => {
-  it('keeps what is no number as text, so that the check names it', () => {
-    expect(printJson(numberNode('1.'))).toBe('"1."')
-    expect(printJson(numberNode('1.50'))).toBe('1.50')
-  })
+it('numberNode keeps what is no number as text, so that the check names it', () => {
+  expect(printJson(numberNode('1.'))).toBe('"1."')
+  expect(printJson(numberNode('1.50'))).toBe('1.50')
 })

@@ -2,19 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matchPath, parseHash, toHref, tokenIn, toPath } from '../../../console/state/location.ts'
 
-describe('parseHash', () => {
-  it.each([
-    ['', '/', ''],
-    ['#', '/', ''],
-    ['#/', '/', ''],
-    ['#/runs/', '/runs', ''],
-    ['#/runs?status=ERROR', '/runs', 'status=ERROR'],
-    ['#/runs?tenantId=a%3Fb?c', '/runs', 'tenantId=a%3Fb%3Fc'],
-    ['#main', '/', ''],
-  ])('reads %j', (hash, path, query) => {
-    const location = parseHash(hash)
-    expect([location.path, location.query.toString()]).toEqual([path, query])
-  })
+it.each([
+  ['', '/', ''],
+  ['#/runs/', '/runs', ''],
+  ['#/runs?status=ERROR', '/runs', 'status=ERROR'],
+  ['#/runs?tenantId=a%3Fb?c', '/runs', 'tenantId=a%3Fb%3Fc'],
+  ['#main', '/', ''],
+])('parseHash(%j) has the path %j and the query %j', (hash, path, query) => {
+  const location = parseHash(hash)
+  expect([location.path, location.query.toString()]).toEqual([path, query])
 })
 
 describe('toHref', () => {
@@ -51,11 +47,9 @@ describe('matchPath', () => {
   })
 })
 
-describe('tokenIn', () => {
-  it('is only read from a sign-in link', () => {
-    expect(tokenIn('#token=aes_1')).toBe('aes_1')
-    expect(tokenIn('#token=aes_1&x=2')).toBe('aes_1')
-    expect(tokenIn('#/runs?token=aes_1')).toBeNull()
-    expect(tokenIn('')).toBeNull()
-  })
+it('a token is only read from a sign-in link', () => {
+  expect(tokenIn('#token=aes_1')).toBe('aes_1')
+  expect(tokenIn('#token=aes_1&x=2')).toBe('aes_1')
+  expect(tokenIn('#/runs?token=aes_1')).toBeNull()
+  expect(tokenIn('')).toBeNull()
 })

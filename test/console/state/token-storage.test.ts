@@ -19,27 +19,12 @@ beforeEach(() => {
   now = Date.parse('2026-11-26T09:00:00Z')
 })
 
-describe('the token of a tab', () => {
-  it('is kept until it is signed out', () => {
-    open().save(TOKEN)
-    expect(open().load()).toBe(TOKEN)
-    open().save(null)
-    expect(tab.length).toBe(0)
-    expect(device.length).toBe(0)
-  })
-
-  it.each(['', ' ', 'aes 1', 'aés', '\u202eaes_1', 'x'.repeat(MAX_JWT_CHARACTERS + 1)])(
-    'cannot be %j',
-    (text) => {
-      tab.setItem(KEY, text)
-      expect(open().load()).toBeNull()
-    },
-  )
-})
-
-it('a token may be as long as the service accepts', () => {
-  expect(isToken('x'.repeat(MAX_JWT_CHARACTERS))).toBe(true)
-  expect(isToken('x'.repeat(MAX_JWT_CHARACTERS + 1))).toBe(false)
+it('a token can be what a header can contain, and as long as the service accepts', () => {
+  expect([TOKEN, JWT, 'x'.repeat(MAX_JWT_CHARACTERS)].every(isToken)).toBe(true)
+  const others = [null, 1, {}, '', 'a b', 'a\nb', 'ü', '\u202eaes_1', 'x'.repeat(MAX_JWT_CHARACTERS + 1)]
+  expect(others.some(isToken)).toBe(false)
+  tab.setItem(KEY, 'aes 1')
+  expect(open().load()).toBeNull()
 })
 
 describe('a token that the device keeps', () => {
@@ -54,16 +39,11 @@ describe('a token that the device keeps', () => {
 
   it.each([
     'null',
-    '[]',
-    '"aes_1"',
-    '{',
     '<script>alert(1)</script>',
-    JSON.stringify({ token: TOKEN }),
     JSON.stringify({ token: TOKEN, expiresAt: '2026-11-27T09:00:00Z' }),
     // Nothing is kept for longer, whatever the clock was.
     JSON.stringify({ token: TOKEN, expiresAt: Date.parse('2026-12-26T09:00:00Z') }),
     JSON.stringify({ token: 'aes_1\r\nX: y', expiresAt: Date.parse('2026-11-27T09:00:00Z') }),
-    JSON.stringify({ token: { toString: 1 }, expiresAt: Date.parse('2026-11-27T09:00:00Z') }),
     JSON.stringify({ token: JWT, expiresAt: Date.parse('2026-11-27T09:00:00Z') }),
   ])('is not read from %s, which is removed', (text) => {
     device.setItem(KEY, text)
@@ -76,9 +56,6 @@ describe('a token that the device keeps', () => {
     open().forget('aes_2')
     expect(open().loadKept()).toBe(TOKEN)
     open().forget(TOKEN)
-    expect(open().loadKept()).toBeNull()
-    open().keep(TOKEN)
-    open().forget()
     expect(open().loadKept()).toBeNull()
   })
 })
@@ -96,7 +73,7 @@ describe('a token that is signed out', () => {
     expect(device.length).toBe(0)
   })
 
-  it.each(['{', 'null', '{"a":1}', '[1,{}]'])('marks that are %s mean nothing', (text) => {
+  it.each(['{', '[1,{}]'])('marks that are %s mean nothing', (text) => {
     device.setItem(`${KEY} signed-out`, text)
     open().save(TOKEN)
     expect(open().load()).toBe(TOKEN)
@@ -110,14 +87,12 @@ describe('a token that is signed out', () => {
   })
 })
 
-describe('a token of an identity provider', () => {
-  it('is never stored, and replaces what was', () => {
-    expect([isJwt(JWT), isJwt(TOKEN)]).toEqual([true, false])
-    open().save(TOKEN)
-    open().save(JWT)
-    open().keep(JWT)
-    expect(tab.length + device.length).toBe(0)
-  })
+it('a token of an identity provider is never stored, and replaces what was', () => {
+  expect([isJwt(JWT), isJwt(TOKEN)]).toEqual([true, false])
+  open().save(TOKEN)
+  open().save(JWT)
+  open().keep(JWT)
+  expect(tab.length + device.length).toBe(0)
 })
 
 it('a browser that blocks storage keeps nothing, and nothing fails', () => {
@@ -130,9 +105,4 @@ it('a browser that blocks storage keeps nothing, and nothing fails', () => {
   storage.forget()
   storage.forget(TOKEN)
   expect([storage.load(), storage.loadKept()]).toEqual([null, null])
-})
-
-it('isToken accepts what a header can contain', () => {
-  expect([TOKEN, JWT, 'x'].every(isToken)).toBe(true)
-  expect([null, undefined, 1, {}, '', 'a b', 'a\nb', 'ü'].some(isToken)).toBe(false)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formKey, MAX_TYPED_CHARACTERS, ownerKey, TypedValues } from '../../../console/state/typed-values.ts'
+import { formKey, ownerKey, TypedValues } from '../../../console/state/typed-values.ts'
 import { aStorage } from './a-storage.ts'
 
 const OWNER = { organizationId: 'o1', tenantId: null }
@@ -27,12 +27,5 @@ describe('TypedValues', () => {
     values.forgetForms()
     expect(values.read(formKey(OWNER, 'webhook'))).toBeNull()
     expect(values.read(ownerKey(OWNER, 'agent', ''))).toMatchObject({ text: 'b' })
-  })
-
-  it('has nothing rather than an older text when the new one is too long', () => {
-    const values = new TypedValues(aStorage())
-    values.write('key', { text: 'a' })
-    values.write('key', { text: 'x'.repeat(MAX_TYPED_CHARACTERS) })
-    expect(values.read('key')).toBeNull()
   })
 })

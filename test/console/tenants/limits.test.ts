@@ -4,39 +4,19 @@ import { searchTenants, toTenantRows } from '../../../console/tenants/tenant-row
 import { leftOf } from '../../../lib/core/usage-limits.ts'
 import { aLimitsRecord, aUsageRow } from '../../browser/stub/usage.ts'
 
-describe('leftOf', () => {
-  it('is never negative: requests that were in flight may have exceeded a limit', () => {
-    const limits = aLimitsRecord('acme', { maxOpenExecutions: 10, maxCostUsd: { day: 5, month: null } })
-    expect(leftOf(limits, { openExecutions: 4, spentUsd: { day: 5.2, month: 90 } })).toEqual({
-      openExecutions: 6,
-      costUsd: { day: 0, month: null },
-    })
+it('what is left of a limit is never negative: requests that were in flight may have exceeded it', () => {
+  const limits = aLimitsRecord('acme', { maxOpenExecutions: 10, maxCostUsd: { day: 5, month: null } })
+  expect(leftOf(limits, { openExecutions: 4, spentUsd: { day: 5.2, month: 90 } })).toEqual({
+    openExecutions: 6,
+    costUsd: { day: 0, month: null },
   })
 })
 
-describe('toLimits', () => {
-  const formOf = (values: Record<string, string>) => ({ get: (name: string) => values[name] ?? null })
-
-  it('sets no limit for an empty field', () => {
-    expect(toLimits(formOf({ day: ' ', openRuns: '' }))).toEqual({
-      ...{ maxOpenExecutions: null, maxRunsPerMinute: null, maxCostUsd: { day: null, month: null } },
-      ...{ warnAt: null, queueWhenFull: false },
-    })
-  })
-
-  it('takes a percentage as a share', () => {
-    const entered = {
-      day: '2.5',
-      month: '0',
-      warnAt: '80',
-      openRuns: '3',
-      runsPerMinute: '60',
-      queueWhenFull: 'on',
-    }
-    expect(toLimits(formOf(entered))).toEqual({
-      ...{ maxOpenExecutions: 3, maxRunsPerMinute: 60, maxCostUsd: { day: 2.5, month: 0 } },
-      ...{ warnAt: 0.8, queueWhenFull: true },
-    })
+it('toLimits takes 0 as a limit, and an empty field as none', () => {
+  const values: Record<string, string> = { day: ' ', month: '0', openRuns: '', runsPerMinute: '60' }
+  expect(toLimits({ get: (name) => values[name] ?? null })).toEqual({
+    ...{ maxOpenExecutions: null, maxRunsPerMinute: 60, maxCostUsd: { day: null, month: 0 } },
+    ...{ warnAt: null, queueWhenFull: false },
   })
 })
 

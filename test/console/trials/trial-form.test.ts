@@ -18,8 +18,9 @@ describe('parseForm', () => {
   })
 
   it('ignores what an edited URL may contain', () => {
-    expect(formOf('feedback=all&models=none&from=yesterday')).toMatchObject({ feedback: '', models: 'live' })
-    expect(toTrialBody(formOf('from=yesterday'), [])).not.toHaveProperty('from')
+    const form = formOf('feedback=all&models=none&from=yesterday')
+    expect(form).toMatchObject({ feedback: '', models: 'live' })
+    expect(toTrialBody(form, [])).not.toHaveProperty('from')
   })
 
   it('reads what toFormQuery has written', () => {
@@ -32,11 +33,8 @@ describe('parseForm', () => {
 
 describe('toTrialBody', () => {
   it('has only what was chosen', () => {
-    expect(toTrialBody(formOf('agent=a&maxCost=2'), [])).toEqual({
-      limit: 100,
-      models: 'live',
-      maxTrialCostUsd: 2,
-    })
+    const body = toTrialBody(formOf('agent=a&maxCost=2'), [])
+    expect(body).toEqual({ limit: 100, models: 'live', maxTrialCostUsd: 2 })
   })
 
   it('has each field of the form', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   endedOf,
   formatChange,
@@ -7,22 +7,19 @@ import {
   withoutNames,
 } from '../../../console/trials/verdicts.ts'
 
-describe('stateOf', () => {
-  const error = (code: string) => ({ code, message: 'x' })
-  it.each([
-    ['IN_PROGRESS', null, 'In progress'],
-    ['CANCELLING', null, 'Being cancelled'],
-    ['ENDED', null, 'Ended'],
-    ['ENDED', error('Cancelled'), 'Cancelled'],
-    ['ENDED', error('BudgetExceeded'), 'Stopped at its cost limit'],
-    ['ENDED', error('Other'), 'Stopped'],
-  ] as const)('%s %o: %s', (status, cause, label) => {
-    expect(stateOf({ status, error: cause }).label).toBe(label)
-  })
+const error = (code: string) => ({ code, message: 'x' })
+it.each([
+  ['IN_PROGRESS', null, 'In progress'],
+  ['CANCELLING', null, 'Being cancelled'],
+  ['ENDED', null, 'Ended'],
+  ['ENDED', error('Cancelled'), 'Cancelled'],
+  ['ENDED', error('BudgetExceeded'), 'Stopped at its cost limit'],
+  ['ENDED', error('Other'), 'Stopped'],
+] as const)('the state of a trial that is %s, %o: %s', (status, cause, label) => {
+  expect(stateOf({ status, error: cause }).label).toBe(label)
 })
 
 it.each([
-  [1, 1, 'the same'],
   [0, 0, 'the same'],
   [0, 1, 'more'],
   [2, 3, '50% more'],
@@ -34,9 +31,10 @@ it.each([
 })
 
 it('leaves the name of a limit out of a sentence', () => {
-  expect(withoutNames('3 runs changed; at most 2 may (maxChanged).')).toBe('3 runs changed; at most 2 may.')
+  expect(withoutNames('3 runs changed; at most 0 may (maxChanged). The trial has 1 run (minRuns).')).toBe(
+    '3 runs changed; at most 0 may. The trial has 1 run.',
+  )
   expect(withoutNames('1 DIVERGED, 1 ERROR, 2 CHANGED.')).toBe('1 diverged, 1 failed, 2 changed.')
-  expect(withoutNames('The trial was cancelled.')).toBe('The trial was cancelled.')
 })
 
 it('counts lines with a result', () => {

@@ -51,10 +51,8 @@ describe('toParameters', () => {
 
 describe('findOptionProblems', () => {
   it.each([
-    [{ maxAgentSteps: '0' }],
     [{ maxAgentSteps: '501' }],
     [{ maxAgentSteps: '1.5' }],
-    [{ maxAgentSteps: 'x' }],
     [{ maxTokens: '1000000001' }],
     [{ maxCostUsd: '0' }],
     [{ maxCostUsd: '1000001' }],
@@ -64,25 +62,22 @@ describe('findOptionProblems', () => {
     expect(isAccepted(options)).toBe(false)
   })
 
-  it('finds more steps than the version allows', () => {
+  it('finds more steps than the version allows, and a reasoning level without a model', () => {
     const options = { ...NO_OPTIONS, maxAgentSteps: '11' }
     expect(findOptionProblems(options, 10)).toEqual({ maxAgentSteps: 'Enter a whole number from 1 to 10.' })
     expect(findOptionProblems(options, 11)).toEqual({})
+    expect(Object.keys(findOptionProblems({ ...NO_OPTIONS, reasoning: 'high' }))).toEqual(['model'])
   })
 
   it.each([
     [{ maxAgentSteps: '500' }],
     [{ maxTokens: '1000000000' }],
-    [{ maxCostUsd: '0.000001' }],
     [{ maxCostUsd: '1000000' }],
     [{ tenantId: 'x'.repeat(128) }],
   ])('accepts what the service accepts: %j', (options) => {
     expect(findOptionProblems({ ...NO_OPTIONS, ...options })).toEqual({})
     expect(isAccepted(options)).toBe(true)
   })
-
-  it('needs a model for a reasoning level', () =>
-    expect(Object.keys(findOptionProblems({ ...NO_OPTIONS, reasoning: 'high' }))).toEqual(['model']))
 })
 
 describe('applicableOptions', () => {
@@ -126,14 +121,9 @@ describe('optionsOfRun', () => {
     const options = requested(chosen, { tenantId: 'acme' })
     expect(toParameters(options)).toEqual({ ...chosen, tenantId: 'acme' })
     expect(options.model).toBe('ollama/llama3:8b')
+    expect(requested({ model: options.model })).toMatchObject({ model: options.model, reasoning: '' })
     expect(findOptionProblems(options)).toEqual({})
   })
-
-  it('takes no part of a model for a reasoning level that is none', () =>
-    expect(requested({ model: 'ollama/llama3:8b' })).toMatchObject({
-      model: 'ollama/llama3:8b',
-      reasoning: '',
-    }))
 
   it('names the version only if it is not the current one, and still exists', () => {
     const run = anExecutionRecord(1)

@@ -20,14 +20,6 @@ describe('SavedInputs', () => {
     expect(saved.list()).toEqual([{ name: 'c', text: '3' }])
   })
 
-  it('leaves nothing behind when the last one is deleted', () => {
-    const storage = aStorage()
-    const saved = new SavedInputs(OWNER, storage)
-    saved.save({ name: 'a', text: '1' })
-    saved.delete('a')
-    expect(storage.length).toBe(0)
-  })
-
   it('keeps those of others apart', () => {
     const storage = aStorage()
     new SavedInputs(OWNER, storage).save({ name: 'a', text: '1' })
@@ -71,13 +63,10 @@ describe('SavedInputs', () => {
   })
 })
 
-describe('toInputName', () => {
-  it.each([
-    ['  a  b ', 'a b'],
-    ['a\n\u2028\u0000b', 'a b'],
-    ['\n\t', ''],
-    ['\ud800', '\ufffd'],
-  ])('of %j is %j', (typed, name) => expect(toInputName(typed)).toBe(name))
-
-  it('is short', () => expect(toInputName('x'.repeat(500)).length).toBeLessThanOrEqual(MAX_NAME + 1))
-})
+it.each([
+  ['  a  b ', 'a b'],
+  ['a\n\u2028\u0000b', 'a b'],
+  ['\n\t', ''],
+  ['\ud800', '\ufffd'],
+  ['x'.repeat(500), `${'x'.repeat(MAX_NAME)}…`],
+])('toInputName(%j) is %j', (typed, name) => expect(toInputName(typed)).toBe(name))

@@ -36,24 +36,8 @@ const SPECIAL = [
   '`tick§it\'s§"quoted"§back\\slash§42§-0§1e3§0x1F§0o17§1_000§12:30:45§2026-01-31§true§False§yes§No§on§null§~',
   '.nan§.inf§<<§=§ §§ leading§trailing §\u00a0nbsp\u00a0§\u202eevil§😀 emoji 👩‍👩‍👧§\ud800 lone§\ufffe\uffff§\ufeffbom',
 ].flatMap((texts) => texts.split('§'))
-const LINES = [
-  'two\nlines',
-  'two\nlines\n',
-  'three\n\n\nlines\n\n',
-  '\nfirst',
-  'a\n  indented',
-  'a\n\ttab',
-  'a\r\nb',
-]
-const CONTROLS = [
-  'a\u2028b\u2029c',
-  'a\u0085b',
-  '\u0000\u0007\u001b\u007f',
-  '\udfff\n\ud800',
-  '---\n...',
-  'k: v\nl: w',
-]
-const TEXTS = [...SPECIAL, ...LINES, ...CONTROLS, 'x'.repeat(3_000)]
+const LINES = ['three\n\n\nlines\n\n', 'a\n  indented', 'a\n\ttab', 'a\r\nb', '---\n...', 'k: v\nl: w']
+const TEXTS = [...SPECIAL, ...LINES, ...HOSTILE_STRINGS, 'x'.repeat(3_000)]
 
 describe('toTestCase', () => {
   it.each(TEXTS)('keeps %j as a value, in a list, as a name and as output', (text) => {
@@ -61,15 +45,7 @@ describe('toTestCase', () => {
     const read = readCase({ input: JSON.stringify(input), run: aRun({ output: input }) })
     expect(read?.input).toEqual(input)
     expect(read?.expect.equals).toEqual(input)
-  })
-
-  it('keeps hostile strings', () => {
-    const input = {
-      list: HOSTILE_STRINGS,
-      ...Object.fromEntries(HOSTILE_STRINGS.map((text) => [text, text])),
-    }
-    expect(readCase({ input: JSON.stringify(input) })?.input).toEqual(input)
-    for (const name of HOSTILE_STRINGS) expect(readCase({ name })?.name).toBe(toCaseName(name))
+    expect(readCase({ name: text })?.name).toBe(toCaseName(text) || `execution ${aRun().id}`)
   })
 
   it('keeps any JSON', () => {
@@ -114,16 +90,13 @@ describe('toTestCase', () => {
     expect(JSON.stringify(readCase({ input })?.input)).toBe(input)
   })
 
-  it('expects what the run did', () => {
+  it('expects what the run did, or the correction of its feedback', () => {
     expect(readCase({})?.expect).toEqual({ equals: { answer: 'yes' } })
     expect(readCase({ expected: 'success' })?.expect).toEqual({})
     const failed = aRun({ output: null, error: { code: 'AgentFailed', message: 'No.' } })
     expect(readCase({ run: failed })?.expect).toEqual({ error: 'AgentFailed' })
     const cancelled = aRun({ output: null, error: { code: 'Cancelled', message: 'No.' } })
     expect(readCase({ run: cancelled })?.expect).toEqual({})
-  })
-
-  it('expects the correction of the feedback', () => {
     const feedback = { rating: -1 as const, correctedOutput: { answer: 'no' }, note: null, updatedAt: '' }
     expect(readCase({ run: aRun({ feedback }) })?.expect).toEqual({ equals: { answer: 'no' } })
   })
@@ -141,10 +114,6 @@ describe('toTestCase', () => {
         refund: [{ decision: 'approve', note: 'Half: #1', input: { usd: 1 } }, { decision: 'reject' }],
       },
     })
-  })
-
-  it.each(TEXTS)('has a name that is accepted, made of %j', (name) => {
-    expect(readCase({ name })?.name).toBe(toCaseName(name) || `execution ${aRun().id}`)
   })
 
   it('is readable', () => {

@@ -2,90 +2,80 @@ import { describe, expect, it } from 'vitest'
 import { MAX_TYPED_CHARACTERS } from '../../../console/state/typed-values.ts'
 import { NO_OPTIONS } from '../../../console/try/run-options.ts'
 import { stripFiles } from '../../../console/try/strip-files.ts'
-import { type InputOwner, TypedInputs } from '../../../console/try/typed-inputs.ts'
+import { TypedInputs } from '../../../console/try/typed-inputs.ts'
 import { aStorage } from '../state/a-storage.ts'
 
-const anOwner = (overrides: Partial<InputOwner> = {}): InputOwner => ({
-  organizationId: 'o1',
-  tenantId: null,
-  agentId: 'a1',
-  ...overrides,
-})
+const OWNER = { organizationId: 'o1', tenantId: null, agentId: 'a1' }
 const OPTIONS = { ...NO_OPTIONS, tenantId: 'acme', useCache: 'true' as const }
-const typed = (text: string) => ({ text, options: OPTIONS, hadFiles: false })
-const asIs = (text: string) => ({ text, hadFiles: false })
+
+/** @param storage of a tab */
+function openInputs(storage: ReturnType<typeof aStorage> | null, now?: () => number) {
+  const inputs = new TypedInputs(storage, now)
+  return {
+    read: (owner = {}, from: string | null = null) => inputs.read({ ...OWNER, ...owner }, from),
+    remove: (from: string) => inputs.remove(OWNER, from),
+    write: (text: string, owner = {}, from: string | null = null) =>
+      inputs.write(
+        { ...OWNER, ...owner },
+        from,
+        { text, options: OPTIONS, hadFiles: false },
+        { text, hadFiles: false },
+      ),
+  }
+}
 
 describe('TypedInputs', () => {
-  it('has what was typed after the page is loaded again', () => {
-    const storage = aStorage()
-    new TypedInputs(storage).write(anOwner(), null, typed('{"a":1}'), asIs('{"a":1}'))
-    expect(new TypedInputs(storage).read(anOwner(), null)).toEqual(typed('{"a":1}'))
-  })
-
-  it.each([
-    [{ organizationId: 'o2' }],
-    [{ tenantId: 'acme' }],
-    [{ tenantId: '' }],
-    [{ personId: 'p1' }],
-    [{ agentId: 'a2' }],
-    [{ organizationId: 'o1/a1', agentId: '' }],
-  ])('does not give it to another owner: %j', (other) => {
-    const inputs = new TypedInputs(aStorage())
-    inputs.write(anOwner(), null, typed('secret'), asIs('secret'))
-    expect(inputs.read(anOwner(other), null)).toBeNull()
-  })
-
-  it('has an input for each run that it begins with, until it is removed', () => {
-    const inputs = new TypedInputs(aStorage())
-    inputs.write(anOwner(), 'run', typed('2'), asIs('2'))
-    expect(inputs.read(anOwner(), null)).toBeNull()
-    inputs.remove(anOwner(), 'run')
-    expect(inputs.read(anOwner(), 'run')).toBeNull()
+  it('has an input of each owner and of each run that it begins with, until it is removed', () => {
+    const inputs = openInputs(aStorage())
+    inputs.write('secret')
+    for (const other of [{ personId: 'p1' }, { agentId: 'a2' }, { organizationId: 'o1/a1', agentId: '' }])
+      expect(inputs.read(other)).toBeNull()
+    expect(inputs.read({}, 'run')).toBeNull()
+    inputs.write('2', {}, 'run')
+    inputs.remove('run')
+    expect(inputs.read({}, 'run')).toBeNull()
   })
 
   it('stores at most so many characters, and forgets the oldest', () => {
     const storage = aStorage()
     let now = 0
-    const inputs = new TypedInputs(storage, () => now++)
-    const text = 'x'.repeat(MAX_TYPED_CHARACTERS / 4)
-    const owners = Array.from({ length: 6 }, (_, index) => anOwner({ agentId: `a${index}` }))
-    for (const owner of owners) inputs.write(owner, null, typed(text), asIs(text))
+    const inputs = openInputs(storage, () => now++)
+    const owners = Array.from({ length: 6 }, (_, index) => ({ agentId: `a${index}` }))
+    for (const owner of owners) inputs.write('x'.repeat(MAX_TYPED_CHARACTERS / 4), owner)
     expect(storage.all().length).toBeLessThan(MAX_TYPED_CHARACTERS + 2_000)
-    const after = new TypedInputs(storage)
-    expect(owners.map((owner) => after.read(owner, null) !== null)).toEqual([
-      ...[false, false, false],
-      ...[true, true, true],
-    ])
+    const after = openInputs(storage)
+    const isKept = owners.map((owner) => after.read(owner) !== null)
+    expect(isKept).toEqual([false, false, false, true, true, true])
   })
 
   it('has what is too large only until the page is left', () => {
     const storage = aStorage()
-    const inputs = new TypedInputs(storage)
+    const inputs = openInputs(storage)
     const text = 'x'.repeat(MAX_TYPED_CHARACTERS + 1)
-    inputs.write(anOwner(), null, typed('small'), asIs('small'))
-    inputs.write(anOwner(), null, typed(text), asIs(text))
-    expect(inputs.read(anOwner(), null)?.text).toBe(text)
-    expect(new TypedInputs(storage).read(anOwner(), null)).toBeNull()
+    inputs.write('small')
+    inputs.write(text)
+    expect(inputs.read()?.text).toBe(text)
+    expect(openInputs(storage).read()).toBeNull()
   })
 
   it('works where the browser stores nothing', () => {
     for (const storage of [null, aStorage(0)]) {
-      const inputs = new TypedInputs(storage)
-      inputs.write(anOwner(), null, typed('a'), asIs('a'))
-      expect(inputs.read(anOwner(), null)?.text).toBe('a')
+      const inputs = openInputs(storage)
+      inputs.write('a')
+      expect(inputs.read()?.text).toBe('a')
     }
   })
 
   it('ignores what it did not write', () => {
     const storage = aStorage()
-    new TypedInputs(storage).write(anOwner(), null, typed('a'), asIs('a'))
+    openInputs(storage).write('a')
     const key = storage.key(0) ?? ''
     for (const text of ['', 'x', '[]', '1', 'null', '{"text":1}', '{"text":"a"}']) {
       storage.setItem(key, text)
-      expect(new TypedInputs(storage).read(anOwner(), null)).toBeNull()
+      expect(openInputs(storage).read()).toBeNull()
     }
     storage.setItem(key, '{"text":"a","options":{"useCache":1,"other":"x","tenantId":"t"}}')
-    expect(new TypedInputs(storage).read(anOwner(), null)?.options).toEqual({ ...NO_OPTIONS, tenantId: 't' })
+    expect(openInputs(storage).read()?.options).toEqual({ ...NO_OPTIONS, tenantId: 't' })
   })
 })
 

@@ -1,40 +1,29 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { addUp, addUpBy, averageRunTime, countErrors } from '../../../console/usage/totals.ts'
 import { aUsageRow } from '../../browser/stub/usage.ts'
 
-describe('addUp', () => {
-  it('adds the runs and errors of all intervals', () => {
-    const rows = [
-      aUsageRow({ runs: 3, errors: { AgentFailed: 1, TimedOut: 1 }, costUsd: 0.5, runTimeMs: 900 }),
-      aUsageRow({ runs: 2, cacheHits: 1, errors: {}, costUsd: 0.25, unpricedRuns: 1, runTimeMs: 300 }),
-    ]
-    expect(addUp(rows)).toMatchObject({
-      ...{ runs: 5, failed: 2, cacheHits: 1, costUsd: 0.75, unpricedRuns: 1, runTimeMs: 1_200 },
-    })
+it('addUp adds the runs and errors of all intervals', () => {
+  const rows = [
+    aUsageRow({ runs: 3, errors: { AgentFailed: 1, TimedOut: 1 }, costUsd: 0.5, runTimeMs: 900 }),
+    aUsageRow({ runs: 2, cacheHits: 1, errors: {}, costUsd: 0.25, unpricedRuns: 1, runTimeMs: 300 }),
+  ]
+  expect(addUp(rows)).toMatchObject({
+    ...{ runs: 5, failed: 2, cacheHits: 1, costUsd: 0.75, unpricedRuns: 1, runTimeMs: 1_200 },
   })
-
-  it('of nothing is zero', () => {
-    expect(new Set(Object.values(addUp([])))).toEqual(new Set([0]))
-  })
+  expect(new Set(Object.values(addUp([])))).toEqual(new Set([0]))
 })
 
-describe('addUpBy', () => {
-  it('sorts groups by cost, then by runs', () => {
-    const rows = [
-      aUsageRow({ tenantId: 'free', runs: 9, costUsd: 0 }),
-      aUsageRow({ tenantId: 'acme', runs: 1, costUsd: 1 }),
-      aUsageRow({ tenantId: null, runs: 20, costUsd: 0 }),
-      aUsageRow({ tenantId: 'globex', runs: 1, costUsd: 2 }),
-      aUsageRow({ tenantId: 'acme', runs: 1, costUsd: 3 }),
-    ]
-    const groups = addUpBy(rows, ({ tenantId }) => tenantId)
-    expect(groups.map(({ key, runs }) => [key, runs])).toEqual([
-      ['acme', 2],
-      ['globex', 1],
-      [null, 20],
-      ['free', 9],
-    ])
-  })
+it('addUpBy sorts groups by cost, then by runs', () => {
+  const rows = [
+    aUsageRow({ tenantId: 'free', runs: 9, costUsd: 0 }),
+    aUsageRow({ tenantId: 'acme', runs: 1, costUsd: 1 }),
+    aUsageRow({ tenantId: null, runs: 20, costUsd: 0 }),
+    aUsageRow({ tenantId: 'globex', runs: 1, costUsd: 2 }),
+    aUsageRow({ tenantId: 'acme', runs: 1, costUsd: 3 }),
+  ]
+  const groups = addUpBy(rows, ({ tenantId }) => tenantId)
+  const keys = groups.map(({ key, runs }) => `${key}: ${runs}`)
+  expect(keys).toEqual(['acme: 2', 'globex: 1', 'null: 20', 'free: 9'])
 })
 
 it('countErrors sorts codes by how often they occur', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   EVENT_SOURCES,
   EVENT_TYPES,
@@ -28,34 +28,29 @@ it.each([
   expect(hostOf(url)).toBe(host)
 })
 
-describe('stateOf', () => {
-  it.each([
-    [{}, 'enabled', /receives events/],
-    [{ failingSince: '2026-11-25T09:00:00.000Z' }, 'failing', /three days/],
-    [{ enabled: false }, 'disabled', /by a user/],
-    [{ enabled: false, disabledReason: 'gone' as const }, 'disabled', /410/],
-    [
-      { enabled: false, disabledReason: 'failing' as const, failingSince: '2026-11-25T09:00:00.000Z' },
-      'disabled',
-      /for three days/,
-    ],
-  ])('of %o is %s', (overrides, kind, text) => {
-    const state = stateOf(aWebhook(overrides))
-    expect(state.kind).toBe(kind)
-    expect(state.text).toMatch(text)
-  })
+it.each([
+  [{}, 'enabled', /receives events/],
+  [{ failingSince: '2026-11-25T09:00:00.000Z' }, 'failing', /three days/],
+  [{ enabled: false, disabledReason: 'gone' as const }, 'disabled', /410/],
+  [
+    { enabled: false, disabledReason: 'failing' as const, failingSince: '2026-11-25T09:00:00.000Z' },
+    'disabled',
+    /for three days/,
+  ],
+])('the state of %o is %s', (overrides, kind, text) => {
+  const state = stateOf(aWebhook(overrides))
+  expect(state.kind).toBe(kind)
+  expect(state.text).toMatch(text)
 })
 
-describe('lastOutcomes', () => {
-  it('are the latest attempts, whatever the order of the deliveries is', () => {
-    const at = (hour: number) => `2026-11-25T0${hour}:00:00.000Z`
-    const deliveries = [
-      aDelivery(1, { status: 'DELIVERED', attemptedAt: at(3) }),
-      aDelivery(2, { status: 'FAILED', attemptedAt: at(2) }),
-      aDelivery(3, { status: 'DELIVERED', attemptedAt: at(5) }),
-      aDelivery(4, { status: 'PENDING', attemptedAt: at(4) }),
-    ]
-    expect(lastOutcomes(deliveries)).toEqual({ success: at(5), failure: at(4) })
-    expect(lastOutcomes([])).toEqual({ success: null, failure: null })
-  })
+it('lastOutcomes are the latest attempts, whatever the order of the deliveries is', () => {
+  const at = (hour: number) => `2026-11-25T0${hour}:00:00.000Z`
+  const deliveries = [
+    aDelivery(1, { status: 'DELIVERED', attemptedAt: at(3) }),
+    aDelivery(2, { status: 'FAILED', attemptedAt: at(2) }),
+    aDelivery(3, { status: 'DELIVERED', attemptedAt: at(5) }),
+    aDelivery(4, { status: 'PENDING', attemptedAt: at(4) }),
+  ]
+  expect(lastOutcomes(deliveries)).toEqual({ success: at(5), failure: at(4) })
+  expect(lastOutcomes([])).toEqual({ success: null, failure: null })
 })

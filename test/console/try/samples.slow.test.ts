@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Parameters } from '../../../console/try/run-options.ts'
 import { toCurl } from '../../../console/try/sample-request.ts'
 import { toPython } from '../../../console/try/to-python.ts'
@@ -42,18 +43,12 @@ afterAll(async () => {
 /** Runs a sample as a user would, and returns what the service received. */
 async function execute(command: string, args: string[]): Promise<Received> {
   received = []
-  const child = spawn(command, args, { cwd: folder, env: { ...process.env, AES_TOKEN: TOKEN } })
-  const [output, errors, [code]] = await Promise.all([
-    readText(child.stdout),
-    readText(child.stderr),
-    once(child, 'exit'),
-  ])
-  expect(`${errors}${code}`).toBe('0')
-  expect(output).toMatch(/answer\D+42/)
-  const [first, ...others] = received
-  expect(others).toEqual([])
-  if (!first) throw new Error('The sample sent nothing.')
-  return first
+  const env = { ...process.env, AES_TOKEN: TOKEN }
+  const { stdout, stderr } = await promisify(execFile)(command, args, { cwd: folder, env })
+  expect(stderr).toBe('')
+  expect(stdout).toMatch(/answer\D+42/)
+  expect(received).toHaveLength(1)
+  return received[0] as Received
 }
 
 const runShell = (sample: string) => execute('sh', ['-c', sample])
@@ -64,53 +59,37 @@ async function runPython(sample: string) {
 }
 
 async function runTypeScript(sample: string) {
-  await writeFile(
-    join(folder, 'sample.mts'),
-    sample.replace("'agent-execution-client'", JSON.stringify(CLIENT.href)),
-  )
+  const program = sample.replace("'agent-execution-client'", JSON.stringify(CLIENT.href))
+  await writeFile(join(folder, 'sample.mts'), program)
   return execute(process.execPath, ['--disable-warning=ExperimentalWarning', 'sample.mts'])
 }
 
-/** Without white space; numbers and keys as they are in the text. */
-const NASTY = {
-  texts: JSON.stringify({
-    "it's": `' " \\ \\" $(id) \`id\` %s {x} \${y} f"{z}" \n\r\t !`,
-    unicode: 'é 漢字 😀 \u2028 \u0000 \u007f ٣',
-    empty: '',
-    "quote'": "'''",
-  }),
-  numbers: '{"big":12345678901234567890,"negative":-9007199254740993,"exponent":6e23,"zero":0}',
-  decimals: '{"long":0.1234567890123456789,"list":[1.5,[],{}]}',
-  literals: '{"a":true,"b":false,"c":null,"__proto__":{"d":1},"class":1,"a-b":[{"e":"f"}]}',
-  surrogate: '{"lone":"\\ud800"}',
+const TEXTS = {
+  "it's": `' " \\ \\" $(id) \`id\` %s {x} \${y} f"{z}" \n\r\t !`,
+  unicode: 'é 漢字 😀 \u2028 \u0000 \u007f ٣ \ud800',
+  "quote'": "'''",
 }
-
-/** Each starts a process. */
-const inputs = Object.entries(NASTY).filter(
-  ([name]) => inject('isNightly') || ['texts', 'numbers', 'surrogate'].includes(name),
-)
-
+/** Numbers and keys are sent as they are in the text. */
+const NASTY = `{
+  "texts":${JSON.stringify(TEXTS)},
+  "numbers":{"big":12345678901234567890,"negative":-9007199254740993,"exponent":6e23,"zero":0},
+  "literals":{"a":true,"b":false,"c":null,"__proto__":{"d":1},"class":1,"a-b":[{"e":"f"},[],{},""]}
+}`
 const parameters: Parameters = { useCache: true, maxAgentSteps: 5, tenantId: 'a b&c=é\'"+%' }
 
-const LANGUAGES = [
+describe.each([
   ['curl', toCurl, runShell],
   ['Python', toPython, runPython],
   ['TypeScript', toTypeScript, runTypeScript],
-] as const
-
-describe.each(LANGUAGES)('a sample in %s', (_, toSample, run) => {
-  it.each(inputs)('sends the input with %s as it is', async (_, input) => {
-    const { body, authorization } = await run(toSample({ baseUrl, agent: 'wait', parameters: {}, input }))
-    expect(authorization).toBe(`Bearer ${TOKEN}`)
-    expect(readBody(body)).toEqual(readBody(input))
-  })
-
-  it('sends the parameters', async () => {
-    const { url } = await run(toSample({ baseUrl, agent: 'wait', parameters, input: '{\n  "seconds": 1\n}' }))
-    const { pathname, searchParams } = new URL(url, baseUrl)
+] as const)('a sample in %s', (_, toSample, run) => {
+  it('sends the parameters, and the input as it is', async () => {
+    const sent = await run(toSample({ baseUrl, agent: 'wait', parameters, input: NASTY }))
+    expect(sent.authorization).toBe(`Bearer ${TOKEN}`)
+    expect(readBody(sent.body)).toEqual(readBody(NASTY))
+    const { pathname, searchParams } = new URL(sent.url, baseUrl)
     expect(pathname).toBe('/stage/v1/agents/wait/executions')
-    const { execMode: _, ...sent } = Object.fromEntries(searchParams)
-    expect(sent).toEqual({ useCache: 'true', maxAgentSteps: '5', tenantId: parameters.tenantId })
+    const { execMode: _, ...query } = Object.fromEntries(searchParams)
+    expect(query).toEqual({ useCache: 'true', maxAgentSteps: '5', tenantId: parameters.tenantId })
   })
 
   it('reads a long input from a file', async () => {
@@ -119,6 +98,12 @@ describe.each(LANGUAGES)('a sample in %s', (_, toSample, run) => {
     const { body } = await run(toSample({ baseUrl, agent: 'wait', parameters: {}, input: null }))
     expect(body).toBe(input)
   })
+})
+
+it('a sample in Python has an input as text if Python would round its numbers', async () => {
+  const input = '{"long":0.1234567890123456789}'
+  const { body } = await runPython(toPython({ baseUrl, agent: 'wait', parameters: {}, input }))
+  expect(body).toBe(input)
 })
 
 /** The value, with the digits of the numbers that a double cannot hold. */
