@@ -69,7 +69,9 @@ async function checkExamples(): Promise<void> {
   }
 }
 
-const environmentOf = (url: string) => ({ ...process.env, BASE_URL: url, API_TOKEN: TOKEN })
+function environmentOf(url: string) {
+  return { ...process.env, BASE_URL: url, API_TOKEN: TOKEN }
+}
 
 async function checkPython(url: string): Promise<void> {
   await checkTypes(url, 'examples/python/agent_types.py', '--python')
