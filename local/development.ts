@@ -23,7 +23,7 @@ export function userName(): string {
   }
 }
 
-/** Of the ARN of a role with a session: more than other texts may have. */
+/** The ARN of a role with a session may be longer than other texts. */
 export const MAX_ACTOR_CHARACTERS = 300
 
 /** Who makes a change on the local table, and from where, as the audit log says it. */

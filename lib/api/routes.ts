@@ -82,7 +82,7 @@ const versionResponse = { 200: { description: 'The version', body: 'Version' } }
 const agentResponse = { 200: { description: 'The agent', body: 'Agent' } } as const
 const webhookResponse = { 200: { description: 'The webhook', body: 'Webhook' } } as const
 const executionResponse = { 200: { description: 'The execution', body: 'Execution' } } as const
-/** Of answers that `toSeenRecord` makes. */
+/** Describes answers that `toSeenRecord` makes. */
 const UNREAD = 'only its ID and status if the token lacks the scope `read`'
 const changedExecutionResponse = {
   200: { description: `The execution; ${UNREAD}`, body: 'ChangedExecution' },

@@ -228,7 +228,7 @@ export class ExecutionInProgress extends ServiceError {
   }
 }
 
-/** Of the first request with an idempotency key: the same request starts no second one. */
+/** The execution of an idempotency key was deleted: the same request starts no second one. */
 export class ExecutionDeleted extends ServiceError {
   constructor(executionId: string) {
     const detail = 'The execution of this Idempotency-Key was deleted. Another key runs the agent again.'

@@ -13,16 +13,16 @@ const BASE64_CHARACTER = '[A-Za-z0-9+/_-]'
 /** Replaces secrets in texts, in every form of `formsOf`, by `[secret NAME]`. */
 export class SecretMask {
   private forms: Form[] = []
-  private readonly values: { text: string; name: string }[] = []
+  private values: { text: string; name: string }[] = []
   private pattern: RegExp | null = null
 
   add(name: string, value: string): void {
-    this.values.push({ text: value, name })
+    this.values = byLength([...this.values, { text: value, name }])
     const added = formsOf(value).map((form) => ({ ...form, name }))
     const known = new Set(this.forms.map(({ text }) => text))
     const forms = [...this.forms, ...added.filter(({ text }) => !known.has(text))]
     // Longest first, so that a secret that starts with another one is masked completely.
-    this.forms = forms.sort((a, b) => b.text.length - a.text.length)
+    this.forms = byLength(forms)
     this.pattern = new RegExp(this.forms.map(toPattern).join('|'), 'g')
   }
 
@@ -73,7 +73,7 @@ export class SecretMask {
   private findDecoded(text: string): { start: number; end: number; name: string }[] {
     const { decoded, places } = decodeEscapes(text)
     const found: { start: number; end: number; name: string }[] = []
-    for (const { text: value, name } of this.values.toSorted((a, b) => b.text.length - a.text.length))
+    for (const { text: value, name } of this.values)
       for (const needle of new Set([value, value.replaceAll(' ', '+')]))
         for (let at = decoded.indexOf(needle); at >= 0; at = decoded.indexOf(needle, at + needle.length)) {
           const [start = 0, end = text.length] = [places[at], places[at + needle.length]]
@@ -123,6 +123,9 @@ export class MaskedStream {
     return text
   }
 }
+
+const byLength = <T extends { text: string }>(list: T[]): T[] =>
+  list.toSorted((a, b) => b.text.length - a.text.length)
 
 const HAS_ESCAPE = /[%\\&]/
 

@@ -18,7 +18,7 @@ export type ParsedYaml =
 
 type Options = Parameters<typeof parseDocument>[1] & { linesBefore?: number }
 
-/** Of all maps of a text together: no document or case comes near it. */
+/** A text may have this many keys, in all its maps together: no document or case comes near it. */
 const MAX_KEYS = 10_000
 
 /** Parses a YAML text that starts after `linesBefore` lines of its file. */

@@ -111,7 +111,7 @@ async function keepEvents(
   now: number,
 ): Promise<Pick<Tombstone, 'eventsUntil'>> {
   const { id, openShard, waitedMs } = record
-  // Nobody was to be told of its end, nor of a wait.
+  // Its end and its waits are no events.
   if ((!openShard && !waitedMs) || (await eventsDueAt(table, id)) === null) return {}
   const code = parseError(record.error, id)?.code
   await table.put({

@@ -15,7 +15,7 @@ export type RunOverrides = {
   maxAgentSteps?: number | undefined
   maxTokens?: number | undefined
   maxCostUsd?: number | undefined
-  /** Of a line of a trial, whose `maxCostUsd` it is. */
+  /** The limit of a trial. Its lines have it as `maxCostUsd`, too. */
   maxTrialCostUsd?: number | undefined
   model?: string | undefined
   tenantId?: string | undefined

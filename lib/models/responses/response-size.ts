@@ -2,7 +2,7 @@ import type { LanguageModelV4Content, LanguageModelV4StreamPart } from '@ai-sdk/
 import { MAX_PAYLOAD_BYTES } from '../../core/limits.ts'
 import { ModelError } from '../../core/model.ts'
 
-/** Of a part that is not complete: JSON can escape each character of a payload with twice its bytes. */
+/** A part that is not complete may have this many: JSON can escape each character of a payload with twice its bytes. */
 const MAX_PART_BYTES = 2 * MAX_PAYLOAD_BYTES
 
 /** What is read of the responses of a model, which sends one request at a time. */
