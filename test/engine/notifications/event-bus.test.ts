@@ -93,11 +93,11 @@ describe('sendToEventBus', () => {
   it('fails without an answer', async () => {
     const silent = await listen(() => {})
     const half = await listen((_, response) => response.writeHead(200).write('{'))
-    const error = 'No answer from EventBridge within 3 seconds.'
+    const error = 'No answer from EventBridge within 2 seconds.'
     const sendTo = (host: string) =>
-      sendToEventBus(EVENT, environmentOf(`http://${host}`), { timeoutMs: 3_000 })
+      sendToEventBus(EVENT, environmentOf(`http://${host}`), { timeoutMs: 2_000 })
     // What only the garbage collector can take must not be what ends the request.
-    const collecting = setInterval(collectGarbage, 200)
+    const collecting = setInterval(collectGarbage, 100)
     onTestFinished(() => clearInterval(collecting))
     expect(await Promise.all([sendTo(silent.host), sendTo(half.host)])).toEqual([
       failure(error),
