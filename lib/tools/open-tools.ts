@@ -35,6 +35,8 @@ export type Tools = {
   declarations: ToolDeclaration[]
   /** Without approvals; absent if the document has no MCP tools. */
   served?: ServedDeclarations
+  /** For the record: servers and tools that the run does without. */
+  warnings: string[]
   /** Returns failures as results. @throws what `callTool` throws */
   call(call: ToolCall, options: CallOptions): Promise<ToolResult>
   /** Whether no tool would get the call. */
@@ -102,6 +104,7 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
   return {
     declarations: [...tools.values()].map(({ declaration }) => declaration),
     ...(served.length > 0 && { served: Object.fromEntries(served) }),
+    warnings: groups.flatMap(({ warnings = [] }) => warnings),
     close,
     refuses: (call) => refusesCall(tools, call),
     async call(call, options) {

@@ -20,8 +20,8 @@ export type Tool = {
   call(input: JsonObject, options: CallOptions): Promise<ToolResult>
 }
 
-/** The tools of one entry of a document: one tool, or all tools of an MCP server. */
-export type ToolGroup = { tools: Tool[]; close(): Promise<void> }
+/** The tools of one entry of a document: one tool, or all tools of an MCP server. `warnings` are for the record. */
+export type ToolGroup = { tools: Tool[]; warnings?: string[]; close(): Promise<void> }
 
 /** A tool cannot be opened, or a call failed. The message is shown to the model and contains no secrets. */
 export class ToolError extends Error {

@@ -476,7 +476,7 @@ export type Execution = {
   model: string | null
   /** The past executions that the model was shown as examples. */
   learnedFrom: string[]
-  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. TemperatureIgnored: the model does not accept the temperature of the document. ModelWithoutPrice: a limit in US dollars of its tenant or agent did not count the run. Present only if there are any. */
+  /** What to know about the run: codes, some followed by a colon and details. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. TemperatureIgnored: the model does not accept the temperature of the document. ModelWithoutPrice: a limit in US dollars of its tenant or agent did not count the run. McpServerUnavailable: the run had no tools of this MCP server. McpToolsOmitted: it did without the tools that its server declares wrongly. Present only if there are any. */
   warnings?: string[]
   /** The feedback on the execution, if any. */
   feedback: Feedback | null
@@ -634,7 +634,7 @@ export type ExecutionSummary = {
   model: string | null
   /** The past executions that the model was shown as examples. */
   learnedFrom: string[]
-  /** Codes of what to know about the result. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. TemperatureIgnored: the model does not accept the temperature of the document. ModelWithoutPrice: a limit in US dollars of its tenant or agent did not count the run. Present only if there are any. */
+  /** What to know about the run: codes, some followed by a colon and details. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. TemperatureIgnored: the model does not accept the temperature of the document. ModelWithoutPrice: a limit in US dollars of its tenant or agent did not count the run. McpServerUnavailable: the run had no tools of this MCP server. McpToolsOmitted: it did without the tools that its server declares wrongly. Present only if there are any. */
   warnings?: string[]
 }
 

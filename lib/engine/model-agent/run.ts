@@ -122,8 +122,9 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       times: timesOf(engine),
       endsAt,
     })
-    if (!(await limits?.misses(journal.usage))) return outcome
-    return { ...outcome, warnings: [...(outcome.warnings ?? []), 'ModelWithoutPrice'] }
+    const isMissed = await limits?.misses(journal.usage)
+    const found = [...tools.warnings, ...(isMissed ? ['ModelWithoutPrice'] : [])]
+    return found.length === 0 ? outcome : { ...outcome, warnings: [...(outcome.warnings ?? []), ...found] }
   } catch (error) {
     if (error instanceof Diverged || error instanceof OriginalEnded) return failure(error.error)
     throw error

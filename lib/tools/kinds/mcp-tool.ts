@@ -1,5 +1,6 @@
-import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
-import type { Json, JsonObject } from '../../core/json/json.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import { parseStoredJson } from '../../core/json/parse-json.ts'
 import { FINAL_ANSWER, type ToolResult } from '../../core/model.ts'
 import type { McpDocument, ToolDocument } from '../document/tool-fields.ts'
 import type { EgressPolicy } from '../egress/egress-policy.ts'
@@ -12,6 +13,9 @@ import { clientCredentials } from './mcp-oauth.ts'
 
 const MAX_NAME_CHARACTERS = 64
 const MAX_DESCRIPTION_CHARACTERS = 4_000
+const MAX_PAGES = 20
+/** Of one server, in the warning. */
+const MAX_PROBLEMS = 10
 
 type Params = {
   document: ToolDocument
@@ -30,23 +34,92 @@ export async function openMcpTools({ document, mcp, secrets, lookup }: Params): 
   const headers = await secrets.fillHeaders(mcp.headers)
   const policy = { allowedHosts: mcp.allowedHosts, lookup }
   const tokens = mcp.oauth ? clientCredentials(mcp.oauth, policy, secrets) : null
-  const server = new McpConnection(new URL(mcp.url), mcpFetch(policy, headers, tokens))
-  const timeout = document.timeoutSeconds * 1_000
+  const server = new McpConnection(
+    new URL(mcp.url),
+    mcpFetch(policy, headers, tokens),
+    document.timeoutSeconds * 1_000,
+  )
   try {
-    const listing = server.connect(timeout).then((client) => client.listTools({}, { timeout }))
-    const { tools } = await withTimeout(timeout, listing, () => {
+    const listing = server.connect().then(() => listTools(server))
+    const { listed, problems } = await withTimeout(document.timeoutSeconds * 1_000, listing, () => {
       const message = `The MCP server did not respond within ${document.timeoutSeconds} s.`
       throw new ToolError(message, { isTransient: true })
     })
-    const allowed = selectTools(tools, mcp)
-    return { tools: toTools(allowed, document, server, secrets), close: () => server.close() }
+    const tools = toTools(selectTools(listed, mcp), document, server, secrets)
+    const omitted = secrets.maskText(problems.slice(0, MAX_PROBLEMS).join('; '))
+    const warnings = omitted ? [`McpToolsOmitted: ${document.name}: ${omitted}`] : []
+    return { tools, warnings, close: () => server.close() }
   } catch (error) {
     await server.close()
     const toolError = toToolError(error)
     if (!toolError.isTransient) throw toolError
-    return toGroup(unavailableTool(document, toolError))
+    const warnings = [`McpServerUnavailable: ${document.name}`]
+    return { ...toGroup(unavailableTool(document, toolError)), warnings }
   }
 }
+
+type McpTool = { name: string; description: string; inputSchema: JsonObject }
+
+/** All pages of the list. Tools that cannot be used are left out; `problems` names them. */
+async function listTools(server: McpConnection): Promise<{ listed: McpTool[]; problems: string[] }> {
+  const listed: McpTool[] = []
+  const problems: string[] = []
+  const cursors = new Set<Json | undefined>()
+  let cursor: Json | undefined
+  for (let page = 1; ; page++) {
+    const before = listed.length
+    const result = await server.listTools(cursor as string | undefined).catch((error: Error): JsonObject => {
+      if (page === 1) throw error
+      problems.push(`page ${page} of the list failed: ${error.message}`)
+      return { tools: [] }
+    })
+    const { tools } = result
+    if (!Array.isArray(tools)) problems.push('the list of tools is not an array')
+    for (const [index, entry] of (Array.isArray(tools) ? tools : []).entries()) {
+      const tool = toTool(entry)
+      if (typeof tool === 'string') problems.push(tool || `entry ${before + index + 1} has no name`)
+      else listed.push(tool)
+    }
+    cursor = result.nextCursor
+    if (typeof cursor !== 'string') return { listed, problems }
+    if (page === MAX_PAGES || cursors.has(cursor)) {
+      problems.push(
+        page === MAX_PAGES ? `the list has more than ${MAX_PAGES} pages` : `page ${page} repeats a cursor`,
+      )
+      return { listed, problems }
+    }
+    cursors.add(cursor)
+  }
+}
+
+/** Repairs what has one meaning. @returns why it cannot be used; the empty text if it has no name */
+function toTool(entry: Json): McpTool | string {
+  if (!isJsonObject(entry) || typeof entry.name !== 'string' || !entry.name) return ''
+  const { name, inputSchema: given } = entry
+  const inputSchema = given == null || given === true ? {} : withoutNulls(given)
+  if (!isJsonObject(inputSchema)) return `the inputSchema of ${name} is not an object`
+  const { type = 'object' } = inputSchema
+  if (![type].flat().includes('object'))
+    return `the inputSchema of ${name} is of type ${JSON.stringify(type)}`
+  const [description = name] = [entry.description, entry.title].filter(
+    (text): text is string => typeof text === 'string' && text !== '',
+  )
+  return { name, description, inputSchema: { ...inputSchema, type: 'object' } }
+}
+
+/** Keywords whose value null means nothing. */
+const NOT_NULL =
+  /^(type|properties|required|description|title|items|enum|anyOf|oneOf|allOf|\$defs|format|pattern)$/
+
+/** A schema without keywords that are null, which servers write for what they do not have. */
+function withoutNulls(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(withoutNulls)
+  if (!isJsonObject(schema)) return schema
+  const kept = Object.entries(schema).filter(([name, value]) => value !== null || !NOT_NULL.test(name))
+  return Object.fromEntries(kept.map(([name, value]) => [name, DATA.has(name) ? value : withoutNulls(value)]))
+}
+
+const DATA = new Set(['const', 'default', 'enum', 'example', 'examples'])
 
 /** The tools that the document allows: all of them, unless it names some. */
 function selectTools(listed: McpTool[], { tools: allowed }: McpDocument): McpTool[] {
@@ -76,17 +149,14 @@ function toTools(listed: McpTool[], document: ToolDocument, server: McpConnectio
     let name = preferred
     for (let n = 2; taken.has(name); n++) name = `${preferred.slice(0, MAX_NAME_CHARACTERS - 4)}_${n}`
     taken.add(name)
-    const described = secrets.maskText(tool.description || tool.title || tool.name)
-    const description = described.slice(0, MAX_DESCRIPTION_CHARACTERS)
-    const { timeoutSeconds } = document
+    const description = secrets.maskText(tool.description).slice(0, MAX_DESCRIPTION_CHARACTERS)
+    const { inputSchema } = tool
     return {
-      declaration: { name, description, inputSchema: tool.inputSchema as JsonObject },
-      timeoutSeconds,
+      declaration: { name, description, inputSchema },
+      timeoutSeconds: document.timeoutSeconds,
       async call(input, { idempotencyKey, signal }) {
         const params = { name: tool.name, arguments: input, _meta: { idempotencyKey } }
-        // The client has its own timeout (default 60 s). `callTool` must time out first.
-        const options = { signal, timeout: (timeoutSeconds + 5) * 1_000 }
-        const response = await server.client.callTool(params, options).catch((error) => {
+        const response = await server.callTool(params, inputSchema, signal).catch((error) => {
           throw toToolError(error)
         })
         return toResult(response)
@@ -95,21 +165,48 @@ function toTools(listed: McpTool[], document: ToolDocument, server: McpConnectio
   })
 }
 
-function toResult({ content, structuredContent, isError }: CallToolResult): ToolResult {
+/** Loses nothing that the server wrote, except a text that only repeats the structured content, as servers should. */
+function toResult({ content, structuredContent = null, isError }: JsonObject): ToolResult {
   const collector = new ImageCollector()
-  const text = content.map((block) => toText(block, collector)).join('\n')
-  if (isError) return failed(text || 'The tool failed without an error message.')
-  const { images } = collector
-  // The text describes the images; it also contains the structured content (MCP specification, Tools).
-  if (images.length > 0) return succeeded(text, images)
-  return succeeded((structuredContent as Json | undefined) ?? text)
+  const blocks = Array.isArray(content) ? content : []
+  const text = blocks.flatMap((block) => toText(block, collector) ?? []).join('\n')
+  const isRepeated = isDeepStrictEqual(parsed(text), structuredContent)
+  const both =
+    structuredContent === null || isRepeated
+      ? text
+      : [text, JSON.stringify(structuredContent)].filter(Boolean).join('\n')
+  if (isError === true) return failed(both || 'The tool failed without an error message.')
+  // The text describes the images.
+  if (collector.images.length > 0) return succeeded(both, collector.images)
+  if (structuredContent === null) return succeeded(text)
+  return succeeded(text === '' || isRepeated ? structuredContent : { content: text, structuredContent })
 }
 
-function toText(block: CallToolResult['content'][number], collector: ImageCollector): string {
-  if (block.type === 'text') return block.text
-  if (block.type === 'resource_link') return block.uri
-  if (block.type !== 'resource') return collector.add(Buffer.from(block.data, 'base64'), block.mimeType)
-  const { resource } = block
-  if ('text' in resource) return resource.text
-  return collector.add(Buffer.from(resource.blob, 'base64'), resource.mimeType ?? 'unknown')
+function parsed(text: string): Json | undefined {
+  try {
+    return parseStoredJson(text)
+  } catch {
+    return undefined
+  }
 }
+
+/** Of a block, or of one in the formats of other protocols; null for what is none. */
+function toText(block: Json, collector: ImageCollector): string | null {
+  if (typeof block === 'string') return block
+  if (!isJsonObject(block)) return null
+  const { type, text, data, resource, mimeType } = block
+  if (typeof text === 'string') return text
+  if (type === 'resource_link') {
+    const { name, title, description, uri } = block
+    return [...new Set([title, name, description, uri])].filter((each) => typeof each === 'string').join('\n')
+  }
+  const { text: inner, blob = data, mimeType: media = mimeType } = isJsonObject(resource) ? resource : block
+  if (typeof inner === 'string') return inner
+  if (typeof blob !== 'string') return `[Content of type ${JSON.stringify(type ?? null)} omitted.]`
+  const bytes = Buffer.from(blob, 'base64')
+  return TEXT_TYPE.test(String(media)) ? bytes.toString() : collector.add(bytes, String(media ?? 'unknown'))
+}
+
+/** Types that are text, which some servers send as `blob`. */
+const TEXT_TYPE =
+  /^text\/|^application\/(.+\+)?(json|xml|yaml|x-yaml|javascript|x-ndjson|sql|toml)\b|charset=utf-8/i

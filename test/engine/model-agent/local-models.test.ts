@@ -124,6 +124,21 @@ describe('an agent with tools on an openai-compatible server', () => {
     expect(toExecutionRecord(await stored(execution)).warnings).toEqual(['ToolsNeverCalled'])
   })
 
+  it('that runs without the tools of an MCP server has a warning, also in an ERROR', async () => {
+    const mcp = { url: 'http://127.0.0.1:9/mcp', allowedHosts: ['127.0.0.1:9'] }
+    const tools = [{ name: 'crm', timeoutSeconds: 5, mcp }]
+    const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
+    for (const [script, status] of [
+      [[answer], 'SUCCESS'],
+      [[bad, bad, bad], 'ERROR'],
+    ] as const) {
+      const { execution, done } = await runScript([...script], { version: await aToolAgent({ tools }) })
+      done()
+      expect(execution).toMatchObject({ status, warnings: ['McpServerUnavailable: crm'] })
+      expect(toExecutionRecord(await stored(execution)).warnings).toEqual(['McpServerUnavailable: crm'])
+    }
+  })
+
   it('is asked for JSON without tools in its last step', async () => {
     const { execution, requests, done } = await runScript([lookup, json], {
       version: await aToolAgent(),

@@ -95,7 +95,7 @@ export async function startScriptedEngine(table = sharedTable()) {
     scriptModel,
 
     /** An agent with the HTTP tool `look_up`. */
-    aToolAgent: (overrides: Partial<Omit<Version, 'tools'>> = {}) =>
+    aToolAgent: (overrides: Parameters<typeof aModelAgent>[0] = {}) =>
       aModelAgent({ tools: [httpTool(server, 'look_up', '/things/{id}')], ...overrides }, { table }),
 
     /** Runs an agent in this process on a new script, in the provider's format. */

@@ -1,0 +1,88 @@
+import { isJsonObject, type Json, type JsonObject, tryParseJson } from '../../core/json/json.ts'
+import { parseStoredJson } from '../../core/json/parse-json.ts'
+
+/** A request that the client has sent. */
+export type McpRequest = { id: Json; method: string }
+
+/** The member of `_meta` that holds a result as the server wrote it. */
+const RAW = 'aes/result'
+const DEFAULT_REVISION = '2025-06-18'
+const INTERNAL_ERROR = -32_603
+
+/** Null for a notification or a response. */
+export function toRequest(body: string | null): McpRequest | null {
+  const message = tryParseJson(body ?? '')
+  if (!isJsonObject(message) || message.id === undefined || typeof message.method !== 'string') return null
+  return { id: message.id, method: message.method }
+}
+
+/** An error response to a request. */
+export const toFailure = ({ id }: McpRequest, message: string): JsonObject => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code: -32_000, message },
+})
+
+/**
+ * Reads messages that respond to a request. The SDK has closed schemas, and one odd member of one tool would fail them
+ * all. It therefore gets what it needs: results of `tools/list` and `tools/call` are hidden from it (`rawResult`).
+ * @returns without those that mean nothing; null if the text is no JSON
+ */
+export function toMessages(text: string, request: McpRequest): JsonObject[] | null {
+  const value = parse(text)
+  if (value === undefined) return null
+  return [value]
+    .flat()
+    .filter(isJsonObject)
+    .map((message) => toMessage(message, request))
+    .filter((message) => message !== null)
+}
+
+function toMessage(message: Json, request: McpRequest): JsonObject | null {
+  if (!isJsonObject(message)) return null
+  const { id, method, params, result, error } = message
+  const jsonrpc = '2.0'
+  if (typeof method === 'string')
+    return { jsonrpc, ...(id != null && { id }), method, ...(isJsonObject(params) && { params }) }
+  // The answer to one request is to that request, whatever its id has become.
+  if (error != null) return { jsonrpc, id: request.id, error: toError(error) }
+  return isJsonObject(result) ? { jsonrpc, id: request.id, result: toResult(result, request.method) } : null
+}
+
+function toError(error: Json): JsonObject {
+  const { code, message, ...rest } = isJsonObject(error) ? error : { message: error }
+  const text = typeof message === 'string' ? message : JSON.stringify(message ?? error)
+  return { ...rest, code: Number.isInteger(code) ? (code as Json) : INTERNAL_ERROR, message: text }
+}
+
+function toResult(result: JsonObject, method: string): JsonObject {
+  if (method === 'initialize') {
+    const { protocolVersion, serverInfo } = result
+    const { name, version } = isJsonObject(serverInfo) ? serverInfo : {}
+    return {
+      protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : DEFAULT_REVISION,
+      capabilities: { tools: {} },
+      serverInfo: { name: String(name ?? 'unknown'), version: String(version ?? 'unknown') },
+    }
+  }
+  const { resultType = 'complete' } = result
+  if ((method !== 'tools/list' && method !== 'tools/call') || resultType !== 'complete') return result
+  const hidden = { resultType, _meta: { [RAW]: JSON.stringify(result) } }
+  if (method === 'tools/call') return { ...hidden, content: [] }
+  return { ...hidden, tools: [], ttlMs: 0, cacheScope: 'private' }
+}
+
+/** A result of `tools/list` or `tools/call` as the server wrote it; numbers keep their digits. */
+export function rawResult(result: object): JsonObject {
+  const { _meta } = result as { _meta?: { [RAW]?: string } }
+  return parse(_meta?.[RAW] ?? '{}') as JsonObject
+}
+
+/** Undefined for what is no JSON. A number beyond the range of a double is an infinity, and thus null. */
+function parse(text: string): Json | undefined {
+  try {
+    return parseStoredJson(text)
+  } catch {
+    return tryParseJson(text) as Json | undefined
+  }
+}

@@ -1,0 +1,348 @@
+import type { ServerResponse } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { json, type Received, serve } from '../serve.ts'
+import { call, openDeclared } from '../tools.ts'
+
+const INITIALIZED = {
+  protocolVersion: '2025-06-18',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'crm', version: '1' },
+}
+const FIND = { name: 'find', inputSchema: { type: 'object' } }
+
+type Rpc = { id?: unknown; method: string; params?: { cursor?: string } }
+/** What a method returns, or how a request is answered. */
+type Answer = object | ((response: ServerResponse, rpc: Rpc, received: Received) => unknown)
+
+/** A server that is written by hand: what the official SDK would send is in `mcp-tool.slow.test.ts`. */
+async function serveOdd(answers: Record<string, Answer>) {
+  const seen: string[] = []
+  const all: Record<string, Answer> = { initialize: INITIALIZED, 'tools/list': { tools: [FIND] }, ...answers }
+  const server = await serve((response, received) => {
+    if (received.method === 'DELETE') return response.end()
+    const rpc: Rpc = received.body ? JSON.parse(received.body) : { method: received.method }
+    seen.push(rpc.method)
+    const answer = all[rpc.method]
+    if (rpc.id === undefined && rpc.method !== 'GET') return response.writeHead(202).end()
+    if (typeof answer === 'function') return answer(response, rpc, received)
+    if (answer) return json(response, { jsonrpc: '2.0', id: rpc.id, result: answer })
+    return json(response, { jsonrpc: '2.0', id: rpc.id, error: { code: -32601, message: 'No such method' } })
+  })
+  const url = `${server.url}/mcp`
+  const document = { name: 'crm', timeoutSeconds: 20, mcp: { url, allowedHosts: [server.host] } }
+  return { ...server, seen, open: () => openDeclared([document]) }
+}
+
+const events = (response: ServerResponse, text: string) =>
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text)
+const text = (value: string) => ({ type: 'text', text: value })
+
+describe('the list of tools', () => {
+  const repaired: [string, unknown, object][] = [
+    ['no inputSchema', { name: 'odd' }, { type: 'object' }],
+    ['an inputSchema of null', { name: 'odd', inputSchema: null }, { type: 'object' }],
+    ['an empty inputSchema', { name: 'odd', inputSchema: {} }, { type: 'object' }],
+    [
+      'anyOf without a type',
+      { name: 'odd', inputSchema: { anyOf: [{ required: ['a'] }] } },
+      { type: 'object', anyOf: [{ required: ['a'] }] },
+    ],
+    [
+      'keywords that are null',
+      {
+        name: 'odd',
+        inputSchema: {
+          type: 'object',
+          required: null,
+          properties: { a: { type: 'string', enum: null, default: null } },
+        },
+      },
+      { type: 'object', properties: { a: { type: 'string', default: null } } },
+    ],
+    ['a description of null', { ...FIND, name: 'odd', description: null, title: null }, { type: 'object' }],
+    ['an array as outputSchema', { ...FIND, name: 'odd', outputSchema: [] }, { type: 'object' }],
+    [
+      'wrong annotations and icons',
+      { ...FIND, name: 'odd', annotations: 'none', icons: { src: 1 }, _meta: null },
+      { type: 'object' },
+    ],
+  ]
+  it.each(repaired)('keeps a tool with %s', async (_, tool, inputSchema) => {
+    const server = await serveOdd({ 'tools/list': { tools: [tool, FIND], nextCursor: null } })
+    const tools = await server.open()
+    expect(tools.warnings).toEqual([])
+    expect(tools.declarations).toEqual([
+      { name: 'crm_odd', description: 'odd', inputSchema },
+      { name: 'crm_find', description: 'find', inputSchema: { type: 'object' } },
+    ])
+  })
+
+  const omitted: [string, unknown, string][] = [
+    ['has no name', { inputSchema: {} }, 'entry 1 has no name'],
+    ['has a name of another type', { name: 7 }, 'entry 1 has no name'],
+    ['is null', null, 'entry 1 has no name'],
+    ['is a text', 'odd', 'entry 1 has no name'],
+    [
+      'takes an array',
+      { name: 'odd', inputSchema: { type: 'array' } },
+      'the inputSchema of odd is of type "array"',
+    ],
+    [
+      'has a schema that is an array',
+      { name: 'odd', inputSchema: [] },
+      'the inputSchema of odd is not an object',
+    ],
+  ]
+  it.each(omitted)('leaves out a tool that %s, and says so', async (_, tool, problem) => {
+    const server = await serveOdd({ 'tools/list': { tools: [tool, FIND] } })
+    const tools = await server.open()
+    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find'])
+    expect(tools.warnings).toEqual([`McpToolsOmitted: crm: ${problem}`])
+  })
+
+  const pages: [string, (page: number) => object, number, RegExp | null][] = [
+    ['has more than 20 pages', (page) => ({ tools: [], nextCursor: `${page}` }), 20, /more than 20 pages/],
+    ['repeats a cursor', () => ({ tools: [], nextCursor: 'again' }), 2, /page 2 repeats a cursor/],
+    [
+      'has a page without tools',
+      (page) => ({ ...(page < 3 && { nextCursor: `${page}` }) }),
+      3,
+      /is not an array/,
+    ],
+    ['ends with an empty cursor', (page) => ({ tools: [], nextCursor: page === 1 ? '1' : null }), 2, null],
+  ]
+  it.each(pages)('keeps the tools of one that %s', async (_, page, requests, warning) => {
+    let count = 0
+    const server = await serveOdd({
+      'tools/list': (response, { id }) => {
+        count++
+        const result = count === 1 ? { ...page(1), tools: [FIND] } : page(count)
+        return json(response, { jsonrpc: '2.0', id, result })
+      },
+    })
+    const tools = await server.open()
+    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find'])
+    expect(count).toBe(requests)
+    expect(tools.warnings).toEqual(warning ? [expect.stringMatching(warning)] : [])
+  })
+
+  it('keeps the tools before a page that fails', async () => {
+    const server = await serveOdd({
+      'tools/list': (response, { id, params }) =>
+        params?.cursor
+          ? json(response, { jsonrpc: '2.0', id, error: { code: 'E', message: null } })
+          : json(response, { jsonrpc: '2.0', id, result: { tools: [FIND], nextCursor: '2' } }),
+    })
+    const tools = await server.open()
+    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find'])
+    expect(tools.warnings).toEqual([expect.stringContaining('page 2 of the list failed')])
+  })
+
+  it.each([
+    ['no version', { ...INITIALIZED, serverInfo: { name: 'crm' } }],
+    ['no capabilities', { ...INITIALIZED, capabilities: {} }],
+    ['nothing but a revision', { protocolVersion: '2025-06-18', instructions: null, _meta: null }],
+    ['capabilities that are null', { ...INITIALIZED, capabilities: { tools: null, logging: null } }],
+  ])('is read from a server that introduces itself with %s', async (_, initialize) => {
+    const server = await serveOdd({ initialize })
+    const tools = await server.open()
+    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find'])
+    expect(tools.warnings).toEqual([])
+  })
+
+  it('warns of a server that is not reachable', async () => {
+    const server = await serveOdd({ initialize: (response) => response.destroy() })
+    const tools = await server.open()
+    expect(tools.warnings).toEqual(['McpServerUnavailable: crm'])
+  })
+})
+
+describe('a result', () => {
+  const uri = 'https://crm.test/1'
+  const results: [string, object, unknown][] = [
+    ['text without the structured content of its schema', { content: [text('found')] }, 'found'],
+    ['structured content alone', { structuredContent: { n: 1 } }, { n: 1 }],
+    [
+      'structured content that its text repeats',
+      { content: [text('{ "n": 1 }')], structuredContent: { n: 1 } },
+      { n: 1 },
+    ],
+    [
+      'text beside structured content',
+      { content: [text('Two are new.')], structuredContent: { n: 1 } },
+      { content: 'Two are new.', structuredContent: { n: 1 } },
+    ],
+    ['structured content that is an array', { content: [], structuredContent: [1] }, [1]],
+    [
+      'known blocks beside an unknown one and null',
+      { content: [text('a'), null, { type: 'hologram', points: [] }, text('b')] },
+      'a\n[Content of type "hologram" omitted.]\nb',
+    ],
+    [
+      'a link with what describes it',
+      { content: [{ type: 'resource_link', uri, name: 'c-1', title: 'Ada', description: 'A customer.' }] },
+      `Ada\nc-1\nA customer.\n${uri}`,
+    ],
+    ['a link without more', { content: [{ type: 'resource_link', uri, name: null }] }, uri],
+    ...['text/csv', 'application/json', 'application/ld+json; charset=utf-8', 'application/xml'].map(
+      (mimeType): [string, object, unknown] => [
+        `a blob of type ${mimeType} as text`,
+        {
+          content: [
+            { type: 'resource', resource: { uri, mimeType, blob: Buffer.from('ä,1').toString('base64') } },
+          ],
+        },
+        'ä,1',
+      ],
+    ),
+    ['an empty content', { content: null }, ''],
+    ['numbers as they were written', { content: [text('7615917337495251231')] }, '7615917337495251231'],
+  ]
+  it.each(results)('has %s', async (_, result, value) => {
+    const tools = await (
+      await serveOdd({
+        'tools/list': { tools: [{ ...FIND, outputSchema: { type: 'object', required: ['n'] } }] },
+        'tools/call': result,
+      })
+    ).open()
+    expect(await call(tools, 'crm_find', {})).toEqual({ ok: true, value })
+  })
+
+  const failures: [string, object, string][] = [
+    ['text', { isError: true, content: [text('no')] }, 'no'],
+    [
+      'structured content',
+      { isError: true, content: [], structuredContent: { code: 'E7' } },
+      '{"code":"E7"}',
+    ],
+    ['both', { isError: true, content: [text('no')], structuredContent: { code: 7 } }, 'no\n{"code":7}'],
+    ['nothing', { isError: true }, 'The tool failed without an error message.'],
+  ]
+  it.each(failures)('that is an error has its %s', async (_, result, error) => {
+    const tools = await (await serveOdd({ 'tools/call': result })).open()
+    expect(await call(tools, 'crm_find', {})).toEqual({ ok: false, error })
+  })
+
+  const junk =
+    'data:\n\n: comment\n\nevent: ping\ndata: {}\n\ndata: null\n\ndata: [null]\n\ndata: {"jsonrpc":"1.0"}\n\ndata: {nope\n\n'
+  it.each([
+    ['between junk', (result: string) => `${junk}data: ${result}\n\n${junk}`],
+    ['in several lines', (result: string) => `data: {\ndata: ${result.slice(1)}\n\n`],
+    [
+      'after a notification',
+      (result: string) => `data: {"method":"notifications/message","params":{}}\n\ndata: ${result}\n\n`,
+    ],
+    ['without an empty line at the end', (result: string) => `data: ${result}`],
+    ['with CRLF', (result: string) => `event: message\r\ndata: ${result}\r\n\r\n`],
+  ])('is found %s of an event stream', async (_, write) => {
+    const server = await serveOdd({
+      'tools/call': (response, { id }) =>
+        events(
+          response,
+          write(JSON.stringify({ id: `${id}`, result: { content: [text('ok')] }, error: null })),
+        ),
+    })
+    expect(await call(await server.open(), 'crm_find', {})).toEqual({ ok: true, value: 'ok' })
+  })
+
+  it('keeps the digits of numbers', async () => {
+    const raw = '{"content":[],"structuredContent":{"orderId":7615917337495251231}}'
+    const server = await serveOdd({
+      'tools/call': (response, { id }) => events(response, `data: {"id":${id},"result":${raw}}\n\n`),
+    })
+    const result = await call(await server.open(), 'crm_find', {})
+    expect(JSON.stringify(result)).toBe('{"ok":true,"value":{"orderId":7615917337495251231}}')
+  })
+
+  it('is an error if the response has none, at once', async () => {
+    const server = await serveOdd({ 'tools/call': (response) => json(response, [null, { ok: true }]) })
+    expect(await call(await server.open(), 'crm_find', {})).toEqual({
+      ok: false,
+      error: expect.stringContaining('sent no response of JSON-RPC'),
+    })
+  })
+})
+
+describe('a session', () => {
+  /** A server that forgets its sessions whenever `forget` is called. */
+  async function serveSessions(refuse: (response: ServerResponse) => unknown) {
+    let session = 1
+    const state = { isForgetful: false }
+    const withSession =
+      (answer: object): Answer =>
+      (response, { id, method }, { headers }) => {
+        if (method === 'initialize') response.setHeader('mcp-session-id', `s-${session}`)
+        else if (state.isForgetful || headers['mcp-session-id'] !== `s-${session}`) return refuse(response)
+        return json(response, { jsonrpc: '2.0', id, result: answer })
+      }
+    const server = await serveOdd({
+      initialize: withSession(INITIALIZED),
+      'tools/list': withSession({ tools: [FIND] }),
+      'tools/call': withSession({ content: [text('ok')] }),
+    })
+    return Object.assign(state, server, { forget: () => session++ })
+  }
+
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['404', (response) => response.writeHead(404).end()],
+    [
+      '400 and a reason',
+      (response) => json(response, { error: { message: 'No valid session ID provided' } }, 400),
+    ],
+  ])('that the server answers with %s is begun once more, for parallel calls together', async (_, refuse) => {
+    const server = await serveSessions(refuse)
+    const tools = await server.open()
+    for (let round = 0; round < 2; round++) {
+      server.seen.length = 0
+      server.forget()
+      const results = await Promise.all([1, 2, 3].map(() => call(tools, 'crm_find', {})))
+      expect(results).toEqual(Array(3).fill({ ok: true, value: 'ok' }))
+      expect(server.seen.filter((method) => method === 'initialize')).toHaveLength(1)
+      expect(server.seen.filter((method) => method === 'tools/call')).toHaveLength(6)
+    }
+  })
+
+  it('that is refused again is not begun a third time', async () => {
+    const server = await serveSessions((response) => response.writeHead(404).end())
+    const tools = await server.open()
+    server.seen.length = 0
+    server.isForgetful = true
+    expect(await call(tools, 'crm_find', {})).toMatchObject({ ok: false })
+    expect(server.seen.filter((method) => method === 'tools/call')).toHaveLength(2)
+  })
+})
+
+describe('a stream that the server closes before its result (SEP-1699)', () => {
+  const priming = 'id: e-1\nretry: 1\ndata:\n\n'
+  it('is resumed with the id of its last event', async () => {
+    let rpcId: unknown
+    const lastIds: unknown[] = []
+    const server = await serveOdd({
+      'tools/call': (response, { id }) => {
+        rpcId = id
+        return events(response, priming)
+      },
+      GET: (response, _, { headers }) => {
+        lastIds.push(headers['last-event-id'])
+        if (lastIds.length === 1) return events(response, 'id: e-2\ndata:\n\n')
+        return events(
+          response,
+          `data: ${JSON.stringify({ jsonrpc: '2.0', id: rpcId, result: { content: [text('late')] } })}\n\n`,
+        )
+      },
+    })
+    expect(await call(await server.open(), 'crm_find', {})).toEqual({ ok: true, value: 'late' })
+    expect(lastIds).toEqual(['e-1', 'e-2'])
+  })
+
+  it('is an error if it cannot be resumed', async () => {
+    const server = await serveOdd({
+      'tools/call': (response) => events(response, priming),
+      GET: (response) => response.writeHead(405).end(),
+    })
+    expect(await call(await server.open(), 'crm_find', {})).toEqual({
+      ok: false,
+      error: expect.stringContaining('without a result. Resuming it failed with HTTP 405.'),
+    })
+  })
+})
