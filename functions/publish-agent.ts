@@ -12,6 +12,7 @@ import { HTTP_PUBLISHING } from '../lib/environment.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
+import { findSchemaWarnings } from '../lib/schema/openapi.ts'
 import { system } from '../lib/system.ts'
 
 const { agents, limits, rates, audit: auditLog } = openStores()
@@ -37,7 +38,8 @@ async function publish({ access, organizationId, body, basePath, note }: Request
   // A version that was just published, or has this content already, is not retired.
   const record = toVersionRecord(version, { retired: {}, rollout: null, abortedRollouts: {} })
   const location = `${basePath}/v1/agents/${version.agentId}/versions/${version.id}`
-  const warnings = await findCostWarnings({ agents, limits }, { organizationId, version })
+  const costs = await findCostWarnings({ agents, limits }, { organizationId, version })
+  const warnings = [...findSchemaWarnings(version), ...costs]
   const answer = { ...record, ...(warnings.length > 0 && { warnings }) }
   return { status: isNew ? 201 : 200, headers: { Location: location }, body: answer }
 }

@@ -9,6 +9,7 @@ import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
 import { DOCUMENT_FILE, type Version } from '../../lib/core/agent.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
 import { findCostWarnings } from '../../lib/engine/submit/limited-models.ts'
+import { findSchemaWarnings } from '../../lib/schema/openapi.ts'
 import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { DEVELOPMENT_ORGANIZATION, operatorId } from '../../local/development.ts'
@@ -107,7 +108,8 @@ async function publish(
     const current = draft ? ((await stores.agents.get({ organizationId, id }))?.current ?? null) : null
     // The prices of a stack are not known here.
     const { version } = published
-    const warnings = options.stack ? [] : await findCostWarnings(stores, { organizationId, version })
+    const costs = options.stack ? [] : await findCostWarnings(stores, { organizationId, version })
+    const warnings = [...findSchemaWarnings(version), ...costs]
     return { ...published, needsTrial: requiresTrial(current), warnings }
   })
 }

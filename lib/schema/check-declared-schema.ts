@@ -1,9 +1,7 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
 import * as z from 'zod'
-import { isJsonObject, type JsonObject } from '../core/json/json.ts'
-import { parseJsonPointer } from '../core/json/pointer.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import { MEDIA_TYPES } from '../core/media.ts'
+import { checkJsonSchema, type SchemaProblem } from './check-json-schema.ts'
 import {
   BOUNDS,
   FIELD_TYPES,
@@ -20,8 +18,7 @@ import { loadPatternEngine } from './patterns/load-pattern-engine.ts'
 import { listPatterns } from './patterns/schema-patterns.ts'
 import { compileValidator } from './validate/validate.ts'
 
-/** A mistake in a declared schema. The message continues a sentence that starts with the field's name. */
-export type SchemaProblem = { path: PropertyKey[]; message: string }
+export type { SchemaProblem }
 
 const count = z.int().min(0).optional()
 const limit = z.number().optional()
@@ -51,8 +48,6 @@ export const fieldSchema: z.ZodType<Field> = z.lazy(() =>
 
 export const fieldMapSchema = z.record(z.string().min(1), fieldSchema)
 
-const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
-
 /**
  * Checks a declared schema when its agent is published. The validator that runs with each request is small and does not
  * check schemas.
@@ -64,7 +59,8 @@ export function checkDeclaredSchema(
   { strictTypes = true, allowsFiles = false } = {},
 ): SchemaProblem[] {
   if (isJsonSchema(declared)) {
-    const problems = checkJsonSchema(declared, strictTypes)
+    const invalid = checkJsonSchema(declared, strictTypes)
+    const problems = invalid.length > 0 ? invalid : checkPatterns(declared)
     return problems.length === 0 && allowsFiles ? checkFileSchemas(declared) : problems
   }
   // In the JSON Schema, the fields are in `properties`.
@@ -73,30 +69,6 @@ export function checkDeclaredSchema(
     path: path.slice(1),
   }))
   return [...checkFieldMap(declared as unknown as FieldMap, allowsFiles), ...patterns]
-}
-
-function checkJsonSchema(schema: JsonObject, strictTypes: boolean): SchemaProblem[] {
-  const dialect = String(schema.$schema ?? DIALECT).replace(/#$/, '')
-  if (dialect !== DIALECT) return [{ path: ['$schema'], message: `must be ${DIALECT} or omitted` }]
-  const ajv = new Ajv2020({
-    strictTypes,
-    strict: true,
-    allErrors: true,
-    allowUnionTypes: true,
-    logger: false,
-  })
-  addFormats.default(ajv)
-  ajv.addKeyword({ keyword: 'maxBytes', schemaType: 'number' })
-  if (!ajv.validateSchema(schema)) return toProblems(ajv.errors ?? [])
-  try {
-    ajv.compile(schema)
-    return checkPatterns(schema)
-  } catch (error) {
-    const { message } = error as Error
-    const keyword = /unknown keyword: "(.+)"/.exec(message)?.[1]
-    const path = keyword === undefined ? [] : (findPathOfKey(schema, keyword) ?? [])
-    return [{ path, message: invalid(message.replace(/^strict mode: /, '')) }]
-  }
 }
 
 // When agents are published, the time to load the engine does not matter.
@@ -116,30 +88,6 @@ const UNSUPPORTED_PATTERN =
 
 const COMPLEX_KEY =
   'may take more than linear time: in patternProperties, a pattern with repetitions must start with ^ and have at most one of variable length, and no groups and alternatives'
-
-/** Keeps the first error of each location: the meta-schema repeats a mistake for every alternative. */
-function toProblems(errors: ErrorObject[]): SchemaProblem[] {
-  const problems = new Map<string, SchemaProblem>()
-  for (const { instancePath, message, params } of errors) {
-    if (problems.has(instancePath)) continue
-    const allowed = Array.isArray(params.allowedValues) ? ` (${params.allowedValues.join(', ')})` : ''
-    const path = parseJsonPointer(instancePath)
-    problems.set(instancePath, { path, message: invalid(`${message}${allowed}`) })
-  }
-  return [...problems.values()]
-}
-
-const invalid = (reason: string) => `invalid JSON Schema (2020-12): ${reason}`
-
-function findPathOfKey(value: unknown, key: string): string[] | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  if (isJsonObject(value) && Object.hasOwn(value, key)) return [key]
-  for (const [name, child] of Object.entries(value)) {
-    const path = findPathOfKey(child, key)
-    if (path) return [name, ...path]
-  }
-  return undefined
-}
 
 function checkFieldMap(fields: FieldMap, allowsFiles: boolean): SchemaProblem[] {
   return Object.entries(fields).flatMap(([name, field]) => withPrefix([name], checkField(field, allowsFiles)))

@@ -1413,7 +1413,7 @@ export type Version = {
   documentHash: string
   /** SHA-256 of the code alone; null for model agents. */
   codeHash: string | null
-  /** Models without a price, which limits in US dollars do not count. Absent without any. */
+  /** In the answer to publishing: models without a price, which limits in US dollars do not count, and what the schemas say without effect. Absent without any. */
   warnings?: string[]
 }
 

@@ -17,6 +17,7 @@ import { parseModelName } from '../../models/model-name.ts'
 import { checkWireSchema } from '../../models/requests/wire-schema.ts'
 import { checkDeclaredSchema, fieldMapSchema } from '../../schema/check-declared-schema.ts'
 import { isJsonSchema } from '../../schema/field-map.ts'
+import { withNullableTypes } from '../../schema/openapi.ts'
 import { toolsSchema } from '../../tools/document/tools-schema.ts'
 import { schedulesSchema } from './schedules-schema.ts'
 
@@ -31,6 +32,9 @@ const MAX_DESCRIPTION_CHARACTERS = 2_000
 const DAY_SECONDS = 24 * 60 * 60
 const YEAR_SECONDS = 365 * DAY_SECONDS
 
+const ROOT_REFERENCE =
+  'must not be alone at the top level: write `type: object` beside it, so that it is known to be an object'
+
 const declaredSchema = (options: { allowsFiles?: boolean } = {}) =>
   z
     .custom<JsonObject>(isJsonObject, 'must be an object that maps field names to { type, description }')
@@ -39,10 +43,14 @@ const declaredSchema = (options: { allowsFiles?: boolean } = {}) =>
       const add = (...found: object[]) => void issues.push(...(found as z.core.$ZodRawIssue[]))
       if (isJsonSchema(value)) {
         if (value.type !== 'object') {
+          if (typeof value.$ref === 'string')
+            return add({ code: 'custom', path: ['$ref'], message: ROOT_REFERENCE })
           const message = 'must be "object" at the top level of a JSON Schema'
           return add({ code: 'custom', input: value.type, path: ['type'], message })
         }
       } else {
+        if (typeof value.$ref === 'string')
+          return add({ code: 'custom', path: ['$ref'], message: ROOT_REFERENCE })
         const { error } = fieldMapSchema.safeParse(value, { reportInput: true })
         if (error) return add(...error.issues)
       }
@@ -50,6 +58,7 @@ const declaredSchema = (options: { allowsFiles?: boolean } = {}) =>
       if (problems.length === 0) problems.push(...checkWireSchema(value))
       add(...problems.map((problem) => ({ code: 'custom', input: value, ...problem })))
     })
+    .transform(withNullableTypes)
 
 const modelNameSchema = z.string().superRefine((text, context) => {
   try {

@@ -115,7 +115,12 @@ const versionFields = z.object({
   codeHash: sha256().nullable().describe('SHA-256 of the code alone; null for model agents.'),
 })
 
-export const versionRecord = versionFields.extend({ warnings: costWarnings }).meta({ id: 'Version' })
+const PUBLISH_WARNINGS =
+  'In the answer to publishing: models without a price, which limits in US dollars do not count, and what the schemas say without effect. Absent without any.'
+
+export const versionRecord = versionFields
+  .extend({ warnings: costWarnings.describe(PUBLISH_WARNINGS) })
+  .meta({ id: 'Version' })
 
 /** A version with its whole document, which lists leave out. */
 export const versionDetails = versionFields
