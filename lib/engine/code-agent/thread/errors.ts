@@ -18,12 +18,47 @@ export function describe(error: unknown): ThreadError {
       const text = typeof error === 'string' ? error : inspect(error)
       return { message: text.slice(0, MAX_TEXT), stack: null }
     }
-    const message = String(error.message).slice(0, MAX_TEXT)
-    const stack = framesIn(error)
+    const chain: Error[] = []
+    const message = explain(error, chain).slice(0, MAX_TEXT)
+    const stack = chain.map(framesIn).join('\n').slice(0, MAX_TEXT)
     return error instanceof StepError ? { message, stack, code: error.code } : { message, stack }
   } catch {
-    return { message: 'The agent threw a value that cannot be read.', stack: null }
+    return { message: messageOf(error) ?? 'The agent threw a value that cannot be read.', stack: null }
   }
+}
+
+/** For an error whose other members throw when they are read. */
+function messageOf(error: unknown): string | undefined {
+  try {
+    return error instanceof Error ? String(error.message).slice(0, MAX_TEXT) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Causes of causes, and errors of one `AggregateError`, that a message names. */
+const MAX_CAUSES = 5
+
+/**
+ * The message with those of its causes and of the errors that it aggregates: `fetch failed: connect ECONNREFUSED …`.
+ * Without a message, an error is named by its class and code. `chain` gets the errors in this order.
+ */
+function explain(error: unknown, chain: Error[]): string {
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : inspect(error, { depth: 1 })
+  if (chain.includes(error)) return ''
+  chain.push(error)
+  const { name, code, cause, errors } = error as Error & { code?: unknown; errors?: unknown }
+  const nested = Array.isArray(errors) ? errors : []
+  const hidden = nested.length - MAX_CAUSES
+  const isDeep = chain.length > MAX_CAUSES
+  const parts = isDeep ? [] : nested.slice(0, MAX_CAUSES).map((each) => explain(each, chain))
+  const aggregated = [...parts, ...(hidden > 0 ? [`${hidden} more`] : [])].filter(Boolean).join('; ')
+  const reason = cause === undefined || isDeep ? '' : explain(cause, chain)
+  const own = String(error.message).slice(0, MAX_TEXT)
+  const known = [aggregated, reason].filter((text) => text && !own.includes(text))
+  const title =
+    own || (known.length > 0 ? '' : [name, code].filter((text) => typeof text === 'string').join(' '))
+  return [title, ...known].filter(Boolean).join(': ')
 }
 
 /** Without the message, which may be of any length. */
