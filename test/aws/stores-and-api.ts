@@ -18,7 +18,11 @@ export async function testStoresAndApi(): Promise<void> {
   try {
     const [dynamodb, sqs] = await Promise.all(starting)
     const endpoints = { [DYNAMODB_ENDPOINT]: dynamodb.endpoint, [SQS_ENDPOINT]: sqs.endpoint }
-    await runCommand('npx', ['vitest', 'run', ...REPORTERS, '--silent=passed-only', ...SUITES], endpoints)
+    await runCommand(
+      'npx',
+      ['vitest', 'run', '--mode', 'ci', ...REPORTERS, '--silent=passed-only', ...SUITES],
+      endpoints,
+    )
     await checkUse(dynamodb, sqs)
   } finally {
     for (const started of await Promise.allSettled(starting))

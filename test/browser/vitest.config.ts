@@ -14,7 +14,7 @@ export default defineConfig(({ mode }) => ({
     // A browser uses both processors of a small machine, and some tests measure it.
     fileParallelism: false,
     expect: { poll: { timeout: 60_000 } },
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 }))

@@ -8,6 +8,6 @@ export async function runTrial({ call }: Demo): Promise<string> {
   const path = `/v1/agents/order-support/versions/${draftVersionId}/trials`
   const { id } = (await call('POST', path, { body })).json
   const hasEnded = async () => (await call('GET', `/v1/trials/${id}`)).json.status === 'ENDED'
-  await waitUntil(hasEnded, { what: 'the end of the trial', limitMs: 40_000 })
+  await waitUntil(hasEnded, { what: 'the end of the trial', limitMs: 240_000 })
   return id
 }

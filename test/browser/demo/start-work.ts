@@ -30,6 +30,6 @@ export async function startWork({ call, run }: Demo): Promise<{ batchId: string 
   })
   await schedule('import-contacts', 'weekly', { cron: '@weekly', input: { count: 1 }, enabled: false })
   const hasEnded = async () => (await call('GET', `/v1/batches/${batchId}`)).json.status === 'ENDED'
-  await waitUntil(hasEnded, { what: 'the end of the batch', limitMs: 60_000, intervalMs: 200 })
+  await waitUntil(hasEnded, { what: 'the end of the batch', limitMs: 240_000, intervalMs: 200 })
   return { batchId }
 }

@@ -25,7 +25,7 @@ it.each(TENANTS)('a run starts beside the backlog of another organization, of %s
     const { json } = await busy.call('GET', '/v1/agent_executions?limit=100&fields=summary')
     return json.filter(({ startedAt }: { startedAt: string | null }) => startedAt !== null)
   }
-  await vi.waitFor(async () => expect((await listStarted()).length).toBeGreaterThan(16), 20_000)
+  await vi.waitFor(async () => expect((await listStarted()).length).toBeGreaterThan(16))
 
   const { id } = (await other.run('echo', { text: 'hello' }, 'execMode=async')).json
   expect(await waitForExecution(other.call, id)).toMatchObject({ status: 'SUCCESS' })

@@ -24,7 +24,7 @@ async function started(agent: string, inputs: object[], query: string): Promise<
 }
 const get = async (id: string) => (await own.call('GET', `/v1/batches/${id}`)).json
 const ended = (id: string) =>
-  waitUntil(async () => (await get(id)).status === 'ENDED', { what: 'the end of the batch', limitMs: 40_000 })
+  waitUntil(async () => (await get(id)).status === 'ENDED', { what: 'the end of the batch', limitMs: 120_000 })
 async function results(id: string) {
   const { text } = await own.call('GET', `/v1/batches/${id}/results`)
   return text
@@ -83,6 +83,6 @@ describe('results of 500 kB', () => {
     expect(await status()).toBe(429)
     expect((await own.call('GET', `${path}?limit=1`)).status).toBe(200)
     for (const socket of sockets) socket.destroy()
-    await waitUntil(async () => (await status()) === 200, { what: 'a free stream', limitMs: 10_000 })
+    await waitUntil(async () => (await status()) === 200, { what: 'a free stream', limitMs: 60_000 })
   })
 })

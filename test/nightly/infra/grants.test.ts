@@ -556,7 +556,7 @@ async function processWithHeartbeat() {
     // One that is final is deleted at once, while the other one runs.
     const final = { messageId: 'f', body: JSON.stringify({ executionId: system.newId(), organizationId }) }
     const running = handlers['process-execution'](toSqsEvent(record, final), toContext(900_000))
-    await vi.waitUntil(() => vi.getTimerCount() > 0, 10_000)
+    await vi.waitUntil(() => vi.getTimerCount() > 0)
     vi.advanceTimersByTime(leaseTimes().heartbeatMs)
     expect(await running).toEqual({ batchItemFailures: [] })
   } finally {

@@ -59,6 +59,8 @@ describe.runIf(commit)('two releases on one stack', () => {
           ...scripted.environmentFor('openai-compatible'),
           LEASE_SECONDS: '1',
           RETRY_BACKOFF_MS: '100',
+          // The tool is on this machine.
+          WEBHOOK_HOSTS: '127.0.0.1',
         },
       })
     let stack: Stack
