@@ -459,6 +459,7 @@ export const operations = {
   'cancel-execution': {
     method: 'POST',
     path: '/v1/agent_executions/{executionId}/cancel',
+    audit: 'execution.cancel',
     summary: 'Cancel an execution that is in progress; a final one does not change',
     scope: 'run',
     responses: changedExecutionResponse,
@@ -535,6 +536,7 @@ export const operations = {
   'give-feedback': {
     method: 'PUT',
     path: '/v1/agent_executions/{executionId}/feedback',
+    audit: 'execution.review',
     summary: 'Rate or correct the result of an execution',
     scope: ['run', 'review', 'manage'],
     body: 'FeedbackBody',
@@ -639,6 +641,7 @@ export const operations = {
     ...managing,
     ...webhook,
     path: '/v1/webhooks/{webhookId}/test',
+    audit: 'webhook.test',
     summary: 'Send a test event to a webhook',
     responses: { 200: { description: 'What the receiver answered', body: 'TestResult' } },
     errors: ['WebhookNotFound'],
@@ -657,6 +660,7 @@ export const operations = {
     ...managing,
     ...webhook,
     path: '/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver',
+    audit: 'webhook.redeliver',
     summary: 'Send an event to a webhook again',
     responses: deliveryResponse,
     errors: ['WebhookNotFound', 'DeliveryNotFound'],
@@ -824,6 +828,7 @@ export const operations = {
     ...managing,
     ...schedule,
     path: `${SCHEDULE_PATH}/run`,
+    audit: 'schedule.run',
     summary: 'Start an execution of a schedule now',
     headers: 'runHeaders',
     responses: {
@@ -926,6 +931,7 @@ export const operations = {
     ...batch,
     method: 'POST',
     path: '/v1/batches/{batchId}/cancel',
+    audit: 'batch.cancel',
     summary: 'Cancel a batch and its executions that are in progress; one that has ended does not change',
     scope: 'run',
     responses: {
@@ -971,6 +977,7 @@ export const operations = {
     ...managing,
     ...trial,
     path: '/v1/agents/{agentId}/versions/{versionId}/trials',
+    audit: 'trial.start',
     summary: 'Try a version on executions of the agent that have ended',
     headers: 'runHeaders',
     body: 'TrialBody',
@@ -1022,6 +1029,7 @@ export const operations = {
     ...managing,
     ...trial,
     path: '/v1/trials/{trialId}/cancel',
+    audit: 'trial.cancel',
     summary: 'Cancel a trial and its executions that are in progress; one that has ended does not change',
     responses: {
       202: {

@@ -2,7 +2,7 @@ import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse'
 import type { APIGatewayProxyResult, Context } from 'aws-lambda'
 import type * as z from 'zod/mini'
-import type { Note } from '../access/audit-log.ts'
+import type { Begin, Note } from '../access/audit-log.ts'
 import type { parameterSchemas } from '../api/parameters.ts'
 import { getOperation, type OperationName, type operations, type ParametersName } from '../api/routes.ts'
 import { type Access, ANONYMOUS } from '../core/access.ts'
@@ -88,6 +88,8 @@ export type Request<Name extends OperationName = OperationName> = {
   path: string
   /** Adds to the entry of the audit log, if the operation is recorded. */
   note: Note
+  /** Stores the entry of an operation that starts something. */
+  begin: Begin
   /** Aborts when the client hangs up. On Lambda, where that is not known, there is none. */
   signal: AbortSignal | undefined
   /** The request as it arrived, for a protocol of its own. */
@@ -128,7 +130,9 @@ export function endpoint<Name extends OperationName>(
     const request = toRequest<Name>(event, signal)
     const response =
       action && audit
-        ? await audit({ action, access: request.access, event }, (note) => handle({ ...request, note }))
+        ? await audit({ action, access: request.access, event }, (note, begin) =>
+            handle({ ...request, note, begin }),
+          )
         : await handle(request)
     event.executionMs = response.executionMs
     const result = toProxyResult(response)
@@ -194,6 +198,7 @@ function toRequest<Name extends OperationName>(
     basePath: getBasePath(event),
     path: event.requestContext.path ?? event.path,
     note: () => undefined,
+    begin: async () => undefined,
     signal,
     event,
   }
