@@ -75,6 +75,16 @@ const managing = { method: 'POST', scope: 'manage', allTenants: true } as const
 /** Errors of operations that parse their body as JSON. */
 const BODY_ERRORS = ['InvalidJson', 'PayloadTooLarge', 'UnsupportedMediaType'] as const
 
+/** Errors of operations that start runs. */
+const START_ERRORS = [
+  'AgentNotFound',
+  'VersionNotFound',
+  'AgentArchived',
+  'VersionRetired',
+  'InputSchemaMismatch',
+  'IdempotencyKeyReused',
+] as const
+
 const listOf = (items: string, record: RecordName) => ({
   200: { description: `${items}, newest first`, body: [record] as const },
 })
@@ -380,13 +390,8 @@ export const operations = {
       'InvalidHeader',
       ...BODY_ERRORS,
       'InvalidModelOverride',
-      'AgentNotFound',
-      'VersionNotFound',
       'ExecutionInProgress',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
+      ...START_ERRORS,
       'ExecutionDeleted',
       'LimitExceeded',
       'ExecutionFailed',
@@ -484,13 +489,8 @@ export const operations = {
       ...BODY_ERRORS,
       'InvalidModelOverride',
       'ExecutionNotFound',
-      'AgentNotFound',
-      'VersionNotFound',
       'ExecutionInProgress',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
+      ...START_ERRORS,
       'ExecutionDeleted',
       'LimitExceeded',
     ],
@@ -838,13 +838,8 @@ export const operations = {
     errors: [
       'InvalidHeader',
       'InvalidModelOverride',
-      'AgentNotFound',
-      'VersionNotFound',
+      ...START_ERRORS,
       'ScheduleNotFound',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
       'ExecutionDeleted',
       'LimitExceeded',
     ],
@@ -864,17 +859,7 @@ export const operations = {
       200: { description: 'The batch is valid (`validateOnly=true`)', body: 'BatchCheck' },
       202: { description: 'The batch', body: 'Batch' },
     },
-    errors: [
-      'InvalidHeader',
-      ...BODY_ERRORS,
-      'InvalidModelOverride',
-      'AgentNotFound',
-      'VersionNotFound',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
-    ],
+    errors: ['InvalidHeader', ...BODY_ERRORS, 'InvalidModelOverride', ...START_ERRORS],
   },
   'list-batches': {
     ...batch,
@@ -934,12 +919,7 @@ export const operations = {
     audit: 'batch.cancel',
     summary: 'Cancel a batch and its executions that are in progress; one that has ended does not change',
     scope: 'run',
-    responses: {
-      202: {
-        description: `The batch; ${UNREAD}`,
-        body: 'ChangedBatch',
-      },
-    },
+    responses: { 202: { description: `The batch; ${UNREAD}`, body: 'ChangedBatch' } },
     errors: ['BatchNotFound'],
   },
   'retry-batch': {
@@ -950,18 +930,7 @@ export const operations = {
     scope: 'run',
     headers: 'runHeaders',
     responses: { 202: { description: `The new batch; ${UNREAD}`, body: 'ChangedBatch' } },
-    errors: [
-      'InvalidHeader',
-      'InvalidModelOverride',
-      'AgentNotFound',
-      'VersionNotFound',
-      'BatchNotFound',
-      'BatchInProgress',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
-    ],
+    errors: ['InvalidHeader', 'InvalidModelOverride', ...START_ERRORS, 'BatchNotFound', 'BatchInProgress'],
   },
   'delete-batch': {
     ...batch,
@@ -982,22 +951,8 @@ export const operations = {
     headers: 'runHeaders',
     body: 'TrialBody',
     optionalBody: true,
-    responses: {
-      202: {
-        description: `The trial; ${UNREAD}`,
-        body: 'ChangedTrial',
-      },
-    },
-    errors: [
-      'InvalidHeader',
-      ...BODY_ERRORS,
-      'AgentNotFound',
-      'VersionNotFound',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
-    ],
+    responses: { 202: { description: `The trial; ${UNREAD}`, body: 'ChangedTrial' } },
+    errors: ['InvalidHeader', ...BODY_ERRORS, ...START_ERRORS],
   },
   'list-trials': {
     ...trial,
@@ -1031,12 +986,7 @@ export const operations = {
     path: '/v1/trials/{trialId}/cancel',
     audit: 'trial.cancel',
     summary: 'Cancel a trial and its executions that are in progress; one that has ended does not change',
-    responses: {
-      202: {
-        description: `The trial; ${UNREAD}`,
-        body: 'ChangedTrial',
-      },
-    },
+    responses: { 202: { description: `The trial; ${UNREAD}`, body: 'ChangedTrial' } },
     errors: ['TrialNotFound'],
   },
   'delete-trial': {
