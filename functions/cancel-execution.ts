@@ -1,13 +1,14 @@
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { cancelExecution } from '../lib/engine/executions/change-execution.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { toRecordResponse } from '../lib/http/responses.ts'
 import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const { executions, limits, rates, steps } = withOutbox(openMeasuredStores(), {
+const { executions, limits, rates, steps, audit } = withOutbox(openMeasuredStores(), {
   queue: openDeliveryQueue(),
   system,
 })
@@ -18,4 +19,4 @@ async function cancel(request: Request<'cancel-execution'>) {
   return toRecordResponse(execution, request)
 }
 
-export const handler = endpoint('cancel-execution', cancel, { rates })
+export const handler = endpoint('cancel-execution', cancel, { rates, audit: auditRequests(audit) })

@@ -5,12 +5,13 @@ import { FeedbackMismatch } from '../lib/core/errors.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { giveFeedback } from '../lib/engine/learning/feedback.ts'
+import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { toRecordResponse } from '../lib/http/responses.ts'
 import { system } from '../lib/system.ts'
 
-const { agents, executions, rates } = openStores()
+const { agents, executions, rates, audit } = openStores()
 
 async function putFeedback(request: Request<'give-feedback'>) {
   const { access, organizationId, body } = request
@@ -28,4 +29,4 @@ async function putFeedback(request: Request<'give-feedback'>) {
   return toRecordResponse(execution, { access })
 }
 
-export const handler = endpoint('give-feedback', putFeedback, { rates })
+export const handler = endpoint('give-feedback', putFeedback, { rates, audit: auditRequests(audit) })

@@ -129,7 +129,7 @@ export const handler = family({
     rates,
     query: lineExecutionPageParameters,
   }),
-  'cancel-batch': endpoint('cancel-batch', cancel, { rates }),
+  'cancel-batch': endpoint('cancel-batch', cancel, { rates, audit }),
   'retry-batch': endpoint('retry-batch', retry, { rates, headers: runHeaders }),
   'delete-batch': endpoint('delete-batch', remove, { rates, audit }),
 })

@@ -3,6 +3,7 @@ import { type ScheduleBody, scheduleBody } from '../lib/api/schemas/bodies.ts'
 import { toScheduleRecord } from '../lib/api/to-schedule-record.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
+import type { ExecutionStore } from '../lib/core/ports.ts'
 import { CATCH_UP_SECONDS, type Schedule } from '../lib/core/schedule.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'
@@ -64,9 +65,17 @@ async function remove(request: Request<'delete-schedule'>) {
   return { status: 204 }
 }
 
-async function run({ headers, basePath, ...request }: Request<'run-schedule'>) {
+async function run({ headers, basePath, begin, ...request }: Request<'run-schedule'>) {
   const idempotencyKey = headers['Idempotency-Key']
-  const execution = await runSchedule(engine, { ...request, idempotencyKey })
+  const executions: ExecutionStore = {
+    ...engine.executions,
+    async create(params) {
+      const { id } = params.execution
+      await begin(id, { executionId: id })
+      return engine.executions.create(params)
+    },
+  }
+  const execution = await runSchedule({ ...engine, executions }, { ...request, idempotencyKey })
   return toAcceptedResponse(execution, basePath, request)
 }
 
@@ -75,5 +84,5 @@ export const handler = family({
   'put-schedule': endpoint('put-schedule', put, { rates, audit }),
   'get-schedule': endpoint('get-schedule', get, { rates }),
   'delete-schedule': endpoint('delete-schedule', remove, { rates, audit }),
-  'run-schedule': endpoint('run-schedule', run, { rates, headers: runHeaders }),
+  'run-schedule': endpoint('run-schedule', run, { rates, audit, headers: runHeaders }),
 })

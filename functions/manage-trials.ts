@@ -3,6 +3,7 @@ import { type TrialBody, trialBody } from '../lib/api/schemas/bodies.ts'
 import { toSeenRecord } from '../lib/api/to-seen-record.ts'
 import { toTrialItemRecord, toTrialRecord } from '../lib/api/to-trial-record.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
+import type { BatchStore } from '../lib/core/ports.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { cancelBatch, deleteBatch } from '../lib/engine/batches/change.ts'
 import { countLines, getBatch, listBatches } from '../lib/engine/batches/read.ts'
@@ -42,10 +43,21 @@ const toTrialRequest = (body: TrialBody): TrialRequest => ({
   maxConcurrency: body.maxConcurrency,
 })
 
-async function start({ access, agentId, versionId, headers, basePath, body }: Request<'start-trial'>) {
-  const request = toTrialRequest(checkMembers(trialBody, body, rules))
-  const idempotencyKey = headers['Idempotency-Key']
-  const batch = await startTrial(stores, { access, idOrSlug: agentId, versionId, request, idempotencyKey })
+async function start(called: Request<'start-trial'>) {
+  const { access, agentId, versionId, basePath, note, begin } = called
+  note({ versionId })
+  const request = toTrialRequest(checkMembers(trialBody, called.body, rules))
+  const idempotencyKey = called.headers['Idempotency-Key']
+  const batches: BatchStore = {
+    ...stores.batches,
+    async create(params) {
+      const { id } = params.batch
+      await begin(id, { target: { id } })
+      return stores.batches.create(params)
+    },
+  }
+  const call = { access, idOrSlug: agentId, versionId, request, idempotencyKey }
+  const batch = await startTrial({ ...stores, batches }, call)
   const counted = await countLines(stores, batch)
   const location = { Location: `${basePath}/v1/trials/${batch.id}` }
   return {
@@ -79,10 +91,10 @@ async function remove(request: Request<'delete-trial'>) {
 }
 
 export const handler = family({
-  'start-trial': endpoint('start-trial', start, { rates, headers: runHeaders }),
+  'start-trial': endpoint('start-trial', start, { rates, audit, headers: runHeaders }),
   'list-trials': endpoint('list-trials', list, { rates, query: trialPageParameters }),
   'get-trial': endpoint('get-trial', get, { rates }),
   'list-trial-items': endpoint('list-trial-items', items, { rates, query: trialItemPageParameters }),
-  'cancel-trial': endpoint('cancel-trial', cancel, { rates }),
+  'cancel-trial': endpoint('cancel-trial', cancel, { rates, audit }),
   'delete-trial': endpoint('delete-trial', remove, { rates, audit }),
 })

@@ -79,7 +79,8 @@ async function deliveries(request: Request<'list-deliveries'>) {
   return toPageResponse(await listDeliveries(stores, { access, webhookId, page }), toDeliveryRecord, request)
 }
 
-async function redeliver({ access, webhookId, deliveryId }: Request<'redeliver'>) {
+async function redeliver({ access, webhookId, deliveryId, note }: Request<'redeliver'>) {
+  note({ deliveryId })
   const delivery = await redeliverEvent(openEngine(), { access, webhookId, deliveryId })
   return { status: 200, body: toDeliveryRecord(delivery) }
 }
@@ -97,6 +98,6 @@ export const handler = family({
   'delete-webhook': endpoint('delete-webhook', remove, { rates, audit }),
   'rotate-webhook': endpoint('rotate-webhook', rotate, { rates, audit }),
   'list-deliveries': endpoint('list-deliveries', deliveries, { rates, query: pageParameters }),
-  redeliver: endpoint('redeliver', redeliver, { rates }),
-  'test-webhook': endpoint('test-webhook', test, { rates }),
+  redeliver: endpoint('redeliver', redeliver, { rates, audit }),
+  'test-webhook': endpoint('test-webhook', test, { rates, audit }),
 })

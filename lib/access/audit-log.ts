@@ -6,13 +6,14 @@ import {
   type AuditFilter,
   type AuditStore,
   type AuditTarget,
+  STARTING,
   type StartedChange,
   toChanges,
   toShown,
 } from '../core/audit.ts'
 import { BY_ID, type PageQuery, parsePage } from '../core/cursor.ts'
 import { ServiceError, Unavailable } from '../core/errors.ts'
-import { isUuid, timeOfId } from '../core/ids.ts'
+import { derivedId, isUuid, timeOfId } from '../core/ids.ts'
 import { AUDIT_RETENTION_DAYS as AUDIT_DAYS, DAY_MS } from '../core/limits.ts'
 import type { Page, System } from '../core/ports.ts'
 import { AUDIT_RETENTION_DAYS, type Environment, EVENT_BUS, readInteger } from '../environment.ts'
@@ -20,7 +21,14 @@ import { describeCause, logger } from '../logger.ts'
 import { assertAllAgents } from './permissions.ts'
 
 /** Adds to an entry what only the change knows: members that its action shows, and what was created. */
-export type Note = (added: { target?: Partial<AuditTarget> } & Record<string, unknown>) => void
+export type Note = (added: Added) => void
+type Added = { target?: Partial<AuditTarget> } & Record<string, unknown>
+
+/**
+ * Stores the entry of a change of `STARTING`, before what it starts is stored with this id. Requests with the same
+ * idempotency key start the same, and have one entry, also if they arrive at the same time.
+ */
+export type Begin = (startedId: string, added: Added) => Promise<void>
 
 /** `changes`: members that are given, of which the entry gets those that its action shows. */
 export type Described = Omit<StartedChange, 'changes'> & { changes: Record<string, unknown> }
@@ -37,28 +45,33 @@ const MAX_RESULT_MS = 2_000
 
 /**
  * Makes a change and records it: that it starts, before it, and what became of it, after it. It is not made if the
- * first of these cannot be stored. An entry whose result cannot be stored stays `STARTED`.
+ * first of these cannot be stored. An entry whose result cannot be stored stays `STARTED`. A change of `STARTING` that
+ * succeeds has an entry if it began one: otherwise, an earlier request has started the same.
  * @throws Unavailable if the start could not be stored; what the change throws
  */
 export async function audited<T>(
   { audit, system, isMarked = Boolean(process.env[EVENT_BUS]) }: Parts,
   { changes: given, ...described }: Described,
-  change: (note: Note) => Promise<T>,
+  change: (note: Note, begin: Begin) => Promise<T>,
 ): Promise<T> {
   const { action } = described
-  const id = system.newId()
+  // The time in the id: lists compare `from` and `to` with it.
+  const identify = (id: string) => ({ id, at: new Date(timeOfId(id)).toISOString() })
   let entry: AuditEntry = {
     ...described,
-    id,
-    // The time in the id: lists compare `from` and `to` with it.
-    at: new Date(timeOfId(id)).toISOString(),
+    ...identify(system.newId()),
     changes: toChanges(action, given),
     result: 'STARTED',
   }
-  // False: the SDK has repeated a request whose response was lost. Nobody else has this id.
-  await audit.begin({ entry, isMarked }).catch((error: unknown) => {
-    throw error instanceof Unavailable ? error : new Unavailable(error)
-  })
+  let hasBegun = false
+  // False: the SDK has repeated a request whose response was lost, or another request starts the same.
+  const store = async () => {
+    const isNew = await audit.begin({ entry, isMarked }).catch((error: unknown) => {
+      throw error instanceof Unavailable ? error : new Unavailable(error)
+    })
+    hasBegun = true
+    return isNew
+  }
   const note: Note = ({ target, ...added }) => {
     entry = {
       ...entry,
@@ -66,12 +79,22 @@ export async function audited<T>(
       changes: { ...entry.changes, ...toChanges(action, added) },
     }
   }
+  let isOthers = false
+  const begin: Begin = async (startedId, added) => {
+    note(added)
+    entry = { ...entry, ...identify(derivedId(timeOfId(startedId), `audit ${startedId}`)) }
+    isOthers = !(await store())
+  }
   const end = (ended: Pick<AuditEntry, 'result' | 'error'>) => endEntry(audit, { ...entry, ...ended })
+  if (!STARTING.has(action)) await store()
   try {
-    const result = await change(note)
-    await end({ result: 'SUCCEEDED' })
+    const result = await change(note, begin)
+    if (hasBegun) await end({ result: 'SUCCEEDED' })
     return result
   } catch (error) {
+    if (!hasBegun) await store()
+    // The other request may have started it.
+    if (isOthers) throw error
     await end({ result: 'FAILED', error: error instanceof ServiceError ? error.code : 'InternalError' })
     throw error
   }

@@ -75,6 +75,16 @@ const managing = { method: 'POST', scope: 'manage', allTenants: true } as const
 /** Errors of operations that parse their body as JSON. */
 const BODY_ERRORS = ['InvalidJson', 'PayloadTooLarge', 'UnsupportedMediaType'] as const
 
+/** Errors of operations that start runs. */
+const START_ERRORS = [
+  'AgentNotFound',
+  'VersionNotFound',
+  'AgentArchived',
+  'VersionRetired',
+  'InputSchemaMismatch',
+  'IdempotencyKeyReused',
+] as const
+
 const listOf = (items: string, record: RecordName) => ({
   200: { description: `${items}, newest first`, body: [record] as const },
 })
@@ -380,13 +390,8 @@ export const operations = {
       'InvalidHeader',
       ...BODY_ERRORS,
       'InvalidModelOverride',
-      'AgentNotFound',
-      'VersionNotFound',
       'ExecutionInProgress',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
+      ...START_ERRORS,
       'ExecutionDeleted',
       'LimitExceeded',
       'ExecutionFailed',
@@ -459,6 +464,7 @@ export const operations = {
   'cancel-execution': {
     method: 'POST',
     path: '/v1/agent_executions/{executionId}/cancel',
+    audit: 'execution.cancel',
     summary: 'Cancel an execution that is in progress; a final one does not change',
     scope: 'run',
     responses: changedExecutionResponse,
@@ -483,13 +489,8 @@ export const operations = {
       ...BODY_ERRORS,
       'InvalidModelOverride',
       'ExecutionNotFound',
-      'AgentNotFound',
-      'VersionNotFound',
       'ExecutionInProgress',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
+      ...START_ERRORS,
       'ExecutionDeleted',
       'LimitExceeded',
     ],
@@ -535,6 +536,7 @@ export const operations = {
   'give-feedback': {
     method: 'PUT',
     path: '/v1/agent_executions/{executionId}/feedback',
+    audit: 'execution.review',
     summary: 'Rate or correct the result of an execution',
     scope: ['run', 'review', 'manage'],
     body: 'FeedbackBody',
@@ -639,6 +641,7 @@ export const operations = {
     ...managing,
     ...webhook,
     path: '/v1/webhooks/{webhookId}/test',
+    audit: 'webhook.test',
     summary: 'Send a test event to a webhook',
     responses: { 200: { description: 'What the receiver answered', body: 'TestResult' } },
     errors: ['WebhookNotFound'],
@@ -657,6 +660,7 @@ export const operations = {
     ...managing,
     ...webhook,
     path: '/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver',
+    audit: 'webhook.redeliver',
     summary: 'Send an event to a webhook again',
     responses: deliveryResponse,
     errors: ['WebhookNotFound', 'DeliveryNotFound'],
@@ -824,6 +828,7 @@ export const operations = {
     ...managing,
     ...schedule,
     path: `${SCHEDULE_PATH}/run`,
+    audit: 'schedule.run',
     summary: 'Start an execution of a schedule now',
     headers: 'runHeaders',
     responses: {
@@ -833,13 +838,8 @@ export const operations = {
     errors: [
       'InvalidHeader',
       'InvalidModelOverride',
-      'AgentNotFound',
-      'VersionNotFound',
+      ...START_ERRORS,
       'ScheduleNotFound',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
       'ExecutionDeleted',
       'LimitExceeded',
     ],
@@ -859,17 +859,7 @@ export const operations = {
       200: { description: 'The batch is valid (`validateOnly=true`)', body: 'BatchCheck' },
       202: { description: 'The batch', body: 'Batch' },
     },
-    errors: [
-      'InvalidHeader',
-      ...BODY_ERRORS,
-      'InvalidModelOverride',
-      'AgentNotFound',
-      'VersionNotFound',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
-    ],
+    errors: ['InvalidHeader', ...BODY_ERRORS, 'InvalidModelOverride', ...START_ERRORS],
   },
   'list-batches': {
     ...batch,
@@ -926,14 +916,10 @@ export const operations = {
     ...batch,
     method: 'POST',
     path: '/v1/batches/{batchId}/cancel',
+    audit: 'batch.cancel',
     summary: 'Cancel a batch and its executions that are in progress; one that has ended does not change',
     scope: 'run',
-    responses: {
-      202: {
-        description: `The batch; ${UNREAD}`,
-        body: 'ChangedBatch',
-      },
-    },
+    responses: { 202: { description: `The batch; ${UNREAD}`, body: 'ChangedBatch' } },
     errors: ['BatchNotFound'],
   },
   'retry-batch': {
@@ -944,18 +930,7 @@ export const operations = {
     scope: 'run',
     headers: 'runHeaders',
     responses: { 202: { description: `The new batch; ${UNREAD}`, body: 'ChangedBatch' } },
-    errors: [
-      'InvalidHeader',
-      'InvalidModelOverride',
-      'AgentNotFound',
-      'VersionNotFound',
-      'BatchNotFound',
-      'BatchInProgress',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
-    ],
+    errors: ['InvalidHeader', 'InvalidModelOverride', ...START_ERRORS, 'BatchNotFound', 'BatchInProgress'],
   },
   'delete-batch': {
     ...batch,
@@ -971,26 +946,13 @@ export const operations = {
     ...managing,
     ...trial,
     path: '/v1/agents/{agentId}/versions/{versionId}/trials',
+    audit: 'trial.start',
     summary: 'Try a version on executions of the agent that have ended',
     headers: 'runHeaders',
     body: 'TrialBody',
     optionalBody: true,
-    responses: {
-      202: {
-        description: `The trial; ${UNREAD}`,
-        body: 'ChangedTrial',
-      },
-    },
-    errors: [
-      'InvalidHeader',
-      ...BODY_ERRORS,
-      'AgentNotFound',
-      'VersionNotFound',
-      'AgentArchived',
-      'VersionRetired',
-      'InputSchemaMismatch',
-      'IdempotencyKeyReused',
-    ],
+    responses: { 202: { description: `The trial; ${UNREAD}`, body: 'ChangedTrial' } },
+    errors: ['InvalidHeader', ...BODY_ERRORS, ...START_ERRORS],
   },
   'list-trials': {
     ...trial,
@@ -1022,13 +984,9 @@ export const operations = {
     ...managing,
     ...trial,
     path: '/v1/trials/{trialId}/cancel',
+    audit: 'trial.cancel',
     summary: 'Cancel a trial and its executions that are in progress; one that has ended does not change',
-    responses: {
-      202: {
-        description: `The trial; ${UNREAD}`,
-        body: 'ChangedTrial',
-      },
-    },
+    responses: { 202: { description: `The trial; ${UNREAD}`, body: 'ChangedTrial' } },
     errors: ['TrialNotFound'],
   },
   'delete-trial': {

@@ -25,8 +25,13 @@ export const AUDITED = {
     'abort.minRuns',
   ],
   'rollout.end': [],
+  'execution.cancel': [],
   'execution.delete': [],
+  'execution.review': [],
+  'batch.cancel': [],
   'batch.delete': [],
+  'trial.start': ['versionId', 'tenantId', 'limit', 'models', 'steps', 'maxTrialCostUsd', 'maxConcurrency'],
+  'trial.cancel': [],
   'trial.delete': [],
   'approval.decide': ['decision', 'isEdited'],
   'limits.put': [
@@ -49,10 +54,13 @@ export const AUDITED = {
     'isNew',
   ],
   'schedule.delete': [],
+  'schedule.run': ['executionId'],
   'webhook.create': ['url', 'types', 'agents', 'tenants', 'sources', 'allowedHosts', 'enabled'],
   'webhook.update': ['url', 'types', 'agents', 'tenants', 'sources', 'allowedHosts', 'enabled'],
   'webhook.delete': [],
   'webhook.rotate': [],
+  'webhook.test': [],
+  'webhook.redeliver': ['deliveryId'],
   'token.create': ['name', 'scopes', 'agents', 'tenantId', 'rate', 'expiresAt'],
   'token.revoke': ['afterSeconds', 'expiresAt', 'name'],
   'organization.create': ['name'],
@@ -62,10 +70,16 @@ export const AUDITED = {
 const KNOWN_TO_CHANGE: Partial<Record<keyof typeof AUDITED, string[]>> = {
   'agent.publish': ['versionId', 'isNew', 'schedules'],
   'version.promote': ['currentVersionId'],
+  'trial.start': ['versionId'],
   'approval.decide': ['isEdited'],
   'schedule.put': ['isNew'],
+  'schedule.run': ['executionId'],
+  'webhook.redeliver': ['deliveryId'],
   'token.revoke': ['expiresAt', 'name'],
 }
+
+/** What starts something, unless its idempotency key is that of an earlier request: that has the entry. */
+export const STARTING: ReadonlySet<AuditAction> = new Set(['trial.start', 'schedule.run'])
 
 export type AuditAction = keyof typeof AUDITED
 export const AUDIT_ACTIONS = Object.keys(AUDITED) as AuditAction[]
@@ -102,7 +116,10 @@ export type AuditSource = {
   host?: string
 }
 
-/** What is changed. `id` null: it did not exist. `agentId`: of versions and schedules. `executionId`: of approvals. */
+/**
+ * What is changed. `id` null: it did not exist. `agentId`: of versions, schedules and trials that start. `executionId`:
+ * of approvals.
+ */
 export type AuditTarget = {
   kind: (typeof TARGET_KINDS)[number]
   id: string | null
@@ -261,7 +278,7 @@ export function targetOf(
     case 'trial':
     case 'webhook':
     case 'token':
-      return { kind, id: idOf(`${kind}Id`) }
+      return { kind, id: idOf(`${kind}Id`), ...inAgent }
     case 'version':
       return { kind: 'version', id: idOf('versionId'), ...inAgent }
     case 'approval':

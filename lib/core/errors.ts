@@ -114,10 +114,18 @@ export class ServiceError extends Error {
 // The annotations let bundles omit the classes that they do not use.
 
 // @__NO_SIDE_EFFECTS__
-const withFixedDetail = (code: ErrorCode, detail: string) =>
+const withFixedDetail = (code: ErrorCode, detail: string, options?: Options) =>
   class extends ServiceError {
     constructor() {
-      super(code, detail)
+      super(code, detail, options)
+    }
+  }
+
+// @__NO_SIDE_EFFECTS__
+const ofExecution = (code: ErrorCode, detail: string) =>
+  class extends ServiceError {
+    constructor(executionId: string) {
+      super(code, detail, { members: { executionId } })
     }
   }
 
@@ -220,21 +228,16 @@ export class ExecutionNotFound extends withFixedDetail(
   'Your organization has no execution with this ID. GET /v1/agent_executions lists its executions.',
 ) {}
 
-export class ExecutionInProgress extends ServiceError {
-  constructor(executionId: string) {
-    super('ExecutionInProgress', 'Wait until the execution has finished, or cancel it first.', {
-      members: { executionId },
-    })
-  }
-}
+export class ExecutionInProgress extends ofExecution(
+  'ExecutionInProgress',
+  'Wait until the execution has finished, or cancel it first.',
+) {}
 
 /** The execution of an idempotency key was deleted: the same request starts no second one. */
-export class ExecutionDeleted extends ServiceError {
-  constructor(executionId: string) {
-    const detail = 'The execution of this Idempotency-Key was deleted. Another key runs the agent again.'
-    super('ExecutionDeleted', detail, { members: { executionId } })
-  }
-}
+export class ExecutionDeleted extends ofExecution(
+  'ExecutionDeleted',
+  'The execution of this Idempotency-Key was deleted. Another key runs the agent again.',
+) {}
 
 /** The execution has no approval with this ID. It does not tell whether there was one. */
 export class ApprovalNotFound extends withFixedDetail(
@@ -252,27 +255,20 @@ export class ApprovalDecided extends ServiceError {
   }
 }
 
-export class ExecutionEnded extends ServiceError {
-  constructor(executionId: string) {
-    super('ExecutionEnded', 'The execution has ended: it waits for nothing any more.', {
-      members: { executionId },
-    })
-  }
-}
+export class ExecutionEnded extends ofExecution(
+  'ExecutionEnded',
+  'The execution has ended: it waits for nothing any more.',
+) {}
 
 export class WebhookNotFound extends withFixedDetail(
   'WebhookNotFound',
   'Your organization has no webhook with this ID. GET /v1/webhooks lists its webhooks.',
 ) {}
 
-export class TooManyWebhooks extends ServiceError {
-  constructor() {
-    super(
-      'TooManyWebhooks',
-      `Your organization has as many webhooks as it may have: ${MAX_WEBHOOKS}. Delete one first.`,
-    )
-  }
-}
+export class TooManyWebhooks extends withFixedDetail(
+  'TooManyWebhooks',
+  `Your organization has as many webhooks as it may have: ${MAX_WEBHOOKS}. Delete one first.`,
+) {}
 
 export class DeliveryNotFound extends withFixedDetail(
   'DeliveryNotFound',

@@ -1,4 +1,5 @@
-import { audited, type Note } from '../access/audit-log.ts'
+import { audited, type Begin, type Note } from '../access/audit-log.ts'
+import { mayTeach } from '../access/permissions.ts'
 import type { Access } from '../core/access.ts'
 import { FRONT_MATTER } from '../core/agent.ts'
 import {
@@ -20,13 +21,15 @@ import type { ServiceEvent } from './event.ts'
 /** Makes the change that a request asks for, and records it. */
 export type AuditRequests = <T>(
   request: { action: AuditAction; access: Access; event: ServiceEvent },
-  change: (note: Note) => Promise<T>,
+  change: (note: Note, begin: Begin) => Promise<T>,
 ) => Promise<T>
 
 /** For the option `audit` of `endpoint`. */
 export const auditRequests =
   (audit: AuditStore): AuditRequests =>
   ({ action, access, event }, change) => {
+    // Feedback of those who only run agents belongs to their runs.
+    if (action === 'execution.review' && !mayTeach(access)) return change(NOT_RECORDED, NOT_RECORDED)
     const { organizationId } = access
     const { json, query, pathParameters } = event
     const given = withoutResults(action, {
@@ -48,6 +51,8 @@ export const auditRequests =
     }
     return audited({ audit, system }, described, change)
   }
+
+const NOT_RECORDED = async () => undefined
 
 /** From where a request comes. Headers such as `X-Forwarded-For` are not trusted: clients write them. */
 export function sourceOf(

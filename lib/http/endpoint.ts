@@ -2,7 +2,7 @@ import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse'
 import type { APIGatewayProxyResult, Context } from 'aws-lambda'
 import type * as z from 'zod/mini'
-import type { Note } from '../access/audit-log.ts'
+import type { Begin, Note } from '../access/audit-log.ts'
 import type { parameterSchemas } from '../api/parameters.ts'
 import { getOperation, type OperationName, type operations, type ParametersName } from '../api/routes.ts'
 import { type Access, ANONYMOUS } from '../core/access.ts'
@@ -57,28 +57,19 @@ type Options<Name extends OperationName> = Schemas<Name> &
   (Operations[Name] extends { public: true } ? unknown : { rates: RateStore; suggest?: SuggestSlug }) &
   (Operations[Name] extends { audit: string } ? { audit: AuditRequests } : unknown)
 
+/** Path parameters, not validated. Those that the path of the operation lacks are empty. */
+const NO_PARAMETERS = {
+  ...{ agentId: '', versionId: '', executionId: '', otherId: '', name: '', mac: '', approvalId: '' },
+  ...{ scheduleName: '', webhookId: '', deliveryId: '', batchId: '', trialId: '', tenantId: '', tokenId: '' },
+}
+
 /** A validated request. */
-export type Request<Name extends OperationName = OperationName> = {
+export type Request<Name extends OperationName = OperationName> = typeof NO_PARAMETERS & {
   requestId: string
   access: Access
   organizationId: string
   query: Values<Name, 'query'>
   headers: Values<Name, 'headers'>
-  /** Path parameters, not validated. */
-  agentId: string
-  executionId: string
-  otherId: string
-  versionId: string
-  name: string
-  scheduleName: string
-  mac: string
-  approvalId: string
-  webhookId: string
-  batchId: string
-  trialId: string
-  tenantId: string
-  tokenId: string
-  deliveryId: string
   body: Operations[Name] extends { anyBody: true } ? Json : JsonObject
   /** The media types that the client accepts. */
   accept: string | undefined
@@ -88,6 +79,8 @@ export type Request<Name extends OperationName = OperationName> = {
   path: string
   /** Adds to the entry of the audit log, if the operation is recorded. */
   note: Note
+  /** Stores the entry of an operation that starts something. */
+  begin: Begin
   /** Aborts when the client hangs up. On Lambda, where that is not known, there is none. */
   signal: AbortSignal | undefined
   /** The request as it arrived, for a protocol of its own. */
@@ -128,7 +121,9 @@ export function endpoint<Name extends OperationName>(
     const request = toRequest<Name>(event, signal)
     const response =
       action && audit
-        ? await audit({ action, access: request.access, event }, (note) => handle({ ...request, note }))
+        ? await audit({ action, access: request.access, event }, (note, begin) =>
+            handle({ ...request, note, begin }),
+          )
         : await handle(request)
     event.executionMs = response.executionMs
     const result = toProxyResult(response)
@@ -170,30 +165,19 @@ function toRequest<Name extends OperationName>(
   signal: AbortSignal | undefined,
 ): Request<Name> {
   return {
+    ...NO_PARAMETERS,
+    ...event.pathParameters,
     requestId: event.requestContext.requestId,
     access: event.access ?? ANONYMOUS,
     organizationId: event.access?.organizationId ?? '',
     query: event.query as Request<Name>['query'],
     headers: (event.validHeaders ?? {}) as Request<Name>['headers'],
-    agentId: event.pathParameters?.agentId ?? '',
-    executionId: event.pathParameters?.executionId ?? '',
-    otherId: event.pathParameters?.otherId ?? '',
-    versionId: event.pathParameters?.versionId ?? '',
-    name: event.pathParameters?.name ?? '',
-    scheduleName: event.pathParameters?.scheduleName ?? '',
-    mac: event.pathParameters?.mac ?? '',
-    approvalId: event.pathParameters?.approvalId ?? '',
-    webhookId: event.pathParameters?.webhookId ?? '',
-    batchId: event.pathParameters?.batchId ?? '',
-    trialId: event.pathParameters?.trialId ?? '',
-    tenantId: event.pathParameters?.tenantId ?? '',
-    tokenId: event.pathParameters?.tokenId ?? '',
-    deliveryId: event.pathParameters?.deliveryId ?? '',
     body: (event.json === undefined ? {} : event.json) as JsonObject,
     accept: getHeader(event, 'Accept'),
     basePath: getBasePath(event),
     path: event.requestContext.path ?? event.path,
     note: () => undefined,
+    begin: async () => undefined,
     signal,
     event,
   }

@@ -14,10 +14,10 @@ import {
 import { type Execution, isFinal } from '../core/execution.ts'
 import { isJsonObject, type Json } from '../core/json/json.ts'
 import type { Step } from '../core/step.ts'
-import { cancelExecution } from '../engine/executions/change-execution.ts'
 import type { SubmitEngine } from '../engine/submit/accept.ts'
 import { prepareRun, type RunRequest } from '../engine/submit/run-request.ts'
 import { startSync } from '../engine/submit/submit.ts'
+import { cancelRecorded } from './execution-tools.ts'
 import { toCreatedTask } from './task.ts'
 import {
   InvalidParams,
@@ -94,7 +94,7 @@ function tenantOf(access: Access, tenantId: CallMeta['tenantId']): CallMeta['ten
 /** Reports the steps of the run as progress, and cancels it when the call is cancelled. */
 async function runForCall(
   engine: McpEngine,
-  { access, onProgress, cancelled }: ToolCall,
+  { access, source, onProgress, cancelled }: ToolCall,
   request: RunRequest,
 ): Promise<Execution> {
   const onStep: SubmitEngine['onStep'] = ({ parentExecutionId }, step) => {
@@ -109,8 +109,7 @@ async function runForCall(
   const { execution, isNew, ended } = await started
   // The run of an earlier call with the same idempotency key is not this call's to cancel.
   if (!isNew) return ended.finally(release)
-  const cancel = () =>
-    void cancelExecution(engine, { access, executionId: execution.id }).catch(() => undefined)
+  const cancel = () => void cancelRecorded(engine, { access, source }, execution.id).catch(() => undefined)
   if (cancelled.aborted) cancel()
   cancelled.addEventListener('abort', cancel)
   return ended.finally(() => {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { audited } from '../access/audit-log.ts'
 import { suggestSlug } from '../agents/visible-agents.ts'
 import { executionPageParameters } from '../api/parameters.ts'
 import {
@@ -8,6 +9,7 @@ import {
 } from '../api/schemas/execution-record.ts'
 import { toExecutionRecord, toExecutionSummary } from '../api/to-execution-record.ts'
 import { toSeenRecord } from '../api/to-seen-record.ts'
+import { actorOf, targetOf } from '../core/audit.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { describeMedia } from '../core/describe-media.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -16,7 +18,7 @@ import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { listExecutions } from '../engine/executions/list-executions.ts'
 import { readExecution } from '../engine/executions/read-execution.ts'
 import { EXECUTION_ID, type ServiceTool, serviceTool } from './service-tool.ts'
-import { toResult, toToolError } from './tool-call.ts'
+import { type McpEngine, type ToolCall, toResult, toToolError } from './tool-call.ts'
 import { DECIDE_APPROVAL, SEND_SIGNAL } from './waiting-tools.ts'
 
 export type ServiceTools = Map<string, ServiceTool>
@@ -62,11 +64,27 @@ const CANCEL_EXECUTION = serviceTool({
   output: changedExecutionRecord,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   scope: 'run',
-  async run(engine, { access }, { executionId }) {
-    const record = toExecutionRecord(await cancelExecution(engine, { access, executionId }))
-    return toResult(withoutFiles(toSeenRecord(record, access)))
+  async run(engine, call, { executionId }) {
+    const record = toExecutionRecord(await cancelRecorded(engine, call, executionId))
+    return toResult(withoutFiles(toSeenRecord(record, call.access)))
   },
 })
+
+/** Cancels an execution, which the audit log records. */
+export function cancelRecorded(
+  engine: McpEngine,
+  { access, source }: Pick<ToolCall, 'access' | 'source'>,
+  executionId: string,
+) {
+  const { organizationId } = access
+  const action = 'execution.cancel'
+  const target = targetOf(action, organizationId, { executionId })
+  return audited(
+    engine,
+    { organizationId, actor: actorOf(access), source, action, target, changes: {} },
+    () => cancelExecution(engine, { access, executionId }),
+  )
+}
 
 const { tenantId, errorCode, errorText, version, source, model } = executionPageParameters.shape
 const SEARCH = { errorCode, errorText, version, source, model }

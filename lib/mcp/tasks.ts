@@ -13,11 +13,11 @@ import type { AuditSource } from '../core/audit.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
-import { cancelExecution } from '../engine/executions/change-execution.ts'
 import { readExecution } from '../engine/executions/read-execution.ts'
 import { type Approval, openApprovals } from '../engine/waiting/approvals.ts'
 import { openDecider } from '../engine/waiting/open-decider.ts'
 import { toDecision } from './elicitation.ts'
+import { cancelRecorded } from './execution-tools.ts'
 import { toTask } from './task.ts'
 import { InvalidParams, type McpEngine } from './tool-call.ts'
 import { decideRecorded } from './waiting-tools.ts'
@@ -123,7 +123,7 @@ export function addTaskMethods(
 
   // Cancelling is cooperative: a final execution stays as it is.
   add('tasks/cancel', async (executionId) => {
-    await cancelExecution(engine, { access, executionId })
+    await cancelRecorded(engine, { access, source }, executionId)
     return {}
   })
 }

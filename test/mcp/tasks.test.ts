@@ -95,6 +95,16 @@ describe('tasks/cancel', () => {
     expect((await send('tasks/cancel', { taskId: executionId })).error).toBeUndefined()
     expect(await getTask(executionId)).toMatchObject({ status: 'completed' })
   })
+
+  it('is recorded, as is the tool cancel_execution', async () => {
+    const taskId = await waiting()
+    await send('tasks/cancel', { taskId })
+    await call('cancel_execution', { executionId: taskId })
+    const target = { kind: 'execution', id: taskId }
+    const common = { action: 'execution.cancel', target, source: { interface: 'MCP' }, result: 'SUCCEEDED' }
+    const { json: entries } = await org.call('GET', `/v1/audit?target=${taskId}`)
+    expect(entries).toMatchObject([common, common])
+  })
 })
 
 describe('a task that the token may not use', () => {

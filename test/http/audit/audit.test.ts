@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { createToken } from '../../support/engine/access.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
+import { storeDelivery } from '../../support/notifications/store-delivery.ts'
 import { waitUntil } from '../../support/processes/wait-until.ts'
-import type { ApiResponse } from '../../support/service/client.ts'
+import { type ApiResponse, getExecutionId } from '../../support/service/client.ts'
 
 let own: TestOrganization
 beforeAll(async () => {
@@ -56,6 +57,8 @@ describe('GET /v1/audit', () => {
     ],
     ['approval.decide', 'POST', '/v1/agent_executions/x/approvals/y', { isEdited: true }, {}],
     ['version.promote', 'POST', '/v1/agents/echo/versions/x/promote', { currentVersionId: 'y' }, {}],
+    ['trial.start', 'POST', '/v1/agents/echo/versions/x/trials', { versionId: 'y' }, { versionId: 'x' }],
+    ['execution.review', 'PUT', '/v1/agent_executions/x/feedback', { rating: 5, note: 'y', by: 'z' }, {}],
   ])(
     'shows nothing of a %s that failed but what was asked for',
     async (action, method, path, body, changes) => {
@@ -66,6 +69,114 @@ describe('GET /v1/audit', () => {
       expect(entry.changes).toEqual(changes)
     },
   )
+
+  it.each([
+    ['execution.cancel', '/v1/agent_executions/{id}/cancel', 'execution'],
+    ['batch.cancel', '/v1/batches/{id}/cancel', 'batch'],
+    ['trial.cancel', '/v1/trials/{id}/cancel', 'trial'],
+    ['webhook.test', '/v1/webhooks/{id}/test', 'webhook'],
+    ['webhook.redeliver', '/v1/webhooks/{id}/deliveries/e/redeliver', 'webhook', { deliveryId: 'e' }],
+  ] as const)('has a %s that was refused', async (action, path, kind, changes: object = {}) => {
+    const id = crypto.randomUUID()
+    expect((await own.call('POST', path.replace('{id}', id))).status).toBe(404)
+    expect(await entriesOf(`?target=${id}`)).toMatchObject([
+      { action, target: { kind, id }, result: 'FAILED', error: expect.stringMatching(/NotFound$/) },
+    ])
+    expect((await entriesOf(`?target=${id}`))[0].changes).toEqual(changes)
+  })
+
+  it('shows what was sent again, and that a test was sent, whatever the receiver answers', async () => {
+    const body = { url: 'https://hooks.invalid', types: ['execution.succeeded'] }
+    const { json: webhook } = await own.call('POST', '/v1/webhooks', { body })
+    const executionId = getExecutionId(await own.run('echo', { text: 'x' }))
+    const ids = { organizationId: own.id, executionId, destinationId: webhook.id }
+    const deliveryId = await storeDelivery(ids)
+    expect((await own.call('POST', `/v1/webhooks/${webhook.id}/test`)).json.delivered).toBe(false)
+    const path = `/v1/webhooks/${webhook.id}/deliveries/${deliveryId}/redeliver`
+    expect((await own.call('POST', path)).status).toBe(200)
+    const common = { target: { kind: 'webhook', id: webhook.id }, result: 'SUCCEEDED' }
+    const [newest] = await entriesOf(`?target=${webhook.id}&limit=1`)
+    expect(newest).toMatchObject({ ...common, action: 'webhook.redeliver', changes: { deliveryId } })
+    const tests = await entriesOf(`?target=${webhook.id}&action=webhook.test`)
+    expect(tests).toMatchObject([{ ...common, changes: {} }])
+  })
+
+  it('has who cancelled and who reviewed a run, and not what the review says', async () => {
+    const executionId = getExecutionId(await own.run('echo', { text: 'x' }))
+    const rate = (call: TestOrganization['call'], note: string) =>
+      call('PUT', `/v1/agent_executions/${executionId}/feedback`, {
+        body: { rating: -1, note, correctedOutput: { text: note } },
+      })
+    expect((await rate(own.call, 'a secret of the reviewer')).status).toBe(200)
+    const runner = await own.withLimits({ scopes: ['run'] })
+    expect((await rate(runner, 'one of a user')).status).toBe(200)
+    const reviewer = await own.withLimits({ scopes: ['review'] })
+    expect((await rate(reviewer, 'another secret')).status).toBe(200)
+    expect((await runner('POST', `/v1/agent_executions/${executionId}/cancel`)).status).toBe(200)
+    const common = { target: { kind: 'execution', id: executionId }, changes: {}, result: 'SUCCEEDED' }
+    const entries = await entriesOf(`?target=${executionId}`)
+    expect(entries).toMatchObject([
+      { ...common, action: 'execution.cancel' },
+      { ...common, action: 'execution.review' },
+      { ...common, action: 'execution.review' },
+    ])
+    expect(entries.map(({ changes }: { changes: object }) => changes)).toEqual([{}, {}, {}])
+  })
+
+  describe('of what starts something', () => {
+    let other: TestOrganization
+    let versionId: string
+    let agentId: string
+    beforeAll(async () => {
+      other = await newOrganization()
+      ;({ id: versionId, agentId } = await other.publish('echo'))
+      await other.run('echo', { text: 'x' })
+      const body = { cron: '@yearly', input: { text: 'not shown' } }
+      await other.call('PUT', '/v1/agents/echo/schedules/yearly', { body })
+    })
+
+    it.each(['schedule.run', 'trial.start'] as const)('a %s has one entry for each key', async (action) => {
+      const isTrial = action === 'trial.start'
+      const path = isTrial ? `versions/${versionId}/trials` : 'schedules/yearly/run'
+      const start = async (key: string, body: object = { limit: 3 }) =>
+        other.call('POST', `/v1/agents/echo/${path}`, {
+          headers: { 'Idempotency-Key': key },
+          ...(isTrial && { body }),
+        })
+      // Some at the same time, and some later.
+      const responses = await Promise.all(['a', 'a', 'a', 'b'].map((key) => start(key)))
+      responses.push(await start('a'), await start('b'))
+      const ids = responses.map(({ json: { id } }) => id)
+      expect(ids).toEqual([ids[0], ids[0], ids[0], ids[3], ids[0], ids[3]])
+      const toEntry = (id: string) =>
+        isTrial
+          ? { target: { kind: 'trial', id, agentId }, changes: { versionId, limit: 3 } }
+          : { target: { kind: 'schedule', id: 'yearly', agentId }, changes: { executionId: id } }
+      const { json: entries } = await other.call('GET', `/v1/audit?action=${action}`)
+      expect(entries).toHaveLength(2)
+      for (const id of new Set(ids))
+        expect(entries).toContainEqual(expect.objectContaining({ ...toEntry(id), result: 'SUCCEEDED' }))
+    })
+
+    it('one that is refused has an entry each time', async () => {
+      const headers = { 'Idempotency-Key': 'a' }
+      const path = `/v1/agents/echo/versions/${versionId}/trials`
+      for (const limit of [4, 4])
+        await other.call('POST', path, { headers, body: { limit, executionId: 'y' } })
+      await other.call('POST', path, { headers, body: { limit: 4 } })
+      const { json: entries } = await other.call('GET', '/v1/audit?action=trial.start&limit=3')
+      const refused = {
+        target: { kind: 'trial', id: null, agentId },
+        changes: { versionId, limit: 4 },
+        result: 'FAILED',
+      }
+      expect(entries).toMatchObject([
+        { ...refused, error: 'IdempotencyKeyReused' },
+        { ...refused, error: 'InputSchemaMismatch' },
+        { ...refused, error: 'InputSchemaMismatch' },
+      ])
+    })
+  })
 
   it('selects changes by their time', async () => {
     const [entry] = await entriesOf('?limit=1')
