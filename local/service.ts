@@ -33,6 +33,7 @@ import { openDatabase } from './emulators/open-database.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision.ts'
 import { type Emulator, startEmbeddedSqs } from './emulators/start-emulators.ts'
 import { localFunctions } from './gateway/functions.ts'
+import { assertPortIsFree } from './gateway/free-port.ts'
 import { closeServer, createGateway, DRAIN_MS, listen, urlOf } from './gateway/gateway.ts'
 import { loadTimers } from './load-timers.ts'
 import { PUBLICATIONS_FILE } from './publications.ts'
@@ -64,7 +65,8 @@ export async function runService(environment: Environment, print: (line: string)
     if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '))
   }
   try {
-    const opening = [openDatabase('service', environment), openQueues(environment)] as const
+    const assertFree = () => assertPortIsFree(host, port)
+    const opening = [openDatabase('service', environment, assertFree), openQueues(environment)] as const
     for (const emulator of opening) cleanups.push(async () => (await emulator).stop())
     const [database, sqs] = await Promise.all(opening)
     announceStop = database.announceStop
