@@ -13,7 +13,18 @@ import { dirname, join, resolve } from 'node:path'
  * `--heap-growing-percent=30`: with the default, objects of finished runs fill the gateway's old space up to three
  * times its live size, another 80 MB (`npm run bench -- --only parallel`).
  */
-const folder = join(process.env.DATA_DIR || '.local', 'compile-cache')
+const { DATA_DIR = '', HOST = '', PORT = '' } = process.env
+const dataFolder = DATA_DIR || '.local'
+const folder = join(dataFolder, 'compile-cache')
+
+// A start that fails leaves no folder. In an existing one, the service that has the port may be stopping.
+if (!existsSync(dataFolder)) {
+  const { assertPortIsFree } = await import('./gateway/free-port.ts')
+  await assertPortIsFree(HOST || '127.0.0.1', Number(PORT || 3000)).catch(({ message }) => {
+    console.error(message)
+    process.exit(1)
+  })
+}
 
 /** Node never removes a file, and every run of a changed code agent adds one: a large cache is deleted. */
 const MAX_FILES = 3_000

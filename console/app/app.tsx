@@ -2,14 +2,16 @@ import { useEffect } from 'preact/hooks'
 import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
+import { Facts } from '../components/data.tsx'
 import { ConfirmDialog } from '../components/dialog.tsx'
-import { ErrorBox } from '../components/page.tsx'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import { currentLocation } from '../state/location.ts'
 import { credentials, isLookingForToken, MeContext, offeredToken, signIn } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
 import { Layout } from './layout.tsx'
 import { findRoute } from './routes.tsx'
-import { SignInPage } from './sign-in-page.tsx'
+import { SignInPage, TokenError } from './sign-in-page.tsx'
 
 export function App() {
   const { token, rejection } = useStore(credentials)
@@ -20,7 +22,7 @@ export function App() {
     <>
       {/* Another token may see other data: nothing is kept. */}
       {token === null ? <SignInPage rejection={rejection} /> : <Console key={token} />}
-      {offered !== null && <SignInLinkDialog key={offered} token={offered} />}
+      {offered !== null && <SignInLinkDialog key={offered} token={offered} isSignedIn={token !== null} />}
     </>
   )
 }
@@ -44,8 +46,20 @@ function Console() {
   )
 }
 
-/** Asks before a link replaces the token in use: pages of others can contain links to the console. */
-function SignInLinkDialog({ token }: { token: string }) {
+/** Whose token it is. */
+const factsOf = ({ organizationId, subject, tokenId, tenantId, scopes }: MeRecord) => ({
+  Organization: organizationId,
+  ...(subject === null ? { Token: tokenId } : { Person: <VisibleText text={subject} /> }),
+  Tenant: tenantId !== null && <VisibleText text={tenantId} />,
+  Scopes: scopes.join(', '),
+})
+
+/**
+ * Asks before the token of a link is used: pages of others can contain links to the console, and what one enters would
+ * go to them.
+ */
+function SignInLinkDialog({ token, isSignedIn }: { token: string; isSignedIn: boolean }) {
+  const owner = useResource('link', (signal) => requestJson<MeRecord>('/v1/me', { token, signal }))
   const keep = () => offeredToken.set(null)
   async function replace() {
     keep()
@@ -53,16 +67,20 @@ function SignInLinkDialog({ token }: { token: string }) {
   }
   return (
     <ConfirmDialog
-      title="Sign in with another token?"
+      title={isSignedIn ? 'Sign in with another token?' : 'Sign in with the token of the link?'}
       label="Use the token of the link"
-      keepLabel="Keep my token"
+      keepLabel={isSignedIn ? 'Keep my token' : 'Do not sign in'}
+      isReady={owner.data !== null}
       action={replace}
       onClose={keep}
     >
       <p>
-        The link that you opened contains a token. Keep yours unless you know who made the link: its owner
-        could see what you enter.
+        The link that you opened contains a token. Use it only if you know who made the link: its owner could
+        see what you enter.
       </p>
+      {!owner.data && !owner.error && <Spinner label="Looking up whose it is…" />}
+      {owner.error && <TokenError error={owner.error} onRetry={owner.reload} />}
+      {owner.data && <Facts facts={factsOf(owner.data)} />}
     </ConfirmDialog>
   )
 }

@@ -51,6 +51,14 @@ function ProviderSignIn(props: { settings: SignInSettings; rejection: string | n
   )
 }
 
+/** Why a token cannot be used. */
+export function TokenError(props: { error: ApiError; onRetry?: () => void }) {
+  const { status, message } = props.error
+  if (status !== 401 && status !== 403) return <ErrorBox {...props} />
+  const text = 'The service does not know this token. Check that it is complete and not revoked.'
+  return <p class="field-error">{status === 401 ? text : message}</p>
+}
+
 /** The token is checked before it is kept. @param isAlternative to the sign-in at the identity provider */
 function TokenForm({ rejection, isAlternative }: { rejection: string | null; isAlternative: boolean }) {
   const [error, setError] = useState<ApiError | null>(null)
@@ -103,17 +111,7 @@ function TokenForm({ rejection, isAlternative }: { rejection: string | null; isA
           : `The browser keeps the token for ${KEPT_DAYS} days, until you sign out. Leave this off on a device that others use.`}
       </p>
       <div role="alert">
-        {isRejected ? (
-          <p class="field-error">
-            The service does not know this token. Check that it is complete and not revoked.
-          </p>
-        ) : error?.status === 403 ? (
-          <p class="field-error">{error.message}</p>
-        ) : error ? (
-          <ErrorBox error={error} />
-        ) : (
-          rejection !== null && <p class="field-error">{rejection}</p>
-        )}
+        {error ? <TokenError error={error} /> : rejection !== null && <p class="field-error">{rejection}</p>}
       </div>
       <button type="submit" class={isAlternative ? undefined : 'primary'} disabled={isChecking}>
         {isChecking ? 'Checking…' : 'Sign in'}

@@ -60,13 +60,16 @@ type ConfirmProps = {
   label: string
   /** On the button that does not. */
   keepLabel: string
+  /** By default, the action can be started at once. */
+  isReady?: boolean
   children: ComponentChildren
   action: () => Promise<void>
   onClose: () => void
 }
 
 /** Asks before something that cannot be undone. */
-export function ConfirmDialog({ title, label, keepLabel, children, action, onClose }: ConfirmProps) {
+export function ConfirmDialog(props: ConfirmProps) {
+  const { title, label, keepLabel, isReady = true, children, action, onClose } = props
   const { isRunning, error, start } = useAction(action)
   return (
     <Dialog title={title} onClose={onClose}>
@@ -77,7 +80,7 @@ export function ConfirmDialog({ title, label, keepLabel, children, action, onClo
           <button type="button" onClick={onClose}>
             {keepLabel}
           </button>
-          <button type="button" class="danger" disabled={isRunning} onClick={start}>
+          <button type="button" class="danger" disabled={isRunning || !isReady} onClick={start}>
             {label}
           </button>
         </div>

@@ -95,7 +95,7 @@ export function navigate(href: string, options: { replace?: boolean } = {}): voi
   update()
 }
 
-/** Signs in with the token in the URL unless another one is in use, and removes it from there. */
+/** Offers to sign in with the token in the URL, and removes it from there. */
 export function readSignInLink(): void {
   const token = tokenIn(window.location.hash)
   if (token === null) return

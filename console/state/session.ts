@@ -16,7 +16,7 @@ export const credentials: Store<Credentials> = createStore<Credentials>({ token:
 /** Whether another tab may still answer with its token: until then, nobody is asked for one. */
 export const isLookingForToken: Store<boolean> = createStore(true)
 
-/** The token of a link that was opened while another one was in use, until the user has chosen. */
+/** The token of a link that was opened, until the user has chosen: anyone can make such a link. */
 export const offeredToken: Store<string | null> = createStore<string | null>(null)
 
 const REJECTED = 'The service rejected the token: it may have expired, or been revoked. Sign in again.'
@@ -141,7 +141,7 @@ function stopLooking(): void {
   linkToken = null
 }
 
-/** Uses the token of a link, or offers it if another one is in use. */
+/** Offers the token of a link, unless it is in use. */
 export function offer(token: string): void {
   if (isLookingForToken.get()) {
     linkToken = token
@@ -149,10 +149,9 @@ export function offer(token: string): void {
     return
   }
   const { token: current } = credentials.get()
-  if (current === token || (current !== null && !isToken(token))) return
-  if (current !== null) offeredToken.set(token)
-  else if (isToken(token)) signIn(token)
-  else credentials.set({ token: null, rejection: 'The link contains no valid token.' })
+  if (current === token) return
+  if (isToken(token)) offeredToken.set(token)
+  else if (current === null) credentials.set({ token: null, rejection: 'The link contains no valid token.' })
 }
 
 /** The token of a tab that has signed in at the identity provider meanwhile; null without one. */

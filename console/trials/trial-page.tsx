@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
 import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
-import { findReasons } from '../../lib/api/trial-outcome.ts'
+import { describeGate, findReasons } from '../../lib/api/trial-outcome.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
@@ -122,20 +122,21 @@ function GateCard({ trial, release }: GateProps) {
   const { gate } = data
   const hasEnded = trial.status === 'ENDED'
   const reasons = hasEnded ? findReasons(trial, gate) : []
-  const isMet = hasEnded && reasons.length === 0
+  // As the service decides about a promotion, and `agents trial` exits.
+  const isMet = findReasons(trial, gate ?? {}).length === 0
+  const [summary] = describeGate({ gate, unmet: reasons }).split('\n')
   return (
     <Card title="Gate" class="stack">
       <p>
         {!hasEnded ? (
           <span class="badge">Judged when the trial has ended</span>
         ) : isMet ? (
-          <span class="badge badge-success">{gate ? 'Met' : 'Nothing is worse'}</span>
+          <span class={`badge ${reasons.length > 0 ? '' : 'badge-success'}`}>{gate ? 'Met' : 'No gate'}</span>
         ) : (
-          <span class={`badge ${gate ? 'badge-error' : 'badge-warning'}`}>
-            {gate ? 'Not met' : 'Look closer'}
-          </span>
+          <span class="badge badge-error">{gate ? 'Not met' : 'Not accepted'}</span>
         )}
       </p>
+      {hasEnded && <p>{summary}</p>}
       {reasons.length > 0 && (
         <ul class="gate-reasons">
           {reasons.map((reason) => (
@@ -146,7 +147,7 @@ function GateCard({ trial, release }: GateProps) {
       <p class="muted">
         {gate
           ? 'The document of the current version says what a trial has to meet before another version replaces it.'
-          : 'The current version has no gate: any version may replace it.'}
+          : 'Any version may replace it.'}
       </p>
     </Card>
   )

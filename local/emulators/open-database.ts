@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DYNAMODB_ENDPOINT, type Environment } from '../../lib/environment.ts'
 import { cannotWrite, createDataFolder, dataFolder } from '../data-folder.ts'
@@ -19,16 +20,21 @@ export type Database = Emulator & {
 /**
  * The provisioned table on this machine: that of `DYNAMODB_ENDPOINT`, otherwise that of the data folder. A CLI command
  * uses the database of a running service. Two services cannot share one.
+ * @param assertFree throws if the service cannot start, before anything is opened or created
  * @throws an Error when another service uses the data folder
  */
 export async function openDatabase(
   role: 'service' | 'command',
   environment: Environment = process.env,
+  assertFree = async () => {},
 ): Promise<Database> {
   const endpoint = environment[DYNAMODB_ENDPOINT]
+  const folder = dataFolder(environment)
+  // In an existing folder, the service that has the port may be stopping.
+  if (endpoint || !existsSync(folder)) await assertFree()
   const database = endpoint
     ? await connect(endpoint)
-    : await openFolder(role === 'command', dataFolder(environment))
+    : await openFolder(role === 'command', folder, assertFree)
   await provisionTable(database.endpoint, LOCAL_TABLE)
   return database
 }
@@ -42,7 +48,11 @@ async function connect(endpoint: string): Promise<Database> {
   return externalDatabase(endpoint)
 }
 
-async function openFolder(isCommand: boolean, folder: string): Promise<Database> {
+async function openFolder(
+  isCommand: boolean,
+  folder: string,
+  assertFree: () => Promise<void>,
+): Promise<Database> {
   const startedAt = performance.now()
   const waitedMs = () => performance.now() - startedAt
   await createDataFolder(folder)
@@ -50,7 +60,7 @@ async function openFolder(isCommand: boolean, folder: string): Promise<Database>
     const lock = await acquireLock(folder, { isShortLived: isCommand }).catch((cause: Error) => {
       throw cannotWrite(folder, cause)
     })
-    if ('release' in lock) return startOn(folder, lock)
+    if ('release' in lock) return startOn(folder, lock, assertFree)
     const { pid, endpoint, isShortLived } = lock
     if (isCommand && endpoint && !isShortLived) return externalDatabase(endpoint)
     const limitMs = isCommand || isShortLived ? MAX_WAIT_MS : MAX_WAIT_FOR_SERVICE_MS
@@ -65,8 +75,13 @@ async function openFolder(isCommand: boolean, folder: string): Promise<Database>
   }
 }
 
-async function startOn(folder: string, lock: DatabaseLock): Promise<Database> {
+async function startOn(
+  folder: string,
+  lock: DatabaseLock,
+  assertFree: () => Promise<void>,
+): Promise<Database> {
   try {
+    await assertFree()
     const emulator = await startEmbeddedDynamoDB(folder)
     await lock.update({ endpoint: emulator.endpoint })
     return {

@@ -9,6 +9,7 @@ import { OIDC_ISSUER } from '../../lib/environment.ts'
 import { type CorsOrigins, corsHeaders, LOOPBACK, preflightResult } from '../../lib/http/cors.ts'
 import { assertFitsInvocation, RequestTooLarge } from '../../lib/http/invocation-size.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
+import { portInUse } from './free-port.ts'
 import { type Authorizer, authorize, cacheAuthorizer, type Handlers } from './functions.ts'
 import { checkEncoding, matchPath, type PathMatch, readBody, toProxyEvent } from './proxy-event.ts'
 import { rejectMalformed, writeResponse } from './write-response.ts'
@@ -173,9 +174,8 @@ export function listen(server: Server, host: string, port: number): Promise<void
   return new Promise((resolve, reject) => {
     // Also later, when a connection cannot be accepted: that ends nothing.
     server.on('error', (error: NodeJS.ErrnoException) => {
-      const isInUse = error.code === 'EADDRINUSE'
       if (server.listening) console.error('A connection failed:', error)
-      else reject(isInUse ? new Error(`Port ${port} on ${host} is in use. Set PORT to another port.`) : error)
+      else reject(error.code === 'EADDRINUSE' ? portInUse(host, port) : error)
     })
     server.listen(port, host, resolve)
   })

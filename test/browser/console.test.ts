@@ -6,7 +6,7 @@ import { startProxy } from './stub/start-proxy.ts'
 import { useBrowser } from './support/browser.ts'
 import { button, focusedText, heading } from './support/page.ts'
 
-const { open, openPage } = useBrowser()
+const { open, openLink, openPage } = useBrowser()
 const demo = connectDemo(inject('demo'))
 const pages = (page: Page) => page.getByRole('navigation', { name: 'Pages' })
 
@@ -108,7 +108,7 @@ describe('addresses', () => {
   })
 
   it('of the service lead to the console with their fragment, and survive a reload and Back', async () => {
-    const page = await open(`${demo.url}/?utm_source=mail#token=${demo.token}`)
+    const page = await openLink(`${demo.url}/?utm_source=mail#token=${demo.token}`)
     await heading(page, 'Overview').waitFor()
     expect(new URL(page.url()).pathname).toBe('/console')
     await pages(page).getByRole('link', { name: 'Runs' }).click()
@@ -140,7 +140,7 @@ describe('the layout', () => {
 })
 
 it('a hidden tab asks nothing, and asks at once when it is shown', async () => {
-  const page = await open(`${demo.url}/console#token=${demo.token}`)
+  const page = await openLink(`${demo.url}/console#token=${demo.token}`)
   await page.clock.install()
   await page.goto('about:blank')
   await page.goto(`${demo.url}/console#/runs`)

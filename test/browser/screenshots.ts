@@ -12,6 +12,7 @@ import { runTrial } from './demo/run-trial.ts'
 import { startDemo } from './demo/start-demo.ts'
 import { startRollouts } from './demo/start-rollouts.ts'
 import { startWork } from './demo/start-work.ts'
+import { acceptLink } from './support/browser.ts'
 import { launch, toContextOptions } from './support/launch.ts'
 
 const FOLDER = process.env.SCREENSHOTS ?? fileURLToPath(new URL('../../docs/console', import.meta.url))
@@ -69,6 +70,7 @@ try {
     const context = await browser.newContext(toContextOptions(options))
     const page = await context.newPage()
     await page.goto(`${demo.url}/console#token=${demo.token}`)
+    await acceptLink(page)
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     for (const [name, hash] of Object.entries(pages)) {
       if (selected.length > 0 && !selected.includes(name)) continue

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { useBrowser } from './support/browser.ts'
+import { acceptLink, useBrowser } from './support/browser.ts'
 
-const { open } = useBrowser()
+const { open, openLink } = useBrowser()
 const console = `${inject('service')}/console`
 
 let org: TestOrganization
@@ -55,10 +55,19 @@ describe('signing in', () => {
     await signInPage(await reopen(page))
   })
 
-  it('with a link removes the token from the URL, and asks before it replaces another one', async () => {
+  it('with a link removes the token from the URL, and asks before it uses it', async () => {
     const page = await open(`${console}#token=${org.token}`)
-    await overview(page)
+    const question = page.getByRole('dialog', { name: 'Sign in with the token of the link?' })
+    await question.getByText(org.id).waitFor()
     expect(page.url()).not.toContain(org.token)
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Do not sign in')
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'detached' })
+    await signInPage(page)
+    expect(await stored(page)).toEqual({ tab: [], device: [] })
+    await page.evaluate(`location.hash = '#token=${org.token}'`)
+    await acceptLink(page)
+    await overview(page)
     const dialog = page.getByRole('dialog', { name: 'Sign in with another token?' })
     await page.evaluate(`location.hash = '#token=${other.token}'`)
     await dialog.waitFor()
@@ -68,15 +77,17 @@ describe('signing in', () => {
     await dialog.waitFor({ state: 'detached' })
     expect(await stored(page)).toEqual({ tab: [org.token], device: [] })
     await page.goto(`${console}?again#token=${other.token}`)
+    await dialog.getByText(other.id).waitFor()
     await dialog.getByRole('button', { name: 'Use the token of the link' }).click()
     await page.getByText(other.id.slice(0, 8)).waitFor()
     const wrong = await open(`${console}#token=wrong`)
-    await wrong.getByText('The service rejected the token').waitFor()
+    await wrong.getByText('The service does not know this token').waitFor()
+    expect(await wrong.getByRole('button', { name: 'Use the token of the link' }).isDisabled()).toBe(true)
     expect(await stored(wrong)).toEqual({ tab: [], device: [] })
   })
 
   it('holds for further tabs, which are signed out together, also while they show another page', async () => {
-    const page = await open(`${console}#token=${org.token}`)
+    const page = await openLink(`${console}#token=${org.token}`)
     await overview(page)
     const second = await openTab(page)
     await overview(second)
@@ -92,7 +103,7 @@ describe('signing in', () => {
   })
 
   it('ends in all tabs when the service rejects the token', async () => {
-    const page = await open(`${console}#token=${org.token}`)
+    const page = await openLink(`${console}#token=${org.token}`)
     await overview(page)
     const second = await openTab(page)
     await overview(second)

@@ -153,7 +153,10 @@ describe('a trial', () => {
       'All 3',
       ...['Same 1', 'Changed 1', 'Corrected 0', 'Regressed 0', 'Diverged 1', 'Failed 0'],
     ])
-    await region(page, 'Gate').getByText('Look closer', { exact: true }).waitFor()
+    const gate = region(page, 'Gate')
+    await gate.getByText('No gate', { exact: true }).waitFor()
+    // As `agents trial` says, which exits with 0.
+    await gate.getByText('Not all runs are as good as they were. The current version has no gate.').waitFor()
     await page.getByRole('link', { name: /^Diverged/ }).click()
     await page
       .getByText(/get_order/)

@@ -209,13 +209,17 @@ describe('npm start fails', () => {
     ])
   })
 
-  it('with a port that is in use', async () => {
+  it('with a port that is in use, before it creates or opens anything', async () => {
     const blocker = createServer()
     await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
     const { port } = blocker.address() as { port: number }
-    await expect(startService({ dataDir: newFolder(), environment: { PORT: String(port) } })).rejects.toThrow(
-      `Port ${port} on 127.0.0.1 is in use. Set PORT to another port.`,
-    )
+    const [existing, missing] = [newFolder(), join(newFolder(), 'new')]
+    const env = { ...process.env, NODE_COMPILE_CACHE: '', DATA_DIR: missing, PORT: String(port) }
+    const begin = (dataDir: string) => startService({ dataDir, environment: { PORT: String(port) } })
+    const npmStart = () => run(process.execPath, ['local/start.mjs'], { env })
+    for (const start of [() => begin(existing), () => begin(missing), npmStart])
+      await expect(start()).rejects.toThrow(`Port ${port} on 127.0.0.1 is in use. Set PORT to another port.`)
+    expect([readdirSync(existing), existsSync(missing)]).toEqual([[], false])
     blocker.close()
   })
 

@@ -22,17 +22,17 @@ async function startWithRuns(seconds: number) {
 }
 
 describe('Ctrl-C', () => {
-  it('says what is in progress, and the next start continues it', async () => {
+  it('says what is in progress; the next start on its port waits for it, and continues that', async () => {
     const { folder, service, sync } = await startWithRuns(5)
     sendSignal(service.pid, 'SIGINT')
-    await vi.waitUntil(() => !isAlive(service.pid))
+    const next = await start(folder, { ...SHORT_LEASE, PORT: new URL(service.url).port })
+    expect(isAlive(service.pid)).toBe(false)
     expect(await service.stop()).toBe(0)
     expect(service.stdout()).toMatch(
       /^Stopping: waiting up to 3 s for 1 request and 2 runs in progress\. .*continue at the next start/m,
     )
     await sync
 
-    const next = await start(folder, SHORT_LEASE)
     const call = createLocalClient(next.url, folder)
     const listed = await call('GET', '/v1/agent_executions')
     expect(listed.json).toHaveLength(2)

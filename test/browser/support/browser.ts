@@ -38,21 +38,32 @@ export function useBrowser(others: () => string[] = () => []) {
     return page
   }
 
+  /** Opens a sign-in link, and uses its token. */
+  async function openLink(url: string, options?: PageOptions): Promise<Page> {
+    const page = await open(url, options)
+    await acceptLink(page)
+    return page
+  }
+
   return {
     open,
+    openLink,
     /** Signs in, loads a page of the console, and waits until it has its data. */
     async openPage(
       { url, token = 'x' }: { url: string; token?: string },
       hash = '#/',
       options?: PageOptions,
     ) {
-      const page = await open(`${url}/console#token=${token}`, options)
+      const page = await openLink(`${url}/console#token=${token}`, options)
       await page.getByRole('button', { name: 'Sign out' }).waitFor()
       await loadPage(page, url, hash)
       return page
     },
   }
 }
+
+export const acceptLink = (page: Page): Promise<void> =>
+  page.getByRole('button', { name: 'Use the token of the link' }).click()
 
 /** Loads the document again: not only the fragment changes. */
 export async function loadPage(page: Page, url: string, hash: string): Promise<void> {

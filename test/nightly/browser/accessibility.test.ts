@@ -13,7 +13,7 @@ import { STATES, type StateRow } from './states.ts'
 const MAX_LAYOUT_SHIFT = 0.05
 const MAX_TABS = 400
 
-const { open, openPage } = useBrowser()
+const { open, openLink, openPage } = useBrowser()
 const demo = connectDemo(inject('demo'))
 let data: Awaited<ReturnType<typeof addDemoData>>
 beforeAll(async () => {
@@ -56,7 +56,7 @@ describe.each(WINDOWS)('%s', (_, options) => {
   })
 
   it.each(ALL)('has no violations, and nothing moves: %s', async (_name, hash, act) => {
-    const page = await open(`${demo.url}/console#token=${demo.token}`, options)
+    const page = await openLink(`${demo.url}/console#token=${demo.token}`, options)
     await observeLayoutShift(page)
     await page.getByRole('button', { name: 'Sign out' }).waitFor()
     await loadPage(page, demo.url, addressOf(hash, data.ids))

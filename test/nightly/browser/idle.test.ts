@@ -32,7 +32,7 @@ const [PAGE_UNITS, NOTHING_UNITS, OPEN_UNITS] = [58, 5, 25]
 /** Of other requests, as the service has read them in a table with 100 runs. */
 const OTHER_UNITS = 15
 
-const { open } = useBrowser()
+const { openLink } = useBrowser()
 let stub: Stub
 
 const [RUNNING, WAITING] = [idOf(990_000), idOf(980_000)]
@@ -163,7 +163,7 @@ function priceOf({ requests, gigabyteSeconds }: Asked, bodyBytes: number): numbe
 }
 
 async function openIdle(hash: string): Promise<Page> {
-  const page = await open(`${stub.url}/console#token=x`)
+  const page = await openLink(`${stub.url}/console#token=x`)
   await page.clock.install()
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
   await loadPage(page, stub.url, hash)

@@ -14,7 +14,7 @@ type Content = PageRow[2]
 
 const ROWS = PAGES.map(([name, hash, content]) => [name, addressOf(hash, STUB_IDS), content] as const)
 
-const { open } = useBrowser()
+const { openLink } = useBrowser()
 let stub: Stub
 let isUnavailable = false
 const failing = Object.fromEntries(
@@ -48,7 +48,7 @@ async function expectRecovery(page: Page, content: Content): Promise<void> {
 
 describe('while the service is stopped', () => {
   it.each(ROWS)('a page says so, and Retry works when it is back: %s', async (_, hash, content) => {
-    const page = await open(`${stub.url}/console#token=x`)
+    const page = await openLink(`${stub.url}/console#token=x`)
     await page.getByRole('heading', { name: 'Runs over time' }).waitFor()
     if (hash === '#/') await page.evaluate(`location.hash = '#/nowhere'`)
     const start = await stub.interrupt()
@@ -72,7 +72,7 @@ describe('while the service is stopped', () => {
   })
 
   it('the list of runs stays, and is updated again when it is back', async () => {
-    const page = await open(`${stub.url}/console#token=x`)
+    const page = await openLink(`${stub.url}/console#token=x`)
     await page.goto(`${stub.url}/console#/runs`)
     await page.getByText(/^1 run/).waitFor()
     const start = await stub.interrupt()
@@ -89,7 +89,7 @@ describe('while the service is stopped', () => {
 
 describe('while the API responds with 503', () => {
   it.each(ROWS)('a first visit says what to do, and Retry works: %s', async (_, hash, content) => {
-    const page = await open(`${stub.url}/console#token=x`)
+    const page = await openLink(`${stub.url}/console#token=x`)
     isUnavailable = true
     try {
       await page.goto('about:blank')
@@ -104,7 +104,7 @@ describe('while the API responds with 503', () => {
   })
 
   it('the scopes of the token are shown with the next page', async () => {
-    const page = await open(`${stub.url}/console#token=x`)
+    const page = await openLink(`${stub.url}/console#token=x`)
     isUnavailable = true
     try {
       await page.goto('about:blank')

@@ -24,7 +24,7 @@ const MAX_ELEMENTS = 3_000
 const RUNS = 10_000
 const LARGE_BYTES = 5_000_000
 
-const { open } = useBrowser()
+const { open, openLink } = useBrowser()
 let stub: Stub
 
 /** About 5 MB of JSON: many small values, and a long text. */
@@ -117,7 +117,7 @@ const maxBytesOf = (query: { maxValueBytes?: string | undefined } | null) =>
 
 /** A page that is signed in, and shows nothing yet. */
 async function openBlank(): Promise<Page> {
-  const page = await open(`${stub.url}/console#token=x`)
+  const page = await openLink(`${stub.url}/console#token=x`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.goto('about:blank')
   return page
@@ -147,7 +147,7 @@ const isOfOverview = (url: string) => /\/v1\/(?!approvals)/.test(url)
 it('the overview needs six requests, of which none waits for another', async () => {
   const demo = connectDemo(inject('demo'))
   await recordUsage(demo)
-  const page = await open(`${demo.url}/console#token=${demo.token}`)
+  const page = await openLink(`${demo.url}/console#token=${demo.token}`)
   await page.getByRole('link', { name: 'acme', exact: true }).waitFor()
   await page.goto('about:blank')
   const requests: string[] = []
