@@ -189,7 +189,7 @@ export const localSettings = (environment: variables.Environment) => ({
   [variables.RETRY_BACKOFF_MS]: integer({
     default: limits.RETRY_BACKOFF_MS,
     description:
-      'First delay before a run is retried after a transient error of a model, a tool or the database. It triples each time.',
+      'First delay before a run is retried after a transient error of a model, a tool or the database, where it triples each time, and before an event is sent again.',
   }),
   [variables.AGENT_MEMORY_MB]: integer({
     // As in the engine, which is not loaded yet.

@@ -3,6 +3,10 @@ import { text as readText } from 'node:stream/consumers'
 import type { HeldRequest } from '../core/ports.ts'
 import { type HttpResponse, isStreaming } from './event.ts'
 
+// https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering
+/** A proxy would hold back text until it has much of it. */
+const UNBUFFERED = { 'X-Accel-Buffering': 'no' }
+
 /**
  * Responds with text that is read when the client takes it. Where responses are buffered, with all of it at once.
  * @param read is given a signal that aborts when the stream has to end: its client has hung up, or it may not be open
@@ -21,5 +25,9 @@ export async function toTextStreamResponse(
     held.release()
     destroy.call(stream, error, callback)
   }
-  return { status: 200, headers, stream: isStreaming() ? stream : await readText(stream) }
+  return {
+    status: 200,
+    headers: { ...headers, ...UNBUFFERED },
+    stream: isStreaming() ? stream : await readText(stream),
+  }
 }

@@ -15,6 +15,21 @@ describe('parseYaml', () => {
     expect(parseYaml('a: { b: 1 }\nc: { b: 1 }').problems).toEqual([])
   })
 
+  it.each([
+    ['description: a: b', 14, 'the value contains ": ", which begins a map; quote the value'],
+    ['null: 1', 1, 'a key is null, which is no text; quote it: "null"'],
+    ['a: 01234', 4, '01234 is a number, which loses its zeros; quote it ("01234"), or write 1234'],
+    ['a: -007', 4, '-007 is a number, which loses its zeros; quote it ("-007"), or write -7'],
+    ['012: x', 1, '012 is a number, which loses its zeros; quote it ("012"), or write 12'],
+  ])('says what to do about %s', (text, column, message) => {
+    expect(parseYaml(text).problems).toEqual([{ line: 1, column, message: `invalid YAML: ${message}` }])
+  })
+
+  it.each(['a: 0', 'a: 0.5', 'a: "01234"', "'null': 1", 'a: 0x1F', 'a: 1e05', 'a: 2026-01-02'])(
+    'accepts %s',
+    (text) => expect(parseYaml(text).problems).toEqual([]),
+  )
+
   it('takes 10,000 keys at most', () => {
     expect(parseYaml(keys(10_000)).problems).toEqual([])
     const message = 'invalid YAML: there can be 10000 keys'

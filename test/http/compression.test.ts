@@ -61,6 +61,7 @@ describe('a streamed operation', () => {
   it('sends events as they are', async () => {
     const events = await send(`/v1/agent_executions/${id}/events`, { headers: gzip })
     expect(events.headers['content-type']).toBe('text/event-stream')
+    expect(events.headers['x-accel-buffering']).toBe('no')
     expect(events.headers['content-encoding']).toBeUndefined()
     expect(events.bytes.toString()).toContain('event: done')
   })

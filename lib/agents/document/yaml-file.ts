@@ -49,7 +49,7 @@ export function parseYaml(text: string, { linesBefore = 0, ...options }: Options
 
 type YamlError = { pos: readonly [number, ...number[]]; message: string }
 
-/** Keys that a map has twice, in linear time, or the first one beyond the limit. */
+/** Keys that a map has twice, in linear time, or the first one beyond the limit; values that lose characters. */
 function findKeyErrors(yaml: Document.Parsed): YamlError[] {
   const errors: YamlError[] = []
   let count = 0
@@ -60,6 +60,7 @@ function findKeyErrors(yaml: Document.Parsed): YamlError[] {
       for (const { key } of items) {
         if (!isScalar(key)) continue
         const pos = [key.range?.[0] ?? 0] as const
+        if (key.value === null) errors.push({ pos, message: NULL_KEY })
         if (known.has(String(key.value))) errors.push({ pos, message: 'Map keys must be unique' })
         known.add(String(key.value))
         count += 1
@@ -69,9 +70,20 @@ function findKeyErrors(yaml: Document.Parsed): YamlError[] {
       }
       return undefined
     },
+    Scalar: (_, { value, source = '', range, type }) => {
+      if (type !== 'PLAIN' || typeof value !== 'number' || !/^[-+]?0\d/.test(source)) return
+      const message = `${source} is a number, which loses its zeros; quote it ("${source}"), or write ${value}`
+      errors.push({ pos: [range?.[0] ?? 0], message })
+    },
   })
   return errors
 }
+
+const NULL_KEY = 'a key is null, which is no text; quote it: "null"'
+
+/** What the parser says of `a: b: c`, and what it is about for those who did not mean a map. */
+const NESTED = /^Nested mappings are not allowed in compact mappings/
+const COLON = 'the value contains ": ", which begins a map; quote the value'
 
 /** Keeps one problem per line: a single mistake can violate several rules of YAML. */
 function toProblems(errors: readonly YamlError[], positionAt: (offset: number) => Position): YamlProblem[] {
@@ -79,7 +91,10 @@ function toProblems(errors: readonly YamlError[], positionAt: (offset: number) =
   for (const { pos, message } of errors.slice(0, MAX_VIOLATIONS)) {
     const position = positionAt(pos[0])
     if (problems.has(position.line)) continue
-    problems.set(position.line, { ...position, message: `invalid YAML: ${message}` })
+    problems.set(position.line, {
+      ...position,
+      message: `invalid YAML: ${NESTED.test(message) ? COLON : message}`,
+    })
   }
   return [...problems.values()]
 }

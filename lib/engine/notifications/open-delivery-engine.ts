@@ -61,7 +61,7 @@ export function openDeliveryEngine<Given extends Parts & { webhooks: Webhooks }>
     times,
     destinations: openDestinations(webhooks),
     breaker: circuitBreaker(system.now, times),
-    send: eventSender(webhooks, { system, times }),
+    send: eventSender(webhooks, { system }),
     toSummary: (execution) => ({
       ...toSummary(execution),
       url: `${process.env[PUBLIC_URL] ?? ''}/v1/agent_executions/${execution.id}`,

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import type { LeaseTimes } from '../../core/lease-times.ts'
 import {
   DEFAULT_WEBHOOK,
   type DeliveryResult,
@@ -17,13 +16,13 @@ import { sendWebhook } from './send-webhook.ts'
 /** A rotated secret is used within this time: the previous one stays valid for longer. */
 const CACHED_MS = 30_000
 const MAX_SECRETS = 1_000
-/** For one attempt, in first delays of a retry: 20 s. */
-const TIMEOUT_DELAYS = 4
+/** For one attempt. A receiver is not faster because retries are. */
+const TIMEOUT_MS = 20_000
 
 /** Sends events to webhooks and to the event bus. */
 export function eventSender(
   webhooks: Pick<WebhookStore, 'getSecrets'>,
-  { system, times }: { system: Pick<System, 'now'>; times: LeaseTimes },
+  { system }: { system: Pick<System, 'now'> },
   environment: Environment = process.env,
 ) {
   const known = new LRUCache<string, WebhookSecret[], { organizationId: string; id: string }>({
@@ -46,6 +45,6 @@ export function eventSender(
     const mayBePrivate = privateHosts(organizationId, environment)
     const hosts = { allowedHosts, mayBePrivate }
     const request = { url, ...hosts, secrets, eventId: eventIdOf(event), body, now: system.now() }
-    return sendWebhook(request, { timeoutMs: TIMEOUT_DELAYS * times.backoffMs })
+    return sendWebhook(request, { timeoutMs: TIMEOUT_MS })
   }
 }

@@ -48,6 +48,13 @@ group('the message of an error of an agent', () => {
       'RangeError E_RANGE',
     ],
     ['is that of the cause without a text', new Error('', { cause: new Error('boom') }), 'boom'],
+    [
+      'says why a module is missing',
+      Object.assign(new Error("Cannot find module './x.json'\nRequire stack:\n- /tmp/agent.mjs"), {
+        code: 'MODULE_NOT_FOUND',
+      }),
+      "Cannot find module './x.json'. An agent runs without the files beside it: use an import statement, so that publishing bundles the module.",
+    ],
     ['of something else is its text', 'plain', 'plain'],
   ])('%s', (_, error, message) => {
     expect(describe(error).message).toBe(message)

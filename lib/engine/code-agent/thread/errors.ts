@@ -36,6 +36,11 @@ function messageOf(error: unknown): string | undefined {
   }
 }
 
+/** Codes of modules that `createRequire` or `import()` do not find. */
+const MISSING = new Set<unknown>(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'])
+const BUNDLE_HINT =
+  'An agent runs without the files beside it: use an import statement, so that publishing bundles the module.'
+
 /** Causes of causes, and errors of one `AggregateError`, that a message names. */
 const MAX_CAUSES = 5
 
@@ -54,7 +59,9 @@ function explain(error: unknown, chain: Error[]): string {
   const parts = isDeep ? [] : nested.slice(0, MAX_CAUSES).map((each) => explain(each, chain))
   const aggregated = [...parts, ...(hidden > 0 ? [`${hidden} more`] : [])].filter(Boolean).join('; ')
   const reason = cause === undefined || isDeep ? '' : explain(cause, chain)
-  const own = String(error.message).slice(0, MAX_TEXT)
+  const text = String(error.message).slice(0, MAX_TEXT)
+  // Followed by the files that required it.
+  const own = MISSING.has(code) ? `${text.split('\n', 1)[0]}. ${BUNDLE_HINT}` : text
   const known = [aggregated, reason].filter((text) => text && !own.includes(text))
   const title =
     own || (known.length > 0 ? '' : [name, code].filter((text) => typeof text === 'string').join(' '))
