@@ -33,20 +33,24 @@ import {
   tenantId,
 } from './parameter-types.ts'
 
-const WEBHOOK_URL = { format: 'uri', minLength: 1, maxLength: MAX_WEBHOOK_URL }
-
-const webhookUrl = () =>
-  z.optional(
-    z.string().check(
-      z.refine((text) => text !== '' && text.length <= MAX_WEBHOOK_URL, {
-        error: `must be a URL of at most ${MAX_WEBHOOK_URL} characters`,
-      }),
-    ),
+/** @param event what is sent there */
+function webhookUrl(event: string) {
+  const error = `must be a URL of at most ${MAX_WEBHOOK_URL} characters`
+  const isUrl = (text: string) => text !== '' && text.length <= MAX_WEBHOOK_URL
+  return describe(
+    z.optional(z.string().check(z.refine(isUrl, { error }))),
+    `Where ${event} sent, beside the webhooks of the organization; signed with its default secret. Only where operators have turned on the setting \`webhookUrls\`.`,
+    { format: 'uri', minLength: 1, maxLength: MAX_WEBHOOK_URL },
   )
+}
 
 /** @param what of the thing that has the ID: `a version` */
-const idOf = (what: string) =>
-  z.optional(z.string().check(z.refine(isUuid, { error: `must be ${what} ID (a UUID)` }), z.toLowerCase()))
+function idOf(what: string, description: string) {
+  const text = z.string().check(z.refine(isUuid, { error: `must be ${what} ID (a UUID)` }), z.toLowerCase())
+  return describe(z.optional(text), description, { format: 'uuid' })
+}
+
+const time = (description: string) => describe(dateTime(), description, { format: 'date-time' })
 
 export const runParameters = /* @__PURE__ */ parameters(() => ({
   execMode: describe(
@@ -71,11 +75,7 @@ export const runParameters = /* @__PURE__ */ parameters(() => ({
     decimal(MAX_COST_USD),
     'The maximum price in US dollars of the model responses of the execution and of the agents that it calls as tools. The smaller one of this and the setting of the version counts.',
   ),
-  version: describe(
-    idOf('a version'),
-    'The ID of the version to run. Default: the current version of the agent.',
-    { format: 'uuid' },
-  ),
+  version: idOf('a version', 'The ID of the version to run. Default: the current version of the agent.'),
   tenantId: describe(tenantId(), 'The tenant of the execution.'),
   useDynamicLearning: describe(
     flag(),
@@ -86,11 +86,7 @@ export const runParameters = /* @__PURE__ */ parameters(() => ({
     'Overrides the model of the version. Format: `{model}[:{reasoning}]`. Allowed are the models that the version lists; by default, those of the provider of its own model.',
     { minLength: 1 },
   ),
-  webhookUrl: describe(
-    webhookUrl(),
-    'Where the events of the execution are sent, beside the webhooks of the organization; signed with its default secret. Only where operators have turned on the setting `webhookUrls`.',
-    WEBHOOK_URL,
-  ),
+  webhookUrl: webhookUrl('the events of the execution are'),
 }))
 
 const idempotencyKey = () =>
@@ -123,11 +119,7 @@ export const batchParameters = /* @__PURE__ */ parameters(() => ({
   ),
   maxConcurrency: describe(integer(MAX_CONCURRENCY), 'How many lines are in progress at the same time.'),
   validateOnly: describe(flag(), 'Check the request and all lines, and start nothing.'),
-  webhookUrl: describe(
-    webhookUrl(),
-    'Where the event `batch.ended` is sent, beside the webhooks of the organization; signed with its default secret. Only where operators have turned on the setting `webhookUrls`.',
-    WEBHOOK_URL,
-  ),
+  webhookUrl: webhookUrl('the event `batch.ended` is'),
 }))
 
 export const versionParameters = /* @__PURE__ */ parameters(() => ({
@@ -135,10 +127,9 @@ export const versionParameters = /* @__PURE__ */ parameters(() => ({
 }))
 
 export const promotionParameters = /* @__PURE__ */ parameters(() => ({
-  trial: describe(
-    idOf('a trial'),
+  trial: idOf(
+    'a trial',
     'The ID of a trial of this version. It has to meet the limits of the version that is current.',
-    { format: 'uuid' },
   ),
 }))
 
@@ -164,8 +155,9 @@ function searchText(description: string, max: number) {
   return describe(text, description, { minLength: 1, maxLength: max })
 }
 
-function agentName() {
-  return z.optional(z.string().check(z.minLength(1, { error: 'must not be empty' })))
+function agentName(description: string) {
+  const text = z.string().check(z.minLength(1, { error: 'must not be empty' }))
+  return describe(z.optional(text), description, { minLength: 1 })
 }
 
 export const pageParameters = /* @__PURE__ */ parameters(() => ({
@@ -179,14 +171,14 @@ export const pageParameters = /* @__PURE__ */ parameters(() => ({
 
 export const batchPageParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
-  agent: describe(agentName(), 'Return only batches of this agent (ID or slug).', { minLength: 1 }),
+  agent: agentName('Return only batches of this agent (ID or slug).'),
   tenantId: describe(tenantId(), 'Return only batches of this tenant.'),
 }))
 
 export const trialPageParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
-  agent: describe(agentName(), 'Return only trials of this agent (ID or slug).', { minLength: 1 }),
-  version: describe(idOf('a version'), 'Return only trials of this version.', { format: 'uuid' }),
+  agent: agentName('Return only trials of this agent (ID or slug).'),
+  version: idOf('a version', 'Return only trials of this version.'),
 }))
 
 export const trialItemPageParameters = /* @__PURE__ */ parameters(() => ({
@@ -235,21 +227,15 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
     'With true, return only suspended executions, which wait for an approval, a signal or a time. With false, return only the others.',
   ),
   tenantId: describe(tenantId(), 'Return only executions of this tenant.'),
-  from: describe(dateTime(), 'Return only executions created at this time or later (RFC 3339).', {
-    format: 'date-time',
-  }),
-  to: describe(dateTime(), 'Return only executions created before this time (RFC 3339).', {
-    format: 'date-time',
-  }),
+  from: time('Return only executions created at this time or later (RFC 3339).'),
+  to: time('Return only executions created before this time (RFC 3339).'),
   fields: fields(),
   errorCode: searchText(`Return only executions that failed with this code. ${SEARCH}`, MAX_FILTER.errorCode),
   errorText: searchText(
     `Return only executions that failed with an error whose code or message contains this text; upper and lower case are the same. ${SEARCH}`,
     MAX_FILTER.errorText,
   ),
-  version: describe(idOf('a version'), `Return only executions of this version (ID). ${SEARCH}`, {
-    format: 'uuid',
-  }),
+  version: idOf('a version', `Return only executions of this version (ID). ${SEARCH}`),
   source: describe(
     z.optional(oneOf(SOURCES)),
     `Return only executions with this source. Executions of a trial are in no list but that of the trial: with TRIAL, reruns are listed that take something from a recording. ${SEARCH}`,
@@ -271,7 +257,7 @@ export const limitsPageParameters = /* @__PURE__ */ parameters(() => ({
 
 export const approvalPageParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
-  agent: describe(agentName(), 'Return only approvals of this agent (ID or slug).', { minLength: 1 }),
+  agent: agentName('Return only approvals of this agent (ID or slug).'),
   tenantId: describe(tenantId(), 'Return only approvals of executions of this tenant.'),
   fields: describe(
     z.optional(oneOf(['all', 'summary'])),
@@ -281,12 +267,8 @@ export const approvalPageParameters = /* @__PURE__ */ parameters(() => ({
 
 export const auditParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
-  from: describe(dateTime(), 'Return only changes that started at this time or later (RFC 3339).', {
-    format: 'date-time',
-  }),
-  to: describe(dateTime(), 'Return only changes that started before this time (RFC 3339).', {
-    format: 'date-time',
-  }),
+  from: time('Return only changes that started at this time or later (RFC 3339).'),
+  to: time('Return only changes that started before this time (RFC 3339).'),
   action: describe(z.optional(oneOf(AUDIT_ACTIONS)), 'Return only changes of this kind.'),
   actor: searchText(
     'Return only changes by this actor: its ID, such as that of a token, or its subject.',
@@ -309,16 +291,12 @@ export const usageParameters = /* @__PURE__ */ parameters(() => ({
     z.optional(oneOf(USAGE_INTERVALS)),
     'How long the intervals are: `hour` by default. A request can read 3 hours of the last 2 days by minute, 31 days of the last 100 days by hour, and 800 days by day.',
   ),
-  from: describe(
-    dateTime(),
+  from: time(
     'Return only intervals that end after this time (RFC 3339). By default, 24 hours before `to`; by minute, 1 hour.',
-    { format: 'date-time' },
   ),
-  to: describe(dateTime(), 'Return only intervals that begin before this time (RFC 3339). Default: now.', {
-    format: 'date-time',
-  }),
+  to: time('Return only intervals that begin before this time (RFC 3339). Default: now.'),
   tenantId: describe(tenantId(), 'Return only the usage of this tenant.'),
-  agent: describe(agentName(), 'Return only the usage of this agent (ID or slug).', { minLength: 1 }),
+  agent: agentName('Return only the usage of this agent (ID or slug).'),
   limit: describe(integer(USAGE_PAGE_SIZE), 'The maximum number of rows to return.'),
 }))
 

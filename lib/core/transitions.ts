@@ -70,30 +70,14 @@ export type Renewal = {
 }
 
 /** Extends the lease. */
-export function renew(renewal: Renewal): Transition {
-  const {
-    lease,
-    openUntil,
-    progress,
-    isEarlier,
-    learnedFrom,
-    callbackSecret,
-    lostUsage,
-    startedAt,
-    workedMs,
-  } = renewal
+export function renew({ progress, isEarlier, workedMs, ...changed }: Renewal): Transition {
   const set = {
+    ...changed,
     ...(workedMs && { workedMs }),
-    ...(startedAt && { startedAt }),
-    lease,
-    ...(openUntil !== undefined && { openUntil }),
     ...(progress && { ...progress, ...PROGRESSED, lastError: null }),
     ...(progress && isEarlier && { attemptsSinceProgress: 1 }),
-    ...(learnedFrom && { learnedFrom }),
-    ...(callbackSecret && { callbackSecret }),
-    ...(lostUsage && { lostUsage }),
   }
-  return { guard: { owner: lease.owner }, set }
+  return { guard: { owner: changed.lease.owner }, set }
 }
 
 const PROGRESSED = { attemptsSinceProgress: 0, outages: 0 } satisfies Changes
@@ -119,24 +103,14 @@ export type Release = {
 }
 
 /** Releases the lease so that another worker can continue. */
-export function release(owner: string, params: Release): Transition {
-  const {
-    until,
-    error,
-    progress,
-    lostSteps,
-    lostUsage,
-    workedMs,
-    isCounted = true,
-    isWaiting,
-    isOutage = false,
-  } = params
+export function release(
+  owner: string,
+  { until, error, progress, workedMs, isCounted = true, isWaiting, isOutage, ...lost }: Release,
+): Transition {
   const set = {
-    lease: null,
-    openUntil: until,
+    ...lost,
+    ...{ lease: null, openUntil: until },
     ...(error && { lastError: limitError(error) }),
-    ...(lostSteps && { lostSteps }),
-    ...(lostUsage && { lostUsage }),
     ...(workedMs && { workedMs }),
     ...(isWaiting && { startedAt: null }),
     ...(progress && { ...progress, ...PROGRESSED }),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_MEMORY_MB } from '../../lib/engine/code-agent/run.ts'
-import { documentSettings } from '../../lib/settings.ts'
 import { localSettings, readLocalSettings } from '../../local/settings.ts'
 import { readSection } from '../infra/read-section.ts'
+import { documentSettings } from '../support/document-settings.ts'
 
 const warningsOf = (environment: Record<string, string>) => readLocalSettings(environment).warnings
 

@@ -31,6 +31,17 @@ import { tenant } from '../parameter-types.ts'
 /** Its calls are marked as pure, so that bundles contain only the schemas of their function. */
 const schema = <Schema>(define: () => Schema): Schema => define()
 
+type Range = { min: number; max: number }
+
+// Whatever is wrong with such a value, the error is the same.
+const numberIn = ({ min, max }: Range, error: string) =>
+  z.number({ error }).check(z.minimum(min, { error }), z.maximum(max, { error }))
+const integerIn = ({ min, max }: Range, error: string) =>
+  z.int({ error }).check(z.minimum(min, { error }), z.maximum(max, { error }))
+const uuid = (error: string) => z.string({ error }).check(z.refine(isUuid, { error }))
+const oneToMany = <Item extends z.ZodMiniType>(item: Item, max: number, error: string) =>
+  z.array(item, { error }).check(z.minLength(1, { error }), z.maxLength(max, { error }))
+
 export const MAX_NOTE_CHARACTERS = 2_000
 
 const NOTE_ERROR = `must be a string of at most ${MAX_NOTE_CHARACTERS} characters, or null`
@@ -123,15 +134,11 @@ const MAX_ALLOWED_HOSTS = 16
 /** What selects events: null for all of them. */
 function selection<Item extends z.ZodMiniType>(item: Item, items: string, description: string) {
   const error = `must be a list of 1 to ${MAX_WEBHOOK_SELECTED} ${items}, or null for all`
-  const list = z.array(item, { error })
-  return z
-    .nullable(list.check(z.minLength(1, { error }), z.maxLength(MAX_WEBHOOK_SELECTED, { error })))
-    .check(z.describe(description))
+  return z.nullable(oneToMany(item, MAX_WEBHOOK_SELECTED, error)).check(z.describe(description))
 }
 
 const webhookFields = () => {
   const urlError = `must be a URL of at most ${MAX_WEBHOOK_URL} characters`
-  const typesError = `must be a list of ${EVENT_TYPES.join(', ')}`
   const sourcesError = `must be ${EVENT_SOURCES.map((source) => `"${source}"`).join(' or ')}`
   const hostError = 'must be a host such as "localhost:8080"'
   const hostsError = `must be a list of at most ${MAX_ALLOWED_HOSTS} hosts`
@@ -145,15 +152,11 @@ const webhookFields = () => {
           'Where events are sent. It must begin with `https://` and must not have a private address.',
         ),
       ),
-    types: z
-      .array(z.enum(EVENT_TYPES, { error: `must be one of ${EVENT_TYPES.join(', ')}` }), {
-        error: typesError,
-      })
-      .check(
-        z.minLength(1, { error: typesError }),
-        z.maxLength(EVENT_TYPES.length, { error: typesError }),
-        z.describe('The types of the events. By default those of executions.'),
-      ),
+    types: oneToMany(
+      z.enum(EVENT_TYPES, { error: `must be one of ${EVENT_TYPES.join(', ')}` }),
+      EVENT_TYPES.length,
+      `must be a list of ${EVENT_TYPES.join(', ')}`,
+    ).check(z.describe('The types of the events. By default those of executions.')),
     agents: selection(
       z.string({ error: 'must be the slug or ID of an agent' }),
       'slugs or IDs of agents',
@@ -195,12 +198,9 @@ export const webhookBody = /* @__PURE__ */ schema(() => {
 const truth = (description: string) =>
   z.optional(z.boolean({ error: 'must be true or false' })).check(z.describe(description))
 
-function within({ min, max }: { min: number; max: number }, description: string, isInteger = true) {
+function within({ min, max }: Range, description: string, isInteger = true) {
   const error = `must be ${isInteger ? 'an integer' : 'a number'} from ${min} to ${max}`
-  const type = isInteger ? z.int({ error }) : z.number({ error })
-  return z
-    .optional(type.check(z.minimum(min, { error }), z.maximum(max, { error })))
-    .check(z.describe(description))
+  return z.optional((isInteger ? integerIn : numberIn)({ min, max }, error)).check(z.describe(description))
 }
 
 /** The query parameters of a run that are stored with what starts it later. */
@@ -239,7 +239,7 @@ export const scheduleBody = /* @__PURE__ */ schema(() => {
       tenantId: z.nullish(tenant()).check(z.describe('The tenant of the executions.')),
       options: z.optional(storedOptions()).check(z.describe('Query parameters of the runs.')),
       version: z
-        .nullish(z.string({ error: versionError }).check(z.refine(isUuid, { error: versionError })))
+        .nullish(uuid(versionError))
         .check(z.describe('The version that runs. Default: null, the current version of the time.')),
       enabled: truth('Whether it fires. Default: true.'),
       overlap: z
@@ -261,17 +261,12 @@ export const scheduleBody = /* @__PURE__ */ schema(() => {
 export const limitsBody = /* @__PURE__ */ schema(() => {
   const { min, max } = MAX_COST_USD
   const costError = `must be a number from ${min.toFixed(6)} to ${max}, or null for no limit`
-  const cost = (description: string) => {
-    const number = z.number({ error: costError })
-    const inRange = number.check(z.minimum(min, { error: costError }), z.maximum(max, { error: costError }))
-    return z.nullish(inRange).check(z.describe(description))
-  }
-  const count = (range: { min: number; max: number }, description: string) => {
+  const cost = (description: string) =>
+    z.nullish(numberIn(MAX_COST_USD, costError)).check(z.describe(description))
+  const count = (range: Range, description: string) => {
     const error = `must be an integer from ${range.min} to ${range.max}, or null for no limit`
-    const inRange = z.int({ error }).check(z.minimum(range.min, { error }), z.maximum(range.max, { error }))
-    return z.nullish(inRange).check(z.describe(description))
+    return z.nullish(integerIn(range, error)).check(z.describe(description))
   }
-  const shareError = 'must be a number from 0.0001 to 1, or null'
   return z
     .strictObject({
       maxOpenExecutions: count(
@@ -288,11 +283,7 @@ export const limitsBody = /* @__PURE__ */ schema(() => {
         )
         .check(z.describe('The price of model responses in US dollars.')),
       warnAt: z
-        .nullish(
-          z
-            .number({ error: shareError })
-            .check(z.gte(0.0001, { error: shareError }), z.lte(1, { error: shareError })),
-        )
+        .nullish(numberIn({ min: 0.0001, max: 1 }, 'must be a number from 0.0001 to 1, or null'))
         .check(z.describe('The share of each cost limit at which `limit.warning` is sent.')),
       queueWhenFull: truth(
         'Whether asynchronous runs above `maxOpenExecutions` wait for their turn instead of being refused. Default: false.',
@@ -332,14 +323,7 @@ export const tokenBody = /* @__PURE__ */ schema(() => {
         )
         .check(z.describe('What it may do. Default: `run` and `read`.')),
       agents: z
-        .nullish(
-          z
-            .array(agent, { error: agentsError })
-            .check(
-              z.minLength(1, { error: agentsError }),
-              z.maxLength(MAX_TOKEN_AGENTS, { error: agentsError }),
-            ),
-        )
+        .nullish(oneToMany(agent, MAX_TOKEN_AGENTS, agentsError))
         .check(
           z.describe(
             'Slugs or IDs of the only agents that it may use; they need not exist yet. Null: all. Default: those of your token.',
@@ -349,11 +333,7 @@ export const tokenBody = /* @__PURE__ */ schema(() => {
         .nullish(tenant())
         .check(z.describe('The only tenant that it may use. Null: any. Default: that of your token.')),
       rate: z
-        .nullish(
-          z
-            .int({ error: rateError })
-            .check(z.minimum(1, { error: rateError }), z.maximum(MAX_TOKEN_RATE, { error: rateError })),
-        )
+        .nullish(integerIn({ min: 1, max: MAX_TOKEN_RATE }, rateError))
         .check(z.describe('Its maximum requests per second. Null: no limit. Default: that of your token.')),
       expiresAt: z
         .nullish(z.iso.datetime({ offset: true, error: expiryError }))
@@ -415,11 +395,8 @@ export const trialBody = /* @__PURE__ */ schema(() => {
   const timeError = 'must be a date and time with a time zone, such as 2026-11-22T09:30:00Z, or null'
   const time = (description: string) =>
     z.nullish(z.iso.datetime({ offset: true, error: timeError })).check(z.describe(description))
-  const idError = 'must be the ID of an execution (a UUID)'
   const idsError = `must be a list of 1 to ${MAX_TRIAL_RUNS} IDs of executions`
-  const ids = z.array(z.string({ error: idError }).check(z.refine(isUuid, { error: idError })), {
-    error: idsError,
-  })
+  const ids = oneToMany(uuid('must be the ID of an execution (a UUID)'), MAX_TRIAL_RUNS, idsError)
   const feedbackError = `must be ${TRIAL_FEEDBACK.map((each) => `"${each}"`).join(' or ')}, or null`
   return z
     .strictObject({
@@ -434,9 +411,7 @@ export const trialBody = /* @__PURE__ */ schema(() => {
         .nullish(z.enum(TRIAL_FEEDBACK, { error: feedbackError }))
         .check(z.describe('Only executions that a reviewer has corrected, or rated.')),
       executions: z
-        .optional(
-          ids.check(z.minLength(1, { error: idsError }), z.maxLength(MAX_TRIAL_RUNS, { error: idsError })),
-        )
+        .optional(ids)
         .check(z.describe('These executions, instead of those that the other fields select.')),
       ...replayFields({
         tools: '`recorded`',
@@ -456,14 +431,11 @@ export const trialBody = /* @__PURE__ */ schema(() => {
 
 /** A rerun of an execution. */
 export const rerunBody = /* @__PURE__ */ schema(() => {
-  const versionError = 'must be a version ID (a UUID)'
   const rest = '`live`'
   return z
     .strictObject({
       versionId: z
-        .optional(
-          z.string({ error: versionError }).check(z.refine(isUuid, { error: versionError }), z.toLowerCase()),
-        )
+        .optional(uuid('must be a version ID (a UUID)').check(z.toLowerCase()))
         .check(z.describe('The version that runs. Default: the one that a new run would get.')),
       ...replayFields({ tools: rest, models: '`live`', steps: rest }),
       fromStep: within(
@@ -480,8 +452,7 @@ export type TrialBody = z.output<typeof trialBody>
 export const abortRules = /* @__PURE__ */ schema(() => {
   const fraction = (highest: number, description: string) => {
     const error = `must be a number from 0 to ${highest}, or null`
-    const number = z.number({ error }).check(z.gte(0, { error }), z.lte(highest, { error }))
-    return z.nullish(number).check(z.describe(description))
+    return z.nullish(numberIn({ min: 0, max: highest }, error)).check(z.describe(description))
   }
   const error = 'must be a JSON object with maxErrorRate or maxCostIncrease, or null'
   return z
@@ -512,21 +483,14 @@ export const abortRules = /* @__PURE__ */ schema(() => {
 export const rolloutBody = /* @__PURE__ */ schema(() => {
   const { min, max } = ROLLOUT_PERCENT
   const percentError = `must be a number from ${min} to ${max} with at most two decimals`
-  const idError = 'is required and must be the ID of a version'
   const keyError = `must be ${ROLLOUT_KEYS.map((key) => `"${key}"`).join(' or ')}`
-  const trialError = 'must be the ID of a trial, or null'
   return z
     .strictObject({
-      versionId: z
-        .string({ error: idError })
-        .check(
-          z.refine(isUuid, { error: idError }),
-          z.toLowerCase(),
-          z.meta({ format: 'uuid', description: 'The version, which is not the current one.' }),
-        ),
-      percent: z.number({ error: percentError }).check(
-        z.gte(min, { error: percentError }),
-        z.lte(max, { error: percentError }),
+      versionId: uuid('is required and must be the ID of a version').check(
+        z.toLowerCase(),
+        z.meta({ format: 'uuid', description: 'The version, which is not the current one.' }),
+      ),
+      percent: numberIn(ROLLOUT_PERCENT, percentError).check(
         z.refine((percent) => Math.round(percent * 100) / 100 === percent, { error: percentError }),
         z.describe('The share of the runs that get the version, with at most two decimals.'),
       ),
@@ -544,9 +508,7 @@ export const rolloutBody = /* @__PURE__ */ schema(() => {
         ),
       trial: z
         .nullish(
-          z
-            .string({ error: trialError })
-            .check(z.refine(isUuid, { error: trialError }), z.toLowerCase(), z.meta({ format: 'uuid' })),
+          uuid('must be the ID of a trial, or null').check(z.toLowerCase(), z.meta({ format: 'uuid' })),
         )
         .check(z.describe('The trial of the version, where the current version requires one of a draft.')),
     })

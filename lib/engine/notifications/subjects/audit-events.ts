@@ -1,6 +1,5 @@
 import { AUDIT_EVENT, type SubjectEvent } from '../../../core/notification.ts'
-import type { Addressed } from '../destinations.ts'
-import type { ReadSubject } from './event-subject.ts'
+import { addressedTo, type ReadSubject } from './event-subject.ts'
 
 /** No change takes longer: a function may run for 15 minutes. */
 const MAX_CHANGE_MS = 15 * 60_000
@@ -14,21 +13,11 @@ export const readAuditEvents: ReadSubject = async ({ audit, deliveries, system }
   const isOver = result !== 'STARTED' || system.now() - Date.parse(at) > MAX_CHANGE_MS
   const event: SubjectEvent = { subject, organizationId, revision: 1, type: AUDIT_EVENT, occurredAt: at }
   return {
-    addressed: addressedOf(organizationId),
+    // No webhook can select it.
+    addressed: addressedTo(organizationId),
     events: isOver ? [event] : [],
     dataOf: () => JSON.stringify(entry),
     // Otherwise, the sweeper asks again.
     setHandled: async () => (isOver ? deliveries.setHandled(subject) : undefined),
   }
 }
-
-/** No webhook can select it. */
-const addressedOf = (organizationId: string): Addressed => ({
-  organizationId,
-  agentId: null,
-  tenantId: null,
-  source: null,
-  webhookUrl: null,
-  parentExecutionId: null,
-  isDraft: false,
-})

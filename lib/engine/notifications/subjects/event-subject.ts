@@ -2,6 +2,17 @@ import type { SubjectEvent } from '../../../core/notification.ts'
 import type { Addressed } from '../destinations.ts'
 import type { DeliveryEngine } from '../open-delivery-engine.ts'
 
+/** Of what belongs to an organization, and to no agent or tenant. */
+export const addressedTo = (organizationId: string): Addressed => ({
+  organizationId,
+  agentId: null,
+  tenantId: null,
+  source: null,
+  webhookUrl: null,
+  parentExecutionId: null,
+  isDraft: false,
+})
+
 /** What has events, as it was read to deliver them. */
 export type EventSubject = {
   addressed: Addressed

@@ -1,6 +1,6 @@
 import { type LimitWarning, ownerOf } from '../../../core/usage-limits.ts'
 import type { Addressed } from '../destinations.ts'
-import type { ReadSubject } from './event-subject.ts'
+import { addressedTo, type ReadSubject } from './event-subject.ts'
 
 /** Of a cost limit: its warning. @throws Unavailable */
 export const readLimitEvents: ReadSubject = async ({ limits, deliveries }, key) => {
@@ -21,14 +21,8 @@ export const addressedOf = ({
   organizationId,
   subject,
 }: Pick<LimitWarning, 'organizationId' | 'subject'>): Addressed => ({
-  organizationId,
-  agentId: null,
-  tenantId: null,
+  ...addressedTo(organizationId),
   ...ownerOf(subject),
-  source: null,
-  webhookUrl: null,
-  parentExecutionId: null,
-  isDraft: false,
 })
 
 const dataOf = ({ id, subject, period, limitUsd, spentUsd, warnAt, at }: LimitWarning) => ({

@@ -1,6 +1,6 @@
 import type { AbortedEvent } from '../../../core/rollout.ts'
 import type { Addressed } from '../destinations.ts'
-import type { ReadSubject } from './event-subject.ts'
+import { addressedTo, type ReadSubject } from './event-subject.ts'
 
 /** Of a rollout: that the service has ended it. @throws Unavailable */
 export const readRolloutEvents: ReadSubject = async ({ rollouts, deliveries }, key) => {
@@ -21,13 +21,8 @@ export const addressedOf = ({
   organizationId,
   agentId,
 }: Pick<AbortedEvent, 'organizationId' | 'agentId'>): Addressed => ({
-  organizationId,
+  ...addressedTo(organizationId),
   agentId,
-  tenantId: null,
-  source: null,
-  webhookUrl: null,
-  parentExecutionId: null,
-  isDraft: false,
 })
 
 const dataOf = ({ organizationId: _, ...aborted }: AbortedEvent) => aborted
