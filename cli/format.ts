@@ -1,3 +1,6 @@
+import { relative, resolve } from 'node:path'
+import { DYNAMODB_ENDPOINT } from '../lib/environment.ts'
+import { dataFolder } from '../local/data-folder.ts'
 import type { SharedOptions } from './options.ts'
 
 const COLUMN_GAP = '  '
@@ -60,6 +63,14 @@ export function formatCommand({ stack, org, url }: Target, command: string): str
   const target = { org, stack, url: url && shellQuote(url) }
   const options = Object.entries(target).map(([name, value]) => (value ? ` --${name} ${value}` : ''))
   return `npm run agents -- ${command}${options.join('')}`
+}
+
+/** What a command works on: a service, a stack, or the data folder. */
+export function describeTarget({ stack, url }: Target): string {
+  if (url || stack) return url ?? `the stack ${stack}`
+  const folder = resolve(dataFolder())
+  const path = relative(process.cwd(), folder)
+  return process.env[DYNAMODB_ENDPOINT] || (path === '' || path.startsWith('..') ? folder : path)
 }
 
 /** Quotes an argument for a POSIX shell. */

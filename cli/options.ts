@@ -20,8 +20,13 @@ import { DAY_MS, MAX_PAYLOAD_BYTES } from '../lib/core/limits.ts'
 import { toJsonPointer } from '../lib/schema/message-text.ts'
 import { UserError } from './errors.ts'
 
-/** `--json` and `--stack` apply to every command, `--org` to most. */
-export type SharedOptions = { json?: true | undefined; stack?: string | undefined; org?: string | undefined }
+/** `--json`, `--stack` and `--create-data-folder` apply to every command, `--org` to most. */
+export type SharedOptions = {
+  json?: true | undefined
+  stack?: string | undefined
+  createDataFolder?: true | undefined
+  org?: string | undefined
+}
 
 const MAX_SHOWN = 1_000
 

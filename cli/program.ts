@@ -105,6 +105,10 @@ export function createProgram(output: OutputConfiguration): Command {
     .description('Write, publish and run agents, and manage organizations and API tokens.')
     .option('--json', 'print one JSON document to stdout')
     .option('--stack <name>', 'use the table of a deployed CloudFormation stack instead of the local table')
+    .option(
+      '--create-data-folder',
+      'create the data folder without asking, also while a service runs on another',
+    )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput(output)
     .addHelpText('after', '\nWithout a command, --version prints the version of this package.')

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Option } from 'commander'
 import { AgentError, Client } from '../clients/typescript/src/index.ts'
@@ -8,12 +7,15 @@ import type { ProblemRecord } from '../lib/api/schemas/records.ts'
 import type { Scope } from '../lib/core/access.ts'
 import { tryParseJson } from '../lib/core/json/json.ts'
 import { parseStoredJson } from '../lib/core/json/parse-json.ts'
-import { DEV_TOKEN_FILE, dataFolder, SERVICE_URL_FILE } from '../local/data-folder.ts'
+import { DEV_TOKEN_FILE, dataFolder } from '../local/data-folder.ts'
+import { readServiceUrl, readText } from '../local/running-services.ts'
 import type { CliCommand, Result } from './command.ts'
 import { UserError } from './errors.ts'
 import { explainTrial } from './find.ts'
+import { describeTarget } from './format.ts'
 import { parseUrl, type SharedOptions } from './options.ts'
-import { withProgress } from './terminal.ts'
+import { describeServices } from './stores.ts'
+import { announce } from './terminal.ts'
 
 /** Options of commands that can work over HTTP instead of on a table. */
 export type RemoteOptions = SharedOptions & { url?: string; token?: string }
@@ -47,7 +49,7 @@ export async function callService<T>(
   call: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = new Client({ baseUrl: url, token, maxRetries: MAX_RETRIES, parse: parseStoredJson })
-  return withProgress(`Calling ${url}`, call(client)).catch((error: unknown) => {
+  return call(client).catch((error: unknown) => {
     throw explainError(error, url, action)
   })
 }
@@ -87,7 +89,8 @@ export function explainFailure(url: string, error: Error): string {
 export type Remote = { url: string; token: string }
 
 /** The service of `--url` and its token; null without it. @throws UserError */
-export function getRemote({ url, token, stack, org }: RemoteOptions): Remote | null {
+export function getRemote(options: RemoteOptions): Remote | null {
+  const { url, token, stack, org } = options
   if (url === undefined) {
     if (token === undefined) return null
     throw new UserError('--token needs --url.')
@@ -105,6 +108,7 @@ export function getRemote({ url, token, stack, org }: RemoteOptions): Remote | n
     throw new UserError(`--url needs an API token: specify --token, or set ${TOKEN_VARIABLE}.`)
   // Not for `fetch` to find out: its message contains the token.
   if (/[^!-~]/.test(found)) throw new UserError('The API token contains characters that no token has.')
+  announce(url, options)
   return { url, token: found }
 }
 
@@ -122,19 +126,17 @@ export async function findService(options: RemoteOptions): Promise<Remote> {
   const remote = getRemote(options)
   if (remote) return remote
   const folder = dataFolder()
-  const [url, saved] = await Promise.all(
-    [SERVICE_URL_FILE, DEV_TOKEN_FILE].map((name) => readText(folder, name)),
-  )
-  const token = process.env.DEV_TOKEN || saved
+  const url = await readServiceUrl(folder)
+  const token = process.env.DEV_TOKEN || (await readText(join(folder, DEV_TOKEN_FILE)))
+  announce(`${describeTarget(options)}${url && ` (${url})`}`, options)
   if (url && token) return { url, token }
-  throw new UserError(
-    `No service runs on ${folder}. Start it with npm start, or use that of --url <base> and --token.`,
-  )
+  const message = `No service runs on ${folder}. Start it with npm start, or use that of --url <base> and --token.`
+  throw new UserError([...(await describeServices(folder)), message].join('\n'))
 }
 
 /** Whether it is the service that runs on the data folder. */
 export async function isLocalService(url: string): Promise<boolean> {
-  const local = await readText(dataFolder(), SERVICE_URL_FILE)
+  const local = await readServiceUrl(dataFolder())
   return new URL(url).origin.replace('//localhost', '//127.0.0.1') === local
 }
 
@@ -168,12 +170,6 @@ export function runOverHttp<Options = object>(
     withService(options, action, (client) => work(client, options, args)),
   )
 }
-
-const readText = (folder: string, name: string) =>
-  readFile(join(folder, name), 'utf8').then(
-    (text) => text.trim(),
-    () => '',
-  )
 
 /** Longer than the service may take to check and store the largest agent. */
 const PUBLISH_TIMEOUT_MS = 60_000

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb'
 import { InvalidCallee, openWorkbench } from '../authoring/workbench.ts'
 import type { LoadedAgent } from '../lib/agents/load-folder.ts'
@@ -15,13 +16,17 @@ import {
   EVENT_BUS,
   TABLE_NAME,
 } from '../lib/environment.ts'
+import { dataFolder } from '../local/data-folder.ts'
 import { ensureDevelopmentOrganization } from '../local/development.ts'
 import { openDatabase } from '../local/emulators/open-database.ts'
 import { LOCAL_TABLE } from '../local/emulators/provision.ts'
+import { findServices } from '../local/running-services.ts'
+import { confirm } from './confirm.ts'
 import { calleeError, UserError } from './errors.ts'
+import { describeTarget, shellQuote } from './format.ts'
 import type { SharedOptions } from './options.ts'
 import { describeTable, readTags } from './table-settings.ts'
-import { onInterrupt, withProgress } from './terminal.ts'
+import { announce, onInterrupt, withProgress } from './terminal.ts'
 
 /** The stores of a table on which commands work, with the settings of its service. */
 export type TableStores = Stores & { tableSettings: Environment }
@@ -30,17 +35,41 @@ type Opened<S = TableStores> = { stores: S; close: () => Promise<void> }
 
 /** Opens the stack's table or the local one for `work`. */
 export async function withStores<T>(
-  { stack }: SharedOptions,
+  options: SharedOptions,
   work: (stores: TableStores) => Promise<T>,
 ): Promise<T> {
+  const { stack } = options
+  await confirmDataFolder(options)
+  announce(describeTarget(options), options)
   const opening = stack ? openDeployed(stack) : openLocal()
-  const message = stack ? `Connecting to ${stack}` : 'Opening the local table'
   try {
-    return await useAndClose(withProgress(message, opening), ({ stores }) => work(stores))
+    return await useAndClose(opening, ({ stores }) => work(stores))
   } catch (error) {
     throw stack ? toUserError(error) : error
   }
 }
+
+/**
+ * Asks before a data folder is created while a service runs on another one, which may be meant.
+ * @throws UserError without a terminal, and if the answer is no
+ */
+export async function confirmDataFolder(options: SharedOptions): Promise<void> {
+  const folder = dataFolder()
+  if (options.stack || options.createDataFolder || process.env[DYNAMODB_ENDPOINT] || existsSync(folder))
+    return
+  const services = await describeServices(folder)
+  if (services.length === 0) return
+  const details = [`There is no data folder ${folder}.`, ...services].join('\n')
+  if (!(await confirm('Create it?', details, '--create-data-folder')))
+    throw new UserError('Nothing was created.')
+  options.createDataFolder = true
+}
+
+export const describeServices = async (instead: string): Promise<string[]> =>
+  (await findServices(instead)).map(
+    ({ folder, url }) =>
+      `The service at ${url} runs on ${folder}. To use it, set DATA_DIR=${shellQuote(folder)}`,
+  )
 
 /** Finds the name of the stack's table for `work`, which makes requests that are not about items. */
 export async function withTableName<T>(stack: string, work: (name: string) => Promise<T>): Promise<T> {

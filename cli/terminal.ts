@@ -18,6 +18,14 @@ export function write(stream: Writable, text: string): Promise<boolean> {
   return new Promise((resolve) => stream.write(text, (error) => resolve(!error)))
 }
 
+let announced = ''
+
+/** Says on stderr what a command works on, once: `dev` opens it at each change. */
+export function announce(target: string, { json }: { json?: true | undefined }): void {
+  if (!json && target !== announced) process.stderr.write(`Working on ${target}…\n`)
+  announced = target
+}
+
 /** Prints `message` to stderr if the work takes longer than a second. */
 export function withProgress<T>(message: string, work: Promise<T>): Promise<T> {
   const timer = setTimeout(() => process.stderr.write(`${message}…\n`), PROGRESS_DELAY_MS)

@@ -1,4 +1,3 @@
-import { rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadPublishedCodeWith } from '../lib/agents/lifecycle/check-published-agent.ts'
@@ -23,7 +22,7 @@ import { logger } from '../lib/logger.ts'
 import { onDeliveryEnqueued } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
-import { createDataFolder, dataFolder, SERVICE_URL_FILE, saveModelSettings } from './data-folder.ts'
+import { createDataFolder, dataFolder, saveModelSettings } from './data-folder.ts'
 import {
   DEVELOPMENT_ORGANIZATION,
   ensureDevelopmentOrganization,
@@ -32,13 +31,14 @@ import {
 import { openDatabase } from './emulators/open-database.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision.ts'
 import { type Emulator, startEmbeddedSqs } from './emulators/start-emulators.ts'
-import { localFunctions } from './gateway/functions.ts'
 import { assertPortIsFree } from './gateway/free-port.ts'
+import { localFunctions } from './gateway/functions.ts'
 import { closeServer, createGateway, DRAIN_MS, listen, urlOf } from './gateway/gateway.ts'
 import { loadTimers } from './load-timers.ts'
 import { PUBLICATIONS_FILE } from './publications.ts'
 import { type PublishResult, publishFolder } from './publish-folder.ts'
 import { createRunner } from './runner/runner-process.ts'
+import { announceService } from './running-services.ts'
 import { readLocalSettings } from './settings.ts'
 
 /** As on AWS. A shorter lease needs more sweeps. */
@@ -142,9 +142,7 @@ export async function runService(environment: Environment, print: (line: string)
     process.env[PUBLIC_URL] ||= url
     if (!isSharedQueue)
       void loadTimers({ executions, timers, queue: openRunQueue(), system, times }).catch(onSweepError)
-    const urlFile = join(folder, SERVICE_URL_FILE)
-    await writeFile(urlFile, `${url}\n`)
-    cleanups.push(() => rm(urlFile, { force: true }))
+    cleanups.push(await announceService(folder, url))
     print(`data in ${database.name}, queue in ${sqs.name}`)
     for (const result of published) print(describe(result))
     for (const warning of warnings) print(`warning: ${warning}`)

@@ -26,7 +26,7 @@ import { formatResult, formatStep, formatToolResult } from '../format-cases.ts'
 import { LineReader } from '../lines.ts'
 import { modelOption, orgOption, type SharedOptions } from '../options.ts'
 import { decideRecorded } from '../recorded.ts'
-import type { TableStores } from '../stores.ts'
+import { confirmDataFolder, type TableStores } from '../stores.ts'
 import { onInterrupt, write } from '../terminal.ts'
 import { publishRecorded } from './publish.ts'
 import { deleteDraftRecorded } from './versions.ts'
@@ -50,6 +50,7 @@ export function addDevCommand(program: CliCommand): void {
 async function develop(folder: string, options: Options): Promise<never> {
   if (options.json) throw new UserError('dev prints progress; --json cannot be used.')
   if (!existsSync(folder)) throw new UserError(`${folder} does not exist.`)
+  await confirmDataFolder(options)
   if (!options.stack) await applyModelSettings()
   const watcher = new AgentWatcher(folder)
   for (;;) {

@@ -16,7 +16,7 @@ import { notePublication } from '../../local/publications.ts'
 import type { CliCommand } from '../command.ts'
 import { folderError, formatWarnings, UserError } from '../errors.ts'
 import { explainError, stepsToRelease, withOrganization } from '../find.ts'
-import { formatCommand, shellQuote } from '../format.ts'
+import { describeTarget, formatCommand, shellQuote } from '../format.ts'
 import { formatReport } from '../format-cases.ts'
 import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
 import { recorded } from '../recorded.ts'
@@ -184,8 +184,11 @@ function describeVersion(
   const overHttp = `Over HTTP:  POST /v1/agents/${slug}/executions`
   const command = (text: string) => formatCommand(options, text)
   const isRemote = options.url !== undefined
+  const target = describeTarget(options)
   if (status === 'DRAFT') {
-    const title = isNew ? `Created a draft of ${slug}.` : `The draft of ${slug} is unchanged. ${unchanged}`
+    const title = isNew
+      ? `Created a draft of ${slug} in ${target}.`
+      : `The draft of ${slug} in ${target} is unchanged. ${unchanged}`
     const [attempt, promotion] = stepsToRelease(slug)
     const commands = [
       `Run it:      ${command(`run ${slug} --version ${id} --input input.json`)}`,
@@ -202,7 +205,7 @@ function describeVersion(
     const title = `The rollout of ${slug} has this content. ${unchanged}`
     return [title, ...ids, '', `Promote it:  ${command(`promote ${slug} ${id}`)}`].join('\n')
   }
-  const title = `Published ${slug}.${isNew ? '' : ` ${unchanged}`}`
+  const title = `Published ${slug} to ${target}.${isNew ? '' : ` ${unchanged}`}`
   const run = isRemote ? [] : [`Run it:     ${command(`run ${slug} --input input.json`)}`]
   return [title, ...ids, '', ...run, overHttp].join('\n')
 }

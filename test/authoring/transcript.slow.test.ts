@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
 import { newCli } from '../cli/cli.ts'
 
 const PAGE = fileURLToPath(new URL('../../docs/authoring.md', import.meta.url))
 
-const cli = newCli()
+const cli = newCli('.local')
+mkdirSync(cli.dataDir)
 afterAll(cli.remove)
 
 /** `$ echo '{…}' | npm run -s agents -- run …`, and the output below it. */

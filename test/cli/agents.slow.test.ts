@@ -42,7 +42,7 @@ describe('publish, list, show, versions', () => {
     cli.write(inFolder('a folder/bye', greeter('Bye')))
     const { code, stdout, stderr } = await cli.run(['publish', 'a folder/bye'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^Published bye\.\n {2}version {2}[0-9a-f-]{36}\n/)
+    expect(stdout).toMatch(/^Published bye to data\.\n {2}version {2}[0-9a-f-]{36}\n/)
     expect(stdout).toContain('npm run agents -- run bye --input input.json')
     expect((await cli.run(['publish', 'a folder/bye', '--draft', '--no-types'])).stdout).toContain(
       "publish 'a folder/bye'",

@@ -34,10 +34,10 @@ type Options = {
 
 let isRunning = false
 
-/** Runs commands with a new data folder. `folder` is the working directory. */
-export function newCli() {
+/** Runs commands with a new data folder, which the first one creates. `folder` is the working directory. */
+export function newCli(dataName = 'data') {
   const folder = mkdtempSync(join(tmpdir(), 'aes-cli-'))
-  const dataDir = join(folder, 'data')
+  const dataDir = join(folder, dataName)
 
   const environmentWith = (environment: Record<string, string>) => {
     const { DYNAMODB_ENDPOINT: _, npm_lifecycle_event: __, ...inherited } = process.env

@@ -10,7 +10,7 @@ import { newCli } from './cli.ts'
 const MAIN = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
 
 const run = promisify(execFile)
-const cli = newCli()
+const cli = newCli('.local')
 let service: Service
 beforeAll(async () => {
   service = await startService({ dataDir: cli.dataDir })

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClient, waitForExecution } from '../support/service/client.ts'
@@ -76,6 +76,41 @@ describe('the CLI while the service runs', () => {
     expect((await call('GET', `/v1/agent_executions/${id}`)).json).toMatchObject({
       ...{ status: 'SUCCESS', versionId, tenantId: 'acme', output: { said: 'Salut Bo' } },
     })
+  })
+
+  it('asks before it creates another data folder, which would not be that of the service', async () => {
+    const other = join(cli.folder, 'other')
+    const environment = { DATA_DIR: other }
+    const runs = `The service at ${service.url} runs on ${cli.dataDir}. To use it, set DATA_DIR=${cli.dataDir}\n`
+    const refused = await cli.run(['publish', 'hello', '--no-types'], { environment })
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(runs) })
+    expect(refused.stderr).toMatch(
+      /Create it\? Nobody can answer without a terminal: use --create-data-folder\.$/m,
+    )
+    expect((await cli.run(['dev', 'hello'], { environment })).code).toBe(1)
+    expect((await cli.run(['approvals'], { environment })).stderr).toContain(
+      `${runs}No service runs on ${other}.`,
+    )
+    const terminal = { environment, isTerminal: true }
+    expect((await cli.run(['list'], { ...terminal, stdin: 'n\n' })).code).toBe(1)
+    expect(existsSync(other)).toBe(false)
+    expect((await cli.run(['list'], { ...terminal, stdin: 'y\n' })).code).toBe(0)
+    expect(existsSync(other)).toBe(true)
+    rmSync(other, { recursive: true })
+    expect((await cli.run(['list', '--create-data-folder'], { environment })).code).toBe(0)
+  })
+
+  it('says what it works on', async () => {
+    const { ended, stderr } = cli.start(['list'])
+    await ended
+    expect(stderr()).toBe('Working on data…\n')
+    const waiting = cli.start(['approvals'])
+    await waiting.ended
+    expect(waiting.stderr()).toBe(`Working on data (${service.url})…\n`)
+    const url = ['--url', service.url, '--token', readFileSync(join(cli.dataDir, 'dev-token'), 'utf8')]
+    expect((await cli.run(['publish', 'hello', '--no-types', ...url])).stdout).toContain(
+      `Published hello to ${service.url}.`,
+    )
   })
 
   it('records an interrupted execution as cancelled', async () => {
