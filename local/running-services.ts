@@ -26,8 +26,8 @@ export async function announceService(folder: string, url: string): Promise<() =
 export const readServiceUrl = (folder: string): Promise<string> => readText(join(folder, SERVICE_URL_FILE))
 
 /**
- * The services of this package that may be meant instead of a data folder: those beside it, and all if it is the default.
- * Only those that respond.
+ * The services of this package that respond, and may be meant instead of a data folder: those beside it, and all if it
+ * is the default.
  */
 export async function findServices(instead: string): Promise<{ folder: string; url: string }[]> {
   const isDefault = basename(instead) === dataFolder({})

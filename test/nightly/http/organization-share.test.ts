@@ -45,7 +45,7 @@ afterAll(async () => {
 
 /** Processes of the function, each with a memory of its own as on Lambda. */
 async function startProcesses(name: OperationName, count: number) {
-  const file = fileURLToPath(new URL(`../../functions/${name}.ts`, import.meta.url))
+  const file = fileURLToPath(new URL(`../../../functions/${name}.ts`, import.meta.url))
   const modules = Array.from({ length: count }, (_, n) => import(/* @vite-ignore */ `${file}?process=${n}`))
   const handlers = (await Promise.all(modules)).map(({ handler }) => handler as Handler)
   return handlers.map((handler) => async (org: TestOrganization, call: Call) => {
