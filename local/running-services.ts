@@ -3,8 +3,9 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { dataFolder, SERVICE_URL_FILE } from './data-folder.ts'
 
-/** One file per running service of this package: its data folder. Where it cannot be written, nobody is asked. */
-const REGISTRY = fileURLToPath(new URL('../node_modules/.cache/services', import.meta.url))
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** One file per running service: its package, which may share this folder, and its data folder. */
+const REGISTRY = join(ROOT, 'node_modules', '.cache', 'services')
 
 const MAX_ANSWER_MS = 1_000
 
@@ -12,8 +13,9 @@ const MAX_ANSWER_MS = 1_000
 export async function announceService(folder: string, url: string): Promise<() => Promise<void>> {
   const [urlFile, entry] = [join(folder, SERVICE_URL_FILE), join(REGISTRY, String(process.pid))]
   await writeFile(urlFile, `${url}\n`)
+  // Where it cannot be written, commands do not know of the service.
   await mkdir(REGISTRY, { recursive: true })
-    .then(() => writeFile(entry, resolve(folder)))
+    .then(() => writeFile(entry, `${ROOT}\n${resolve(folder)}`))
     .catch(() => undefined)
   return async () => {
     await Promise.all([urlFile, entry].map((file) => rm(file, { force: true })))
@@ -24,14 +26,16 @@ export async function announceService(folder: string, url: string): Promise<() =
 export const readServiceUrl = (folder: string): Promise<string> => readText(join(folder, SERVICE_URL_FILE))
 
 /**
- * The services of this package that may be meant instead of a data folder: those beside it, and all if it is the default.
- * Only those that respond.
+ * The services of this package that respond, and may be meant instead of a data folder: those beside it, and all if it
+ * is the default.
  */
 export async function findServices(instead: string): Promise<{ folder: string; url: string }[]> {
   const isDefault = basename(instead) === dataFolder({})
   const entries = await readdir(REGISTRY).catch(() => [])
-  const folders = new Set(await Promise.all(entries.map((entry) => readText(join(REGISTRY, entry)))))
-  const found = [...folders].map(async (folder) => {
+  const texts = await Promise.all(entries.map((entry) => readText(join(REGISTRY, entry))))
+  const found = [...new Set(texts)].map(async (text) => {
+    const [root, folder = ''] = text.split('\n')
+    if (root !== ROOT) return []
     const isBeside = dirname(folder) === dirname(resolve(instead)) && folder !== resolve(instead)
     const url = isDefault || isBeside ? await readServiceUrl(folder) : ''
     return url && (await responds(url)) ? [{ folder, url }] : []

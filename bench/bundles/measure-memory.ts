@@ -15,7 +15,7 @@ import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
-import { toGatewayEvent } from '../../test/infra/gateway-event.ts'
+import { toGatewayEvent } from '../../test/fixtures/captured-events.ts'
 import { startDynamoDB } from '../../test/support/service/port-emulators.ts'
 import { markdownTable, type Row } from '../report.ts'
 

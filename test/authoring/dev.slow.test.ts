@@ -5,22 +5,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { greeter, inFolder, newCli } from '../cli/cli.ts'
-import { childrenOf, isAlive } from '../support/processes/processes.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
 
 const cli = newCli()
 afterAll(cli.remove)
 
-/** Starts `dev`, which has no time limit, also as npm does: in a shell, which forwards no signal. */
-function develop(folder: string, isInShell = false) {
+/** Starts `dev`, which has no time limit. That it ends with npm is in `../cli/fresh-clone.slow.test.ts`. */
+function develop(folder: string) {
   const { DYNAMODB_ENDPOINT: _, ...environment } = process.env
-  const command = [process.execPath, MAIN, 'dev', folder]
-  const shell = ['sh', '-c', `${command.join(' ')}; true`]
-  const [file = '', ...args] = isInShell ? shell : command
-  const child = spawn(file, args, {
+  const child = spawn(process.execPath, [MAIN, 'dev', folder], {
     cwd: cli.folder,
-    env: { ...environment, DATA_DIR: cli.dataDir, ...(isInShell && { npm_lifecycle_event: 'dev' }) },
+    env: { ...environment, DATA_DIR: cli.dataDir },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -45,7 +41,6 @@ function develop(folder: string, isInShell = false) {
       })
     },
     answer: (line: string) => void child.stdin.write(`${line}\n`),
-    child,
     closeInput: () => void child.stdin.end(),
     async stop(): Promise<number | null> {
       child.kill('SIGINT')
@@ -109,16 +104,6 @@ describe('dev', () => {
     })
     const versions = published.map(({ changes }) => changes.versionId)
     expect(deleted.map(({ target }) => target.id)).toEqual(versions.slice(1))
-  })
-
-  it('ends with npm, which a signal has ended', async () => {
-    cli.write(inFolder('agents/orphan', greeter('One')))
-    const { child, until } = develop('agents/orphan', true)
-    await until('Waiting for changes')
-    const [pid = 0] = await childrenOf(child.pid ?? 0, 'dev')
-    child.kill('SIGTERM')
-    await vi.waitUntil(() => !isAlive(pid))
-    expect(pid).not.toBe(0)
   })
 
   it('deletes no draft of somebody else', async () => {

@@ -1,9 +1,9 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { APIGatewayProxyResult } from 'aws-lambda'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OperationName } from '../../lib/api/routes.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { EXECUTION_RETENTION_DAYS, WEBHOOK_HOSTS, WEBHOOK_URLS } from '../../lib/environment.ts'
-import { toGatewayEvent } from '../infra/gateway-event.ts'
+import { toGatewayEvent } from '../fixtures/captured-events.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { localHandlers } from '../support/service/local-handlers.ts'
 
@@ -26,7 +26,7 @@ type Call = Partial<Parameters<typeof toGatewayEvent>[1]>
 /** Calls an operation with the settings of this process. */
 async function call(name: OperationName, options: Call, organizationId = own.id) {
   const ids = { agentId: 'echo', webhookId: 'default' }
-  const event = toGatewayEvent(name, { ...ids, ...options, organizationId }) as APIGatewayProxyEvent
+  const event = toGatewayEvent(name, { ...ids, ...options, organizationId })
   const handler = handlers[name] as (event: object, context: object) => Promise<unknown>
   const { statusCode, body, headers } = (await handler(event, {})) as APIGatewayProxyResult
   return { status: statusCode, json: JSON.parse(body), id: String(headers?.['X-Execution-Id']) }

@@ -1,7 +1,7 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { APIGatewayProxyResult } from 'aws-lambda'
 import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from 'vitest'
 import { getOperation, type OperationName, operationNames } from '../../../lib/api/routes.ts'
-import { toGatewayEvent } from '../../infra/gateway-event.ts'
+import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { type Fault, inject as injectFault } from '../../support/proxy/faults.ts'
 import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
@@ -50,7 +50,7 @@ beforeEach(() => {
 type Call = Partial<Parameters<typeof toGatewayEvent>[1]>
 
 async function call(name: OperationName, options: Call) {
-  const event = toGatewayEvent(name, { organizationId: own.id, ...options }) as APIGatewayProxyEvent
+  const event = toGatewayEvent(name, { organizationId: own.id, ...options })
   const handler = handlers[name] as (event: object, context: object) => Promise<unknown>
   const { statusCode, body } = (await handler(event, {})) as APIGatewayProxyResult
   return { status: statusCode, json: body && JSON.parse(body) }

@@ -1,10 +1,10 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OperationName } from '../../../lib/api/routes.ts'
 import type { AuditEntry } from '../../../lib/core/audit.ts'
 import { auditStore } from '../../../lib/dynamodb/audit-store.ts'
 import { AUDIT_PARTITIONS, auditPartition } from '../../../lib/dynamodb/table/keys.ts'
-import { toGatewayEvent } from '../../infra/gateway-event.ts'
+import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
 import { localHandlers } from '../../support/service/local-handlers.ts'
 
@@ -20,7 +20,7 @@ type Identity = { sourceIp?: string; userAgent?: string }
 
 /** Calls an operation as API Gateway does. */
 async function call(name: OperationName, options: Call, identity?: Identity) {
-  const event = toGatewayEvent(name, { organizationId: own.id, ...options }) as APIGatewayProxyEvent
+  const event = toGatewayEvent(name, { organizationId: own.id, ...options })
   Object.assign(event.requestContext, { identity })
   const handler = handlers[name] as (event: object, context: object) => Promise<unknown>
   return ((await handler(event, {})) as APIGatewayProxyResult).statusCode

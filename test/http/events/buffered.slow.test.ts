@@ -1,7 +1,7 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OperationName } from '../../../lib/api/routes.ts'
-import { toGatewayEvent } from '../../infra/gateway-event.ts'
+import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { parseEvent } from '../../support/service/event-stream.ts'
 import { localHandlers } from '../../support/service/local-handlers.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 
 async function invoke(name: OperationName, headers: Record<string, string>, options: object) {
-  const event = toGatewayEvent(name, { organizationId: org.id, headers, ...options }) as APIGatewayProxyEvent
+  const event = toGatewayEvent(name, { organizationId: org.id, headers, ...options })
   const result = (await handlers[name](event, {})) as APIGatewayProxyResult
   const events = result.body.split('\n\n').slice(0, -1).map(parseEvent)
   return { ...result, names: events.map(({ event, id }) => (id ? `${event} ${id}` : event)) }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { toGatewayEvent } from '../../infra/gateway-event.ts'
+import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import { newOrganization } from '../../support/engine/organization.ts'
 import { localHandlers } from '../../support/service/local-handlers.ts'
 

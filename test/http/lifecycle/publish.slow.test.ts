@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { toGatewayEvent } from '../../infra/gateway-event.ts'
+import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import { localHandlers } from '../../support/service/local-handlers.ts'
 import { codeOf, documentOf, type Lifecycle, newLifecycle } from './lifecycle-client.ts'
 

@@ -95,7 +95,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
             'Cache-Control': 'no-store',
             'Content-Type': 'application/json',
             'X-Execution-Id': expect.any(String),
-            Location: expect.stringMatching(/^\/v1\/agent_executions\//),
+            Location: expect.stringMatching(/^\/prod\/v1\/agent_executions\//),
           },
         },
         body: expect.stringContaining('redactedContent'),

@@ -7,8 +7,8 @@ import { functionOf, type OperationName } from '../../../lib/api/routes.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import type { Queues } from '../../../local/emulators/provision.ts'
 import { toRecord } from '../../../local/runner/poller.ts'
+import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import { type LambdaProcess, type Result, startLambda } from '../../support/processes/lambda-process.ts'
-import { toGatewayEvent } from '../gateway-event.ts'
 
 /** The stack on emulators. */
 export type Deployment = {

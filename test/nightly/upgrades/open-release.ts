@@ -2,13 +2,13 @@ import { hash } from 'node:crypto'
 import { DeleteMessageCommand } from '@aws-sdk/client-sqs'
 import type { FunctionName } from '../../../infra/functions/function-settings.ts'
 import type { OperationName } from '../../../lib/api/routes.ts'
+import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import {
   type Call,
   createInvoker,
   type Deployment,
   toResponse,
 } from '../../infra/bundling/invoke-deployed.ts'
-import { toGatewayEvent } from '../../infra/gateway-event.ts'
 import type { BuiltRelease } from './build-release.ts'
 
 export type OpenRelease = ReturnType<typeof openRelease>

@@ -26,6 +26,8 @@ type Options = {
   /** Default: this version of Node. */
   command?: string
   args: string[]
+  /** Default: the project's folder. */
+  cwd?: string
   environment?: Record<string, string>
   /** Starts a separate process group, which Ctrl-C in the terminal does not reach. */
   detached?: boolean
@@ -37,11 +39,11 @@ type Options = {
  * @throws an Error with the output when the process exits first or is not ready after 30 s
  */
 export async function startReadyProcess(options: Options): Promise<ReadyProcess> {
-  const { command = process.execPath, args, environment, detached = false } = options
+  const { command = process.execPath, args, cwd = ROOT, environment, detached = false } = options
   const { SQS_ENDPOINT: _, DYNAMODB_ENDPOINT: __, POWERTOOLS_LOG_LEVEL: ___, ...inherited } = process.env
   const startedAt = performance.now()
   const child = spawn(command, args, {
-    cwd: ROOT,
+    cwd,
     env: { ...inherited, ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
     detached,
