@@ -50,12 +50,14 @@ program
 const options = program.opts<{ minutes: number; seed?: number; only?: (typeof PARTS)[number][] }>()
 const seed = options.seed ?? readSeed()
 const faultSeconds = Math.max(30, Math.round(options.minutes * 60 * 0.3))
+/** As many as get faults in that time. The others would run without any, for as long as they take. */
+const [asyncRuns, syncRuns] = [2 * faultSeconds, Math.ceil(faultSeconds / 3)]
 const soakMinutes = Math.max(1, options.minutes * 0.7)
 
 /** The command of each part, as a person would type it. A part skips what needs a missing program, with a message. */
 const COMMANDS: Record<(typeof PARTS)[number], string> = {
   tests: 'npx vitest run --mode nightly --silent=passed-only',
-  faults: `npm run test:faults -- --seed ${seed} --limit ${faultSeconds}`,
+  faults: `npm run test:faults -- --seed ${seed} --async ${asyncRuns} --sync ${syncRuns} --limit ${faultSeconds}`,
   browser: 'npm run test:browser -- --mode nightly',
   models: 'npm run test:models',
   runtimes: 'npm run test:runtimes',
