@@ -40,8 +40,8 @@ const MIN_LINES = 20
 /** Share of the requests to the emulators that get a fault. */
 const RATE = 0.05
 const LEASE_SECONDS = 3
-/** After kills and faults: how long no run may become final before the remaining ones count as hanging. */
-const SETTLE_MS = 45_000
+/** After kills and faults: how long no run may get further before the remaining ones count as hanging. */
+const SETTLE_MS = 120_000
 
 /**
  * Requests runs from two services while their processes are killed and their requests get faults, waits until the runs
@@ -65,8 +65,8 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
     progress = setInterval(() => options.onProgress?.(load.progress()), PROGRESS_MS)
     const hangUps = await withFaults(cluster, load, options)
     const settlingAt = performance.now()
-    const [observations, batchObservations] = await settle(load, batches)
     await Promise.all(cluster.services.map((service) => service.ready()))
+    const [observations, batchObservations] = await settle(load, batches)
     await waitForOthers(cluster)
     await waitForDeletions(cluster, batchObservations)
     const settledAt = performance.now()
@@ -165,14 +165,14 @@ async function waitForDeliveries(evidence: Parameters<typeof missingDeliveries>[
   for (;;) {
     const { length } = missingDeliveries(evidence)
     if (length === 0) return
-    if (length < missing) endsAt = performance.now() + 4 * SETTLE_MS
+    if (length < missing) endsAt = performance.now() + 1.5 * SETTLE_MS
     missing = length
     if (performance.now() > endsAt) return
     await sleep(CHECK_MS)
   }
 }
 
-/** Waits for as long as runs keep becoming final, however many are left and however slow the machine. */
+/** Waits for as long as runs are accepted or become final, however many are left and however slow the machine. */
 async function settle(load: RunLoad, batches: BatchLoad): Promise<[Observation[], BatchObservation[]]> {
   let seen = -1
   let limit: NodeJS.Timeout | undefined
@@ -181,9 +181,9 @@ async function settle(load: RunLoad, batches: BatchLoad): Promise<[Observation[]
     batches.abort()
   }
   const check = setInterval(() => {
-    const ended = load.finals() + batches.progress()
-    if (ended === seen) return
-    seen = ended
+    const progress = load.count() + batches.progress()
+    if (progress === seen) return
+    seen = progress
     clearTimeout(limit)
     limit = setTimeout(abort, SETTLE_MS)
   }, CHECK_MS)

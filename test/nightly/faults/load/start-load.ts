@@ -57,7 +57,6 @@ export function startLoad(cluster: Cluster, runs: PlannedRun[], signal?: AbortSi
     accepted: Promise.race([allAccepted.promise, done]),
     done,
     abort: () => aborting.abort(),
-    finals: () => observations.length,
     /** How many runs were accepted, and how many are final. */
     count: () => accepted + observations.length,
     lastExecutionId: () => lastExecutionId,
