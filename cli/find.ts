@@ -11,6 +11,7 @@ import {
   VersionRetired,
 } from '../lib/core/errors.ts'
 import type { Page, PageRequest } from '../lib/core/ports.ts'
+import { readPages } from '../lib/core/read-pages.ts'
 import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { findSimilarName } from '../lib/schema/similar-names.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../local/development.ts'
@@ -18,6 +19,7 @@ import { UserError } from './errors.ts'
 import { formatCommand } from './format.ts'
 import type { SharedOptions } from './options.ts'
 import { type TableStores, withStores } from './stores.ts'
+import { take } from './take.ts'
 
 const PAGE_SIZE = 100
 
@@ -196,12 +198,5 @@ export function assertNotArchived(
 }
 
 /** Reads all pages of a list, newest first. */
-export async function readAllPages<T>(readPage: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
-  const all: T[] = []
-  for (let after: PageRequest['after'] = null; ; ) {
-    const { items, next } = await readPage({ limit: PAGE_SIZE, after })
-    all.push(...items)
-    if (!next) return all
-    after = next
-  }
-}
+export const readAllPages = <T>(readPage: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> =>
+  take(readPages(readPage), Number.POSITIVE_INFINITY)

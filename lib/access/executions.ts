@@ -1,5 +1,6 @@
 import type { Access } from '../core/access.ts'
 import { ExecutionNotFound } from '../core/errors.ts'
+import type { Execution } from '../core/execution.ts'
 import { isUuid } from '../core/ids.ts'
 import type { ExecutionStore } from '../core/ports.ts'
 import { visibilityOf } from './permissions.ts'
@@ -22,6 +23,17 @@ export async function resolveExecutionId(
   if (isLimited && !(await executions.isVisible({ ...visibilityOf(access), id })))
     throw new ExecutionNotFound()
   return id
+}
+
+/** An execution that a token may use. @throws ExecutionNotFound */
+export async function readNamed(
+  executions: Pick<ExecutionStore, 'get' | 'isVisible'>,
+  reference: ExecutionReference,
+): Promise<Execution> {
+  const id = await resolveExecutionId(executions, reference)
+  const execution = await executions.get({ organizationId: reference.access.organizationId, id })
+  if (!execution) throw new ExecutionNotFound()
+  return execution
 }
 
 /** A list of executions, limited to the agents that a token may use. One agent has an index of its own. */

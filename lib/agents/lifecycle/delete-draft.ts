@@ -1,10 +1,9 @@
 import { ExecutionInProgress, VersionNotFound, VersionPublished } from '../../core/errors.ts'
-import type { ExecutionStore, PageRequest, VersionId } from '../../core/ports.ts'
+import type { ExecutionStore, VersionId } from '../../core/ports.ts'
+import { readPages } from '../../core/read-pages.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 
 type Params = AgentReference & { versionId: string; executions: Pick<ExecutionStore, 'listSummaries'> }
-
-const PAGE_SIZE = 100
 
 /**
  * Deletes a draft and its code. A run that is in progress needs both, so it has to end first.
@@ -30,11 +29,7 @@ async function findOpenExecution(
   { organizationId, agentId, id }: VersionId,
 ): Promise<string | null> {
   const filter = { organizationId, agentId, status: 'IN_PROGRESS', tenantId: null } as const
-  for (let after: PageRequest['after'] = null; ; ) {
-    const { items, next } = await executions.listSummaries({ ...filter, limit: PAGE_SIZE, after })
-    const open = items.find(({ versionId }) => versionId === id)
-    if (open) return open.id
-    if (!next) return null
-    after = next
-  }
+  const listed = readPages((page) => executions.listSummaries({ ...filter, ...page }))
+  for await (const open of listed) if (open.versionId === id) return open.id
+  return null
 }

@@ -1,6 +1,5 @@
-import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
+import { type ExecutionReference, readNamed } from '../../access/executions.ts'
 import { compareValues, type ExecutionComparison } from '../../core/compare.ts'
-import { ExecutionNotFound } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { toPointerTree } from '../../core/json/pointer.ts'
@@ -22,22 +21,13 @@ export async function compareExecutions(
   stores: Stores,
   { otherId, ...reference }: ExecutionReference & { otherId: string },
 ): Promise<ExecutionComparison> {
-  const left = await readVisible(stores, reference)
-  const right = await readVisible(stores, { ...reference, executionId: otherId })
+  const left = await readNamed(stores.executions, reference)
+  const right = await readNamed(stores.executions, { ...reference, executionId: otherId })
   const ignored = toPointerTree(ignoredBy(left, right) ?? ignoredBy(right, left) ?? [])
   const request = compareValues(requestOf(left), requestOf(right))
   const compared = compareValues(endOf(left), endOf(right), { ignored: below('output', ignored) })
   const steps = await compareSteps(stores.steps, { left: left.id, right: right.id, ignored })
   return { left, right, request, ...compared, ...steps }
-}
-
-/** @throws ExecutionNotFound */
-async function readVisible({ executions }: Stores, reference: ExecutionReference): Promise<Execution> {
-  const { organizationId } = reference.access
-  const id = await resolveExecutionId(executions, reference)
-  const execution = await executions.get({ organizationId, id })
-  if (!execution) throw new ExecutionNotFound()
-  return execution
 }
 
 const ignoredBy = ({ replay }: Execution, original: Execution): string[] | null =>

@@ -2,7 +2,8 @@ import { type ComparedStep, type ComparedSteps, compareValues, MAX_DIFFERENCES }
 import type { ListPosition } from '../../core/cursor.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { PointerTree } from '../../core/json/pointer.ts'
-import { MAX_AGENT_STEPS, MAX_PAGE_BYTES } from '../../core/limits.ts'
+import { MAX_AGENT_STEPS, MAX_PAGE_BYTES, PAGE_SIZE } from '../../core/limits.ts'
+import { readPages } from '../../core/read-pages.ts'
 import { type CallResult, type RecordedStep, type StepStore, WAIT_RESULT } from '../../core/step.ts'
 
 /** Code agents can have more. */
@@ -49,16 +50,10 @@ export async function compareSteps(
   return { steps: compared, hasMoreSteps: false }
 }
 
-const PAGE = { limit: 100, maxBytes: MAX_PAGE_BYTES }
+const maxBytes = MAX_PAGE_BYTES
 
-async function* readSteps(steps: Steps, executionId: string, from: ListPosition | null = null) {
-  for (let after = from; ; ) {
-    const { items, next } = await steps.list({ executionId, ...PAGE, after })
-    yield* items
-    if (!next) return
-    after = next
-  }
-}
+const readSteps = (steps: Steps, executionId: string, from: ListPosition | null = null) =>
+  readPages((page) => steps.list({ executionId, ...page, maxBytes }), from)
 
 /** Reads steps by their numbers. Most requests are for the next one, which is on the page that was read last. */
 function openReader(steps: Steps, executionId: string) {
@@ -67,7 +62,7 @@ function openReader(steps: Steps, executionId: string) {
     const isOf = ({ step }: RecordedStep) => step.number === number
     if (!page.some(isOf)) {
       const after = number === 1 ? null : { order: String(number - 1) }
-      page = (await steps.list({ executionId, ...PAGE, after })).items
+      page = (await steps.list({ executionId, limit: PAGE_SIZE.max, maxBytes, after })).items
     }
     return page.find(isOf) ?? null
   }

@@ -1,6 +1,7 @@
 import type { Agent } from '../../core/agent.ts'
 import { Unavailable } from '../../core/errors.ts'
 import type { AgentStore, ScheduleStore } from '../../core/ports.ts'
+import { readPages } from '../../core/read-pages.ts'
 import type { DeclaredSchedule, Schedule } from '../../core/schedule.ts'
 import { isSameDefinition, toSchedule } from './define-schedule.ts'
 import type { TimerParts } from './set-timer.ts'
@@ -50,7 +51,10 @@ async function synchronize(stores: Stores, agent: Agent, until: number): Promise
   }
   const declared = agent.current?.schedules ?? []
   const names = new Set(declared.map(({ name }) => name))
-  const found = new Map((await listAll(schedules, agent)).map((schedule) => [schedule.name, schedule]))
+  const { organizationId, id: agentId } = agent
+  const listed = readPages((page) => schedules.list({ organizationId, agentId, ...page }))
+  const found = new Map<string, Schedule>()
+  for await (const schedule of listed) found.set(schedule.name, schedule)
   // First, so that there is room for others.
   for (const schedule of found.values()) {
     if (!schedule.isDeclared || names.has(schedule.name)) continue
@@ -60,19 +64,6 @@ async function synchronize(stores: Stores, agent: Agent, until: number): Promise
   for (const each of declared) {
     assertClaimed()
     await declare(stores, agent, each, found.get(each.name) ?? null)
-  }
-}
-
-async function listAll(
-  schedules: ScheduleStore,
-  { organizationId, id: agentId }: Agent,
-): Promise<Schedule[]> {
-  const all: Schedule[] = []
-  for (let after = null; ; ) {
-    const page = await schedules.list({ organizationId, agentId, limit: 100, after })
-    all.push(...page.items)
-    if (!page.next) return all
-    after = page.next
   }
 }
 

@@ -1,14 +1,9 @@
-import { resolveExecutionId } from '../../access/executions.ts'
+import { readNamed } from '../../access/executions.ts'
 import { assertScope, idempotencyKeyOf } from '../../access/permissions.ts'
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import type { Access } from '../../core/access.ts'
 import type { Version } from '../../core/agent.ts'
-import {
-  ExecutionInProgress,
-  ExecutionNotFound,
-  InputSchemaMismatch,
-  type Violation,
-} from '../../core/errors.ts'
+import { ExecutionInProgress, InputSchemaMismatch, type Violation } from '../../core/errors.ts'
 import { type Execution, isFinal } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import { LIVE, type Replay, type ReplaySettings } from '../../core/trial.ts'
@@ -43,9 +38,7 @@ export async function rerunExecution(
   const { agents, executions, system } = engine
   assertScope(access, 'read')
   if (Object.keys(options).length > 0) assertScope(access, 'manage')
-  const id = await resolveExecutionId(executions, { access, executionId })
-  const original = await executions.get({ organizationId: access.organizationId, id })
-  if (!original) throw new ExecutionNotFound()
+  const original = await readNamed(executions, { access, executionId })
   const made = await resolveVersionOf(agents, original)
   const key = idempotencyKeyOf(access, idempotencyKey)
   const { version, overrides, refusal, selectedBy, newId } = await resolveTarget({
@@ -62,7 +55,7 @@ export async function rerunExecution(
   })
   if (refusal && key === undefined) throw refusal
   const replay = toReplay(original, made, options)
-  if (replay.isTrial && !isFinal(original)) throw new ExecutionInProgress(id)
+  if (replay.isTrial && !isFinal(original)) throw new ExecutionInProgress(original.id)
   const violations = [...checkToolNames(version, replay), ...checkFromStep(original, made, replay)]
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
   const request = await buildRunRequest(version, original.input, {
@@ -81,7 +74,7 @@ export async function rerunExecution(
       key === undefined
         ? null
         : // Not one of a run of the agent with the same key.
-          { key: `reruns/${id}\n${key}`, requestHash: hashJson(options) },
+          { key: `reruns/${original.id}\n${key}`, requestHash: hashJson(options) },
   })
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { ListPosition } from '../../core/cursor.ts'
 import type { ExecutionSummary } from '../../core/execution.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
-import { MAX_PAGE_BYTES, PAGE_SIZE } from '../../core/limits.ts'
-import type { Page, System } from '../../core/ports.ts'
+import { MAX_PAGE_BYTES } from '../../core/limits.ts'
+import type { System } from '../../core/ports.ts'
+import { readPages } from '../../core/read-pages.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
 import type { Decision } from '../../core/wait.ts'
 import { addDefaults } from '../../tools/add-defaults.ts'
@@ -82,16 +82,8 @@ export async function readStep(
 }
 
 /** The steps of an execution, with a page in memory. */
-export async function* readSteps(steps: Steps, executionId: string): AsyncGenerator<RecordedStep> {
-  let after: ListPosition | null = null
-  do {
-    const page: Page<RecordedStep> = await steps.list({ executionId, after, ...PAGE })
-    yield* page.items
-    after = page.next
-  } while (after)
-}
-
-const PAGE = { limit: PAGE_SIZE.max, maxBytes: MAX_PAGE_BYTES }
+export const readSteps = (steps: Steps, executionId: string): AsyncGenerator<RecordedStep> =>
+  readPages((page) => steps.list({ executionId, ...page, maxBytes: MAX_PAGE_BYTES }))
 
 export const timedOut = (decidedAt: string): Decision => ({
   decision: 'timeout',
