@@ -1,3 +1,4 @@
+import { isNumber } from '../core/json/exact-number.ts'
 import { isJsonObject, type Json } from '../core/json/json.ts'
 import type { Environment } from '../environment.ts'
 import { ParameterReadError } from '../parameter-store.ts'
@@ -55,7 +56,7 @@ export function openSecrets(environment: Environment): Secrets {
 
   function mask(value: Json): Json {
     if (typeof value === 'string') return maskText(value)
-    if (typeof value === 'number') return values.has(String(value)) ? maskText(String(value)) : value
+    if (isNumber(value)) return values.has(String(value)) ? maskText(String(value)) : value
     if (Array.isArray(value)) return value.map(mask)
     if (!isJsonObject(value)) return value
     return Object.fromEntries(Object.entries(value).map(([key, child]) => [maskText(key), mask(child)]))

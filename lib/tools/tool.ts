@@ -1,3 +1,4 @@
+import { sha256 } from '../core/json/hash-json.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import { APPROVAL_TIMEOUT_SECONDS } from '../core/limits.ts'
 import type { Media } from '../core/media.ts'
@@ -33,6 +34,10 @@ export class ToolError extends Error {
     this.isTransient = options.isTransient ?? false
   }
 }
+
+/** The key of a call as tools get it. The id that a model gives to a call is data of any length: it is hashed. */
+export const toSentKey = (key: string): string =>
+  key.replace(/(?<=^[0-9a-f-]{36}-\d+-)[\s\S]*$/, (callId) => sha256(callId).slice(0, 32))
 
 export const succeeded = (value: Json, images: Media[] = []): ToolResult => ({
   ok: true,

@@ -28,6 +28,23 @@ export function call(
   return tools.call({ id: 'call-1', name, input, error: null }, { idempotencyKey: 'run/1/call-1', signal })
 }
 
+const POSITION = '0195f3a0-0000-7000-8000-000000000000-3'
+
+/** The key of a call with an id that no header can hold. */
+export const ODD_KEY = `${POSITION}-вызов 1\r\nx: y ${'signature'.repeat(3_000)}`
+export const SENT_KEY = new RegExp(`^${POSITION}-[0-9a-f]{32}$`)
+
+export const callAs = (
+  tools: Tools,
+  name: string,
+  input: Json,
+  idempotencyKey: string,
+): Promise<ToolResult> =>
+  tools.call(
+    { id: 'call-1', name, input, error: null },
+    { idempotencyKey, signal: new AbortController().signal },
+  )
+
 /** An HTTP tool named `get` for a loopback server. */
 export function httpTool(host: string, overrides: Record<string, unknown> = {}) {
   const { input = {}, timeoutSeconds = 20, maxResultBytes, ...http } = overrides

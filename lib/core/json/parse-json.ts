@@ -29,7 +29,7 @@ export function parseJson(text: string, maxDepth = MAX_JSON_DEPTH): Json {
       names,
     )
   }
-  return contents.isExact ? value : parseExactNumbers(text)
+  return contents.isExact ? value : parseExactNumbers(text, { isLimited: true })
 }
 
 /** A string, which is kept even if it has no end, or a trailing comma. */
@@ -50,7 +50,20 @@ export function parseModelJson(text: string): Json {
 
 /** Parses a JSON text of our own that may contain exact numbers. */
 export function parseStoredJson(text: string): Json {
-  return fitsDoubles(text) ? JSON.parse(text) : parseExactNumbers(text)
+  return fitsDoubles(text) ? JSON.parse(text) : parseExactNumbers(text, { isLimited: false })
+}
+
+/**
+ * The value of a JSON text that a partner wrote, such as a tool or a model server, with exact numbers. Nobody can
+ * correct it: of duplicate keys, the last one counts. Undefined if it is no JSON.
+ */
+export function parsePartnerJson(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text)
+    return fitsDoubles(text) ? value : parseExactNumbers(text, { isLimited: false })
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether doubles hold all numbers of a valid JSON text: `JSON.parse` then loses nothing. */
@@ -66,10 +79,10 @@ function parse(text: string): Json {
 
 type Reviver = (key: string, value: Json, context: { source?: string }) => unknown
 
-function parseExactNumbers(text: string): Json {
+function parseExactNumbers(text: string, { isLimited }: { isLimited: boolean }): Json {
   const reviver: Reviver = (_, value, { source = '' }) => {
     if (typeof value !== 'number' || fitsDouble(source)) return value
-    if (Number.isFinite(value)) return new ExactNumber(source)
+    if (Number.isFinite(value) || !isLimited) return new ExactNumber(source)
     throw new JsonError(`contains a number beyond the range of a double: ${shorten(source)}`)
   }
   return JSON.parse(text, reviver as (key: string, value: Json) => unknown)

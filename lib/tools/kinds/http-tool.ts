@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import type { Json, JsonObject } from '../../core/json/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import { parsePartnerJson } from '../../core/json/parse-json.ts'
 import type { ToolResult } from '../../core/model.ts'
 import type { HttpDocument, ToolDocument } from '../document/tool-fields.ts'
 import type { EgressPolicy } from '../egress/egress-policy.ts'
@@ -7,7 +8,7 @@ import { MAX_READ_BYTES, type ResponseText, readBody, readText, toText } from '.
 import { type OutgoingRequest, sendRequest, toConnectionError } from '../egress/send-request.ts'
 import { truncateText } from '../limit-result.ts'
 import type { Secrets } from '../secrets.ts'
-import { failed, succeeded, ToolError, type ToolGroup, toDeclaration, toGroup } from '../tool.ts'
+import { failed, succeeded, ToolError, type ToolGroup, toDeclaration, toGroup, toSentKey } from '../tool.ts'
 import { describeImage, toImage } from '../tool-image.ts'
 import { appendQuery, fillPath, getPlaceholders } from './url-template.ts'
 
@@ -34,7 +35,7 @@ export function openHttpTool({ document, http, secrets, lookup }: Params): ToolG
         'user-agent': 'agent-execution-service',
         ...(body !== null && { 'content-type': 'application/json' }),
         ...(await secrets.fillHeaders(http.headers)),
-        'idempotency-key': idempotencyKey,
+        'idempotency-key': toSentKey(idempotencyKey),
       }
       const request = { method: http.method, url, headers, body, signal }
       const policy = { allowedHosts: http.allowedHosts, lookup }
@@ -89,9 +90,7 @@ async function send(
 function parseBody({ text, mediaType }: ResponseText): ToolResult {
   if (text === '') return succeeded(null)
   if (!/^application\/(.*\+)?json$/.test(mediaType)) return succeeded(text)
-  try {
-    return succeeded(JSON.parse(text) as Json)
-  } catch {
-    return failed(`The response has the content type ${mediaType}, but is not valid JSON: ${text}`)
-  }
+  const value = parsePartnerJson(text)
+  if (value !== undefined) return succeeded(value)
+  return failed(`The response has the content type ${mediaType}, but is not valid JSON: ${text}`)
 }

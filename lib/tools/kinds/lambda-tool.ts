@@ -1,9 +1,10 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda'
-import { isJsonObject, type Json } from '../../core/json/json.ts'
+import { isJsonObject } from '../../core/json/json.ts'
+import { parsePartnerJson } from '../../core/json/parse-json.ts'
 import type { ToolResult } from '../../core/model.ts'
 import type { Environment } from '../../environment.ts'
 import type { LambdaDocument, ToolDocument } from '../document/tool-fields.ts'
-import { failed, succeeded, ToolError, type ToolGroup, toDeclaration } from '../tool.ts'
+import { failed, succeeded, ToolError, type ToolGroup, toDeclaration, toSentKey } from '../tool.ts'
 
 /** Endpoint of a Lambda emulator; not set on AWS. */
 const LAMBDA_ENDPOINT = 'LAMBDA_ENDPOINT'
@@ -24,7 +25,7 @@ export function openLambdaTool({ document, lambda, environment }: Params): ToolG
         async call(input, { idempotencyKey, signal }) {
           client ??= openClient(environment)
           const { InvokeCommand } = await import('@aws-sdk/client-lambda')
-          const context = JSON.stringify({ custom: { idempotencyKey } })
+          const context = JSON.stringify({ custom: { idempotencyKey: toSentKey(idempotencyKey) } })
           const command = new InvokeCommand({
             FunctionName: lambda.function,
             InvocationType: 'RequestResponse',
@@ -59,21 +60,13 @@ async function openClient(environment: Environment): Promise<LambdaClient> {
 
 /** Omits the stack trace, which is of no use to the model. */
 function toFailure(payload: string): ToolResult {
-  const error = parse(payload)
+  const error = parsePartnerJson(payload)
   if (!isJsonObject(error)) return failed(`The function failed: ${payload}`)
   return failed(`The function failed: ${error.errorType ?? 'Error'}: ${error.errorMessage ?? ''}`)
 }
 
 function toResult(payload: string): ToolResult {
   if (payload === '') return succeeded(null)
-  const value = parse(payload)
+  const value = parsePartnerJson(payload)
   return value === undefined ? failed(`The function returned invalid JSON: ${payload}`) : succeeded(value)
-}
-
-function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from '../../core/json/json.ts'
-import { parseStoredJson } from '../../core/json/parse-json.ts'
+import { parsePartnerJson } from '../../core/json/parse-json.ts'
 
 /** A request that the client has sent. */
 export type McpRequest = { id: Json; method: string }
@@ -29,7 +29,7 @@ export const toFailure = ({ id }: McpRequest, message: string): JsonObject => ({
  * @returns without those that mean nothing; null if the text is no JSON
  */
 export function toMessages(text: string, request: McpRequest): JsonObject[] | null {
-  const value = parse(text)
+  const value = parsePartnerJson(text)
   if (value === undefined) return null
   return [value]
     .flat()
@@ -75,14 +75,5 @@ function toResult(result: JsonObject, method: string): JsonObject {
 /** A result of `tools/list` or `tools/call` as the server wrote it; numbers keep their digits. */
 export function rawResult(result: object): JsonObject {
   const { _meta } = result as { _meta?: { [RAW]?: string } }
-  return parse(_meta?.[RAW] ?? '{}') as JsonObject
-}
-
-/** Undefined for what is no JSON. A number beyond the range of a double is an infinity, and thus null. */
-function parse(text: string): Json | undefined {
-  try {
-    return parseStoredJson(text)
-  } catch {
-    return tryParseJson(text) as Json | undefined
-  }
+  return parsePartnerJson(_meta?.[RAW] ?? '{}') as JsonObject
 }

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
-import { parseStoredJson } from '../../core/json/parse-json.ts'
+import { parsePartnerJson } from '../../core/json/parse-json.ts'
 import { FINAL_ANSWER, type ToolResult } from '../../core/model.ts'
 import type { McpDocument, ToolDocument } from '../document/tool-fields.ts'
 import type { EgressPolicy } from '../egress/egress-policy.ts'
 import type { Secrets } from '../secrets.ts'
-import { failed, succeeded, type Tool, ToolError, type ToolGroup, toGroup } from '../tool.ts'
+import { failed, succeeded, type Tool, ToolError, type ToolGroup, toGroup, toSentKey } from '../tool.ts'
 import { ImageCollector } from '../tool-image.ts'
 import { McpConnection, toToolError, withTimeout } from './mcp-connection.ts'
 import { mcpFetch } from './mcp-fetch.ts'
@@ -155,7 +155,11 @@ function toTools(listed: McpTool[], document: ToolDocument, server: McpConnectio
       declaration: { name, description, inputSchema },
       timeoutSeconds: document.timeoutSeconds,
       async call(input, { idempotencyKey, signal }) {
-        const params = { name: tool.name, arguments: input, _meta: { idempotencyKey } }
+        const params = {
+          name: tool.name,
+          arguments: input,
+          _meta: { idempotencyKey: toSentKey(idempotencyKey) },
+        }
         const response = await server.callTool(params, inputSchema, signal).catch((error) => {
           throw toToolError(error)
         })
@@ -170,7 +174,7 @@ function toResult({ content, structuredContent = null, isError }: JsonObject): T
   const collector = new ImageCollector()
   const blocks = Array.isArray(content) ? content : []
   const text = blocks.flatMap((block) => toText(block, collector) ?? []).join('\n')
-  const isRepeated = isDeepStrictEqual(parsed(text), structuredContent)
+  const isRepeated = isDeepStrictEqual(parsePartnerJson(text), structuredContent)
   const both =
     structuredContent === null || isRepeated
       ? text
@@ -180,14 +184,6 @@ function toResult({ content, structuredContent = null, isError }: JsonObject): T
   if (collector.images.length > 0) return succeeded(both, collector.images)
   if (structuredContent === null) return succeeded(text)
   return succeeded(text === '' || isRepeated ? structuredContent : { content: text, structuredContent })
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return parseStoredJson(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Of a block, or of one in the formats of other protocols; null for what is none. */

@@ -1,12 +1,13 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { MAX_RESULT_BYTES } from '../../../lib/core/limits.ts'
+import { toToolMessage } from '../../../lib/models/requests/to-prompt.ts'
 import { MAX_READ_BYTES } from '../../../lib/tools/egress/read-text.ts'
 import { fillPath } from '../../../lib/tools/kinds/url-template.ts'
 import { PIXEL, PIXEL_BYTES } from '../../support/data/pixel.ts'
 import { json, serve } from '../serve.ts'
 import { serveTls } from '../serve-tls.ts'
-import { call, httpTool, openDeclared } from '../tools.ts'
+import { call, callAs, httpTool, ODD_KEY, openDeclared, SENT_KEY } from '../tools.ts'
 
 const text = { type: 'string' }
 
@@ -74,6 +75,17 @@ describe('openHttpTool, request', () => {
     expect(received?.headers['idempotency-key']).toBe('run/1/call-1')
   })
 
+  it('sends a hash of the id that the model gave to the call', async () => {
+    const server = await serve((response) => json(response, {}))
+    const tools = await openDeclared([httpTool(server.host)])
+    for (const key of [ODD_KEY, ODD_KEY, `${ODD_KEY}2`])
+      expect(await callAs(tools, 'get', {}, key)).toEqual({ ok: true, value: {} })
+    const [first = '', same, other] = server.received.map(({ headers }) => String(headers['idempotency-key']))
+    expect(first).toMatch(SENT_KEY)
+    expect([same, other]).toEqual([first, expect.stringMatching(SENT_KEY)])
+    expect(other).not.toBe(first)
+  })
+
   it('keeps the query of the URL and the headers of the document, and sends defaults', async () => {
     const server = await serve((response) => json(response, null))
     const url = `http://${server.host}/o?version=3`
@@ -105,6 +117,21 @@ describe('openHttpTool, request', () => {
 })
 
 describe('openHttpTool, response', () => {
+  it.each([
+    ['7615917337495251231', '7615917337495251231'],
+    ['-0.12345678901234567890', '-0.12345678901234567890'],
+    ['1e999', '1e999'],
+    ['1.50', '1.5'],
+  ])('keeps the digits of the number %s', async (number, expected) => {
+    const { result } = await callTool((response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(`{"a":[{"n":${number}}],"a":[{"n":${number}}]}`)
+    })
+    expect(JSON.stringify(result)).toBe(`{"ok":true,"value":{"a":[{"n":${expected}}]}}`)
+    const message = toToolMessage([{ call: { id: 'c', name: 'get', input: {}, error: null }, result }])
+    expect(JSON.stringify(message)).toContain(`{\\"n\\":${expected}}`)
+  })
+
   it('parses JSON by content type and returns other responses as text', async () => {
     const asJson = await callTool((response) => json(response, { a: [1, 'ü'] }))
     expect(asJson.result).toEqual({ ok: true, value: { a: [1, 'ü'] } })

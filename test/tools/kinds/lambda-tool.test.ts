@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { json, serve } from '../serve.ts'
-import { call, openDeclared } from '../tools.ts'
+import { call, callAs, ODD_KEY, openDeclared, SENT_KEY } from '../tools.ts'
 
 const lambdaDocument = (name: string) => ({
   name: 'invoke',
@@ -26,6 +26,23 @@ describe('openLambdaTool', () => {
     expect(JSON.parse(received?.body ?? '')).toEqual({ id: 'ü' })
     const context = Buffer.from(String(received?.headers['x-amz-client-context']), 'base64').toString()
     expect(JSON.parse(context)).toEqual({ custom: { idempotencyKey: 'run/1/call-1' } })
+  })
+
+  it('keeps the digits of numbers', async () => {
+    const { result } = await invoke((response) => response.end('{"orderId":7615917337495251231,"n":1.50}'))
+    expect(JSON.stringify(result)).toBe('{"ok":true,"value":{"orderId":7615917337495251231,"n":1.5}}')
+  })
+
+  it('sends a hash of the id that the model gave to the call', async () => {
+    const server = await serve((response) => response.end('null'))
+    const environment = { LAMBDA_ENDPOINT: server.url }
+    const tools = await openDeclared([lambdaDocument('orders:live')], { environment })
+    expect(await callAs(tools, 'invoke', { id: 'a' }, ODD_KEY)).toEqual({ ok: true, value: null })
+    const context = Buffer.from(
+      String(server.received[0]?.headers['x-amz-client-context']),
+      'base64',
+    ).toString()
+    expect(JSON.parse(context).custom.idempotencyKey).toMatch(SENT_KEY)
   })
 
   const missing = { 'x-amzn-errortype': 'ResourceNotFoundException', 'content-type': 'application/json' }
