@@ -24,7 +24,10 @@ async function started(agent: string, inputs: object[], query: string): Promise<
 }
 const get = async (id: string) => (await own.call('GET', `/v1/batches/${id}`)).json
 const ended = (id: string) =>
-  waitUntil(async () => (await get(id)).status === 'ENDED', { what: 'the end of the batch', limitMs: 120_000 })
+  waitUntil(async () => (await get(id)).status === 'ENDED', {
+    what: 'the end of the batch',
+    limitMs: 120_000,
+  })
 async function results(id: string) {
   const { text } = await own.call('GET', `/v1/batches/${id}/results`)
   return text
