@@ -104,8 +104,11 @@ describe('sendToEventBus', () => {
       failure(error, 200),
     ])
     const dropping = await listen((request) => request.socket.destroy())
+    // The end of the socket is seen while the request is written, or after it.
     expect(await sendTo(dropping.host)).toEqual(
-      failure('The connection to EventBridge failed: UND_ERR_SOCKET.'),
+      failure(
+        expect.stringMatching(/^The connection to EventBridge failed: (UND_ERR_SOCKET|ECONNRESET|EPIPE)\.$/),
+      ),
     )
     expect(await sendTo('127.0.0.1:9')).toMatchObject(failure(expect.stringContaining('EventBridge failed')))
   })
