@@ -26,7 +26,7 @@ import { calleeError, UserError } from './errors.ts'
 import { describeTarget, shellQuote } from './format.ts'
 import type { SharedOptions } from './options.ts'
 import { describeTable, readTags } from './table-settings.ts'
-import { announce, onInterrupt, withProgress } from './terminal.ts'
+import { announce, onInterrupt } from './terminal.ts'
 
 /** The stores of a table on which commands work, with the settings of its service. */
 export type TableStores = Stores & { tableSettings: Environment }
@@ -72,9 +72,13 @@ export const describeServices = async (instead: string): Promise<string[]> =>
   )
 
 /** Finds the name of the stack's table for `work`, which makes requests that are not about items. */
-export async function withTableName<T>(stack: string, work: (name: string) => Promise<T>): Promise<T> {
+export async function withTableName<T>(
+  options: SharedOptions & { stack: string },
+  work: (name: string) => Promise<T>,
+): Promise<T> {
+  announce(describeTarget(options), options)
   try {
-    return await work(await withProgress(`Connecting to ${stack}`, findStackTable(stack)))
+    return await work(await findStackTable(options.stack))
   } catch (error) {
     throw toUserError(error)
   }

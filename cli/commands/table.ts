@@ -20,7 +20,7 @@ export function addTableCommand(program: CliCommand): void {
     .run<{ fix?: true }>(async (options) => {
       const { stack, fix } = options
       if (!stack) throw new UserError('Specify the stack or the table with --stack.')
-      return withTableName(stack, async (name) => {
+      return withTableName({ ...options, stack }, async (name) => {
         const settings = openTableSettings(name)
         const before = await settings.read()
         const broken = before.filter(({ isOk }) => !isOk)
