@@ -1,6 +1,6 @@
 /**
  * `npm run test:aws`: the service on emulators of AWS that others maintain. Parts whose programs are
- * missing are skipped, unless TEST_AWS_REQUIRED is set.
+ * missing are skipped, unless TEST_AWS_REQUIRED is set. A part that fails does not stop the ones behind it.
  */
 import { hasPython, installPython, MIN_PYTHON_MINOR } from '../support/processes/python-environment.ts'
 import { findMissingJava } from './emulators/java.ts'
@@ -39,6 +39,11 @@ for (const { title, missing, test } of parts) {
   }
   console.log(`test:aws: ${title}`)
   const startedAt = performance.now()
-  await test()
-  console.log(`test:aws: passed in ${Math.round((performance.now() - startedAt) / 1000)} s: ${title}`)
+  const passed = await test().then(
+    () => true,
+    (error: unknown) => void console.error(error),
+  )
+  if (!passed) process.exitCode = 1
+  const seconds = Math.round((performance.now() - startedAt) / 1000)
+  console.log(`test:aws: ${passed ? 'passed' : 'FAILED'} in ${seconds} s: ${title}`)
 }
