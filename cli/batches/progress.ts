@@ -8,10 +8,19 @@ const CLEAR_LINE = '\r\x1b[2K'
 const number = (value: number) => value.toLocaleString('en-US')
 
 /** A batch or a trial. */
-type Running = Pick<Batch, 'id' | 'lines' | 'counts' | 'costUsd'>
+type Running = Pick<Batch, 'id' | 'lines' | 'counts' | 'costUsd'> &
+  Partial<Pick<Batch, 'waiting' | 'waitingFor'>>
 
 /** Lines that have ended, of how many of them are known. */
-type Counts = { ended: number; failed: number; costUsd: number; total: number | undefined }
+type Counts = {
+  ended: number
+  failed: number
+  waiting: number
+  /** What for: kinds of waits. */
+  waitingFor: string[]
+  costUsd: number
+  total: number | undefined
+}
 
 /** Shows on standard error how far batches are: a bar in a terminal, else a line now and then. */
 export class Progress {
@@ -56,17 +65,20 @@ export class Progress {
     return {
       ended: sum(({ counts }) => counts.SUCCESS + counts.ERROR),
       failed: sum(({ counts }) => counts.ERROR),
+      waiting: sum(({ waiting = 0 }) => waiting),
+      waitingFor: [...new Set(all.flatMap(({ waitingFor = [] }) => waitingFor.map(({ kind }) => kind)))],
       costUsd: sum(({ costUsd }) => costUsd),
       total: this.lines ?? (all.length === 1 ? all[0]?.lines : undefined),
     }
   }
 }
 
-function describe({ ended, failed, costUsd, total }: Counts): string {
+function describe({ ended, failed, waiting, waitingFor, costUsd, total }: Counts): string {
   const share = total === undefined ? '' : ` of ${number(total)} (${Math.floor((ended / total) * 100)} %)`
   const failures = failed > 0 ? `, ${number(failed)} failed` : ''
   const cost = costUsd > 0 ? `, $${costUsd.toFixed(costUsd < 1 ? 4 : 2)}` : ''
-  return `${number(ended)}${share} ended${failures}${cost}`
+  const waits = waiting > 0 ? `, ${number(waiting)} waiting (${waitingFor.join(', ')})` : ''
+  return `${number(ended)}${share} ended${failures}${waits}${cost}`
 }
 
 function toBar(counts: Counts): string {

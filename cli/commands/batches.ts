@@ -72,6 +72,7 @@ const describe = (batch: Batch): string =>
     ['status', batch.status],
     ['ended', `${endedOf(batch)} of ${batch.lines}`],
     ['failed', `${batch.counts.ERROR}, of which ${batch.cancelled} were cancelled`],
+    ...(batch.waiting ? [['waiting', `${batch.waiting}: ${describeWaits(batch)}`]] : []),
     ['cost', `${costOf(batch)}${batch.maxBatchCostUsd === null ? '' : ` of $${batch.maxBatchCostUsd}`}`],
     ['concurrency', String(batch.maxConcurrency)],
     ...(batch.retryOf ? [['retry of', batch.retryOf]] : []),
@@ -81,6 +82,9 @@ const describe = (batch: Batch): string =>
   ]
     .map(([name = '', value = '']) => `${name.padEnd(15)}${toSingleLine(value)}`)
     .join('\n')
+
+const describeWaits = ({ waitingFor }: Batch): string =>
+  waitingFor.map(({ kind, name, lines }) => `${kind} ${name} ${lines}`).join(', ')
 
 type ResultsOptions = RemoteOptions & { out?: string; wait?: boolean }
 

@@ -57,7 +57,7 @@ export function BatchPage({ batchId, query }: { batchId: string; query: URLSearc
 }
 
 function Progress({ batch }: { batch: BatchRecord }) {
-  const { counts, lines, cancelled, error } = batch
+  const { counts, lines, cancelled, waiting, waitingFor, error } = batch
   return (
     <Card title="Progress">
       <ProgressBar batch={batch} />
@@ -68,6 +68,16 @@ function Progress({ batch }: { batch: BatchRecord }) {
       <Facts
         facts={{
           'In progress or waiting': formatCount(counts.IN_PROGRESS),
+          Waiting: waiting > 0 && (
+            <>
+              {formatCount(waiting)}
+              {waitingFor.map(({ kind, name, lines }) => (
+                <div key={`${kind} ${name}`}>
+                  {formatCount(lines)} for {kind} <VisibleText text={name} />
+                </div>
+              ))}
+            </>
+          ),
           Succeeded: formatCount(counts.SUCCESS),
           Failed: (
             <>

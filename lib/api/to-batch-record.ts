@@ -1,8 +1,14 @@
-import { type Batch, type LaneTotals, NO_TOTALS } from '../core/batch.ts'
+import { type Batch, type CountedBatch, type LaneTotals, NO_TOTALS, waitingIn } from '../core/batch.ts'
 import type { BatchRecord } from './schemas/batch-record.ts'
 
-/** @param totals of the lines that have ended so far */
-export function toBatchRecord(batch: Batch, totals: LaneTotals = batch.totals ?? NO_TOTALS): BatchRecord {
+/** @param counted of the lines so far; a batch that has ended says it itself */
+export function toBatchRecord(
+  batch: Batch,
+  { totals, waiting, waitingFor }: Omit<CountedBatch, 'batch'> = {
+    totals: batch.totals ?? NO_TOTALS,
+    ...waitingIn([]),
+  },
+): BatchRecord {
   const { options } = batch
   return {
     id: batch.id,
@@ -13,6 +19,8 @@ export function toBatchRecord(batch: Batch, totals: LaneTotals = batch.totals ??
     status: batch.status,
     lines: batch.lines,
     ...toCounts(batch, totals),
+    waiting,
+    waitingFor,
     costUsd: totals.costUsd,
     maxBatchCostUsd: batch.maxCostUsd,
     maxConcurrency: batch.lanes,

@@ -12,6 +12,7 @@ import type { Json, JsonObject } from './json/json.ts'
 import { DAY_MS } from './limits.ts'
 import type { SelectedBy } from './rollout.ts'
 import { judgementOf, type TrialSettings, type TrialSums, type Verdict } from './trial.ts'
+import type { Wait } from './wait.ts'
 
 /** Lines of a batch, and bytes of JSON of their inputs that one block of them has, unless a line is larger alone. */
 export const MAX_BATCH_LINES = 10_000
@@ -107,13 +108,39 @@ export type LaneTotals = {
 /** How many lines of a trial have a verdict; absent for none. */
 export type Verdicts = Partial<Record<Verdict, number>>
 
-/** One of the lines of a batch that are open at the same time. */
+/**
+ * One of the lines of a batch that are open at the same time. A line that has given its lane to the next one has a lane
+ * of its own, whose number is that of the line after those of all lanes.
+ */
 export type Lane = LaneTotals & {
   number: number
   /** The line that it executes, or is about to start; null: it has none left. The totals are those before it. */
   line: number | null
   /** The next one of its own lines. */
   next: number
+  /** Lines before it that have lanes of their own, which count them. */
+  handedOver?: number
+  /** What its line waits for; absent while it runs. Of a line with a lane of its own, `costUsd` is what it has cost. */
+  waits?: LineWait[]
+}
+
+/** Of an agent that the line has called: what that one waits for. */
+export type LineWait = Pick<Wait, 'name'> & { kind: Exclude<Wait['kind'], 'execution'> }
+
+/** What lines of a batch wait for, and how many of them. */
+export type WaitingFor = LineWait & { lines: number }
+
+/** Kinds and names of waits that a batch shows. */
+const MAX_WAITING_FOR = 20
+
+export function waitingIn(lanes: Lane[]): { waiting: number; waitingFor: WaitingFor[] } {
+  const waits = lanes.flatMap(({ line, waits }) => (line !== null && waits) || [])
+  const groups = Map.groupBy(waits, ({ kind, name }) => `${kind} ${name}`)
+  const waitingFor = [...groups.values()].map((each) => ({ ...(each[0] as LineWait), lines: each.length }))
+  return {
+    waiting: lanes.filter(({ line, waits }) => line !== null && waits).length,
+    waitingFor: waitingFor.sort((a, b) => b.lines - a.lines).slice(0, MAX_WAITING_FOR),
+  }
 }
 
 export const NO_TOTALS: LaneTotals = { succeeded: 0, failed: 0, cancelled: 0, costUsd: 0 }
@@ -138,7 +165,7 @@ function addVerdicts(sum: Verdicts = {}, added: Verdicts = {}): Verdicts {
 }
 
 /** A batch, and what has become of its lines so far. */
-export type CountedBatch = { batch: Batch; totals: LaneTotals }
+export type CountedBatch = { batch: Batch; totals: LaneTotals } & ReturnType<typeof waitingIn>
 
 /** What became of a line. `executionId` is null without an execution. */
 export type LineResult = Omit<ExecutionResult, 'id'> & { customId: string; executionId: string | null }
@@ -163,12 +190,15 @@ export function totalsOf(ended: ExecutionSummary): LaneTotals {
 }
 
 /** As it is before its first line has ended: then it is not stored. */
-export const firstLane = (number: number, { lanes }: Pick<Batch, 'lanes'>): Lane => ({
+export const firstLane = (number: number, { lanes, lines }: Pick<Batch, 'lanes' | 'lines'>): Lane => ({
   number,
-  line: number,
-  next: number + lanes,
+  line: number < lanes ? number : number - lanes,
+  next: number < lanes ? number + lanes : lines,
   ...NO_TOTALS,
 })
+
+/** The lane of a line that has given its first one to the next line. */
+export const ownLaneOf = ({ lanes }: Pick<Batch, 'lanes'>, line: number): number => lanes + line
 
 /** The execution of a line: the same id whoever starts it. */
 export const lineExecutionId = ({ id, createdAt }: Pick<Batch, 'id' | 'createdAt'>, line: number): string =>

@@ -489,8 +489,17 @@ export interface FeedQueue {
   fire(params: FiringMessage & { delayMs?: number }): Promise<void>
 }
 
-/** `at`: it repeats an earlier message, unless the timer of the batch has moved from this time. */
-export type FeedMessage = { batchId: string; organizationId: string; lane?: number; at?: number }
+/**
+ * `line`: the one that has changed, which may have given its lane to another. `at`: it repeats an earlier message,
+ * unless the timer of the batch has moved from this time.
+ */
+export type FeedMessage = {
+  batchId: string
+  organizationId: string
+  lane?: number
+  line?: number
+  at?: number
+}
 /**
  * `at`: when the timer of the schedule was due, in milliseconds since the epoch. It may have moved since: `nextRunAt`
  * says whether there is anything to start.
@@ -520,7 +529,7 @@ export interface BatchStore {
   ): Promise<Page<Batch>>
   /** The lines of a block, in order. */
   readBlock(params: { batch: Batch; block: number }): Promise<LineInput[]>
-  /** All lanes, in order, also those without an item. */
+  /** All lanes, in order, also those without an item; then those of lines that have one of their own. */
   listLanes(params: { batch: Batch }): Promise<Lane[]>
   getLane(params: { batch: Batch; number: number }): Promise<Lane>
   /** False if the lane executes another line than `replaces` by now. */

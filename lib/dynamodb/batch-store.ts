@@ -117,24 +117,29 @@ export function batchStore(table: Table): BatchStore {
         Array.from({ length: partitions }, async (_, shard) => {
           const pages = queryPages(table, {
             KeyConditionExpression: 'pk = :pk',
-            ExpressionAttributeValues: { ':pk': laneKey(batch.id, shard).pk },
+            ExpressionAttributeValues: { ':pk': laneKey(batch.id, shard, batch.lanes).pk },
             ConsistentRead: true,
           })
-          for await (const items of pages) for (const lane of items.map(toLane)) lanes[lane.number] = lane
+          for await (const items of pages)
+            for (const lane of items.map(toLane)) {
+              if (lane.number < batch.lanes) lanes[lane.number] = lane
+              else lanes.push(lane)
+            }
         }),
       )
       return lanes
     },
 
     async getLane({ batch, number }) {
-      const item = await table.get(laneKey(batch.id, number), { consistent: true })
+      const item = await table.get(laneKey(batch.id, number, batch.lanes), { consistent: true })
       return item ? toLane(item) : firstLane(number, batch)
     },
 
     putLane({ batch, lane, replaces }) {
       const executes = { expression: '#line = :replaces', names: ['line'], values: { replaces } }
-      const condition = replaces === lane.number ? anyOf(NOT_EXISTS, executes) : executes
-      return table.put({ ...laneKey(batch.id, lane.number), ...withoutNulls(lane) }, condition)
+      const isFirst = replaces === firstLane(lane.number, batch).line
+      const key = laneKey(batch.id, lane.number, batch.lanes)
+      return table.put({ ...key, ...withoutNulls(lane) }, isFirst ? anyOf(NOT_EXISTS, executes) : executes)
     },
 
     async stop({ batch, error, status }) {

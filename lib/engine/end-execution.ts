@@ -89,7 +89,8 @@ export async function afterEnd(stores: Endings, ended: ExecutionSummary): Promis
 
 async function startNextLine({ afterLine, queue }: Endings, ended: ExecutionSummary, batch: BatchLine) {
   if (afterLine) return afterLine(ended)
-  await queue?.feed?.({ batchId: batch.id, organizationId: ended.organizationId, lane: batch.lane })
+  const { id: batchId, lane, line } = batch
+  await queue?.feed?.({ batchId, organizationId: ended.organizationId, lane, line })
 }
 
 /**

@@ -54,8 +54,11 @@ export type Engine = {
    * be called with whatever was read of its spending: the first call that finds so much makes the event. Never throws.
    */
   warnAtLimit?: (spending: Spending) => Promise<void>
-  /** Starts the next line of a batch when this one has ended; by default, a message or the timer does. */
-  afterLine?: (ended: ExecutionSummary) => Promise<void>
+  /**
+   * Starts the next line of a batch when this one has ended or waits, and notes whether it waits; by default, a message
+   * or the timer does.
+   */
+  afterLine?: (changed: ExecutionSummary) => Promise<void>
   /** Tests shorten these. */
   times?: LeaseTimes
   /** How long the waits of a run may last together; 30 days by default. */

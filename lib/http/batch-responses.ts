@@ -22,16 +22,16 @@ export function pollHeaders({ status, createdAt }: Batch): Record<string, string
 
 /** The response to a new batch, or to the repetition of a request. */
 export const toAcceptedBatchResponse = (
-  { batch, totals }: CountedBatch,
+  counted: CountedBatch,
   basePath: string,
   { access, isOwn }: { access: Access; isOwn?: boolean },
 ): HttpResponse => ({
   status: 202,
-  headers: { Location: `${basePath}/v1/batches/${batch.id}`, ...pollHeaders(batch) },
-  body: toSeenRecord(toBatchRecord(batch, totals), access, isOwn),
+  headers: { Location: `${basePath}/v1/batches/${counted.batch.id}`, ...pollHeaders(counted.batch) },
+  body: toSeenRecord(toCountedRecord(counted), access, isOwn),
 })
 
-export const toCountedRecord = ({ batch, totals }: CountedBatch) => toBatchRecord(batch, totals)
+export const toCountedRecord = ({ batch, ...counted }: CountedBatch) => toBatchRecord(batch, counted)
 
 /** All results, as lines of JSON. The response breaks off if it may not be open any more: nobody takes it for whole. */
 export function toResultsResponse(

@@ -107,16 +107,17 @@ const nameOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1)
 
 /** @throws an Error when the body is not a run message */
 export function parseRunMessage(body: string): RunMessage {
-  const { organizationId, batchId, lane, agentId, schedule, at } = parseMembers(body)
+  const { organizationId, batchId, lane, line, agentId, schedule, at } = parseMembers(body)
   if (
     isId(organizationId) &&
     isId(batchId) &&
-    [lane, at].every((each) => each === undefined || isCount(each))
+    [lane, line, at].every((each) => each === undefined || isCount(each))
   )
     return {
       batchId,
       organizationId,
       ...(lane !== undefined && { lane: Number(lane) }),
+      ...(line !== undefined && { line: Number(line) }),
       ...(at !== undefined && { at: Number(at) }),
     }
   if (isId(organizationId) && isId(agentId) && typeof schedule === 'string' && isCount(at))

@@ -214,7 +214,15 @@ export type Batch = {
   }
   /** Those of the lines in ERROR that were cancelled. */
   cancelled: number
-  /** The price in US dollars of the lines that have ended, with the agents that they called as tools. Models without a price count as 0. */
+  /** Those of the lines in IN_PROGRESS that are suspended, and have no worker. */
+  waiting: number
+  /** What they wait for, as `waitingFor` of their executions says, and how many of them. At most 20. */
+  waitingFor: {
+    kind: 'approval' | 'signal' | 'sleep' | 'limit'
+    name: string
+    lines: number
+  }[]
+  /** The price in US dollars of the lines that have ended or wait, with the agents that they called as tools. Models without a price count as 0. */
   costUsd: number
   maxBatchCostUsd: number | null
   /** How many lines are in progress at the same time: at most `lines`. */
@@ -1040,7 +1048,7 @@ export type Step = {
   }[]
   /** Why the model stopped. The calls of a response that reached the output limit (length), filled the context window or was refused are not executed. */
   stopReason?: 'stop' | 'tool-calls' | 'length' | 'context-window' | 'refusal' | 'content-filter' | 'other'
-  /** How many of the oldest tool results of the run its request had cleared, because the context window filled. Absent for none. */
+  /** How many of the oldest tool results of the run its request had cleared, with the arguments of their calls, because the context window filled. Absent for none. */
   clearedResults?: number
   /** The model was not asked: the response is that of the original execution, and has used nothing here. Absent otherwise. */
   replayed?: true

@@ -17,10 +17,22 @@ export const batchRecord = z
       .object({ IN_PROGRESS: z.int(), SUCCESS: z.int(), ERROR: z.int() })
       .describe('Lines by the status of their result. They add up to `lines`.'),
     cancelled: z.int().describe('Those of the lines in ERROR that were cancelled.'),
+    waiting: z.int().describe('Those of the lines in IN_PROGRESS that are suspended, and have no worker.'),
+    waitingFor: z
+      .array(
+        z.object({
+          kind: z.enum(['approval', 'signal', 'sleep', 'limit']),
+          name: z.string(),
+          lines: z.int(),
+        }),
+      )
+      .describe(
+        'What they wait for, as `waitingFor` of their executions says, and how many of them. At most 20.',
+      ),
     costUsd: z
       .number()
       .describe(
-        'The price in US dollars of the lines that have ended, with the agents that they called as tools. Models without a price count as 0.',
+        'The price in US dollars of the lines that have ended or wait, with the agents that they called as tools. Models without a price count as 0.',
       ),
     maxBatchCostUsd: z.number().nullable(),
     maxConcurrency: z.int().describe('How many lines are in progress at the same time: at most `lines`.'),

@@ -283,7 +283,7 @@ export const stepRecord = z
         'Why the model stopped. The calls of a response that reached the output limit (length), filled the context window or was refused are not executed.',
       ),
     clearedResults: optionalInt.describe(
-      'How many of the oldest tool results of the run its request had cleared, because the context window filled. Absent for none.',
+      'How many of the oldest tool results of the run its request had cleared, with the arguments of their calls, because the context window filled. Absent for none.',
     ),
     replayed: z
       .literal(true)

@@ -144,8 +144,8 @@ export const batchBlockKey = (id: string, block: number, chunk: number, writer?:
 })
 /** The lines of a batch that are open at the same time write their lanes. */
 export const LANE_SHARDS = 8
-export const laneKey = (id: string, number: number): Key => ({
-  pk: `${BATCH_PREFIX}${id}#LANES#${number % LANE_SHARDS}`,
+export const laneKey = (id: string, number: number, lanes = LANE_SHARDS): Key => ({
+  pk: `${BATCH_PREFIX}${id}#LANES#${number % Math.min(lanes, LANE_SHARDS)}`,
   sk: padded(number),
 })
 /** Of the batch to which the item belongs; null for other items. */

@@ -1,13 +1,26 @@
 import { LRUCache } from 'lru-cache'
 import { BATCH_DEADLINE_MS, type Batch, type Lane, type LineInput } from '../../core/batch.ts'
-import { DAY_MS, MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN } from '../../core/limits.ts'
+import {
+  DAY_MS,
+  MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN,
+  MAX_SUSPENDED_EXECUTIONS as DEFAULT_MAX_SUSPENDED,
+} from '../../core/limits.ts'
 import type { BatchStore, FeedQueue, RunQueue } from '../../core/ports.ts'
-import { EXECUTION_RETENTION_DAYS, MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
+import {
+  EXECUTION_RETENTION_DAYS,
+  MAX_OPEN_EXECUTIONS,
+  MAX_SUSPENDED_EXECUTIONS,
+  readInteger,
+} from '../../environment.ts'
 import type { Endings } from '../end-execution.ts'
 import type { Engine } from '../engine.ts'
 import { type Admit, admission } from '../submit/admission.ts'
+import { suspensionLimit } from '../waiting/suspend.ts'
 
-/** Share of the open executions of an organization that lines of batches may be: they never make other runs fail. */
+/**
+ * Share of the open executions of an organization, and of the suspended ones, that lines of batches may be: they never
+ * make other runs fail.
+ */
 const SHARE = 0.8
 
 /** Bytes of JSON of the lines that a process keeps: each one of its runs that ends needs another line. */
@@ -25,6 +38,8 @@ export type BatchEngine = Omit<Engine, 'queue'> & {
   batches: BatchStore
   queue: RunQueue & Pick<FeedQueue, 'feed'>
   admit: Admit
+  /** Whether a line that waits may give its lane to another one, which may wait as those of all lanes may. */
+  mayHandOver: ReturnType<typeof suspensionLimit>
   /**
    * How long after its acceptance lines of a batch start. Not longer than executions are kept: the execution of a line
    * that another lane has taken would be missing, and the line would start again.
@@ -49,10 +64,14 @@ export const endingsOf = ({ executions, limits, queue, steps, system }: BatchEng
 
 /** With the limits of the environment. */
 export const openBatchEngine = (
-  parts: Omit<BatchEngine, 'admit' | 'deadlineMs' | 'blocks' | 'recent' | 'listed' | 'lanes'>,
+  parts: Omit<BatchEngine, 'admit' | 'mayHandOver' | 'deadlineMs' | 'blocks' | 'recent' | 'listed' | 'lanes'>,
 ): BatchEngine => ({
   ...parts,
   admit: admission(parts, Math.ceil(readInteger(MAX_OPEN_EXECUTIONS, DEFAULT_MAX_OPEN) * SHARE)),
+  mayHandOver: suspensionLimit(
+    parts,
+    Math.ceil(readInteger(MAX_SUSPENDED_EXECUTIONS, DEFAULT_MAX_SUSPENDED) * SHARE),
+  ),
   deadlineMs: Math.min(readInteger(EXECUTION_RETENTION_DAYS, MAX_DAYS), MAX_DAYS) * DAY_MS,
   blocks: openBlocks(parts.batches),
   recent: new LRUCache({ max: MAX_BATCHES, ttl: BATCH_TTL_MS }),

@@ -1,17 +1,20 @@
 import pLimit from 'p-limit'
-import { type Batch, sumTotals } from '../../core/batch.ts'
-import type { ExecutionSummary } from '../../core/execution.ts'
+import { type Batch, type Lane, lineExecutionId, ownLaneOf, sumTotals } from '../../core/batch.ts'
+import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import type { FeedMessage } from '../../core/ports.ts'
 import { describeCause, logger } from '../../logger.ts'
 import { isoNow, timesOf } from '../engine.ts'
 import { type BatchEngine, readOpenBatch } from './batch-engine.ts'
 import { deleteHidden } from './delete-hidden.ts'
 import { feedLane, RETRY_MS } from './lane.ts'
+import { hasWaited } from './next-line.ts'
 import { sumTrial } from './sum-trial.ts'
 
 /** How long one message starts lines: cache hits end at once, and a batch can consist of them. */
 const WORK_MS = 10_000
 const PARALLEL_LANES = 32
+/** Lines with lanes of their own that one look reads. Only those are found here whose messages were lost. */
+const MAX_WAITING_READ = 100
 
 /**
  * Looks at a batch or one of its lanes: starts the lines that have to be, and ends it after the last one. A hidden
@@ -19,26 +22,30 @@ const PARALLEL_LANES = 32
  * @throws whatever fails: another message or the timer tries it again
  */
 export async function feedBatch(engine: BatchEngine, message: FeedMessage): Promise<void> {
-  const { batchId: id, organizationId, lane, at } = message
+  const { batchId: id, organizationId, lane, line, at } = message
   const until = engine.system.now() + WORK_MS
   const batch = await engine.batches.get({ organizationId, id })
   if (!batch) return lane === undefined ? deleteHidden(engine, message, until) : undefined
   if (batch.status === 'ENDED') return
   engine.recent.set(id, batch)
-  if (lane !== undefined) return feedOne(engine, batch, lane, { until })
+  if (lane !== undefined) return feedOne(engine, batch, { lane, line }, { until })
   if (at === undefined || at === batch.openUntil) await feedAll(engine, batch, until)
 }
 
-/** After the end of a line: starts the next one, or sends a message that does. @throws Unavailable */
-export async function afterLine(engine: BatchEngine, ended: ExecutionSummary): Promise<void> {
-  const { organizationId, batch: line } = ended
+/**
+ * After a line has ended, begins to wait or goes on: starts the next one if it may, or sends a message that does.
+ * @throws Unavailable
+ */
+export async function afterLine(engine: BatchEngine, changed: ExecutionSummary): Promise<void> {
+  const { organizationId, batch: line } = changed
   if (!line) return
+  const ended = isFinal(changed) ? changed : undefined
   const until = engine.system.now() + WORK_MS
   try {
     const batch = await readOpenBatch(engine, { id: line.id, organizationId })
-    if (batch) await feedOne(engine, batch, line.lane, { until, ended })
+    if (batch) await feedOne(engine, batch, line, { until, ended })
   } catch (error) {
-    const message = { batchId: line.id, organizationId, lane: line.lane }
+    const message = { batchId: line.id, organizationId, lane: line.lane, line: line.line }
     logger.warn('next line not started', { ...message, cause: describeCause(error) })
     await engine.queue.feed({ ...message, delayMs: RETRY_MS })
   }
@@ -47,12 +54,15 @@ export async function afterLine(engine: BatchEngine, ended: ExecutionSummary): P
 async function feedOne(
   engine: BatchEngine,
   batch: Batch,
-  number: number,
-  { until, ended }: { until: number; ended?: ExecutionSummary },
+  { lane: first, line }: { lane: number; line?: number | undefined },
+  { until, ended }: { until: number; ended?: ExecutionSummary | undefined },
 ): Promise<void> {
-  const known = engine.lanes.get(`${batch.id}/${number}`)
+  const known = engine.lanes.get(`${batch.id}/${first}`)
   const isKnown = known !== undefined && known.line === ended?.batch?.line
-  const lane = isKnown ? known : await engine.batches.getLane({ batch, number })
+  let lane = isKnown ? known : await engine.batches.getLane({ batch, number: first })
+  if (line !== undefined && lane.line !== line && (await hasOwnLane(engine, batch, line, ended)))
+    lane = await engine.batches.getLane({ batch, number: ownLaneOf(batch, line) })
+  const { number } = lane
   const isOfLane = ended?.batch?.line === lane.line
   const fed = await feedLane(engine, batch, lane, { until, ended: isOfLane ? ended : undefined })
   if (fed === 'open') return
@@ -61,13 +71,30 @@ async function feedOne(
   await engine.queue.feed({ batchId: batch.id, organizationId: batch.organizationId, lane: number, delayMs })
 }
 
+/** Of a line that has left its lane. */
+async function hasOwnLane(
+  { executions }: BatchEngine,
+  batch: Batch,
+  line: number,
+  ended: ExecutionSummary | undefined,
+): Promise<boolean> {
+  const key = { organizationId: batch.organizationId, id: lineExecutionId(batch, line) }
+  const execution = ended ?? (await executions.getSummary(key))
+  return execution !== null && hasWaited(execution)
+}
+
 /** The timer is moved first: it repairs what this process does not finish. */
 async function feedAll(engine: BatchEngine, batch: Batch, until: number): Promise<void> {
   const { batches, queue, system } = engine
   const { id, organizationId } = batch
   await batches.postpone({ id, openUntil: system.now() + timesOf(engine).leaseMs })
   const limit = pLimit(PARALLEL_LANES)
-  const lanes = await batches.listLanes({ batch })
+  const all = await batches.listLanes({ batch })
+  // A look reads each line. Those that wait can be many, and wait for days.
+  const waiting = all.slice(batch.lanes).filter(({ line }) => line !== null).length
+  const isRead = ({ number, line }: Lane) =>
+    number < batch.lanes || (line !== null && Math.random() * waiting < MAX_WAITING_READ)
+  const lanes = batch.status === 'CANCELLING' ? all : all.filter(isRead)
   const results = await Promise.all(
     lanes.map((lane) =>
       limit(() => feedLane(engine, batch, lane, { until })).catch((error: unknown) => {
@@ -90,11 +117,15 @@ async function feedAll(engine: BatchEngine, batch: Batch, until: number): Promis
   await queue.feed({ batchId: id, organizationId, at: openUntil, delayMs })
 }
 
-/** Ends a batch whose lanes have no lines left. The last lane sees this, because it is written before. */
+/**
+ * Ends a batch whose lanes have no lines left. The last lane sees this, because it is written before. A line's own lane
+ * is written before it is handed over: no read of the lanes that misses one sees all of them.
+ */
 async function endIfDone(engine: BatchEngine, batch: Batch): Promise<void> {
   const { batches, recent, system } = engine
   const lanes = await batches.listLanes({ batch })
-  if (lanes.some(({ line }) => line !== null)) return
+  const handedOver = lanes.reduce((sum, lane) => sum + (lane.handedOver ?? 0), 0)
+  if (lanes.some(({ line }) => line !== null) || lanes.length < batch.lanes + handedOver) return
   const sums = batch.trial && (await sumTrial(engine, batch))
   await batches.end({ batch, totals: sumTotals(lanes), sums, endedAt: isoNow(system) })
   recent.delete(batch.id)

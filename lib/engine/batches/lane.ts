@@ -1,12 +1,28 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isTrialUsedUp, trialUsedUp } from '../../access/trial-limit.ts'
-import { type Batch, type Lane, lineExecutionId, sumTotals } from '../../core/batch.ts'
+import {
+  type Batch,
+  firstLane,
+  type Lane,
+  type LineWait,
+  lineExecutionId,
+  ownLaneOf,
+  sumTotals,
+  totalsOf,
+} from '../../core/batch.ts'
 import { LimitExceeded, TooManyRequests } from '../../core/errors.ts'
-import { CANCELLED, type ExecutionError, type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import {
+  CANCELLED,
+  type ExecutionError,
+  type ExecutionSummary,
+  isFinal,
+  usageOfTree,
+} from '../../core/execution.ts'
 import { MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
 import { endExecution } from '../end-execution.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
 import { type BatchEngine, endingsOf, readOpenBatch } from './batch-engine.ts'
-import { nextOf } from './next-line.ts'
+import { hasWaited, nextOf } from './next-line.ts'
 import { startLine } from './start-line.ts'
 
 /**
@@ -46,8 +62,10 @@ export async function feedLane(
     if (system.now() >= until) return 'unfinished'
     const { line, number } = stored
     const key = { organizationId: batch.organizationId, id: lineExecutionId(batch, line) }
+    let waits: LineWait[] | null = null
     let execution = known === undefined ? await executions.getSummary(key) : known
-    if (!execution) {
+    const hasOwnLane = number >= batch.lanes
+    if (!execution && !hasOwnLane) {
       if (!current.stopped) current = await stopAtLimit(engine, current, key)
       const started = current.stopped
         ? await refuseLine(engine, key)
@@ -57,11 +75,19 @@ export async function feedLane(
       // Another process knows that the batch was stopped. It goes on.
       if (!execution && !current.stopped) return 'open'
     }
-    if (execution && !isFinal(execution) && execution.batch?.lane === number) {
-      if (current.status !== 'CANCELLING') return 'open'
-      execution = await cancelLine(engine, key)
-      if (execution && !isFinal(execution)) return 'open'
+    const isOwn = hasOwnLane || execution?.batch?.lane === number
+    if (execution && !isFinal(execution) && isOwn) {
+      if (current.status === 'CANCELLING') execution = await cancelLine(engine, key)
+      if (execution && !isFinal(execution)) {
+        waits = await waitsOf(engine, execution)
+        if (hasOwnLane || !(await mayHandOver(engine, current, waits))) {
+          await note(engine, batch, stored, { ...(waits && { waits }), ...(hasOwnLane && costOf(execution)) })
+          return 'open'
+        }
+      }
     }
+    if (execution && isOwn && !hasOwnLane && hasWaited(execution))
+      await openOwnLane(engine, batch, execution, { line, ...(waits && { waits }) })
     const error = execution && excessOfTrial(current, execution)
     if (error && !current.stopped) current = await stop(engine, current, error)
     const next = await nextOf(engine, current, stored, execution)
@@ -73,6 +99,67 @@ export async function feedLane(
   }
   return 'ended'
 }
+
+/**
+ * What a line waits for; null while it or an agent that it has called is running. Each is named once.
+ * @throws Unavailable
+ */
+async function waitsOf(engine: BatchEngine, execution: ExecutionSummary): Promise<LineWait[] | null> {
+  const { organizationId, suspension } = execution
+  if (!suspension) return null
+  const waits = new Map<string, LineWait>()
+  for (const { kind, name, id = '' } of suspension.waits) {
+    const child = kind === 'execution' ? await engine.executions.getSummary({ organizationId, id }) : null
+    const found = kind !== 'execution' ? [{ kind, name }] : child && (await waitsOf(engine, child))
+    if (!found) return null
+    for (const wait of found) if (waits.size < MAX_WAITS) waits.set(`${wait.kind} ${wait.name}`, wait)
+  }
+  return [...waits.values()]
+}
+
+/** Of a line, which are counted. */
+const MAX_WAITS = 10
+
+/** Not one that waits for its turn, which has not begun: more of them would not begin earlier. */
+async function mayHandOver(
+  { mayHandOver: may }: BatchEngine,
+  { organizationId, lanes, stopped }: Batch,
+  waits: LineWait[] | null,
+): Promise<boolean> {
+  if (stopped || !waits || waits.some(({ kind }) => kind === 'limit')) return false
+  return may(organizationId, lanes - 1)
+}
+
+/** What readers of the batch see of a line that keeps its lane. */
+async function note(
+  { batches, lanes }: BatchEngine,
+  batch: Batch,
+  lane: Lane,
+  seen: Pick<Lane, 'waits'> & { costUsd?: number },
+): Promise<void> {
+  const { waits: _, ...running } = lane
+  const noted = { ...running, ...seen }
+  if (isDeepStrictEqual(noted, lane)) return
+  if (await batches.putLane({ batch, lane: noted, replaces: lane.line ?? -1 }))
+    lanes.set(`${batch.id}/${lane.number}`, noted)
+}
+
+/** Before the line leaves its lane. It is counted here, however often it is written. */
+async function openOwnLane(
+  { batches }: BatchEngine,
+  batch: Batch,
+  execution: ExecutionSummary,
+  { line, waits }: { line: number; waits?: LineWait[] },
+): Promise<void> {
+  const lane = firstLane(ownLaneOf(batch, line), batch)
+  const seen = isFinal(execution)
+    ? { ...totalsOf(execution), line: null }
+    : { ...costOf(execution), ...(waits && { waits }) }
+  await batches.putLane({ batch, lane: { ...lane, ...seen }, replaces: line })
+}
+
+/** The limit of the batch counts what waiting lines have cost, too. */
+const costOf = (execution: ExecutionSummary) => ({ costUsd: usageOfTree(execution)?.costUsd ?? 0 })
 
 /** A limit that is raised before is noticed after a quarter of an hour at most. */
 function unlessRefused(error: unknown): { retryMs: number } {

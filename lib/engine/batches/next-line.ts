@@ -1,5 +1,14 @@
-import { type Batch, type Lane, lineExecutionId, linesLeft, sumTotals, totalsOf } from '../../core/batch.ts'
+import {
+  type Batch,
+  type Lane,
+  lineExecutionId,
+  linesLeft,
+  NO_TOTALS,
+  sumTotals,
+  totalsOf,
+} from '../../core/batch.ts'
 import type { ExecutionSummary } from '../../core/execution.ts'
+import { isQueued } from '../../core/wait.ts'
 import type { BatchEngine } from './batch-engine.ts'
 
 /** Lines whose executions one request looks for. */
@@ -16,14 +25,26 @@ export async function nextOf(
   lane: Lane,
   execution: ExecutionSummary | null,
 ): Promise<Lane> {
-  const isCounted = execution?.batch?.lane === lane.number
-  const counted = isCounted ? { ...lane, ...sumTotals([lane, totalsOf(execution)]) } : lane
+  const { waits: _, ...left } = lane
+  // All that is known of the line is in this lane.
+  if (lane.number >= batch.lanes)
+    return { ...left, ...(execution ? totalsOf(execution) : NO_TOTALS), line: null }
+  const isOwn = execution?.batch?.lane === lane.number
+  const counted = isOwn ? { ...left, ...countOf(left, execution) } : left
   if (batch.stopped) return { ...counted, line: null }
   // Whoever has taken a line of this lane has taken those after it before.
-  const own = isCounted ? linesLeft(batch, lane)[0] : await findFirst(engine, batch, lane)
+  const own = isOwn ? linesLeft(batch, lane)[0] : await findFirst(engine, batch, lane)
   if (own !== undefined) return { ...counted, line: own, next: own + batch.lanes }
   return { ...counted, line: await findOther(engine, batch, lane), next: batch.lines }
 }
+
+/** A line that has waited is counted in a lane of its own. */
+const countOf = (lane: Lane, execution: ExecutionSummary): Partial<Lane> =>
+  hasWaited(execution) ? { handedOver: (lane.handedOver ?? 0) + 1 } : sumTotals([lane, totalsOf(execution)])
+
+/** Once a run has waited, it says so until its end. One that waited for its turn had not begun. */
+export const hasWaited = ({ suspension, waitedMs }: ExecutionSummary): boolean =>
+  suspension ? !isQueued(suspension) : waitedMs > 0
 
 /** The first own line that no other lane has taken. */
 async function findFirst(engine: BatchEngine, batch: Batch, lane: Lane): Promise<number | undefined> {

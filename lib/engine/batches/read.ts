@@ -1,7 +1,7 @@
 import { resolveTenant, visibilityOf } from '../../access/permissions.ts'
 import { findAgentId } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
-import { type Batch, type CountedBatch, lineExecutionId, sumTotals } from '../../core/batch.ts'
+import { type Batch, type CountedBatch, lineExecutionId, sumTotals, waitingIn } from '../../core/batch.ts'
 import { BY_ID, BY_LINE, type PageQuery, parsePage } from '../../core/cursor.ts'
 import { BatchNotFound, TrialNotFound } from '../../core/errors.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
@@ -36,8 +36,8 @@ export const getBatch = async (stores: Batches, reference: BatchReference): Prom
 
 /** The lanes of an open batch have the totals. */
 export async function countLines({ batches }: Batches, batch: Batch): Promise<CountedBatch> {
-  const totals = batch.totals ?? sumTotals(await batches.listLanes({ batch }))
-  return { batch, totals }
+  const lanes = batch.totals ? [] : await batches.listLanes({ batch })
+  return { batch, totals: batch.totals ?? sumTotals(lanes), ...waitingIn(lanes) }
 }
 
 export type BatchQuery = PageQuery & {

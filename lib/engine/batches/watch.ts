@@ -61,8 +61,14 @@ export function openWatch({ batches }: { batches: Pick<BatchStore, 'get' | 'list
 }
 
 /** Different whenever the lines of a batch have changed. */
-export const stateOf = ({ batch, totals }: CountedBatch): string =>
-  [batch.status, batch.stopped?.code ?? '', totals.succeeded, totals.failed, totals.cancelled].join('-')
+export const stateOf = ({
+  batch,
+  totals: { succeeded, failed, cancelled },
+  waitingFor,
+}: CountedBatch): string =>
+  [batch.status, batch.stopped?.code ?? '', succeeded, failed, cancelled]
+    .concat(waitingFor.map(({ lines }) => lines))
+    .join('-')
 
 /** A read that fails is repeated like any other. */
 function repeat(error: unknown): null {

@@ -122,19 +122,20 @@ const COUNTED = 1_000
  * The limit of an organization's suspended executions. A count reads what it counts, so that the larger the limit is,
  * the fewer suspensions count: one in 100 at 100,000. Below 97 % of the limit, a suspension then reads two units of the
  * table on average, and 200 processes exceed the limit by about a fifth before each of them has counted.
- * The limit on open executions counts more often, because those come faster (../submit/admission.ts).
+ * The limit on open executions counts more often, because those come faster (../submit/admission.ts). `reserved`: that
+ * have yet to be suspended.
  */
 export function suspensionLimit(
   { executions, system }: Counting,
   max: number,
   random = Math.random,
-): NonNullable<Engine['maySuspend']> {
+): (organizationId: string, reserved?: number) => Promise<boolean> {
   const fullUntil = new LRUCache<string, number>({ max: MAX_ORGANIZATIONS })
-  return async (organizationId) => {
+  return async (organizationId, reserved = 0) => {
     const known = fullUntil.get(organizationId)
     if (known !== undefined && system.now() < known) return false
     if (known === undefined && random() * max >= COUNTED) return true
-    const isFull = (await executions.countSuspended({ organizationId, max })) >= max
+    const isFull = (await executions.countSuspended({ organizationId, max })) >= max - reserved
     if (isFull) fullUntil.set(organizationId, system.now() + FULL_MS)
     else fullUntil.delete(organizationId)
     return !isFull

@@ -41,7 +41,9 @@ export async function wake(
   }
   const now = system.now()
   const openUntil = now + timesOf(engine).graceMs
-  return (await executions.wake({ execution, lease, openUntil, now })) ?? 'held'
+  const woken = await executions.wake({ execution, lease, openUntil, now })
+  if (woken?.batch) await engine.afterLine?.(woken).catch(() => undefined)
+  return woken ?? 'held'
 }
 
 /** Whether it is the turn of a queued execution. Otherwise its timer looks again, or its time is over. */

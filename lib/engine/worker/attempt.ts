@@ -368,6 +368,7 @@ async function suspendRun(current: Attempt, waits: Wait[]): Promise<AttemptResul
     }
     heartbeat.stop()
     await afterSuspension(engine, execution, suspension)
+    if (execution.batch) await engine.afterLine?.(execution).catch(() => undefined)
     return { kind: 'suspended', suspension }
   } catch (error) {
     return release(current, await toStopReason(current, error))

@@ -21,6 +21,7 @@ export const aBatch = (number: number, overrides: Partial<BatchRecord> = {}): Ba
   id: idOf(2_000_000 - number),
   ...{ documentId: AGENT_ID, versionId: VERSION_ID, tenantId: null, tokenId: null, status: 'ENDED' },
   ...{ lines: 10, counts: { IN_PROGRESS: 0, SUCCESS: 8, ERROR: 2 }, cancelled: 0 },
+  ...{ waiting: 0, waitingFor: [] },
   ...{ costUsd: 1.2, maxBatchCostUsd: null, maxConcurrency: 10, enforceInputSchema: null },
   ...{ useCache: null, useDynamicLearning: null, model: null, maxAgentSteps: null, maxTokens: null },
   ...{ maxCostUsd: null, retryOf: null, error: null },

@@ -2,11 +2,16 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { forgetLimits } from '../../../lib/access/limits.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { lineExecutionId } from '../../../lib/core/batch.ts'
-import { failure, newExecution } from '../../../lib/core/execution.ts'
+import { CANCELLED, failure, newExecution } from '../../../lib/core/execution.ts'
+import { DAY_MS } from '../../../lib/core/limits.ts'
 import { endOfPeriod, NO_LIMITS } from '../../../lib/core/usage-limits.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
+import { endExecution } from '../../../lib/engine/end-execution.ts'
+import { newLease } from '../../../lib/engine/engine.ts'
+import { suspend } from '../../../lib/engine/waiting/suspend.ts'
+import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
-import { BatchRun, type Options, success } from '../../support/batches/batch-run.ts'
+import { BatchRun, type Options, type PlannedWait, success } from '../../support/batches/batch-run.ts'
 import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { ownTable } from '../../support/tables/memory-table.ts'
@@ -159,6 +164,130 @@ describe('feedBatch', () => {
     } finally {
       delete process.env.MAX_OPEN_EXECUTIONS
     }
+  })
+})
+
+/** Longer than a message can be delayed. */
+const HOUR_MS = 3_600_000
+
+describe('a line that waits', () => {
+  const sleep = (ms: number, name = 'pause'): PlannedWait => ({ kind: 'sleep', name, ms })
+
+  it('gives its lane to the next one, and the batch says what it waits for', async () => {
+    const waitsOf = (line: number) => (line % 4 === 3 ? [] : [sleep(HOUR_MS, line < 8 ? 'pause' : 'night')])
+    const run = await aBatch({ lines: 20, lanes: 4, waitsOf })
+    await run.drain()
+    expect(await run.counted()).toMatchObject({
+      totals: { succeeded: 5, failed: 0 },
+      waiting: 15,
+      waitingFor: [
+        { kind: 'sleep', name: 'night', lines: 9 },
+        { kind: 'sleep', name: 'pause', lines: 6 },
+      ],
+    })
+    expect(run.maxOpen).toBe(4)
+    expect((await run.stored())?.status).toBe('IN_PROGRESS')
+    run.pass(HOUR_MS)
+    expect(await run.findProblems()).toEqual([])
+    expect(await run.counted()).toMatchObject({ totals: { succeeded: 20 }, waiting: 0, waitingFor: [] })
+  })
+
+  it('is not counted among those that wait once it goes on, and again when it waits again', async () => {
+    const run = await aBatch({ lines: 3, lanes: 2, waitsOf: () => [sleep(HOUR_MS), sleep(HOUR_MS, 'again')] })
+    await run.drain()
+    expect((await run.counted()).waiting).toBe(3)
+    run.pass(HOUR_MS)
+    const { engine } = run.newWorker()
+    const key = { organizationId: run.batch.organizationId, id: lineExecutionId(run.batch, 1) }
+    expect(await wake(engine, key.id, newLease(engine))).toMatchObject({ suspension: null })
+    expect((await run.counted()).waiting).toBe(2)
+    run.pass(100_000)
+    await run.sweep()
+    await run.drain()
+    expect((await run.counted()).waitingFor).toEqual([{ kind: 'sleep', name: 'again', lines: 3 }])
+    run.pass(HOUR_MS)
+    expect(await run.findProblems()).toEqual([])
+  })
+
+  it('keeps its lane when few more runs of the organization may be suspended', async () => {
+    process.env.MAX_SUSPENDED_EXECUTIONS = '10'
+    try {
+      const own = await aModelAgent({}, { table })
+      const run = await aBatch({ version: own, lines: 30, lanes: 3, waitsOf: () => [sleep(HOUR_MS)] })
+      await run.drain()
+      expect((await run.counted()).waiting).toBe(8)
+      for (let hour = 0; hour < 12; hour++) {
+        run.pass(HOUR_MS)
+        await run.sweep()
+        await run.drain()
+        expect((await run.counted()).waiting).toBeLessThanOrEqual(10)
+      }
+      expect(await run.findProblems()).toEqual([])
+      expect((await run.stored())?.totals?.succeeded).toBe(30)
+    } finally {
+      delete process.env.MAX_SUSPENDED_EXECUTIONS
+    }
+  })
+
+  it('keeps its lane while an agent that it has called works, but not while that one waits', async () => {
+    const at = Date.now()
+    const child = executionOf(version, { deadlineMs: DAY_MS })
+    const wait = { kind: 'approval' as const, name: 'refund', since: '', until: null }
+    const waitsOf = (line: number) =>
+      line === 0 ? [{ kind: 'execution' as const, name: 'helper', id: child.id, ms: 10 * HOUR_MS }] : []
+    const run = await aBatch({ lines: 3, lanes: 1, waitsOf })
+    await run.stores.executions.create({ execution: child })
+    await run.drain()
+    expect(await run.counted()).toMatchObject({ totals: { succeeded: 0 }, waiting: 0, waitingFor: [] })
+    const { engine } = run.newWorker()
+    const claimed = await engine.executions.claim({ id: child.id, lease: newLease(engine), now: at })
+    if (typeof claimed === 'string') throw new Error(claimed)
+    await suspend(engine, claimed, [wait], { progress: null })
+    run.feed()
+    await run.drain()
+    expect(await run.counted()).toMatchObject({
+      totals: { succeeded: 2 },
+      waiting: 1,
+      waitingFor: [{ kind: 'approval', name: 'refund', lines: 1 }],
+    })
+    run.pass(10 * HOUR_MS)
+    expect(await run.findProblems()).toEqual([])
+  })
+
+  it('keeps its lane while it waits for its turn, and is counted', async () => {
+    const own = await aModelAgent({}, { table })
+    const { organizationId, agentId } = own
+    const run = await aBatch({ version: own, lines: 6, lanes: 3 })
+    const key = { organizationId, subject: { kind: 'agent' as const, id: agentId } }
+    const limits = { ...NO_LIMITS, maxOpenExecutions: 1, queueWhenFull: true, updatedAt: new Date().toISOString() }
+    await run.stores.limits.put({ ...key, limits })
+    run.hung.add(0).add(1).add(2)
+    await run.drain()
+    expect((await run.executions()).filter((each) => each !== null).length).toBe(3)
+    expect((await run.counted()).waitingFor).toEqual([{ kind: 'limit', name: 'maxOpenExecutions', lines: 2 }])
+    run.hung.clear()
+    expect(await run.findProblems()).toEqual([])
+  })
+
+  it('counts towards the cost limit of its batch with what it has cost', async () => {
+    const waitsOf = () => [{ ...sleep(HOUR_MS), costUsd: 0.1 }]
+    const run = await aBatch({ lines: 30, lanes: 2, maxCostUsd: 0.5, waitsOf, outcomeOf: () => success(0.1) })
+    await run.drain()
+    expect((await run.executions()).filter((each) => each !== null).length).toBeLessThanOrEqual(7)
+    run.pass(HOUR_MS)
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.stored())?.stopped?.code).toBe('BudgetExceeded')
+  })
+
+  it('is found when all messages about it are lost', async () => {
+    const run = await aBatch({ lines: 5, lanes: 2, waitsOf: () => [sleep(HOUR_MS)] })
+    await run.drain()
+    const { engine } = run.newWorker()
+    const { organizationId } = run.batch
+    for (const id of run.lineIds())
+      await endExecution({ ...run.stores, system: engine.system }, { organizationId, id, error: CANCELLED })
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.stored())?.totals?.cancelled).toBe(5)
   })
 })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import { BatchRun, type Options, success } from '../../support/batches/batch-run.ts'
+import { BatchRun, type Options, type PlannedWait, success } from '../../support/batches/batch-run.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { ownTable } from '../../support/tables/memory-table.ts'
@@ -21,6 +21,14 @@ const sampleOf = <T>(cases: T[]) => cases.filter((_, index) => index % STRIDE ==
 const faultsOf = (requests: string[]): Fault[] =>
   sampleOf(requests.flatMap((method, at) => faultKindsOf(method).map((kind) => ({ at, kind }))))
 
+const WAIT_MS = [0, 30_000, 905_000]
+/** For a moment, with a message of their own, and by the timer alone. */
+const waitsOf = (kinds: number[]): PlannedWait[] =>
+  kinds.flatMap((kind) => {
+    const ms = WAIT_MS[kind]
+    return ms === undefined ? [] : { kind: 'sleep', name: 'pause', ms }
+  })
+
 type Scenario = { name: string; options: Partial<Options>; event?: 'cancel' | 'hide' }
 const SCENARIOS: Scenario[] = [
   { name: 'that runs to its end', options: { lines: 3, lanes: 2 } },
@@ -29,6 +37,12 @@ const SCENARIOS: Scenario[] = [
     options: { lines: 4, lanes: 2, maxCostUsd: 0.2, outcomeOf: () => success(0.1) },
   },
   { name: 'that is cancelled', options: { lines: 4, lanes: 2 }, event: 'cancel' },
+  { name: 'whose lines wait', options: { lines: 3, lanes: 2, waitsOf: (line) => waitsOf([line]) } },
+  {
+    name: 'that is cancelled while lines wait',
+    options: { lines: 4, lanes: 2, waitsOf: () => waitsOf([1]) },
+    event: 'cancel',
+  },
 ]
 
 /** Plays one batch; the event happens before the request at a position. */
@@ -201,29 +215,35 @@ const plays = fc.record({
   }),
   rounds: fc.array(fc.array(command, { minLength: 1, maxLength: 6 }), { maxLength: 12, size: 'max' }),
   cancelAt: fc.option(fc.nat({ max: 12 }), { nil: null, freq: 2 }),
+  /** By line. */
+  waits: fc.array(fc.array(fc.nat({ max: WAIT_MS.length - 1 }), { maxLength: 2 }), { maxLength: 20 }),
   delays: fc.array(fc.constantFrom(0, 0, 1, 3), { minLength: 7, maxLength: 13 }),
 })
 
 it(
   'a batch executes and counts each line once, has no more open than it may, and ends, in any order of events',
   async () => {
-    const property = fc.asyncProperty(plays, async ({ rounds, delays, cancelAt, maxCostUsd, ...options }) => {
-      let requests = 0
-      const run = await BatchRun.create({
-        table,
-        version,
-        ...options,
-        ...(maxCostUsd !== undefined && { maxCostUsd, outcomeOf: () => success(0.1) }),
-        delay: () => delays[requests++ % delays.length] ?? 0,
-      })
-      for (const [round, commands] of rounds.entries())
-        await Promise.all([
-          ...commands.map((each) => perform(run, each)),
-          round === cancelAt ? run.cancel() : undefined,
-        ])
-      run.hung.clear()
-      expect(await run.findProblems()).toEqual([])
-    })
+    const property = fc.asyncProperty(
+      plays,
+      async ({ rounds, delays, cancelAt, maxCostUsd, waits, ...options }) => {
+        let requests = 0
+        const run = await BatchRun.create({
+          table,
+          version,
+          ...options,
+          waitsOf: (line) => waitsOf(waits[line] ?? []),
+          ...(maxCostUsd !== undefined && { maxCostUsd, outcomeOf: () => success(0.1) }),
+          delay: () => delays[requests++ % delays.length] ?? 0,
+        })
+        for (const [round, commands] of rounds.entries())
+          await Promise.all([
+            ...commands.map((each) => perform(run, each)),
+            round === cancelAt ? run.cancel() : undefined,
+          ])
+        run.hung.clear()
+        expect(await run.findProblems()).toEqual([])
+      },
+    )
     await fc.assert(property, { numRuns: propertyRuns(150) })
   },
   LIMIT_MS,

@@ -21,14 +21,18 @@ import type {
   QueuedExecution,
 } from '../../../lib/core/ports.ts'
 import type { TrialSettings } from '../../../lib/core/trial.ts'
+import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores, type Stores } from '../../../lib/dynamodb/open-stores.ts'
 import { OPEN_SHARDS, openShard, shardOf } from '../../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { type BatchEngine, openBatchEngine } from '../../../lib/engine/batches/batch-engine.ts'
 import { afterLine, feedBatch } from '../../../lib/engine/batches/feed.ts'
+import { countLines } from '../../../lib/engine/batches/read.ts'
 import { afterEnd, endExecution } from '../../../lib/engine/end-execution.ts'
-import { newLease } from '../../../lib/engine/engine.ts'
+import { newLease, queuedOf } from '../../../lib/engine/engine.ts'
 import { sweep } from '../../../lib/engine/maintenance.ts'
+import { afterSuspension, openWaitLimits, suspend } from '../../../lib/engine/waiting/suspend.ts'
+import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
 import { NO_PROGRESS } from '../engine/executions.ts'
 import { type Fault, FaultyWorker } from '../waiting/faulty-worker.ts'
@@ -58,12 +62,17 @@ export type Options = {
   trial?: { originals: string[]; settings?: Partial<TrialSettings> }
   /** How the run of a line ends; success by default. */
   outcomeOf?: (line: number) => Outcome
+  /** What it waits for before, one after the other; nothing by default. */
+  waitsOf?: (line: number) => PlannedWait[]
   faults?: readonly Fault[]
   /** Called before each request of a worker, with its position. */
   before?: (at: number) => Promise<unknown>
   /** Milliseconds that each request of a worker is delayed by. */
   delay?: () => number
 }
+
+/** `ms`: until it is over; null: when somebody else ends it. */
+export type PlannedWait = Pick<Wait, 'kind' | 'name' | 'id'> & { ms: number | null; costUsd?: number }
 
 export const success = (costUsd?: number): Outcome => {
   const usage = { inputTokens: 1, outputTokens: 1, ...(costUsd !== undefined && { costUsd }) }
@@ -84,8 +93,10 @@ export class BatchRun {
   readonly problems: string[] = []
   /** What workers have requested so far: methods of the table, and `send` and `feed`. */
   readonly requests: string[] = []
-  /** Executions that are open. */
+  /** Executions that are open, and have not waited. */
   readonly open = new Set<string>()
+  /** By line: how many of its waits it has reached. */
+  private readonly reached = new Map<number, number>()
   maxOpen = 0
   /** Lines whose runs do not end. */
   readonly hung = new Set<number>()
@@ -160,9 +171,11 @@ export class BatchRun {
       faults: options.faults ?? [],
     })
     const stores = openStores(worker.tableOf(options.table))
+    const executions = this.watched(stores.executions)
     const engine = openBatchEngine({
       ...stores,
-      executions: this.watched(stores.executions),
+      ...openWaitLimits({ executions, system }),
+      executions,
       queue: { send: worker.wrap('send', queue.send), feed: worker.wrap('feed', queue.feed) },
       system,
       times: TIMES,
@@ -185,6 +198,10 @@ export class BatchRun {
       finish: (params) => {
         open.delete(params.execution.id)
         return executions.finish(params)
+      },
+      suspend: (params) => {
+        open.delete(params.execution.id)
+        return executions.suspend(params)
       },
       end: (params) => {
         open.delete(params.id)
@@ -216,7 +233,13 @@ export class BatchRun {
     const { worker, engine } = this.newWorker()
     try {
       if ('batchId' in message.body) await feedBatch(engine, message.body)
-      else await this.runLine(engine, message.body.executionId)
+      else {
+        const retryInMs = await this.runLine(engine, message.body.executionId)
+        if (retryInMs !== undefined) {
+          message.visibleAt = this.now + retryInMs
+          return
+        }
+      }
       if (!worker.isDead && !isDuplicate) this.remove(message)
     } catch (error) {
       if (!worker.isDead && !(error instanceof Error && error.name === 'Unavailable')) throw error
@@ -225,9 +248,32 @@ export class BatchRun {
   }
 
   /** What the worker of an execution does, without its agent. */
-  private async runLine(engine: BatchEngine, id: string): Promise<void> {
-    const execution = await engine.executions.claim({ id, lease: newLease(engine), now: engine.system.now() })
-    if (typeof execution === 'string') return
+  private async runLine(engine: BatchEngine, id: string): Promise<number | undefined> {
+    const lease = newLease(engine)
+    const claimed = await engine.executions.claim({ id, lease, now: engine.system.now() })
+    const execution = claimed === 'suspended' ? await wake(engine, id, lease) : claimed
+    if (typeof execution === 'string') return undefined
+    if ('retryInMs' in execution) return execution.retryInMs
+    const line = execution.batch?.line ?? -1
+    const count = this.reached.get(line) ?? 0
+    const planned = this.options.waitsOf?.(line)[count]
+    if (planned) {
+      this.reached.set(line, count + 1)
+      const { ms, costUsd, ...of } = planned
+      const now = engine.system.now()
+      const until = ms === null ? null : new Date(now + ms).toISOString()
+      const wait: Wait = { ...of, since: new Date(now).toISOString(), until }
+      const usage = { inputTokens: 1, outputTokens: 1, costUsd: costUsd ?? 0 }
+      const progress = costUsd === undefined ? null : { ...NO_PROGRESS, steps: 1, usage }
+      const suspension = await suspend(engine, execution, [wait], { progress })
+      if (typeof suspension === 'string') return undefined
+      if (!('code' in suspension)) {
+        await afterSuspension(engine, execution, suspension)
+        await afterLine(engine, execution)
+        return undefined
+      }
+      this.problems.push(`Line ${line} was refused to wait.`)
+    }
     const { outcomeOf = () => success() } = this.options
     const ended = await engine.executions.finish({
       execution,
@@ -235,6 +281,7 @@ export class BatchRun {
       finishedAt: new Date(engine.system.now()).toISOString(),
     })
     if (ended) await afterEnd(engine, ended)
+    return undefined
   }
 
   private remove(message: Message): void {
@@ -255,6 +302,9 @@ export class BatchRun {
       system,
       times: TIMES,
     })
+    for (const execution of await this.executions())
+      if (execution?.suspension && execution.suspension.until <= this.now)
+        this.push({ ...queuedOf(execution), wakes: true })
     const batch = (await this.stored()) ?? (await stores.batches.getHidden(this.key))
     if (batch?.openUntil && batch.openUntil <= this.now) this.push(this.ids)
   }
@@ -280,6 +330,8 @@ export class BatchRun {
     Array.from({ length: this.batch.lines }, (_, line) => lineExecutionId(this.batch, line))
 
   stored = (): Promise<Batch | null> => this.stores.batches.get(this.key)
+
+  counted = async () => countLines(this.stores, (await this.stored()) ?? this.batch)
 
   feed(): void {
     this.push(this.ids)
@@ -318,7 +370,8 @@ export class BatchRun {
       await this.sweep()
       if (this.visible.length > 0) continue
       const times = this.messages.filter(({ body }) => !this.isHung(body)).map(({ visibleAt }) => visibleAt)
-      const next = Math.min(...times.filter((time) => time > this.now), this.now + TIMES.leaseMs)
+      const pauseMs = this.messages.length > 0 ? TIMES.leaseMs : 5 * TIMES.leaseMs
+      const next = Math.min(...times.filter((time) => time > this.now), this.now + pauseMs)
       this.now = next + 1
     }
     return false

@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { KEPT_RESULTS } from '../../../core/limits.ts'
 import type { Model, ToolCall, ToolResult } from '../../../core/model.ts'
 import { estimateMessage } from '../../../models/estimate-tokens.ts'
@@ -14,8 +14,9 @@ const CLEAR_ABOVE = 0.7
 const CLEAR_TO = 0.35
 
 /**
- * The messages of a run. When they fill the context window, the oldest tool results are cleared, many at a time: what
- * precedes them stays as it was sent, and the next steps only append to it, so that a provider's cache applies.
+ * The messages of a run. When they fill the context window, the oldest tool results and arguments of calls are
+ * cleared, many at a time: what precedes them stays as it was sent, and the next steps only append to it, so that a
+ * provider's cache applies.
  */
 export class Context {
   readonly messages: Json[] = []
@@ -87,10 +88,16 @@ export class Context {
       const answered = this.results
         .slice(from, to)
         .map((each, index) => (from + index < end ? clear(each) : each))
-      const message = this.model.toolMessage(answered)
-      this.resize(estimateMessage(message) - estimateMessage(this.messages[position] ?? null))
-      this.messages[position] = message
+      this.replace(position, this.model.toolMessage(answered))
+      const ids = new Set(answered.slice(0, Math.min(end, to) - from).map(({ call }) => call.id))
+      for (let at = position - 1; roleOf(this.messages[at]) === 'assistant'; at--)
+        this.replace(at, clearArguments(this.messages[at] ?? null, ids))
     }
+  }
+
+  private replace(position: number, message: Json): void {
+    this.resize(estimateMessage(message) - estimateMessage(this.messages[position] ?? null))
+    this.messages[position] = message
   }
 
   /** Clears the oldest results until they have a number of tokens together. */
@@ -103,16 +110,38 @@ export class Context {
 
   private savingOf(answered: Answered | undefined): number {
     if (!answered) return 0
-    const [before = 0, after = 0] = [answered, clear(answered)].map((each) =>
-      estimateMessage(this.model.toolMessage([each])),
-    )
-    return before - after
+    const { input } = answered.call
+    const sizeOf = (result: Answered, sent: Json) =>
+      estimateMessage(this.model.toolMessage([result])) + estimateMessage(toCall(sent))
+    return sizeOf(answered, input) - sizeOf(clear(answered), clearInput(input))
   }
 
   private resize(tokens: number): void {
     this.tokens += tokens
     this.counted += tokens
   }
+}
+
+const roleOf = (message: Json | undefined) => isJsonObject(message) && message.role
+
+const toCall = (input: Json) => ({ role: 'assistant', content: [{ type: 'tool-call', input }] })
+
+/** A response without the arguments of these calls. */
+function clearArguments(message: Json, ids: Set<string>): Json {
+  if (!isJsonObject(message) || !Array.isArray(message.content)) return message
+  const content = message.content.map((part) =>
+    isJsonObject(part) && part.type === 'tool-call' && ids.has(String(part.toolCallId))
+      ? { ...part, input: clearInput(part.input ?? null) }
+      : part,
+  )
+  return { ...message, content }
+}
+
+/** Unless they are as short as the note in their place. An object, as providers require. */
+function clearInput(input: Json): Json {
+  const text = JSON.stringify(input)
+  const note: JsonObject = { cleared: `${Buffer.byteLength(text)} bytes of arguments` }
+  return !isJsonObject(input) || text.length <= JSON.stringify(note).length ? input : note
 }
 
 /** Bytes of a result with its images. */

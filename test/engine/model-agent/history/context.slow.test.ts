@@ -13,7 +13,8 @@ const { engine, queued, runScript } = await startScriptedEngine()
 
 /** Returns 2 kB for each path. */
 const server = await startToolServer((path, response) => void response.end(`${path} `.padEnd(2_000, 'data ')))
-afterAll(() => server.stop())
+const writer = await startToolServer((_, response) => void response.end('Written.'))
+afterAll(() => Promise.all([server.stop(), writer.stop()]))
 
 const aReader = (context: object = {}) =>
   aModelAgent({ tools: [httpTool(server, 'read', '/pages/{id}')], context })
@@ -26,6 +27,10 @@ const resultsOf = (request: RecordedRequest | undefined) =>
   request?.history.flatMap((item) => (item.type === 'result' ? [item.output] : [])) ?? []
 const isCleared = (output: string) => output.includes('[cleared, ')
 const clearedIn = (request: RecordedRequest | undefined) => resultsOf(request).filter(isCleared).length
+
+const callsOf = (request: RecordedRequest | undefined) =>
+  request?.history.flatMap((item) => (item.type === 'call' ? [item] : [])) ?? []
+const hasClearedInput = ({ input }: { input: unknown }) => JSON.stringify(input).includes('"cleared":')
 
 /** Reads a page with each of the steps, then answers. */
 const readPages = (steps: number) => (_: unknown, index: number) => (index < steps ? read(index) : answer)
@@ -49,6 +54,27 @@ describe.each(SCRIPTED_PROVIDERS)('the context of a long run on %s', (provider) 
     expect(computeCacheableShare(requests)).toBeGreaterThan(0.9)
     expect(resultsOf(requests.at(-1))[0]).toContain('[cleared, 2000 bytes; call again if needed]')
     expect(steps.map(({ step }) => (step.kind === 'MODEL' && step.clearedResults) || 0)).toEqual(counts)
+  })
+
+  it('loses the arguments of its oldest calls, too, and keeps their names', async () => {
+    const text = { type: 'string', description: 'A text.' }
+    const http = { method: 'POST', url: `${writer.url}/notes`, allowedHosts: [writer.host] }
+    const write = httpTool(writer, 'write', '/notes', { input: { text }, http })
+    const version = await aModelAgent({ tools: [write], context: { window: 16_000 } })
+    const script = (_: unknown, index: number): Reply =>
+      index < 40
+        ? { calls: [{ name: 'write', input: { text: `${index} `.padEnd(3_000, 'data ') } }] }
+        : answer
+    const { execution, steps, requests } = await runScript(script, { version, provider })
+    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 41 })
+    const calls = callsOf(requests.at(-1))
+    expect(calls.map(({ name }) => name)).toEqual(Array(40).fill('write'))
+    expect(calls[0]?.input).toEqual({ cleared: '3011 bytes of arguments' })
+    expect(calls.slice(-3).some(hasClearedInput)).toBe(false)
+    const counts = requests.map((request) => callsOf(request).filter(hasClearedInput).length)
+    expect(counts).toEqual(counts.toSorted((a, b) => a - b))
+    expect(steps.map(({ step }) => (step.kind === 'MODEL' && step.clearedResults) || 0)).toEqual(counts)
+    expect(computeCacheableShare(requests)).toBeGreaterThan(0.8)
   })
 
   it('is cleared and sent once more when the provider rejects it as too long', async () => {
