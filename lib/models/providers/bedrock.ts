@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { AwsV4Signer } from 'aws4fetch'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { Environment } from '../../environment.ts'
+import { converseFrames } from '../frames/converse-frames.ts'
+import { readFrames } from '../frames/read-frames.ts'
 import { CLAUDE } from './claude.ts'
 import type { OpenSettings } from './provider-traits.ts'
 
@@ -49,7 +51,11 @@ export async function loadBedrock({ baseURL, variable, fetch }: OpenSettings) {
  */
 export async function openBedrock(model: string, settings: OpenSettings) {
   const [id = '', base = ''] = model.split('#')
-  return (await loadBedrock(settings))(id, CLAUDE.test(base) ? { modelFamily: 'anthropic' } : {})
+  const fetch = readFrames(settings.fetch, converseFrames)
+  return (await loadBedrock({ ...settings, fetch }))(
+    id,
+    CLAUDE.test(base) ? { modelFamily: 'anthropic' } : {},
+  )
 }
 
 /**

@@ -1,3 +1,7 @@
+import { chatFrames } from '../frames/chat-frames.ts'
+import { messageFrames } from '../frames/message-frames.ts'
+import { readFrames } from '../frames/read-frames.ts'
+import { responseFrames } from '../frames/response-frames.ts'
 import {
   ACCESS_KEY_ID,
   BEARER_TOKEN,
@@ -158,7 +162,7 @@ export const TRAITS = {
     cachePoint: { cachePoint: { type: 'default' } },
     errorMark: ERROR_MARK,
     // The SDK asks Anthropic for `eager_input_streaming`, which Bedrock does not have.
-    stream: { endsWithUsage: true, buffersInputs: true },
+    stream: { buffersInputs: true },
     usage: { cachedInputTokens: 'cacheReadInputTokens', cacheWriteTokens: 'cacheWriteInputTokens' },
     stopReasons: { model_context_window_exceeded: 'context-window' },
   },
@@ -176,7 +180,10 @@ export const TRAITS = {
     async open(model, { baseURL, variable, fetch }) {
       const { createAnthropic } = await import('@ai-sdk/anthropic')
       const apiKey = variable('ANTHROPIC_API_KEY')
-      return createAnthropic({ apiKey, baseURL: baseURL || 'https://api.anthropic.com/v1', fetch })(model)
+      const send = readFrames(fetch, messageFrames)
+      return createAnthropic({ apiKey, baseURL: baseURL || 'https://api.anthropic.com/v1', fetch: send })(
+        model,
+      )
     },
     optionsKey: 'anthropic',
     reasoning: [
@@ -230,7 +237,7 @@ export const TRAITS = {
     priceSource: 'openai',
 
     open: async (model, { fetch, ...settings }) =>
-      (await loadOpenai({ ...settings, fetch: withSearches(fetch) }))(model),
+      (await loadOpenai({ ...settings, fetch: readFrames(withSearches(fetch), responseFrames) }))(model),
     openEmbedding: async (model, settings) => (await loadOpenai(settings)).embeddingModel(model),
     optionsKey: 'openai',
     // With storage, OpenAI keeps the conversation and later requests only reference it.
@@ -286,7 +293,6 @@ export const TRAITS = {
     // OpenAI caches by itself, and routes requests with the same key to the same cache.
     cacheKey: 'promptCacheKey',
     isStrictByDefault: true,
-    stream: { readRefusal: ({ type, refusal }) => type === 'response.refusal.done' && refusal },
     usage: {
       cachedInputTokens: 'input_tokens_details.cached_tokens',
       cacheWriteTokens: 'input_tokens_details.cache_write_tokens',
@@ -305,7 +311,8 @@ export const TRAITS = {
     },
     hasColons: true,
 
-    open: async (model, settings) => (await loadCompatible(settings))(model),
+    open: async (model, { fetch, ...settings }) =>
+      (await loadCompatible({ ...settings, fetch: readFrames(fetch, chatFrames) }))(model),
     openEmbedding: async (model, settings) => (await loadCompatible(settings)).embeddingModel(model),
     optionsKey: 'openaiCompatible',
     // In strict mode, a server accepts only schemas without optional fields; the result is validated here anyway.
@@ -332,7 +339,6 @@ export const TRAITS = {
     hasTextResults: true,
     // Once a conversation has reasoning, DeepSeek requires it with every tool call, if only as an empty text.
     noReasoning: { reasoning_content: '' },
-    stream: { readRefusal: ({ choices }) => choices?.[0]?.delta?.refusal },
     usage: {
       cachedInputTokens: 'prompt_tokens_details.cached_tokens',
       reasoningTokens: 'completion_tokens_details.reasoning_tokens',
