@@ -135,6 +135,9 @@ describe('limits of a tenant', () => {
 
 describe('the overview', () => {
   it('keeps its period in the URL, and leads from a bar and a tenant to their runs', async () => {
+    const usage = () => org.call('GET', '/v1/usage?groupBy=tenant')
+    // Runs are counted a while after they have ended.
+    await expect.poll(async () => (await usage()).text, { timeout: 120_000 }).toContain('acme')
     const page = await open('#/')
     await button(page, '1 h').click()
     await expect.poll(() => page.url()).toMatch(/#\/\?period=1h$/)

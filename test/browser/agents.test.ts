@@ -53,7 +53,7 @@ describe('agents', () => {
   it('lead to their versions, whose settings, code and differences are shown', async () => {
     const draft = await publish()
     const page = await openPage(demo, `#/agents/${SLUG}`)
-    await page.getByRole('row', { name: /Draft/ }).getByRole('link', { name: /…/ }).click()
+    await page.getByRole('row', { name: /Draft/ }).getByTitle(draft).click()
     await state(page, 'Draft')
     expect(page.url()).toContain(`#/agents/${SLUG}/versions/${draft}`)
     await page.getByText(`Take number ${texts}.`).waitFor()
