@@ -6,6 +6,8 @@ import { Unavailable } from './core/errors.ts'
 const MAX_ATTEMPTS = 3
 const REQUEST_TIMEOUT_MS = 2_000
 const CONNECTION_TIMEOUT_MS = 1_000
+/** Of an emulator, which is slow when this machine is: it refuses connections when it is gone. */
+const LOCAL_TIMEOUT_MS = 30_000
 /** Far above what one Lambda invocation uses: a request that waits for a socket would run into the timeouts above. */
 const MAX_SOCKETS = 256
 /** Connections that a burst opened are closed when they are idle for this long. */
@@ -26,7 +28,7 @@ export function createRequestHandler(
   return new NodeHttpHandler({
     httpAgent: agent,
     httpsAgent: agent,
-    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    connectionTimeout: socketPath ? LOCAL_TIMEOUT_MS : CONNECTION_TIMEOUT_MS,
     requestTimeout: timeoutMs,
     throwOnRequestTimeout: true,
     socketTimeout: timeoutMs,
@@ -51,7 +53,8 @@ export function handleInProcess(endpoint: string, handle: NodeHttpHandler['handl
 }
 
 function requestHandlerOf(socketPath: string | undefined): NodeHttpHandler {
-  const handler = requestHandlers.get(socketPath) ?? createRequestHandler(REQUEST_TIMEOUT_MS, { socketPath })
+  const timeoutMs = socketPath ? LOCAL_TIMEOUT_MS : REQUEST_TIMEOUT_MS
+  const handler = requestHandlers.get(socketPath) ?? createRequestHandler(timeoutMs, { socketPath })
   requestHandlers.set(socketPath, handler)
   return handler
 }

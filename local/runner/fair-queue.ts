@@ -1,8 +1,33 @@
+import { availableParallelism } from 'node:os'
+
 /**
  * How many times the free slots an organization may occupy: of 40 slots, one alone gets 32, two get 18 each, ten get 4
  * each. The slots that are left let the next organization start at once (dynamic thresholds, Choudhury and Hahne 1998).
  */
 const MAX_SHARE = 4
+
+/** Slots to begin with: what waits for others needs more than processors. */
+export const FIRST_SLOTS = 4 * availableParallelism()
+const MIN_SLOTS = 2
+/** As many as one organization alone occupies. */
+const usableOf = (slots: number) => Math.floor((slots * MAX_SHARE) / (MAX_SHARE + 1))
+/** Timers of a process that are late by more than this cannot keep leases of 10 s for long; below half, they can. */
+const LATE_MS = 400
+
+/**
+ * How many slots to use from now on: fewer while this machine does not keep up with what it runs, more when all of them
+ * are in use and it does. Falls faster than it grows, as a sender of TCP does.
+ * @param slots as of now
+ * @param load.lateMs by how much a timer of the process was late
+ */
+export function adaptSlots(
+  slots: number,
+  { max, running, lateMs }: { max: number; running: number; lateMs: number },
+): number {
+  if (lateMs > LATE_MS) return Math.min(slots, Math.max(Math.floor(Math.min(slots, running) / 2), MIN_SLOTS))
+  const mayGrow = lateMs < LATE_MS / 2 && running >= usableOf(slots)
+  return mayGrow ? Math.min(slots + Math.ceil(slots / 4), max) : slots
+}
 
 type Organization<T> = { waiting: T[]; running: number }
 
@@ -18,7 +43,7 @@ type Options = {
  * occupies all slots, however many items it has. Urgent items do not wait for others, which keep one slot.
  */
 export class FairQueue<T> {
-  private readonly slots: number
+  slots: number
   private readonly limits: Record<string, number>
   private readonly isUrgent: (organizationId: string) => boolean
   /** Those with items, by id. The one that was served last is at the end. */

@@ -9,13 +9,13 @@ import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { clientConfig, createRequestHandler, socketPathOf } from '../../lib/aws-sdk.ts'
 import { isFiringGroup, parseRunMessage, runGroupOf } from '../../lib/sqs/run-queue.ts'
 import { createDeleter } from './deleter.ts'
-import { FairQueue } from './fair-queue.ts'
+import { adaptSlots, FairQueue, FIRST_SLOTS } from './fair-queue.ts'
 
 type Options = {
   endpoint: string
   queueUrl: string
   handler: (event: SQSEvent) => Promise<SQSBatchResponse>
-  /** Messages in process at the same time. */
+  /** Messages in process at the same time at most, if this machine keeps up with them. */
   concurrency: number
   onError: (error: unknown) => void
   /** By default of run messages. @throws an Error if the body is invalid */
@@ -29,6 +29,8 @@ const MAX_MESSAGES = 10
 /** Requests at the same time while there are more messages than one of them receives. */
 const RECEIVERS = 4
 const DELAY_AFTER_ERROR_MS = 500
+/** How often the number of messages in process adapts to the machine. */
+const ADAPT_MS = 100
 /** While fewer than a batch may start, a busy poller waits this long for more of its messages to end. */
 const LINGER_MS = 10
 /** SQS responds to a long poll when a message arrives or the poll ends. */
@@ -57,7 +59,7 @@ export function startPoller({
   })
   const stopping = new AbortController()
   const inProcess = new Set<Promise<void>>()
-  const queue = new FairQueue<Message>(concurrency, {
+  const queue = new FairQueue<Message>(Math.min(FIRST_SLOTS, concurrency), {
     limits: { [SUSPECTS]: 1 },
     isUrgent: isFiringGroup,
   })
@@ -67,6 +69,7 @@ export function startPoller({
   const hiding = new Set<Promise<void>>()
   const deleter = createDeleter({ client, queueUrl, onError })
   let onEnd = () => {}
+  let adapting: NodeJS.Timeout | undefined
 
   /** An invalid message is alone: its handler reports it. */
   const identifyMessage = ({ Body = '', MessageId: id = '' }: Message) => {
@@ -147,6 +150,17 @@ export function startPoller({
     unfinished.add(message)
   }
 
+  /** While something is in process. */
+  const adapt = (): void => {
+    const startedAt = performance.now()
+    adapting = setTimeout(() => {
+      const lateMs = performance.now() - startedAt - ADAPT_MS
+      queue.slots = adaptSlots(queue.slots, { max: concurrency, running: queue.running, lateMs })
+      adapting = undefined
+      startRuns()
+    }, ADAPT_MS)
+  }
+
   const startRuns = (): void => {
     for (let next = queue.next(); next && !stopping.signal.aborted; next = queue.next()) {
       const { item, end } = next
@@ -160,6 +174,7 @@ export function startPoller({
       })
       inProcess.add(task)
     }
+    if (inProcess.size > 0 && !adapting) adapt()
   }
 
   /** Not `Promise.race`: it would retain memory until the longest run ends. */
@@ -179,7 +194,7 @@ export function startPoller({
       for (const message of messages) enqueue(message)
       startRuns()
       hide(messages)
-      const isBusy = queue.running > concurrency - MAX_MESSAGES && queue.running > 0
+      const isBusy = queue.running > queue.slots - MAX_MESSAGES && queue.running > 0
       if (isBusy && messages.length < MAX_MESSAGES) await sleep(LINGER_MS)
     }
   })()
@@ -193,6 +208,7 @@ export function startPoller({
       stopping.abort()
       onEnd()
       await loop
+      clearTimeout(adapting)
       await Promise.all(hiding)
       const ended = Promise.all(inProcess)
       await (maxMs === undefined ? ended : Promise.race([ended, sleep(maxMs)]))

@@ -29,6 +29,8 @@ type Params = {
   /** Null unless the run takes something from its original. */
   recording: Recording | null
   signal: AbortSignal
+  /** Called when the run has a thread: it may have waited for one. */
+  begin: () => void
 }
 
 /** After an abort, how long the agent's own cleanup may take before its thread is terminated. */
@@ -86,6 +88,7 @@ async function runIn(
 ): Promise<boolean> {
   const { engine, execution, version, journal, replay, signal, mask } = params
   if (signal.aborted) return false
+  params.begin()
   const log = new MaskedStream(mask)
   const waits = new CodeWaits({ ...params, findRecordedEnd: replay?.findEnd.bind(replay) })
   const callbacks = openCallbacks(params)

@@ -15,7 +15,12 @@ import type { JsonObject } from '../../core/json/json.ts'
 import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import { findExcess } from '../../core/payload-size.ts'
-import { attemptsExhausted, findExcessiveLoss, type Release } from '../../core/transitions.ts'
+import {
+  attemptsExhausted,
+  DEADLINE_EXCEEDED,
+  findExcessiveLoss,
+  type Release,
+} from '../../core/transitions.ts'
 import type { Suspension, Wait } from '../../core/wait.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
@@ -162,10 +167,18 @@ async function reuse(current: Attempt): Promise<Outcome | null> {
 /** The run's outcome, or the ERROR of its time limit. @throws AttemptStopped when the worker has to stop first */
 async function runUntilDeadline(current: Attempt, version: Version): Promise<Outcome> {
   const { engine, execution, heartbeat, deadline, stop } = current
-  heartbeat.begin()
-  const limit = timeLimit(execution, version, engine.system.now())
   const timeout = new AbortController()
-  const timer = setTimeout(() => timeout.abort(), Math.max(limit.endsAt - engine.system.now(), 0))
+  let limit: ReturnType<typeof timeLimit> = { endsAt: execution.deadlineAt, error: DEADLINE_EXCEEDED }
+  const start = () => setTimeout(() => timeout.abort(), Math.max(limit.endsAt - engine.system.now(), 0))
+  let timer = start()
+  /** The time of a run is that of its thread. */
+  const begin = () => {
+    heartbeat.begin()
+    limit = timeLimit(execution, version, engine.system.now())
+    clearTimeout(timer)
+    timer = start()
+  }
+  if (!version.code) begin()
   const signal = AbortSignal.any([stop, timeout.signal])
   const { steps, onLog, onStep } = engine
   const drain = deadline?.drain
@@ -180,7 +193,7 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
     const excess = findExcessiveLoss(journal.lostSteps, execution.lastError)
     if (excess) return failure(excess)
     const endsAt = Math.min(limit.endsAt, deadline?.stopsAt ?? Number.POSITIVE_INFINITY)
-    const running = run(current, { version, journal, signal, endsAt }).then(limitOutput)
+    const running = run(current, { version, journal, signal, endsAt, begin }).then(limitOutput)
     return await untilAborted(signal, running, () => {
       if (stop.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
       return failure(limit.error)
@@ -196,7 +209,7 @@ const ORIGINAL_DELETED: ExecutionError = {
   message: 'The execution that this one repeats was deleted.',
 }
 
-type Run = { version: Version; journal: Journal; signal: AbortSignal; endsAt: number }
+type Run = { version: Version; journal: Journal; signal: AbortSignal; endsAt: number; begin: () => void }
 
 async function run(current: Attempt, { version, ...running }: Run): Promise<Outcome> {
   const { engine, retry } = current

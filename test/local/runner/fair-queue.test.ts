@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FairQueue } from '../../../local/runner/fair-queue.ts'
+import { adaptSlots, FairQueue } from '../../../local/runner/fair-queue.ts'
 
 /** How many items of each organization start when each has more than enough. */
 function fill(slots: number, organizations: number): number[] {
@@ -99,5 +99,30 @@ describe('FairQueue', () => {
           expect(started.filter(([of]) => of === id)).toEqual(added.filter(([of]) => of === id))
       }),
     )
+  })
+})
+
+describe('adaptSlots', () => {
+  const LATE = { lateMs: 1_000 }
+  const IN_TIME = { lateMs: 5 }
+  const play = (slots: number, loads: { lateMs: number; running?: number }[], max = 40) =>
+    loads.reduce((now, { lateMs, running = now }) => adaptSlots(now, { max, running, lateMs }), slots)
+
+  it('reaches all slots within a second of work that waits for others', () => {
+    expect(play(8, Array(8).fill(IN_TIME))).toBe(40)
+    expect(play(4, Array(20).fill(IN_TIME), 7)).toBe(7)
+  })
+
+  it('halves those in use while timers are late, down to two, and keeps them in between', () => {
+    expect(play(40, [LATE])).toBe(20)
+    expect(play(40, [{ ...LATE, running: 10 }])).toBe(5)
+    expect(play(40, Array(9).fill(LATE))).toBe(2)
+    expect(play(1, [LATE], 1)).toBe(1)
+    expect(play(20, [{ lateMs: 300 }])).toBe(20)
+  })
+
+  it('does not grow while slots are free, beside those that one organization leaves', () => {
+    expect(play(20, [{ ...IN_TIME, running: 15 }])).toBe(20)
+    expect(play(20, [{ ...IN_TIME, running: 16 }])).toBe(25)
   })
 })
