@@ -1,4 +1,4 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { ModelSettings } from '../core/agent.ts'
 import {
   type AnswerMode,
@@ -33,11 +33,11 @@ import {
   TOKEN_TIMEOUTS,
   type TokenTimeouts,
 } from './responses/collect-stream.ts'
-import { receive } from './responses/receive.ts'
 import { ResponseSize } from './responses/response-size.ts'
 import { streamingFetch } from './responses/streaming-fetch.ts'
 import {
-  isLostAtStart,
+  findResponseError,
+  isLost,
   rejectsResponseFormat,
   rejectsStrictSchema,
   toModelError,
@@ -67,8 +67,7 @@ export async function openModel(
   const traits = traitsOf(name.provider)
   const variable = (variableName: string) => environment[variableName] ?? ''
   const baseURL = variable(traits.variables.baseUrl)
-  const open = (send: typeof fetch) => traits.open(name.model, { baseURL, variable, fetch: send })
-  const model = await open(fetch)
+  const model = await traits.open(name.model, { baseURL, variable, fetch })
   const toWireRequest = wireRules(name)
   const { options: reasoning, maxOutputTokens, ...fixed } = { ...toReasoningOptions(name), ...settings }
   const described = describeModel(name, settings)
@@ -83,7 +82,7 @@ export async function openModel(
     const { signal, tools } = request
     const isText = isTextMode(request.answerMode) && !rejected.has('format')
     const timeout = startTokenTimeout(provider, timeouts, signal)
-    const received = { text: '', isRejected: false }
+    const received = { text: '' }
     const estimate = () => ({
       inputTokens: estimateInputTokens(request),
       outputTokens: estimateTokens(received.text),
@@ -103,24 +102,21 @@ export async function openModel(
           providerOptions: { [traits.optionsKey]: { ...limited.options, ...search?.options } },
           prompt: toPrompt(request),
           abortSignal: timeout.signal,
-          includeRawChunks: traits.stream?.readRefusal !== undefined,
         },
         !rejected.has('strict'),
       )
-      const collect = (stream: ReadableStream<LanguageModelV4StreamPart>) => {
-        hasBegun = true
-        return collectStream(size.limit(stream), timeout, traits.stream, received)
-      }
-      const result = await receive(wire.options, { model, open, collect })
-      if (!hasBegun) for (const part of result.content) size.add(part)
+      const { stream } = await model.doStream(wire.options)
+      hasBegun = true
+      const result = await collectStream(size.limit(stream), timeout, traits.stream, received)
       return toResponse({ ...result, content: wire.decode(result.content) }, { provider, tools, estimate })
-    } catch (error) {
+    } catch (thrown) {
+      const error = findResponseError(thrown)
       if (isText && rejectsResponseFormat(error)) rejected.add('format')
       if (wire?.isStrict && rejectsStrictSchema(error)) rejected.add('strict')
       const reason = size.error ?? (timeout.signal.aborted ? timeout.signal.reason : null)
       const failure = reason ?? toModelError(error, { provider, secrets, request, hasBegun, now: Date.now() })
-      const isLost = (hasBegun && !received.isRejected) || isLostAtStart(error)
-      if (isLost && failure instanceof ModelError) failure.usage ??= { ...estimate(), estimated: true }
+      if (isLost(error, { hasBegun, received: received.text }) && failure instanceof ModelError)
+        failure.usage ??= { ...estimate(), estimated: true }
       throw failure
     } finally {
       timeout.stop()

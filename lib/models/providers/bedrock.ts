@@ -49,7 +49,12 @@ export async function loadBedrock({ baseURL, variable, fetch }: OpenSettings) {
  */
 export async function openBedrock(model: string, settings: OpenSettings) {
   const [id = '', base = ''] = model.split('#')
-  return (await loadBedrock(settings))(id, CLAUDE.test(base) ? { modelFamily: 'anthropic' } : {})
+  const { readConverse } = await import('../frames/converse-frames.ts')
+  const fetch = readConverse(settings.fetch)
+  return (await loadBedrock({ ...settings, fetch }))(
+    id,
+    CLAUDE.test(base) ? { modelFamily: 'anthropic' } : {},
+  )
 }
 
 /**

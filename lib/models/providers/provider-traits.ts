@@ -56,11 +56,6 @@ export type Capability =
 
 /** How the streams of a provider, as the SDK reads them, differ from those of others. */
 export type StreamTraits = {
-  /** The text of a refusal in a raw chunk, which the SDK ignores. */
-  // biome-ignore lint/suspicious/noExplicitAny: a chunk of a format that the SDK validates
-  readRefusal?: (chunk: any) => unknown
-  /** Usage follows the reason to finish, and is never missing. */
-  endsWithUsage?: boolean
   /** The input of a call is sent a field at a time: nothing arrives while the model writes a long one. */
   buffersInputs?: boolean
 }

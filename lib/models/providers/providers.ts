@@ -158,7 +158,7 @@ export const TRAITS = {
     cachePoint: { cachePoint: { type: 'default' } },
     errorMark: ERROR_MARK,
     // The SDK asks Anthropic for `eager_input_streaming`, which Bedrock does not have.
-    stream: { endsWithUsage: true, buffersInputs: true },
+    stream: { buffersInputs: true },
     usage: { cachedInputTokens: 'cacheReadInputTokens', cacheWriteTokens: 'cacheWriteInputTokens' },
     stopReasons: { model_context_window_exceeded: 'context-window' },
   },
@@ -176,7 +176,9 @@ export const TRAITS = {
     async open(model, { baseURL, variable, fetch }) {
       const { createAnthropic } = await import('@ai-sdk/anthropic')
       const apiKey = variable('ANTHROPIC_API_KEY')
-      return createAnthropic({ apiKey, baseURL: baseURL || 'https://api.anthropic.com/v1', fetch })(model)
+      const { readMessages } = await import('../frames/message-frames.ts')
+      const url = baseURL || 'https://api.anthropic.com/v1'
+      return createAnthropic({ apiKey, baseURL: url, fetch: readMessages(fetch) })(model)
     },
     optionsKey: 'anthropic',
     reasoning: [
@@ -229,8 +231,10 @@ export const TRAITS = {
     hasColons: false,
     priceSource: 'openai',
 
-    open: async (model, { fetch, ...settings }) =>
-      (await loadOpenai({ ...settings, fetch: withSearches(fetch) }))(model),
+    async open(model, settings) {
+      const { readResponses } = await import('../frames/response-frames.ts')
+      return (await loadOpenai({ ...settings, fetch: readResponses(withSearches(settings.fetch)) }))(model)
+    },
     openEmbedding: async (model, settings) => (await loadOpenai(settings)).embeddingModel(model),
     optionsKey: 'openai',
     // With storage, OpenAI keeps the conversation and later requests only reference it.
@@ -286,7 +290,6 @@ export const TRAITS = {
     // OpenAI caches by itself, and routes requests with the same key to the same cache.
     cacheKey: 'promptCacheKey',
     isStrictByDefault: true,
-    stream: { readRefusal: ({ type, refusal }) => type === 'response.refusal.done' && refusal },
     usage: {
       cachedInputTokens: 'input_tokens_details.cached_tokens',
       cacheWriteTokens: 'input_tokens_details.cache_write_tokens',
@@ -305,7 +308,10 @@ export const TRAITS = {
     },
     hasColons: true,
 
-    open: async (model, settings) => (await loadCompatible(settings))(model),
+    async open(model, settings) {
+      const { readChat } = await import('../frames/chat-frames.ts')
+      return (await loadCompatible({ ...settings, fetch: readChat(settings.fetch) }))(model)
+    },
     openEmbedding: async (model, settings) => (await loadCompatible(settings)).embeddingModel(model),
     optionsKey: 'openaiCompatible',
     // In strict mode, a server accepts only schemas without optional fields; the result is validated here anyway.
@@ -332,7 +338,6 @@ export const TRAITS = {
     hasTextResults: true,
     // Once a conversation has reasoning, DeepSeek requires it with every tool call, if only as an empty text.
     noReasoning: { reasoning_content: '' },
-    stream: { readRefusal: ({ choices }) => choices?.[0]?.delta?.refusal },
     usage: {
       cachedInputTokens: 'prompt_tokens_details.cached_tokens',
       reasoningTokens: 'completion_tokens_details.reasoning_tokens',

@@ -9,30 +9,19 @@ import type {
 } from '@ai-sdk/provider'
 import { ModelError } from '../../core/model.ts'
 import type { StreamTraits } from '../providers/provider-traits.ts'
+import { IncompleteStreamError } from './reported-error.ts'
 
 /** A complete response. */
 export type CollectedResponse = {
   content: LanguageModelV4Content[]
   finishReason: LanguageModelV4FinishReason
   usage: LanguageModelV4Usage
-  /** The text of refusals that are not part of the content. */
-  refusal: string
 }
 
-/** What has arrived of a response, also if it ends early. */
-export type Received = {
-  /** Text, reasoning and inputs of calls. */
-  text: string
-  /** The provider reported an error before anything else. */
-  isRejected: boolean
-}
+/** What has arrived of a response, also if it ends early: text, reasoning and inputs of calls. */
+export type Received = { text: string }
 
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>
-
-/** A stream that ended before its response did. */
-export class IncompleteStreamError extends Error {
-  override readonly name = 'IncompleteStreamError'
-}
 
 /**
  * Reads a response to its end, as `doGenerate` would return it.
@@ -41,21 +30,16 @@ export class IncompleteStreamError extends Error {
 export async function collectStream(
   stream: AsyncIterable<LanguageModelV4StreamPart>,
   timeout: Pick<TokenTimeout, 'expectFirst' | 'expectNext'>,
-  { readRefusal, endsWithUsage = false, buffersInputs }: StreamTraits = {},
-  received: Received = { text: '', isRejected: false },
+  { buffersInputs }: StreamTraits = {},
+  received: Received = { text: '' },
 ): Promise<CollectedResponse> {
   const content: LanguageModelV4Content[] = []
   const open = new Map<string, LanguageModelV4Text | LanguageModelV4Reasoning>()
   let finish: Finish | undefined
-  let refusal = ''
   for await (const part of stream) {
     switch (part.type) {
       case 'error':
-        received.isRejected = received.text === ''
         throw part.error
-      case 'raw':
-        refusal += textOf(readRefusal?.(part.rawValue ?? {}))
-        break
       case 'finish':
         finish = part
         break
@@ -98,22 +82,13 @@ export async function collectStream(
         else timeout.expectNext()
     }
   }
-  if (!finish || !isComplete(finish, endsWithUsage)) throw new IncompleteStreamError()
-  return { content, finishReason: finish.finishReason, usage: finish.usage, refusal }
+  if (!finish) throw new IncompleteStreamError()
+  return { content, finishReason: finish.finishReason, usage: finish.usage }
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The last metadata of a part is the complete one, as in the SDK's `streamText`. */
 const metadataOf = ({ providerMetadata }: { providerMetadata?: SharedV4ProviderMetadata }) =>
   providerMetadata && { providerMetadata }
-
-/** At the end of a stream the SDK reports a reason to finish: `other`, without the provider's own, if none came. */
-function isComplete({ finishReason, usage }: Finish, endsWithUsage: boolean): boolean {
-  const { unified, raw } = finishReason
-  if (unified === 'error' || (unified === 'other' && raw === undefined)) return false
-  return !endsWithUsage || usage.raw !== undefined
-}
 
 /** How long a provider may send no token, in milliseconds. */
 export type TokenTimeouts = { firstMs: number; nextMs: number }

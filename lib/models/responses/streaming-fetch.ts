@@ -1,33 +1,7 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { pipeline, Readable, Transform } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import type { ReadableStream } from 'node:stream/web'
-
-/**
- * A successful response that is not a stream: some servers ignore that one is requested. Has the members of the SDK's
- * `APICallError` that explain it.
- */
-export class NoStreamError extends Error {
-  override readonly name = 'NoStreamError'
-  readonly statusCode: number
-  readonly responseHeaders: Record<string, string>
-  readonly responseBody: string
-
-  constructor(statusCode: number, headers: Headers, responseBody: string) {
-    super('The response is not a stream.')
-    this.statusCode = statusCode
-    this.responseHeaders = Object.fromEntries(headers)
-    this.responseBody = responseBody
-  }
-
-  toResponse(): Response {
-    return new Response(this.responseBody, { status: this.statusCode, headers: this.responseHeaders })
-  }
-}
-
-/** Content types of error pages and of errors that are reported with status 200. */
-const NO_STREAM = /json|html/i
 
 /**
  * `fetch` for the packages of the providers, without its time limits: the built-in one fails if no headers or bytes
@@ -61,8 +35,6 @@ export const streamingFetch =
       },
     })
     pipeline(response, counted, () => undefined)
-    if (status < 300 && NO_STREAM.test(received.get('content-type') ?? ''))
-      throw new NoStreamError(status, received, await text(counted))
     const stream = Readable.toWeb(counted) as ReadableStream<Uint8Array>
     return new Response(stream, { status, statusText, headers: received })
   }

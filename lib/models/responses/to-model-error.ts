@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
+import { tryParseJson } from '../../core/json/json.ts'
 import { ModelError, type ModelRequest } from '../../core/model.ts'
 import { redact, redactDetail } from './redact.ts'
-import { NoStreamError } from './streaming-fetch.ts'
+import { findReported, IncompleteStreamError, type Reported, ResponseError } from './reported-error.ts'
 
 /** The members of the SDK's `APICallError` that are used here. */
 type ApiCallError = Error & {
@@ -37,13 +37,14 @@ const INVALID_RESPONSE = new Set(['AI_TypeValidationError', 'AI_JSONParseError']
 const INCOMPLETE_RESPONSE = new Set(['IncompleteStreamError', 'AI_InvalidResponseDataError'])
 /** Codes of content filters at OpenAI and Azure. */
 const REFUSAL_CODES = new Set(['content_filter', 'content_policy_violation'])
-/** In the code or type of a permanent error that a stream reports. */
-const PERMANENT = /invalid|not_found|authentication|permission|bad_request|context_length|unsupported/i
+/** In the codes of a permanent error that a successful response reports; in its message if it has no code. */
+const PERMANENT =
+  /invalid|not.?found|auth(enti|ori)|permission|denied|forbidden|bad.?request|context.?(length|window)|unsupported|unprocessable|validation|too.?large|quota|billing|content.?(filter|policy)/i
 /** In the errors of providers and servers for a request that exceeds the context window. */
 const OVERFLOW =
-  /context.?(length|window|size)|(prompt|input|request|sequence).{0,40}(too (long|large)|exceed)|(maximum|max).{0,20}(context|prompt|input|model).?length|too large for model|number of tokens to keep/i
+  /context.?(length|window|size)|(prompt|inputs?|request|sequence)\b.{0,40}(too (long|large)|exceed|(long|great|larg)er than)|(maximum|max).{0,20}(context|prompt|input|model).?length|too large for model|number of tokens to keep|too many (input |prompt )?tokens|inputs?\W.{0,40}must (be <|have less)|range of input length|max_(completion_)?tokens must be at least 1|reduce the length/i
 /** A limit of tokens per minute, not of a request. */
-const RATE = /per minute|per day|TPM|rate.?limit|quota/i
+const RATE = /per minute|per day|TPM|rate.?limit|quota|throttl/i
 /** In the error of a server that rejects a request for its `response_format`. */
 const RESPONSE_FORMAT = /response.?format|output.?(format|config)|schema|grammar|structured|guided/i
 /** In that of one that rejects a strict tool. */
@@ -57,7 +58,7 @@ const NETWORK_CODE = /^(E[A-Z]{3,}|EAI_[A-Z]+|HPE_[A-Z_]+)$/
  */
 export function toModelError(error: unknown, context: Context): ModelError {
   if (error instanceof ModelError) return error
-  const failure: ApiCallError = error instanceof Error ? error : toApiCallError(error)
+  const failure: ApiCallError = error instanceof Error ? error : new Error(String(error))
   return (
     toNetworkError(failure, context) ??
     toInvalidResponseError(failure, context) ??
@@ -65,35 +66,32 @@ export function toModelError(error: unknown, context: Context): ModelError {
   )
 }
 
-/** Whether a successful response was lost before the SDK returned its stream. */
-export const isLostAtStart = (error: unknown): boolean =>
-  error instanceof Error && !(error instanceof NoStreamError) && isUnexplained(error)
+/** The error that the reader of a response has thrown, which the SDK wraps; else the error itself. */
+export function findResponseError(error: unknown): unknown {
+  for (let each = error; each instanceof Error; each = each.cause)
+    if (each instanceof ResponseError || each instanceof IncompleteStreamError) return each
+  return error
+}
+
+/** Whether a successful response was lost of which the model has generated a part. */
+export const isLost = (error: unknown, response: { hasBegun: boolean; received: string }): boolean =>
+  error instanceof ResponseError
+    ? response.received !== ''
+    : response.hasBegun ||
+      error instanceof IncompleteStreamError ||
+      (error instanceof Error && isUnexplained(error))
 
 /** Whether a server rejected a request for its `response_format`: it does not know it, or cannot enforce the schema. */
 export function rejectsResponseFormat(error: unknown): boolean {
-  const { statusCode, responseBody } = Object(error)
-  return statusCode >= 400 && RESPONSE_FORMAT.test(JSON.stringify(responseBody ?? ''))
+  const { responseBody } = Object(error)
+  return statusOf(Object(error)) >= 400 && RESPONSE_FORMAT.test(JSON.stringify(responseBody ?? ''))
 }
 
 /** Whether a server rejected a request because it cannot enforce the schema of a tool. */
 export function rejectsStrictSchema(error: unknown): boolean {
-  const { statusCode, responseBody } = Object(error)
-  const isRejected = statusCode === 400 || statusCode === 422
+  const { responseBody } = Object(error)
+  const isRejected = [400, 422].includes(statusOf(Object(error)))
   return isRejected && STRICT_SCHEMA.test(JSON.stringify(responseBody ?? ''))
-}
-
-/** An error that a stream reports: that of the provider, to which the SDK adds a status if it knows the code. */
-function toApiCallError(reported: unknown): ApiCallError {
-  const { message = '', type, code, statusCode = toStatus(code, type) } = Object(reported)
-  return Object.assign(new Error(String(message)), {
-    statusCode,
-    responseBody: { error: { message, type, code } },
-  })
-}
-
-function toStatus(code: unknown, type: unknown): number {
-  if (typeof code === 'number' && code >= 400 && code < 600) return code
-  return PERMANENT.test(`${code} ${type}`) ? 400 : 500
 }
 
 /** No server was reached. */
@@ -110,20 +108,22 @@ function toNetworkError(failure: ApiCallError, { provider, hasBegun, secrets }: 
   return new ModelError(`${message} (${code}).`, { isTransient: true, isUnreachable: UNREACHABLE.has(code) })
 }
 
-function toInvalidResponseError(failure: ApiCallError, { provider, secrets }: Context): ModelError | null {
+function toInvalidResponseError(failure: ApiCallError, context: Context): ModelError | null {
+  const { provider, secrets } = context
   const { responseHeaders } = failure
   if (INCOMPLETE_RESPONSE.has(failure.name))
     return new ModelError(`${provider} ended its response early.`, { isTransient: true })
   if (!INVALID_RESPONSE.has(failure.name) && !isUnexplained(failure)) return null
   const type =
     responseHeaders && ` (content type ${redact(responseHeaders['content-type'] ?? 'none', secrets)})`
-  const message = `${provider} returned a response in an unknown format${type ?? ''}.`
-  return new ModelError(message, { isTransient: true })
+  const summary = `${provider} returned a response in an unknown format${type ?? ''}`
+  const page = /^\s*</.test(`${failure.responseBody}`) ? findReported(failure.responseBody) : null
+  return new ModelError(`${summary}${formatDetail(page?.message ?? '', context)}`, { isTransient: true })
 }
 
 /** A failure with the status of a success, in which no error is reported. */
 const isUnexplained = (failure: ApiCallError): boolean =>
-  failure.statusCode !== undefined && failure.statusCode < 300 && !getReportedError(failure)
+  failure.statusCode !== undefined && failure.statusCode < 300 && !reportedBy(failure)
 
 /** For errors without a status: of the request, or of a part of the response that the SDK cannot read. */
 function toRequestError(failure: ApiCallError, context: Context): ModelError {
@@ -136,16 +136,17 @@ function toRequestError(failure: ApiCallError, context: Context): ModelError {
 }
 
 function toStatusError(failure: ApiCallError, context: Context): ModelError {
-  const { statusCode = 0, responseHeaders } = failure
-  const reported = getReportedError(failure)
+  const { responseHeaders } = failure
+  const reported = reportedBy(failure)
   const code = getCode(reported, failure)
-  const status = typeof reported?.code === 'number' && statusCode < 300 ? reported.code : statusCode
-  const detail = typeof reported?.message === 'string' ? reported.message : failure.message
+  const status = statusOf(failure)
+  const detail = reported?.message ?? failure.message
   const isOverflow = status !== 429 && OVERFLOW.test(`${code} ${detail}`) && !RATE.test(`${code} ${detail}`)
-  const isTransient =
-    !isOverflow &&
-    (TRANSIENT_STATUSES.has(status) || status >= 500 || TRANSIENT_CODES.has(code)) &&
-    !PERMANENT_CODES.has(code)
+  const isPassing =
+    status < 300
+      ? !PERMANENT.test(reported?.codes.filter(isCode).join(' ') || detail)
+      : TRANSIENT_STATUSES.has(status) || status >= 500 || TRANSIENT_CODES.has(code)
+  const isTransient = !isOverflow && isPassing && !PERMANENT_CODES.has(code)
   const id = getRequestId(failure)
   const parts = [context.provider, 'returned HTTP', status, redact(code, context.secrets)]
   const summary = parts.filter((part) => part !== '').join(' ')
@@ -173,16 +174,27 @@ function findNetworkError(error: Error): { code: string; url?: string } | null {
   return null
 }
 
-/** The error in a response body. Failed responses of OpenAI and upstream errors of OpenRouter have status 200. */
-function getReportedError({ responseBody }: ApiCallError): JsonObject | null {
-  const body = typeof responseBody === 'string' ? tryParseJson(responseBody) : responseBody
-  return isJsonObject(body) && isJsonObject(body.error) ? body.error : null
+/** The error in the body of a response. Servers report some with status 200, but not as plain text. */
+function reportedBy({ statusCode = 0, responseBody }: ApiCallError): Reported | null {
+  const isText = typeof responseBody === 'string' && tryParseJson(responseBody) === undefined
+  return statusCode < 300 && isText ? null : findReported(responseBody)
 }
 
-function getCode(error: JsonObject | null, { responseHeaders }: ApiCallError): string {
-  const amazonType = responseHeaders?.['x-amzn-errortype']?.split(':')[0]
-  return [error?.code, error?.type, amazonType].find(isIdentifier) ?? ''
+/** Of a successful response: the status that it reports, if any. */
+function statusOf(failure: ApiCallError): number {
+  const { statusCode = 0 } = failure
+  if (statusCode >= 300) return statusCode
+  const codes = reportedBy(failure)?.codes.map(Number) ?? []
+  return codes.find((code) => code >= 400 && code < 600) ?? statusCode
 }
+
+function getCode(reported: Reported | null, { responseHeaders }: ApiCallError): string {
+  const amazonType = responseHeaders?.['x-amzn-errortype']?.split(':')[0]
+  return [...(reported?.codes ?? []), amazonType].find(isCode) ?? ''
+}
+
+const isCode = (value: unknown): value is string =>
+  isIdentifier(value) && /[a-z]/i.test(value) && value !== 'error'
 
 function getRequestId({ responseHeaders: headers }: ApiCallError): string {
   const ids = [headers?.['x-request-id'], headers?.['request-id'], headers?.['x-amzn-requestid']]

@@ -32,10 +32,10 @@ type Context = { provider: string; tools: ToolDeclaration[]; estimate: Estimate 
 
 /** @throws ModelError if two calls have the same id, which makes their results ambiguous */
 export function toResponse(result: CollectedResponse, { provider, tools, estimate }: Context): ModelResponse {
-  const { content, refusal } = result
+  const { content } = result
   const webSearches = countSearches(content)
   const usage = { ...toUsage(result.usage, estimate), ...(webSearches > 0 && { webSearches }) }
-  const stopReason = toStopReason(result.finishReason, refusal)
+  const stopReason = toStopReason(result.finishReason)
   const isUsable = !isTruncated(stopReason) && !isRefused(stopReason)
   const calls = new Map<string, ToolCall>()
   for (const part of content) {
@@ -52,7 +52,7 @@ export function toResponse(result: CollectedResponse, { provider, tools, estimat
   const toolCalls = [...calls.values()]
   return {
     messages: toJson([...toAssistantMessages(content, calls), ...toErrorMessages(toolCalls)]),
-    text: refusal || content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    text: content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     toolCalls,
     usage,
     stopReason,
@@ -77,11 +77,8 @@ const STOP_REASONS: Record<string, ModelStopReason> = Object.assign(
   ...PROVIDERS.map((provider) => traitsOf(provider).stopReasons),
 )
 
-/** @param refusal the text of a refusal; OpenAI's reason to stop is then `stop` */
-function toStopReason({ unified, raw }: LanguageModelV4FinishReason, refusal: string): ModelStopReason {
-  if (refusal !== '') return 'refusal'
-  return STOP_REASONS[raw ?? ''] ?? (unified === 'error' ? 'other' : unified)
-}
+const toStopReason = ({ unified, raw }: LanguageModelV4FinishReason): ModelStopReason =>
+  STOP_REASONS[raw ?? ''] ?? (unified === 'error' ? 'other' : unified)
 
 /**
  * The parts to send back with the next request, with the provider's metadata (signatures, encrypted reasoning). Other
@@ -173,8 +170,8 @@ const PATHS = COUNTS.map((count) => ({
 }))
 
 /**
- * What a response used, without its cost. Counts that the provider does not report are absent, or taken from the
- * estimate where required. No request has 0 input tokens, so that a report without any token is none.
+ * What a response used, without its cost. Optional counts that the provider does not report are absent. Of the others,
+ * one that is missing or cannot be true is estimated: no request has 0 input tokens, and no text 0 output tokens.
  */
 function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage, estimate: Estimate): Usage {
   const reported = PATHS.flatMap(({ count, paths }) => {
@@ -182,15 +179,14 @@ function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage, estim
     return tokens === undefined ? [] : [[count, toCount(tokens)]]
   })
   const [input, output] = [toCount(inputTokens.total), toCount(outputTokens.total)]
-  const isReported = inputTokens.total !== undefined && outputTokens.total !== undefined && input + output > 0
-  const counts = isReported ? { inputTokens: input, outputTokens: output } : fill([input, output], estimate())
+  const estimated = input > 0 && output > 0 ? null : estimate()
+  const counts = {
+    inputTokens: input || (estimated?.inputTokens ?? 0),
+    outputTokens: output || (estimated?.outputTokens ?? 0),
+  }
+  const isReported = counts.inputTokens === input && counts.outputTokens === output
   return { ...counts, ...Object.fromEntries(reported), ...(!isReported && { estimated: true }) }
 }
-
-const fill = ([input, output]: [number, number], estimate: ReturnType<Estimate>) => ({
-  inputTokens: input || estimate.inputTokens,
-  outputTokens: output || estimate.outputTokens,
-})
 
 const valueAt = (value: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((parent, name) => (isJsonObject(parent) ? parent[name] : undefined), value)

@@ -23,7 +23,7 @@ const environment = {
 }
 const engine = { ...scripted.engine, environment }
 
-const usage = { inputTokens: 1_000, outputTokens: 0 }
+const usage = { inputTokens: 999, outputTokens: 1 }
 const wrong = { calls: [finalAnswer({ wrong: true })], usage }
 const right = { calls: [finalAnswer({ answer: 'Because.' })], usage }
 const ask = { calls: [{ name: 'ask', input: { question: 'Well?' } }], usage }

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import { isFinal } from '../../../lib/core/execution.ts'
 import { FINAL_ANSWER } from '../../../lib/core/model.ts'
-import { positionOfCall } from '../../../lib/engine/model-agent/call-key.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
+import { toSentKey } from '../../../lib/tools/tool.ts'
 import { readSeed } from '../../support/data/seed.ts'
 import { aModelAgent, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
@@ -20,6 +20,9 @@ afterAll(() => server.stop())
 const version = await aModelAgent({
   tools: [httpTool(server, 'look_up', '/things/{id}'), httpTool(server, 'fail', '/broken/{id}')],
 })
+
+/** @param position the number of a step, and the id of its call */
+const sentKeyOf = ({ id }: { id: string }, position: string) => toSentKey(`${id}-${position}`)
 
 const SETTINGS = inject('isNightly') ? { numRuns: 1_000, seed: readSeed() } : { numRuns: 10, seed: 1 }
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -76,7 +79,7 @@ describe.each(SCRIPTED_PROVIDERS)('any script of responses of %s', (provider) =>
         for (const [index, { step, results }] of models.entries()) {
           for (const { id, name, error } of step.calls) {
             const key = `${step.number}-${id}`
-            const count = calls.filter((made) => positionOfCall(made.key) === key).length
+            const count = calls.filter((made) => made.key === sentKeyOf(execution, key)).length
             expect(count).toBeLessThanOrEqual(1 + (refused.results.get(key) ?? 0))
             if (!isOver && index === models.length - 1) continue
             const isValid = error === null && name !== FINAL_ANSWER
@@ -85,9 +88,11 @@ describe.each(SCRIPTED_PROVIDERS)('any script of responses of %s', (provider) =>
           }
         }
         const known = new Set(
-          models.flatMap(({ step }) => step.calls.map(({ id }) => `${step.number}-${id}`)),
+          models.flatMap(({ step }) =>
+            step.calls.map(({ id }) => sentKeyOf(execution, `${step.number}-${id}`)),
+          ),
         )
-        expect(calls.every(({ key }) => known.has(positionOfCall(key)))).toBe(true)
+        expect(calls.every(({ key }) => known.has(key))).toBe(true)
 
         // The model sees the results of all calls: the server rejects a history with a call that has none.
         const last = requests.at(-1)?.history ?? []

@@ -17,17 +17,20 @@ const { engine, queued, runScript, scriptModel } = await startScriptedEngine()
 type Tokens = Pick<Usage, 'inputTokens' | 'outputTokens'>
 const tokensOf = (usage: Tokens | null | undefined) => (usage ? usage.inputTokens + usage.outputTokens : 0)
 
-const answer = (inputTokens: number) => ({
+/** A response with calls has output tokens. */
+const usageOf = (tokens: number) => ({ inputTokens: tokens - 1, outputTokens: 1 })
+
+const answer = (tokens: number) => ({
   calls: [finalAnswer({ answer: 'Because.' })],
-  usage: { inputTokens, outputTokens: 0 },
+  usage: usageOf(tokens),
 })
-const wrongAnswer = (inputTokens: number) => ({
+const wrongAnswer = (tokens: number) => ({
   calls: [finalAnswer({ wrong: true })],
-  usage: { inputTokens, outputTokens: 0 },
+  usage: usageOf(tokens),
 })
-const askHelpers = (number: number, inputTokens: number) => ({
+const askHelpers = (number: number, tokens: number) => ({
   calls: Array.from({ length: number }, () => ({ name: 'ask', input: { question: 'Well?' } })),
-  usage: { inputTokens, outputTokens: 0 },
+  usage: usageOf(tokens),
 })
 
 type Scripts = { boss: Script; helper?: Script }
@@ -58,7 +61,7 @@ describe('a budget', () => {
     expect(ended).toMatchObject({
       status: 'ERROR',
       steps: 2,
-      usage: { inputTokens: 12_000 },
+      usage: { inputTokens: 11_998, outputTokens: 2 },
       error: {
         code: 'BudgetExceeded',
         message:
@@ -72,16 +75,19 @@ describe('a budget', () => {
 
   it('does not take away a result that is already there', async () => {
     const { ended } = await run({ boss: [answer(50_000)] }, { maxTokens: 10_000 })
-    expect(ended).toMatchObject({ status: 'SUCCESS', usage: { inputTokens: 50_000 } })
+    expect(ended).toMatchObject({ status: 'SUCCESS', usage: { inputTokens: 49_999, outputTokens: 1 } })
   })
 
   it('includes what called agents spend, although they fail', async () => {
     const scripts = { boss: () => askHelpers(1, 1_000), helper: () => wrongAnswer(3_000) }
     const { ended, children } = await run(scripts, { maxTokens: 10_000 })
     expect(children).toMatchObject([
-      { error: { code: 'OutputSchemaMismatch' }, usage: { inputTokens: 9_000 } },
+      { error: { code: 'OutputSchemaMismatch' }, usage: { inputTokens: 8_997, outputTokens: 3 } },
     ])
-    expect(ended).toMatchObject({ usage: { inputTokens: 1_000 }, error: { spent: { tokens: 10_000 } } })
+    expect(ended).toMatchObject({
+      usage: { inputTokens: 999, outputTokens: 1 },
+      error: { spent: { tokens: 10_000 } },
+    })
   })
 
   it('gives an agent what is left, and its own limit if that is smaller', async () => {
@@ -132,14 +138,14 @@ describe('a budget', () => {
 
 describe('RunBudget.share', () => {
   const tools = [{ name: 'ask', agent: 'helper' }, { name: 'look_up' }] as unknown as Version['tools']
-  const usageOf = (tokens: number) => ({ inputTokens: tokens, outputTokens: 0, costUsd: tokens / 10_000 })
+  const costly = (tokens: number) => ({ inputTokens: tokens, outputTokens: 0, costUsd: tokens / 10_000 })
 
   /** A step that calls the agent this often, and a tool. `used`: the tokens of the first calls, which have results. */
   function aStep(number: number, agents: number, used: number[]): RecordedStep {
     const calls = [...Array(agents).keys()].map((n) => toolCall(`${number}-${n}`, 'ask'))
     const invalid = { ...toolCall('invalid', 'ask'), error: 'not JSON' }
     const results = used.map((tokens, n) => {
-      const result = { ok: true as const, value: 'Well.', usage: usageOf(tokens) }
+      const result = { ok: true as const, value: 'Well.', usage: costly(tokens) }
       return [`${number}-${n}`, { callId: `${number}-${n}`, result, startedAt: '', finishedAt: '' }] as const
     })
     return {
@@ -153,7 +159,7 @@ describe('RunBudget.share', () => {
     RunBudget.of({
       execution: { options: runOptions({ maxTokens: 10_000, maxCostUsd: 1 }), replay: null },
       version: { tools },
-      journal: { recorded, usage: usageOf(1_000), progress: NO_PROGRESS },
+      journal: { recorded, usage: costly(1_000), progress: NO_PROGRESS },
     })?.share()
 
   it.each<[string, number[]]>([

@@ -17,7 +17,7 @@ const environment = {
   MODEL_PRICES: '{"openai-compatible/*": {"input": 10, "output": 10}}',
 }
 const engine = { ...scripted.engine, environment }
-const usage = { inputTokens: 1_000, outputTokens: 0 }
+const usage = { inputTokens: 999, outputTokens: 1 }
 const CENT = 0.01
 const wrong = { calls: [finalAnswer({ wrong: true })], usage }
 

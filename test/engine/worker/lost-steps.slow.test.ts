@@ -24,7 +24,7 @@ const MODEL_PRICES = '{"openai-compatible/*": {"input": 10, "output": 10}}'
 const TOKENS = 2_000
 const wrongAnswer = {
   calls: [finalAnswer({ wrong: true })],
-  usage: { inputTokens: TOKENS, outputTokens: 0 },
+  usage: { inputTokens: TOKENS, outputTokens: 1 },
 }
 
 /** A queued run, and a function that delivers its messages until it ends, as the queue and the sweeper would. */
@@ -109,7 +109,7 @@ describe('a run whose steps are not stored', () => {
       await deliver(failing(['append'], always))
       expect(requests()).toBe(2)
       expect(await stored()).toMatchObject({
-        error: { code: 'BudgetExceeded', spent: { tokens: 2 * TOKENS } },
+        error: { code: 'BudgetExceeded', spent: { tokens: 2 * (TOKENS + 1) } },
         usage: { inputTokens: 2 * TOKENS },
       })
     },

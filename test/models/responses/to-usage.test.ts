@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
+import { binary, respond, sse } from '../frames/support.ts'
 import { openScripted, requestOf, useScriptedModel } from '../support.ts'
 
 const scripted = useScriptedModel()
@@ -38,5 +39,65 @@ describe.each(SCRIPTED_PROVIDERS)('the usage of a response of %s', (format) => {
     const usage = { inputTokens: 100, outputTokens: 50 }
     const { model } = await openScripted(scripted.server, format, [{ text: 'Three.', usage }])
     expect((await model.respond(requestOf(model))).usage).toEqual(usage)
+  })
+})
+
+/** What each format reports, for counts of any type. */
+const report = {
+  'openai-compatible': (input: unknown, output: unknown) =>
+    sse(
+      { choices: [{ index: 0, delta: { content: 'Three, I think.' }, finish_reason: 'stop' }] },
+      { choices: [], usage: { prompt_tokens: input, completion_tokens: output } },
+    ),
+  openai: (input: unknown, output: unknown) =>
+    sse(
+      { type: 'response.output_text.delta', output_index: 0, delta: 'Three, I think.' },
+      { type: 'response.completed', response: { usage: { input_tokens: input, output_tokens: output } } },
+    ),
+  anthropic: (input: unknown, output: unknown) =>
+    sse(
+      { type: 'message_start', message: { usage: { input_tokens: input, output_tokens: 1 } } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Three, I think.' } },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn' },
+        usage: { input_tokens: 0, output_tokens: output },
+      },
+      { type: 'message_stop' },
+    ),
+  bedrock: (input: unknown, output: unknown) =>
+    binary(
+      { contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'Three, I think.' } } },
+      { messageStop: { stopReason: 'end_turn' } },
+      { metadata: { usage: { inputTokens: input, outputTokens: output } } },
+    ),
+}
+
+describe.each(SCRIPTED_PROVIDERS)('a count of %s that cannot be true', (format) => {
+  const usageOf = async (input: unknown, output: unknown) =>
+    (await respond(format, { body: report[format](input, output) })).usage
+
+  it.each([0, -1, null, undefined, 'many', {}])('is estimated by itself: %j', async (count) => {
+    const estimated = await usageOf(count, count)
+    expect(estimated).toMatchObject({ estimated: true })
+    expect(estimated.inputTokens).toBeGreaterThan(5)
+    expect(estimated.outputTokens).toBeGreaterThan(1)
+    expect(await usageOf(1_000, count)).toEqual({ ...estimated, inputTokens: 1_000 })
+    expect(await usageOf(count, 50)).toEqual({ ...estimated, outputTokens: 50 })
+  })
+
+  it('is none if it is a text', async () => {
+    expect(await usageOf('1000', '50')).toEqual({ inputTokens: 1_000, outputTokens: 50 })
+  })
+})
+
+describe('an empty response', () => {
+  it('has no output tokens, which is not an estimate', async () => {
+    const body = sse(
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      { choices: [], usage: { prompt_tokens: 1_000, completion_tokens: 0 } },
+    )
+    const { usage } = await respond('openai-compatible', { body })
+    expect(usage).toEqual({ inputTokens: 1_000, outputTokens: 0 })
   })
 })
