@@ -1,9 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { countOf, jsonTextOf, mergeUsage, objectOf, objectsOf, textOf } from './members.ts'
-import type { FrameFormat } from './read-frames.ts'
+import { type FrameFormat, readFrames } from './read-frames.ts'
 
 /** Chat completions of OpenAI, and of the many servers that are compatible with it. */
-export const chatFrames: FrameFormat = {
+export const readChat = (send: typeof fetch) => readFrames(send, chatFrames)
+
+const chatFrames: FrameFormat = {
   open() {
     const calls = new Map<string, JsonObject>()
     let usage: JsonObject = {}

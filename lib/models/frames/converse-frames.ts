@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../core/json/json.ts'
 import { parsePartnerJson } from '../../core/json/parse-json.ts'
 import { eventStream, type FrameCodec } from './event-stream.ts'
 import { countOf, jsonTextOf, mergeUsage, objectOf, objectsOf, textOf } from './members.ts'
-import type { FrameFormat } from './read-frames.ts'
+import { type FrameFormat, readFrames } from './read-frames.ts'
 
 /** Messages of an event stream: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html */
 const messages: FrameCodec = async () => {
@@ -44,7 +44,9 @@ const HEADERS = ['message-type', 'event-type', 'exception-type', 'error-code', '
 const lengthOf = (bytes: Buffer): number => (bytes.length < 4 ? Infinity : bytes.readUInt32BE(0))
 
 /** Converse, the API of Amazon Bedrock. A frame has one member: the type of its event. */
-export const converseFrames: FrameFormat = {
+export const readConverse = (send: typeof fetch) => readFrames(send, converseFrames)
+
+const converseFrames: FrameFormat = {
   codec: messages,
 
   open() {

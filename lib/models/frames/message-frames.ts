@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../core/json/json.ts'
 import { countOf, jsonTextOf, mergeUsage, objectOf, objectsOf, textOf } from './members.ts'
-import type { FrameFormat } from './read-frames.ts'
+import { type FrameFormat, readFrames } from './read-frames.ts'
 
 const BLOCKS = /^(text|thinking|redacted_thinking|tool_use|server_tool_use|web_search_tool_result)$/
 
@@ -14,7 +14,9 @@ const DELTAS = {
 }
 
 /** Messages of Anthropic, and of the gateways that are compatible with it. */
-export const messageFrames: FrameFormat = {
+export const readMessages = (send: typeof fetch) => readFrames(send, messageFrames)
+
+const messageFrames: FrameFormat = {
   open() {
     let usage: JsonObject = {}
     let stop_reason: string | null = null

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { countOf, jsonTextOf, mergeUsage, objectOf, objectsOf, textOf } from './members.ts'
-import type { FrameFormat } from './read-frames.ts'
+import { type FrameFormat, readFrames } from './read-frames.ts'
 
 /** An item that has begun. `text`: what has arrived of its text, summary or arguments. */
 type Item = { item: JsonObject; text: string; isDone: boolean }
 
 /** Responses of OpenAI, and of the servers that are compatible with it. */
-export const responseFrames: FrameFormat = {
+export const readResponses = (send: typeof fetch) => readFrames(send, responseFrames)
+
+const responseFrames: FrameFormat = {
   open() {
     const items = new Map<number, Item>()
     let [last, isRefused] = [0, false]
@@ -87,11 +89,16 @@ export const responseFrames: FrameFormat = {
 
     return {
       isComplete: false,
-      read({ type = '', item_id: id = '', ...frame }) {
-        const index = countOf(frame.output_index) ?? last
+      read({ type = '', item_id, ...frame }) {
+        const id = textOf(item_id) || textOf(objectOf(frame.item).id)
+        const given = countOf(frame.output_index) ?? last
+        // Gateways give all items the same index.
+        const isOther = id !== '' && items.has(given) && items.get(given)?.item.id !== id
+        const known = isOther ? [...items.keys()].find((each) => items.get(each)?.item.id === id) : given
+        const index = known ?? given
         switch (type) {
           case 'response.output_item.added':
-            return begin(index, objectOf(frame.item))
+            return begin(known ?? items.size, objectOf(frame.item))
           case 'response.output_item.done':
             return end(index, objectOf(frame.item))
           case 'response.refusal.delta':

@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { AwsV4Signer } from 'aws4fetch'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { Environment } from '../../environment.ts'
-import { converseFrames } from '../frames/converse-frames.ts'
-import { readFrames } from '../frames/read-frames.ts'
 import { CLAUDE } from './claude.ts'
 import type { OpenSettings } from './provider-traits.ts'
 
@@ -51,7 +49,8 @@ export async function loadBedrock({ baseURL, variable, fetch }: OpenSettings) {
  */
 export async function openBedrock(model: string, settings: OpenSettings) {
   const [id = '', base = ''] = model.split('#')
-  const fetch = readFrames(settings.fetch, converseFrames)
+  const { readConverse } = await import('../frames/converse-frames.ts')
+  const fetch = readConverse(settings.fetch)
   return (await loadBedrock({ ...settings, fetch }))(
     id,
     CLAUDE.test(base) ? { modelFamily: 'anthropic' } : {},

@@ -1,7 +1,3 @@
-import { chatFrames } from '../frames/chat-frames.ts'
-import { messageFrames } from '../frames/message-frames.ts'
-import { readFrames } from '../frames/read-frames.ts'
-import { responseFrames } from '../frames/response-frames.ts'
 import {
   ACCESS_KEY_ID,
   BEARER_TOKEN,
@@ -180,10 +176,9 @@ export const TRAITS = {
     async open(model, { baseURL, variable, fetch }) {
       const { createAnthropic } = await import('@ai-sdk/anthropic')
       const apiKey = variable('ANTHROPIC_API_KEY')
-      const send = readFrames(fetch, messageFrames)
-      return createAnthropic({ apiKey, baseURL: baseURL || 'https://api.anthropic.com/v1', fetch: send })(
-        model,
-      )
+      const { readMessages } = await import('../frames/message-frames.ts')
+      const url = baseURL || 'https://api.anthropic.com/v1'
+      return createAnthropic({ apiKey, baseURL: url, fetch: readMessages(fetch) })(model)
     },
     optionsKey: 'anthropic',
     reasoning: [
@@ -236,8 +231,10 @@ export const TRAITS = {
     hasColons: false,
     priceSource: 'openai',
 
-    open: async (model, { fetch, ...settings }) =>
-      (await loadOpenai({ ...settings, fetch: readFrames(withSearches(fetch), responseFrames) }))(model),
+    async open(model, settings) {
+      const { readResponses } = await import('../frames/response-frames.ts')
+      return (await loadOpenai({ ...settings, fetch: readResponses(withSearches(settings.fetch)) }))(model)
+    },
     openEmbedding: async (model, settings) => (await loadOpenai(settings)).embeddingModel(model),
     optionsKey: 'openai',
     // With storage, OpenAI keeps the conversation and later requests only reference it.
@@ -311,8 +308,10 @@ export const TRAITS = {
     },
     hasColons: true,
 
-    open: async (model, { fetch, ...settings }) =>
-      (await loadCompatible({ ...settings, fetch: readFrames(fetch, chatFrames) }))(model),
+    async open(model, settings) {
+      const { readChat } = await import('../frames/chat-frames.ts')
+      return (await loadCompatible({ ...settings, fetch: readChat(settings.fetch) }))(model)
+    },
     openEmbedding: async (model, settings) => (await loadCompatible(settings)).embeddingModel(model),
     optionsKey: 'openaiCompatible',
     // In strict mode, a server accepts only schemas without optional fields; the result is validated here anyway.

@@ -320,6 +320,19 @@ describe('chat completions', () => {
     expect(await respond('openai-compatible', { body }, weather)).toMatchObject(expected)
   })
 
+  it('omits the text of an unknown block', async () => {
+    const body = sse(
+      { type: 'message_start', message: {} },
+      { type: 'content_block_start', index: 0, content_block: { type: 'canvas' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Or not.' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Yes.' } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+      { type: 'message_stop' },
+    )
+    expect(await respond('anthropic', { body, holds: true })).toMatchObject({ text: 'Yes.' })
+  })
+
   it('ends with its mark, although the server holds the connection', async () => {
     const body = sse(chunk({ content: 'Yes.' }), chunk({}, 'stop'), DONE)
     expect(await respond('openai-compatible', { body, holds: true })).toMatchObject({ text: 'Yes.' })
@@ -421,6 +434,18 @@ describe('responses', () => {
         completed({ usage: null }),
       ],
       { toolCalls: [{ id: 'c', name: 'add', input: { a: 1, b: 2 }, error: null }], stopReason: 'tool-calls' },
+    ],
+    [
+      'one index for all of its items',
+      [
+        { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'm' } },
+        yes,
+        { type: 'response.output_item.done', output_index: 0, item: { type: 'message', id: 'm' } },
+        { type: 'response.output_item.added', output_index: 0, item: { ...item, id: 'f', arguments: '' } },
+        { type: 'response.output_item.done', output_index: 0, item: { ...item, id: 'f' } },
+        completed(),
+      ],
+      { text: 'Yes.', toolCalls: [{ id: 'c', name: 'add', input: { a: 1, b: 2 }, error: null }] },
     ],
     [
       'counts that are texts',
