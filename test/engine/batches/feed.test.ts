@@ -259,7 +259,12 @@ describe('a line that waits', () => {
     const { organizationId, agentId } = own
     const run = await aBatch({ version: own, lines: 6, lanes: 3 })
     const key = { organizationId, subject: { kind: 'agent' as const, id: agentId } }
-    const limits = { ...NO_LIMITS, maxOpenExecutions: 1, queueWhenFull: true, updatedAt: new Date().toISOString() }
+    const limits = {
+      ...NO_LIMITS,
+      maxOpenExecutions: 1,
+      queueWhenFull: true,
+      updatedAt: new Date().toISOString(),
+    }
     await run.stores.limits.put({ ...key, limits })
     run.hung.add(0).add(1).add(2)
     await run.drain()

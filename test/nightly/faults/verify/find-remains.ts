@@ -11,10 +11,17 @@ import type { BatchObservation } from '../load/batch-load.ts'
 import type { Observation } from '../load/run-client.ts'
 
 const MINUTE_MS = 60_000
-/** After a deletion or a crash, nothing of a deleted or unrecorded execution is stored after this time. */
-const MAX_CLEANUP_MINUTES = 20
+/**
+ * After a deletion or a crash, nothing of a deleted or unrecorded execution is stored after these minutes: what the
+ * events of a deleted one need is kept until they are delivered, or for a week.
+ */
+const CLEANUP_MINUTES = [
+  ...Array.from({ length: 20 }, (_, minute) => minute + 1),
+  7 * 24 * 60 + 20,
+  7 * 24 * 60 + 30,
+]
 
-/** Runs the folds and cleanups of the next 20 minutes, and reports what is left of what is deleted or has no record. */
+/** Runs folds and cleanups until after a week, and reports what is left of what is deleted or has no record. */
 export async function findRemains(
   { table, endpoint }: Cluster,
   observations: Observation[],
@@ -23,7 +30,7 @@ export async function findRemains(
   const { executions, usage } = openStores(table)
   const memory = newFoldMemory()
   const startedAt = Date.now()
-  for (let minute = 1; minute <= MAX_CLEANUP_MINUTES; minute++) {
+  for (const minute of CLEANUP_MINUTES) {
     const now = () => startedAt + minute * MINUTE_MS
     // Until it is counted, a deletion leaves a tombstone.
     await foldUsage({ usage, system: { now }, memory })
