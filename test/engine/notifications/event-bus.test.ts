@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { isWithinEntryLimit, sendToEventBus } from '../../../lib/engine/notifications/event-bus.ts'
 import { json, listen, serve } from '../../tools/serve.ts'
 
@@ -91,18 +92,23 @@ describe('sendToEventBus', () => {
   })
 
   it('fails without an answer', async () => {
-    const silent = await listen(() => {})
-    const half = await listen((_, response) => response.writeHead(200).write('{'))
-    const error = 'No answer from EventBridge within 2 seconds.'
+    let requests = 0
+    const silent = await listen(() => void requests++)
+    const half = await listen((_, response) => {
+      requests++
+      response.writeHead(200).write('{')
+    })
+    const error = 'No answer from EventBridge within 3 seconds.'
     const sendTo = (host: string) =>
-      sendToEventBus(EVENT, environmentOf(`http://${host}`), { timeoutMs: 2_000 })
+      sendToEventBus(EVENT, environmentOf(`http://${host}`), { timeoutMs: 3_000 })
+    const sending = Promise.all([sendTo(silent.host), sendTo(half.host)])
+    await Promise.race([sending, vi.waitUntil(() => requests === 2, { timeout: 60_000 })])
     // What only the garbage collector can take must not be what ends the request.
-    const collecting = setInterval(collectGarbage, 100)
-    onTestFinished(() => clearInterval(collecting))
-    expect(await Promise.all([sendTo(silent.host), sendTo(half.host)])).toEqual([
-      failure(error),
-      failure(error, 200),
-    ])
+    for (let collections = 0; collections < 3; collections++) {
+      await setImmediate()
+      collectGarbage()
+    }
+    expect(await sending).toEqual([failure(error), failure(error, 200)])
     const dropping = await listen((request) => request.socket.destroy())
     // The end of the socket is seen while the request is written, or after it.
     expect(await sendTo(dropping.host)).toEqual(
