@@ -40,7 +40,7 @@ const REQUESTS: Partial<Record<OperationName, () => Promise<Request>>> = {
     const id = getExecutionId(await org.run('waits', { signal: 'go' }))
     return { path: `/v1/agent_executions/${id}/signals/other`, body: { a: 1 }, other: { body: { a: 2 } } }
   },
-  // test/http/callbacks.test.ts: its URL is known to the run alone.
+  // test/http/callbacks.slow.test.ts: its URL is known to the run alone.
   'send-callback': undefined as never,
   'run-schedule': async () => {
     const path = '/v1/agents/echo/schedules/daily'
