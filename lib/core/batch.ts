@@ -124,7 +124,7 @@ export type Lane = LaneTotals & {
   waits?: LineWait[]
 }
 
-/** Of an agent that the line has called: what that one waits for. */
+/** What an agent that the line has called waits for. */
 export type LineWait = Pick<Wait, 'name'> & { kind: Exclude<Wait['kind'], 'execution'> }
 
 /** What lines of a batch wait for, and how many of them. */

@@ -71,7 +71,7 @@ async function feedOne(
   await engine.queue.feed({ batchId: batch.id, organizationId: batch.organizationId, lane: number, delayMs })
 }
 
-/** Of a line that has left its lane. */
+/** Whether a line has left its lane. */
 async function hasOwnLane(
   { executions }: BatchEngine,
   batch: Batch,

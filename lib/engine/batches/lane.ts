@@ -117,7 +117,7 @@ async function waitsOf(engine: BatchEngine, execution: ExecutionSummary): Promis
   return [...waits.values()]
 }
 
-/** Of a line, which are counted. */
+/** How many waits of a line are counted. */
 const MAX_WAITS = 10
 
 /** Not one that waits for its turn, which has not begun: more of them would not begin earlier. */

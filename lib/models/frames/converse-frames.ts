@@ -109,7 +109,7 @@ const converseFrames: FrameFormat = {
 
 const REASONING = ['text', 'signature', 'data', 'redactedContent']
 
-/** Those that the package knows, of one member each. */
+/** The members that the package knows, each of which makes a frame. */
 function toDeltas({ text, toolUse, reasoningContent }: JsonObject): JsonObject[] {
   const { reasoningText, redactedReasoning, ...reasoning } = objectOf(reasoningContent)
   const parts: JsonObject = { ...reasoning, ...objectOf(reasoningText), ...objectOf(redactedReasoning) }

@@ -2,7 +2,7 @@ import type { SubjectEvent } from '../../../core/notification.ts'
 import type { Addressed } from '../destinations.ts'
 import type { DeliveryEngine } from '../open-delivery-engine.ts'
 
-/** Of what belongs to an organization, and to no agent or tenant. */
+/** For what belongs to an organization, and to no agent or tenant. */
 export const addressedTo = (organizationId: string): Addressed => ({
   organizationId,
   agentId: null,
