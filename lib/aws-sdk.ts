@@ -6,7 +6,7 @@ import { Unavailable } from './core/errors.ts'
 const MAX_ATTEMPTS = 3
 const REQUEST_TIMEOUT_MS = 2_000
 const CONNECTION_TIMEOUT_MS = 1_000
-/** Of an emulator, which is slow when this machine is: it refuses connections when it is gone. */
+/** An emulator is slow when this machine is, and refuses connections when it is gone. */
 const LOCAL_TIMEOUT_MS = 30_000
 /** Far above what one Lambda invocation uses: a request that waits for a socket would run into the timeouts above. */
 const MAX_SOCKETS = 256

@@ -12,7 +12,7 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 /** The URI under which the compiler knows the schema. */
 const ROOT = 'schema:declared'
 
-/** Of the core vocabulary, which the compiler reads without declaring it, and of OpenAPI; besides those with `x-`. */
+/** The compiler reads the first one without declaring it; the others are of OpenAPI. Those with `x-` are accepted. */
 const ANNOTATIONS = ['$anchor', 'discriminator', 'example', 'externalDocs', 'xml']
 
 type Part = { schema: JsonObject; path: readonly string[] }

@@ -1,15 +1,13 @@
 import type { Json, JsonObject } from '../core/json/json.ts'
-import { isJsonSchema } from './field-map.ts'
+import { FORMATS, isJsonSchema } from './field-map.ts'
 import { mapSubschemas } from './subschemas.ts'
 
 /** Formats that the validator checks, and those of JSON Schema and OpenAPI that say what a value is for. */
-const KNOWN_FORMATS = new Set(
-  (
-    'date-time date time duration email hostname ipv4 ipv6 uri uri-reference uri-template uuid url ' +
-    'json-pointer json-pointer-uri-fragment relative-json-pointer regex ' +
-    'idn-email idn-hostname iri iri-reference int32 int64 float double password binary byte'
-  ).split(' '),
-)
+const KNOWN_FORMATS = new Set([
+  ...FORMATS,
+  ...['url', 'json-pointer-uri-fragment', 'idn-email', 'idn-hostname', 'iri', 'iri-reference'],
+  ...['int32', 'int64', 'float', 'double', 'password', 'binary', 'byte'],
+])
 
 const isNullable = ({ nullable, type }: JsonObject) =>
   nullable === true && type !== undefined && ![type].flat().includes('null')

@@ -135,7 +135,7 @@ export type AuditEntry = {
       | 'organization'
     /** Null if nothing was created. */
     id: string | null
-    /** Of a version, a schedule and a trial that was started. */
+    /** The agent of a version, of a schedule, or of a trial that was started. */
     agentId?: string
     /** Of an approval. */
     executionId?: string
@@ -214,7 +214,7 @@ export type Batch = {
   }
   /** Those of the lines in ERROR that were cancelled. */
   cancelled: number
-  /** Those of the lines in IN_PROGRESS that are suspended, and have no worker. */
+  /** How many of the lines in IN_PROGRESS are suspended, and have no worker. */
   waiting: number
   /** What they wait for, as `waitingFor` of their executions says, and how many of them. At most 20. */
   waitingFor: {

@@ -39,7 +39,10 @@ export const auditRecord = z
     target: z.object({
       kind: z.enum(TARGET_KINDS),
       id: z.string().nullable().describe('Null if nothing was created.'),
-      agentId: z.string().optional().describe('Of a version, a schedule and a trial that was started.'),
+      agentId: z
+        .string()
+        .optional()
+        .describe('The agent of a version, of a schedule, or of a trial that was started.'),
       executionId: z.string().optional().describe('Of an approval.'),
     }),
     // Not a union of scalars, lists and objects: generators for Java write no valid code for it.

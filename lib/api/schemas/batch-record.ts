@@ -17,7 +17,7 @@ export const batchRecord = z
       .object({ IN_PROGRESS: z.int(), SUCCESS: z.int(), ERROR: z.int() })
       .describe('Lines by the status of their result. They add up to `lines`.'),
     cancelled: z.int().describe('Those of the lines in ERROR that were cancelled.'),
-    waiting: z.int().describe('Those of the lines in IN_PROGRESS that are suspended, and have no worker.'),
+    waiting: z.int().describe('How many of the lines in IN_PROGRESS are suspended, and have no worker.'),
     waitingFor: z
       .array(
         z.object({

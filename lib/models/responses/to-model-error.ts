@@ -180,7 +180,7 @@ function reportedBy({ statusCode = 0, responseBody }: ApiCallError): Reported | 
   return statusCode < 300 && isText ? null : findReported(responseBody)
 }
 
-/** Of a successful response: the status that it reports, if any. */
+/** The status that a successful response reports, if any; else its own. */
 function statusOf(failure: ApiCallError): number {
   const { statusCode = 0 } = failure
   if (statusCode >= 300) return statusCode

@@ -6,7 +6,7 @@ import { rawResult } from './mcp-message.ts'
 
 const CLIENT = { name: 'agent-execution-service', version: '1' }
 const CLOSE_TIMEOUT_MS = 2_000
-/** Of a stream that the server closes: a server may ask for less (`retry: 0`). */
+/** How long a closed stream waits at least until it is resumed: a server may ask for less (`retry: 0`). */
 const MIN_RESUME_MS = 100
 
 type Connected = { client: Client; transport: StreamableHTTPClientTransport }

@@ -153,7 +153,8 @@ async function* readEvents(
     reason = (error as Error).message
     if (!(error as ToolError).isTransient) lastId = ''
   }
-  if (!isAnswered && !lastId) yield event(toFailure(request, reason))
+  if (isAnswered) resumable.delete(lastId)
+  else if (!lastId) yield event(toFailure(request, reason))
 }
 
 const event = (message: JsonObject) => `event: message\ndata: ${JSON.stringify(message)}\n\n`

@@ -38,8 +38,7 @@ export function toMessages(text: string, request: McpRequest): JsonObject[] | nu
     .filter((message) => message !== null)
 }
 
-function toMessage(message: Json, request: McpRequest): JsonObject | null {
-  if (!isJsonObject(message)) return null
+function toMessage(message: JsonObject, request: McpRequest): JsonObject | null {
   const { id, method, params, result, error } = message
   const jsonrpc = '2.0'
   if (typeof method === 'string')

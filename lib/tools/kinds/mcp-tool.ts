@@ -14,7 +14,7 @@ import { clientCredentials } from './mcp-oauth.ts'
 const MAX_NAME_CHARACTERS = 64
 const MAX_DESCRIPTION_CHARACTERS = 4_000
 const MAX_PAGES = 20
-/** Of one server, in the warning. */
+/** How many problems of one server a warning names. */
 const MAX_PROBLEMS = 10
 
 type Params = {
@@ -186,7 +186,7 @@ function toResult({ content, structuredContent = null, isError }: JsonObject): T
   return succeeded(text === '' || isRepeated ? structuredContent : { content: text, structuredContent })
 }
 
-/** Of a block, or of one in the formats of other protocols; null for what is none. */
+/** The text of a block, also of one in the formats of other protocols; null for what is none. */
 function toText(block: Json, collector: ImageCollector): string | null {
   if (typeof block === 'string') return block
   if (!isJsonObject(block)) return null
