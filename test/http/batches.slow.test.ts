@@ -9,7 +9,7 @@ const NDJSON = { 'Content-Type': 'application/x-ndjson' }
 let own: TestOrganization
 beforeAll(async () => {
   own = await newOrganization()
-  for (const slug of ['echo', 'failing', 'waits']) await own.publish(slug)
+  for (const slug of ['echo', 'failing', 'wait', 'waits']) await own.publish(slug)
 })
 
 type Line = { customId: string; input: object }
@@ -106,8 +106,9 @@ describe('a batch', () => {
   })
 
   it('is cancelled: open lines end, and lines that have not started have no execution', async () => {
-    const lines = Array.from({ length: 6 }, (_, index) => line(`${index}`, { signal: 'go' }))
-    const { id } = await started('waits', lines, { query: 'maxConcurrency=2' })
+    // A suspended line would hand its lane to the next one.
+    const lines = Array.from({ length: 6 }, (_, index) => line(`${index}`, { seconds: 600 }))
+    const { id } = await started('wait', lines, { query: 'maxConcurrency=2' })
     const isOpen = async () => (await results(id)).filter(({ executionId }) => executionId).length === 2
     await waitUntil(isOpen, { what: 'two executions', limitMs: 10_000 })
     expect((await results(id)).map(({ status }) => status)).toEqual(lines.map(() => 'IN_PROGRESS'))
