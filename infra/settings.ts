@@ -244,7 +244,7 @@ const settingsOf = (environment: Environment) => ({
     min: 256,
     max: 10_240,
     description:
-      'Memory of the three functions that run agents (`run-agent`, `serve-mcp`, `process-execution`). CPU and price are proportional to it. Where agents mostly wait for models, 512 halves the cost of waiting and lengthens cold starts (docs/decisions/0014).',
+      'Memory of the three functions that run agents (`run-agent`, `serve-mcp`, `process-execution`). CPU and price are proportional to it. Where agents mostly wait for models, 512 halves the cost of waiting and lengthens cold starts (docs/decisions/0082).',
   }),
   vpcId: optional(resourceIds('vpc'), {
     allowed: 'the id of a VPC, together with `subnetIds`',

@@ -10,7 +10,7 @@ const SERVED = /-light\.png$/
 
 /**
  * The pictures of the documentation by their path, such as `console/run-light.png`, each as an SVG that contains it:
- * all files of the console are text (docs/decisions/0041).
+ * API Gateway would damage a PNG in a buffered response.
  * @param folder `docs`
  */
 export async function readPictures(folder: string): Promise<Map<string, DocsPicture>> {
