@@ -1,6 +1,6 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { arrivingSignIn, keepResume, keepSignedOut } from './provider-sign-in.ts'
 import { createStore, type Store } from './store.ts'
 import { linkTabs, type TabLink } from './token-channel.ts'

@@ -3,7 +3,7 @@ import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'esbuild'
-import { openApiDocument } from '../../lib/api/openapi.ts'
+import { openApiDocument } from '../../lib/contract/openapi.ts'
 
 /**
  * Modules that are loaded when an export is first used. middy imports both for responses with a stream as body, which

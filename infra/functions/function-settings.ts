@@ -4,7 +4,7 @@ import {
   getOperation,
   operationNames,
   operationsOf,
-} from '../../lib/api/routes.ts'
+} from '../../lib/contract/routes.ts'
 
 /** Functions that are not an endpoint of the API, and their descriptions. */
 const BACKGROUND_FUNCTIONS = {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { openApiDocument } from '../../../lib/api/openapi.ts'
+import { openApiDocument } from '../../../lib/contract/openapi.ts'
 import { findMissingJava } from '../../aws/emulators/java.ts'
 
 /** Maven keeps it in its own cache. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { omitLargeStepValues, omitLargeValues } from '../../lib/api/omit-values.ts'
+import { omitLargeStepValues, omitLargeValues } from '../../lib/contract/omit-values.ts'
 import { anExecutionRecord, aStepRecord } from '../browser/stub/records.ts'
 
 const MAX = 1_000

@@ -1,7 +1,7 @@
 import type { Access } from '../core/access.ts'
 import { type Agent, stepLimitsOf, type Version } from '../core/agent.ts'
 import { MAX_CHILDREN, MAX_PARALLEL_TOOL_CALLS } from '../core/limits.ts'
-import type { AgentRecord, VersionDetails, VersionRecord } from './schemas/agent-record.ts'
+import type { AgentRecord, VersionDetails, VersionRecord } from './records/agent-record.ts'
 import { toAgentRollout } from './to-rollout-record.ts'
 
 export function toAgentRecord(agent: Agent): AgentRecord {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TrialItem } from '../../clients/typescript/src/index.ts'
-import { findReasons } from '../../lib/api/trial-outcome.ts'
-import { toReport } from '../../lib/api/trial-report.ts'
+import { findReasons } from '../../lib/contract/trial-outcome.ts'
+import { toReport } from '../../lib/contract/trial-report.ts'
 import { anItem, aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
 
 const COMMAND = `npm run agents -- trials results ${TRIAL_ID}`

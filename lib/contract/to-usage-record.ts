@@ -6,7 +6,7 @@ import {
   type UsageKey,
   type UsageTotals,
 } from '../core/usage.ts'
-import type { UsageRowRecord } from './schemas/usage-record.ts'
+import type { UsageRowRecord } from './records/usage-record.ts'
 
 /** An interval begins at a full second. */
 export const toIntervalTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`

@@ -1,6 +1,6 @@
 import type { Agent } from '../core/agent.ts'
 import type { Rollout } from '../core/rollout.ts'
-import type { RolloutRecord } from './schemas/rollout-record.ts'
+import type { RolloutRecord } from './records/rollout-record.ts'
 
 export function toRolloutRecord({
   id,

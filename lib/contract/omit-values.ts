@@ -1,4 +1,4 @@
-import type { ExecutionRecord, StepRecord } from './schemas/execution-record.ts'
+import type { ExecutionRecord, StepRecord } from './records/execution-record.ts'
 
 /** The sizes of the values that were left out, by their JSON Pointers. */
 type Omitted = Record<string, number>

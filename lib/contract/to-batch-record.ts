@@ -1,5 +1,5 @@
 import { type Batch, type CountedBatch, type LaneTotals, NO_TOTALS, waitingIn } from '../core/batch.ts'
-import type { BatchRecord } from './schemas/batch-record.ts'
+import type { BatchRecord } from './records/batch-record.ts'
 
 /** @param counted of the lines so far; a batch that has ended says it itself */
 export function toBatchRecord(

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
-import { openApiDocument } from '../../lib/api/openapi.ts'
-import { apiRoutes, getOperation } from '../../lib/api/routes.ts'
-import { executionRecord } from '../../lib/api/schemas/execution-record.ts'
+import { openApiDocument } from '../../lib/contract/openapi.ts'
+import { executionRecord } from '../../lib/contract/records/execution-record.ts'
+import { apiRoutes, getOperation } from '../../lib/contract/routes.ts'
 import { corsHeaders } from '../../lib/http/cors.ts'
 
 const written = JSON.parse(JSON.stringify(openApiDocument()))

@@ -13,7 +13,7 @@ import type {
   ExecutionSummaryRecord,
   StepRecord,
   UsageRecord,
-} from './schemas/execution-record.ts'
+} from './records/execution-record.ts'
 
 export function toExecutionRecord(execution: Execution): ExecutionRecord {
   return {

@@ -1,7 +1,7 @@
 import { maskMacs } from '../core/callback-mac.ts'
 import type { ExecutionSummary } from '../core/execution.ts'
 import type { JsonObject } from '../core/json/json.ts'
-import type { ApprovalRecord } from './schemas/execution-record.ts'
+import type { ApprovalRecord } from './records/execution-record.ts'
 
 type Listed = Pick<ApprovalRecord, 'id' | 'name' | 'title' | 'input' | 'since' | 'until' | 'step'> & {
   inputSchema: JsonObject | null

@@ -5,7 +5,7 @@ import {
   ownerOf,
   type StoredLimits,
 } from '../core/usage-limits.ts'
-import type { LimitsDetails, LimitsRecord, OwnLimits } from './schemas/limits-record.ts'
+import type { LimitsDetails, LimitsRecord, OwnLimits } from './records/limits-record.ts'
 
 export const toLimitsRecord = ({
   subject,

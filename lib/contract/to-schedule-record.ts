@@ -1,5 +1,5 @@
 import type { Schedule } from '../core/schedule.ts'
-import type { ScheduleRecord } from './schemas/schedule-record.ts'
+import type { ScheduleRecord } from './records/schedule-record.ts'
 
 /** @param nextRuns beginning with `nextRunAt` */
 export const toScheduleRecord = (schedule: Schedule, nextRuns: string[]): ScheduleRecord => ({

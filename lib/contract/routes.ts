@@ -4,7 +4,7 @@ import type { AuditAction } from '../core/audit.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import { MAX_SIGNAL_BYTES } from '../core/limits.ts'
 import type { parameterSchemas } from './parameters.ts'
-import type { RecordName, ResponseBody } from './schemas/records.ts'
+import type { RecordName, ResponseBody } from './records/records.ts'
 
 /**
  * The single source of the HTTP contract: the stack, the local gateway, request validation and OpenAPI read it. To add

@@ -1,6 +1,6 @@
 import { SCOPES } from '../core/access.ts'
 import type { Token } from '../core/agent.ts'
-import type { TokenRecord } from './schemas/token-record.ts'
+import type { TokenRecord } from './records/token-record.ts'
 
 /** Without the hash. */
 export const toTokenRecord = (token: Token): TokenRecord => ({

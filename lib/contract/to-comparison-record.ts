@@ -1,5 +1,5 @@
 import { type Comparison, type ExecutionComparison, MAX_VALUE_CHARACTERS } from '../core/compare.ts'
-import type { ComparisonRecord } from './schemas/execution-record.ts'
+import type { ComparisonRecord } from './records/execution-record.ts'
 import { toExecutionSummary } from './to-execution-record.ts'
 
 export function toComparisonRecord({

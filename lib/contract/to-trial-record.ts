@@ -2,7 +2,7 @@ import type { Batch, CountedBatch, LaneTotals, TrialItem } from '../core/batch.t
 import { type ExecutionSummary, usageOfTree } from '../core/execution.ts'
 import { judgementOf, type TrialSettings, VERDICTS, type Verdict } from '../core/trial.ts'
 import { measuresOf } from '../core/usage.ts'
-import type { TrialItemRecord, TrialRecord } from './schemas/trial-record.ts'
+import type { TrialItemRecord, TrialRecord } from './records/trial-record.ts'
 import { toCounts } from './to-batch-record.ts'
 
 /** @param totals of the lines that have ended so far */

@@ -1,5 +1,5 @@
 import { type Delivery, eventIdOf, type Subject, type Webhook } from '../core/notification.ts'
-import type { DeliveryRecord, WebhookRecord } from './schemas/webhook-record.ts'
+import type { DeliveryRecord, WebhookRecord } from './records/webhook-record.ts'
 
 export const toWebhookRecord = (webhook: Webhook): WebhookRecord => ({
   id: webhook.id,

@@ -5,10 +5,10 @@ import { ERRORS } from '../core/errors.ts'
 import { SCHEDULE_NAME } from '../core/schedule.ts'
 import { SIGNAL_NAME } from '../core/wait.ts'
 import { parameterSchemas } from './parameters.ts'
+import { sentEvent } from './records/execution-record.ts'
+import { fileInput, getSchema, problemRecord } from './records/records.ts'
 import { HEADERS, responseHeaders } from './response-headers.ts'
 import { apiRoutes, getOperation, type Operation, type Route } from './routes.ts'
-import { sentEvent } from './schemas/execution-record.ts'
-import { fileInput, getSchema, problemRecord } from './schemas/records.ts'
 
 const PATH_PARAMETERS: Record<string, z.ZodType> = {
   agentId: z.string().meta({ description: 'The ID (a UUID) or slug of the agent.' }),
