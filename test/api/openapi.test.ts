@@ -5,6 +5,7 @@ import { CLIENT_CONTRACT, clientContract } from '../../lib/api/client-contract.t
 import { openApiDocument } from '../../lib/api/openapi.ts'
 import { apiRoutes } from '../../lib/api/routes.ts'
 import { executionRecord } from '../../lib/api/schemas/execution-record.ts'
+import { ERRORS } from '../../lib/core/errors.ts'
 import { corsHeaders } from '../../lib/http/cors.ts'
 
 const written = JSON.parse(readFileSync('openapi.json', 'utf8'))
@@ -67,10 +68,16 @@ describe('openapi.json', () => {
 })
 
 describe('the record of an execution', () => {
-  it('is in the table of docs/executions.md', () => {
-    const [table = ''] =
-      /^## The record\n[\s\S]*?(?=^## )/m.exec(readFileSync('docs/executions.md', 'utf8')) ?? []
+  it('is in a table of docs/runs.md', () => {
+    const [table = ''] = /^## The record\n[\s\S]*?(?=^## )/m.exec(readFileSync('docs/runs.md', 'utf8')) ?? []
     expect(Object.keys(executionRecord.shape).filter((field) => !table.includes(`\`${field}\``))).toEqual([])
+  })
+})
+
+describe('error codes', () => {
+  it('are in the tables of docs/errors.md', () => {
+    const page = readFileSync('docs/errors.md', 'utf8')
+    expect(Object.keys(ERRORS).filter((code) => !page.includes(`\`${code}\``))).toEqual([])
   })
 })
 
