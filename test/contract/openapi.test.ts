@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
-import { ERRORS } from '../../lib/core/errors.ts'
 import { openApiDocument } from '../../lib/contract/openapi.ts'
-import { executionRecord } from '../../lib/contract/records/execution-record.ts'
+import { executionRecord } from '../../lib/contract/records/execution.ts'
 import { apiRoutes, getOperation } from '../../lib/contract/routes.ts'
+import { ERRORS } from '../../lib/core/errors.ts'
 import { corsHeaders } from '../../lib/http/cors.ts'
 
 const written = JSON.parse(JSON.stringify(openApiDocument()))
