@@ -1,4 +1,4 @@
-import { limitOpenRequests } from '../lib/access/open-requests.ts'
+import { limitOpenRequests } from '../lib/limits/open-requests.ts'
 import { executionParameters, waitHeaders } from '../lib/contract/parameters.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { requestedOptionsOf } from '../lib/engine/batches/trial-line.ts'

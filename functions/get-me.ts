@@ -1,4 +1,4 @@
-import { readOwnLimits } from '../lib/access/manage-limits.ts'
+import { readOwnLimits } from '../lib/limits/manage-limits.ts'
 import { toOwnLimits } from '../lib/contract/records/limits.ts'
 import { SCOPES } from '../lib/core/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

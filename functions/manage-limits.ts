@@ -1,11 +1,11 @@
-import { hasCostLimit } from '../lib/access/limits.ts'
+import { hasCostLimit } from '../lib/limits/limits.ts'
 import {
   deleteLimits,
   type GivenLimits,
   getLimits,
   listLimits,
   putLimits,
-} from '../lib/access/manage-limits.ts'
+} from '../lib/limits/manage-limits.ts'
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { limitsPageParameters } from '../lib/contract/parameters.ts'
 import { limitsBody } from '../lib/contract/records/bodies.ts'

@@ -1,4 +1,4 @@
-import { endRollout, getRollout, putRollout } from '../lib/agents/lifecycle/rollout.ts'
+import { endRollout, getRollout, putRollout } from '../lib/engine/rollouts/change-rollout.ts'
 import { rolloutBody } from '../lib/contract/records/bodies.ts'
 import { toRolloutRecord } from '../lib/contract/records/rollout.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'

@@ -1,4 +1,4 @@
-import { limitOpenRequests } from '../lib/access/open-requests.ts'
+import { limitOpenRequests } from '../lib/limits/open-requests.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { runHeaders, runParameters } from '../lib/contract/parameters.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'

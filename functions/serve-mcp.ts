@@ -1,4 +1,4 @@
-import { limitOpenRequests } from '../lib/access/open-requests.ts'
+import { limitOpenRequests } from '../lib/limits/open-requests.ts'
 import { readProvider } from '../lib/access/protected-resource.ts'
 import { MCP_DEADLINE_MS } from '../lib/core/limits.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'

@@ -1,5 +1,5 @@
 import { resolveExecutionId } from '../lib/access/executions.ts'
-import { limitOpenRequests } from '../lib/access/open-requests.ts'
+import { limitOpenRequests } from '../lib/limits/open-requests.ts'
 import { eventHeaders, eventParameters } from '../lib/contract/parameters.ts'
 import { ExecutionNotFound, InvalidHeader } from '../lib/core/errors.ts'
 import type { HeldRequest } from '../lib/core/ports.ts'

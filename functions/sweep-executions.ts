@@ -6,7 +6,7 @@ import { newOutboxMemory, sweepOutbox } from '../lib/engine/notifications/sweep-
 import { syncAgent } from '../lib/engine/schedules/sync-schedules.ts'
 import { openDailyCost } from '../lib/engine/usage/daily-cost.ts'
 import { foldUsage, newFoldMemory } from '../lib/engine/usage/fold.ts'
-import { newRolloutMemory, watchRollouts } from '../lib/engine/usage/watch-rollouts.ts'
+import { newRolloutMemory, watchRollouts } from '../lib/engine/rollouts/watch-rollouts.ts'
 import { newSentTimers, sweepTimers } from '../lib/engine/waiting/sweep-timers.ts'
 import { logger } from '../lib/logger.ts'
 import { recordDailyCost, recordOutboxAge } from '../lib/metrics.ts'

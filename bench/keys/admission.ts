@@ -2,7 +2,7 @@ import { TooManyRequests } from '../../lib/core/errors.ts'
 import { openExecutions } from '../../lib/dynamodb/executions/open-executions.ts'
 import { STATUS_SHARDS } from '../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
-import { admission } from '../../lib/engine/submit/admission.ts'
+import { admission } from '../../lib/limits/admission.ts'
 import { createRandom } from './random.ts'
 import { createClock } from './virtual-clock.ts'
 

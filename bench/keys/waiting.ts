@@ -1,5 +1,5 @@
 import { divideConcurrency } from '../../infra/functions/concurrency.ts'
-import { occupiedProcesses } from '../../lib/access/occupied-processes.ts'
+import { occupiedProcesses } from '../../lib/limits/occupied-processes.ts'
 import { TooManyOpenRequests } from '../../lib/core/errors.ts'
 import { OPEN_RETRY_AFTER_SECONDS } from '../../lib/core/limits.ts'
 import type { OpenRequests } from '../../lib/core/ports.ts'

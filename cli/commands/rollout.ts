@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type * as z from 'zod/mini'
 import type { Client, RolloutBody } from '../../clients/typescript/src/index.ts'
-import { endRollout, getRollout, putRollout } from '../../lib/agents/lifecycle/rollout.ts'
+import { endRollout, getRollout, putRollout } from '../../lib/engine/rollouts/change-rollout.ts'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { toAgentRecord } from '../../lib/contract/records/agent.ts'
 import { abortRules, rolloutBody } from '../../lib/contract/records/bodies.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createClock } from '../../bench/keys/virtual-clock.ts'
-import { type Clock, FREE_MS, occupiedProcesses, WINDOW_MS } from '../../lib/access/occupied-processes.ts'
+import { type Clock, FREE_MS, occupiedProcesses, WINDOW_MS } from '../../lib/limits/occupied-processes.ts'
 import type { HeldRequest, OpenRequests } from '../../lib/core/ports.ts'
 
 /** Processes of a function that share a table, on a clock of their own. */

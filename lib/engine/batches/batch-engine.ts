@@ -14,7 +14,7 @@ import {
 } from '../../environment.ts'
 import type { Endings } from '../end-execution.ts'
 import type { Engine } from '../engine.ts'
-import { type Admit, admission } from '../submit/admission.ts'
+import { type Admit, admission } from '../../limits/admission.ts'
 import { suspensionLimit } from '../waiting/suspend.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isTrialUsedUp, trialUsedUp } from '../../access/trial-limit.ts'
+import { isTrialUsedUp, trialUsedUp } from '../../limits/trial-limit.ts'
 import {
   type Batch,
   firstLane,

@@ -1,4 +1,4 @@
-import { trialTooSmall } from '../../access/trial-limit.ts'
+import { trialTooSmall } from '../../limits/trial-limit.ts'
 import type { Version } from '../../core/agent.ts'
 import {
   addSpending,

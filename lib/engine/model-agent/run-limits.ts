@@ -1,6 +1,6 @@
 import pRetry from 'p-retry'
-import { findUsedUp, hasCostLimit, type Limited, limitsOf } from '../../access/limits.ts'
-import { addTrialSpent, isTrialUsedUp, trialUsedUp, withoutPrice } from '../../access/trial-limit.ts'
+import { findUsedUp, hasCostLimit, type Limited, limitsOf } from '../../limits/limits.ts'
+import { addTrialSpent, isTrialUsedUp, trialUsedUp, withoutPrice } from '../../limits/trial-limit.ts'
 import { toSpending } from '../../core/budget.ts'
 import type { Execution, Usage } from '../../core/execution.ts'
 import type { Model } from '../../core/model.ts'

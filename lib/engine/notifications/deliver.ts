@@ -13,7 +13,7 @@ import { timerOf } from '../waiting/suspend.ts'
 import { EARLY_MS } from '../waiting/wake.ts'
 import type { Addressed, Destination } from './destinations.ts'
 import type { DeliveryEngine } from './open-delivery-engine.ts'
-import { readSubject } from './subjects/read-subject.ts'
+import { readSubject } from './subjects.ts'
 import { noteResult } from './webhook-health.ts'
 
 /**

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Batch } from '../../core/batch.ts'
 import type { ExecutionSummary } from '../../core/execution.ts'
 import {
   DEFAULT_WEBHOOK,
@@ -9,6 +10,8 @@ import {
   type Webhook,
 } from '../../core/notification.ts'
 import type { WebhookStore } from '../../core/ports.ts'
+import type { AbortedEvent } from '../../core/rollout.ts'
+import { type LimitWarning, ownerOf } from '../../core/usage-limits.ts'
 import { type Environment, EVENT_BUS as EVENT_BUS_VARIABLE } from '../../environment.ts'
 
 /** What is told of events. `webhook`: null if the URL was given with the request, and for the event bus. */
@@ -28,6 +31,42 @@ export type Destinations = {
   /** The next question reads the webhooks of the organization again. */
   forget(organizationId: string): void
 }
+
+/** For what belongs to an organization, and to no agent or tenant. */
+export const addressedTo = (organizationId: string): Addressed => ({
+  organizationId,
+  agentId: null,
+  tenantId: null,
+  source: null,
+  webhookUrl: null,
+  parentExecutionId: null,
+  isDraft: false,
+})
+
+/** Webhooks select the events of a batch like the executions of its lines. */
+export const addressedOfBatch = (batch: Batch): Addressed => ({
+  ...batch,
+  source: batch.trial ? 'TRIAL' : 'BATCH',
+  parentExecutionId: null,
+})
+
+/** Webhooks select the warning of a limit by its tenant or its agent. */
+export const addressedOfLimit = ({
+  organizationId,
+  subject,
+}: Pick<LimitWarning, 'organizationId' | 'subject'>): Addressed => ({
+  ...addressedTo(organizationId),
+  ...ownerOf(subject),
+})
+
+/** Webhooks select the end of a rollout by its agent. */
+export const addressedOfRollout = ({
+  organizationId,
+  agentId,
+}: Pick<AbortedEvent, 'organizationId' | 'agentId'>): Addressed => ({
+  ...addressedTo(organizationId),
+  agentId,
+})
 
 /** @throws Unavailable if the webhooks of an organization cannot be read */
 export function openDestinations(

@@ -16,8 +16,7 @@ import type {
 } from '../../core/ports.ts'
 import { toWaitingFor, type Wait } from '../../core/wait.ts'
 import { type Engine, isoNow, readTimes } from '../engine.ts'
-import { type Addressed, type Destinations, openDestinations } from './destinations.ts'
-import { addressedOf } from './subjects/batch-events.ts'
+import { type Addressed, addressedOfBatch, type Destinations, openDestinations } from './destinations.ts'
 import { type TellAborted, tellAborted } from './tell-aborted.ts'
 import { writeWarnings } from './warn-at-limit.ts'
 
@@ -73,7 +72,7 @@ export function withOutbox<
 
       async end(params) {
         const { id, organizationId } = params.batch
-        const isMarked = await isWanted(addressedOf(params.batch), 'batch.ended')
+        const isMarked = await isWanted(addressedOfBatch(params.batch), 'batch.ended')
         const isFirst = await batches.end({ ...params, isMarked })
         if (isFirst && isMarked) await send({ subject: { kind: 'batch', id }, organizationId })
         return isFirst

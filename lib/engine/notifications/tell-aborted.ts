@@ -2,7 +2,7 @@ import type { EventType } from '../../core/notification.ts'
 import type { DeliveryMessage, RolloutStore, System } from '../../core/ports.ts'
 import type { AbortedEvent } from '../../core/rollout.ts'
 import type { Addressed } from './destinations.ts'
-import { addressedOf } from './subjects/rollout-events.ts'
+import { addressedOfRollout } from './destinations.ts'
 
 /** Tells destinations of a rollout that the service has ended. */
 export type TellAborted = (aborted: AbortedEvent) => Promise<void>
@@ -24,7 +24,7 @@ export async function tellAborted(
   aborted: AbortedEvent,
 ): Promise<void> {
   const { id, organizationId } = aborted
-  if (!(await isWanted(addressedOf(aborted), 'rollout.aborted'))) return
+  if (!(await isWanted(addressedOfRollout(aborted), 'rollout.aborted'))) return
   // The time of this write, not of the end: the sweeper may have read the entries of that time.
   if (await rollouts.putAborted({ aborted, now: system.now() }))
     await send({ subject: { kind: 'rollout', id }, organizationId })

@@ -4,7 +4,7 @@ import type { DeliveryMessage, LimitStore, System } from '../../core/ports.ts'
 import { NANO_USD } from '../../core/usage.ts'
 import { type CostPeriod, type LimitWarning, periodsOf, type Spending } from '../../core/usage-limits.ts'
 import type { Addressed } from './destinations.ts'
-import { addressedOf } from './subjects/limit-events.ts'
+import { addressedOfLimit } from './destinations.ts'
 
 type Parts = {
   limits: Pick<LimitStore, 'putWarning'>
@@ -26,7 +26,7 @@ export async function writeWarnings(parts: Parts, spending: Spending): Promise<v
   const { organizationId } = spending
   for (const warning of warningsOf(spending, new Date(system.now()).toISOString())) {
     const { id } = warning
-    if (written.has(id) || !(await isWanted(addressedOf(warning), 'limit.warning'))) continue
+    if (written.has(id) || !(await isWanted(addressedOfLimit(warning), 'limit.warning'))) continue
     const isFirst = await limits.putWarning({ warning })
     written.set(id, true)
     if (isFirst) await send({ subject: { kind: 'limit', id }, organizationId })

@@ -7,7 +7,7 @@ import type { DeliveryStore, Page, WebhookStore } from '../../core/ports.ts'
 import { redeliver, sendTest } from './deliver.ts'
 import type { Addressed } from './destinations.ts'
 import type { DeliveryEngine } from './open-delivery-engine.ts'
-import { readSubject } from './subjects/read-subject.ts'
+import { readSubject } from './subjects.ts'
 import { getWebhook, resolveDestination, type WebhookReference } from './webhooks.ts'
 
 /** @throws WebhookNotFound, Forbidden, InvalidCursor */

@@ -11,7 +11,7 @@ import {
 import { lastTimes, nextTimes } from '../../cron-times.ts'
 import { MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
 import type { Engine } from '../engine.ts'
-import { type Admit, admission } from '../submit/admission.ts'
+import { type Admit, admission } from '../../limits/admission.ts'
 import { setTimer } from './set-timer.ts'
 import { startFiring } from './start-firing.ts'
 

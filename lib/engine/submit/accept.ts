@@ -1,4 +1,4 @@
-import { type Admitted, admitLimited } from '../../access/limits.ts'
+import { type Admitted, admitLimited } from '../../limits/limits.ts'
 import { sharesWorker } from '../../core/agent.ts'
 import { LimitExceeded, TooManyRequests, Unavailable } from '../../core/errors.ts'
 import {
@@ -17,7 +17,7 @@ import { MAX_OPEN_EXECUTIONS, readDurationMs, readInteger, SYNC_DEADLINE_SECONDS
 import { type Engine, queuedOf, readTimes, timesOf } from '../engine.ts'
 import { joinQueue, startQueued } from '../queued-runs.ts'
 import { maxWaitMsOf, openWaitLimits } from '../waiting/suspend.ts'
-import { type Admit, admission } from './admission.ts'
+import { type Admit, admission } from '../../limits/admission.ts'
 import { checkLimitedModel } from './limited-models.ts'
 import { type Reserved, reserveId } from './reserve-id.ts'
 import type { RunRequest } from './run-request.ts'

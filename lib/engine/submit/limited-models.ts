@@ -1,4 +1,4 @@
-import { hasCostLimit, limitsOf } from '../../access/limits.ts'
+import { hasCostLimit, limitsOf } from '../../limits/limits.ts'
 import type { Version } from '../../core/agent.ts'
 import { InvalidQueryParameter } from '../../core/errors.ts'
 import { PAGE_SIZE } from '../../core/limits.ts'

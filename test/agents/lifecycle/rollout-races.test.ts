@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { archiveAgent, promoteVersion, retireVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
 import { deleteDraft } from '../../../lib/agents/lifecycle/delete-draft.ts'
-import { endRollout } from '../../../lib/agents/lifecycle/rollout.ts'
+import { endRollout } from '../../../lib/engine/rollouts/change-rollout.ts'
 import { ServiceError } from '../../../lib/core/errors.ts'
 import type { Rollout } from '../../../lib/core/rollout.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'

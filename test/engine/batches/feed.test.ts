@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { forgetLimits } from '../../../lib/access/limits.ts'
+import { forgetLimits } from '../../../lib/limits/limits.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { lineExecutionId } from '../../../lib/core/batch.ts'
 import { CANCELLED, failure, newExecution } from '../../../lib/core/execution.ts'

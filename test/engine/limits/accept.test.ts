@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { forgetLimits, limitsOf } from '../../../lib/access/limits.ts'
+import { forgetLimits, limitsOf } from '../../../lib/limits/limits.ts'
 import { LimitExceeded, TooManyRequests, Unavailable } from '../../../lib/core/errors.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { forgetLimits } from '../../../lib/access/limits.ts'
+import { forgetLimits } from '../../../lib/limits/limits.ts'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { type LimitSubject, NO_LIMITS } from '../../../lib/core/usage-limits.ts'

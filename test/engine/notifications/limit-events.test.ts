@@ -6,8 +6,7 @@ import { warningKey } from '../../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { openRunLimits } from '../../../lib/engine/model-agent/run-limits.ts'
 import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
-import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
-import { addressedOf } from '../../../lib/engine/notifications/subjects/limit-events.ts'
+import { addressedOfLimit, openDestinations } from '../../../lib/engine/notifications/destinations.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
@@ -262,7 +261,7 @@ describe('limit.warning', () => {
   it('goes to the event bus', async () => {
     const destinations = openDestinations({ list: async () => [] }, { environment: { EVENT_BUS: 'bus' } })
     const subject = { kind: 'tenant' as const, id: 'acme' }
-    const addressed = addressedOf({ organizationId: system.newId(), subject })
+    const addressed = addressedOfLimit({ organizationId: system.newId(), subject })
     const found = await destinations.of(addressed, 'limit.warning')
     expect(found.map(({ id }) => id)).toEqual([EVENT_BUS])
   })

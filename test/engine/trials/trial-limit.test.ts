@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addTrialSpent, isTrialUsedUp } from '../../../lib/access/trial-limit.ts'
+import { addTrialSpent, isTrialUsedUp } from '../../../lib/limits/trial-limit.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import type { ReplaySource } from '../../../lib/core/trial.ts'

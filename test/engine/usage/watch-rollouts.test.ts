@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { putRollout } from '../../../lib/agents/lifecycle/rollout.ts'
+import { putRollout } from '../../../lib/engine/rollouts/change-rollout.ts'
 import { resolveAgent } from '../../../lib/agents/resolve-agent.ts'
 import { resolveVersion } from '../../../lib/agents/resolve-version.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'

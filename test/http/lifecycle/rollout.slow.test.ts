@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { getRollout } from '../../../lib/agents/lifecycle/rollout.ts'
+import { getRollout } from '../../../lib/engine/rollouts/change-rollout.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { system } from '../../../lib/system.ts'
 import { sharedTable } from '../../support/engine/organization.ts'

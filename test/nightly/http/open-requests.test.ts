@@ -1,5 +1,5 @@
 import { describe, expect, inject, it, vi } from 'vitest'
-import { limitOpenRequests } from '../../../lib/access/open-requests.ts'
+import { limitOpenRequests } from '../../../lib/limits/open-requests.ts'
 import type { RateStore } from '../../../lib/core/ports.ts'
 import { system } from '../../../lib/system.ts'
 import { createToken } from '../../support/engine/access.ts'

@@ -3,7 +3,7 @@ import {
   type GivenRollout,
   getRollout,
   putRollout,
-} from '../../../lib/agents/lifecycle/rollout.ts'
+} from '../../../lib/engine/rollouts/change-rollout.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { type Execution, failedExecution } from '../../../lib/core/execution.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
@@ -13,7 +13,7 @@ import { INTERVAL_MS } from '../../../lib/core/usage.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
-import { newRolloutMemory, watchRollouts } from '../../../lib/engine/usage/watch-rollouts.ts'
+import { newRolloutMemory, watchRollouts } from '../../../lib/engine/rollouts/watch-rollouts.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution, runOptions } from '../engine/executions.ts'
 import { anOutbox } from '../notifications/an-outbox.ts'

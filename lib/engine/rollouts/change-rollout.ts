@@ -1,3 +1,6 @@
+import { assertMayRelease, type ReleaseTrial } from '../../agents/lifecycle/gate.ts'
+import { type AgentReference, resolveAgent } from '../../agents/resolve-agent.ts'
+import { forgetCurrentVersion } from '../../agents/resolve-version.ts'
 import type { Agent } from '../../core/agent.ts'
 import {
   AgentArchived,
@@ -10,9 +13,6 @@ import { ROLLOUT_MIN_RUNS } from '../../core/limits.ts'
 import type { System } from '../../core/ports.ts'
 import type { AbortRules, Rollout } from '../../core/rollout.ts'
 import { INTERVAL_MS, startOf } from '../../core/usage.ts'
-import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
-import { forgetCurrentVersion } from '../resolve-version.ts'
-import { assertMayRelease, type ReleaseTrial } from './gate.ts'
 
 export type AgentWithRollout = Agent & { rollout: Rollout }
 

@@ -24,7 +24,7 @@ import {
   type UsageTotals,
 } from '../../core/usage.ts'
 import { reasonsOf, throwAny } from '../maintenance.ts'
-import type { UsageStores } from './read-usage.ts'
+import type { UsageStores } from '../usage/read-usage.ts'
 
 type Params = {
   agents: Pick<AgentStore, 'endRollout' | 'get' | 'setAbortTold'>

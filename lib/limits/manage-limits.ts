@@ -11,7 +11,7 @@ import {
   type UsageLimits,
 } from '../core/usage-limits.ts'
 import { forgetLimits } from './limits.ts'
-import { assertAllAgents, visibilityOf } from './permissions.ts'
+import { assertAllAgents, visibilityOf } from '../access/permissions.ts'
 
 type Stores = { limits: LimitStore; system: Pick<System, 'now'> }
 type Reference = { access: Access; subject: LimitSubject }
