@@ -97,7 +97,7 @@ const settingsOf = (environment: Environment) => ({
       default: DEFAULT_STACK_NAME,
       allowed: '1 to 100 letters, digits and `-`, starting with a letter',
       description:
-        'The name of the stack, its API, dashboard, alarms and metrics, and in the path of the secrets.',
+        'The name of the stack, its API, dashboard, alarms and metrics, and in the path of secrets.',
     },
   ),
   stageName: setting(z.string().regex(/^[\w-]{1,128}$/), {
@@ -117,22 +117,21 @@ const settingsOf = (environment: Environment) => ({
   }),
   corsOrigins: optional(checked(parseCorsOrigins), {
     allowed: '`*`, or origins separated by commas, such as `https://app.example.com`',
-    description: 'Origins of web pages that may call the API. If unset, browsers block cross-origin calls.',
+    description: 'Origins of web pages that may call the API.',
   }),
   defaultModel: optional(
     checked((text) => parseModelName(text, environment)),
     {
       allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
       description:
-        'The model of agents that name none. If unset, Amazon Nova Lite as the [region](#default-model) offers it.',
+        'The model of agents that name none. If unset, Amazon Nova Lite of the [region](#default-model).',
     },
   ),
   embeddingModel: optional(
     checked((text) => parseEmbeddingModel(text, environment)),
     {
       allowed: '`{provider}/{model}`',
-      description:
-        'The embedding model for [learning](learning.md#search), such as `bedrock/amazon.titan-embed-text-v2:0`. If unset, runs compare words.',
+      description: 'The embedding model for [learning](learning.md#search). If unset, runs compare words.',
     },
   ),
   modelPrices: optional(
@@ -160,7 +159,7 @@ const settingsOf = (environment: Environment) => ({
   maxSuspendedExecutions: integer({
     default: limits.MAX_SUSPENDED_EXECUTIONS,
     description:
-      'Maximum [suspended](waiting.md#limits) executions per organization. A further run that would wait ends in `WaitLimitExceeded`.',
+      'Maximum [suspended](waiting.md#limits) executions per organization. A further one ends in `WaitLimitExceeded`.',
   }),
   maxWaitDays: integer({
     ...limits.MAX_WAIT_DAYS,
@@ -171,7 +170,7 @@ const settingsOf = (environment: Environment) => ({
     min: 6,
     max: 100_000,
     description:
-      'Megabytes per minute that an organization may send in bodies of more than 256 kB. Further ones get 429.',
+      'Megabytes per minute in bodies of more than 256 kB, per organization. Further ones get 429.',
   }),
   throttlingRate: integer({
     default: 1_000,
@@ -189,7 +188,7 @@ const settingsOf = (environment: Environment) => ({
     default: null,
     max: 3_650,
     description:
-      'Days from the end of an execution until it expires. Its steps and payloads, unreadable, are stored for `maxWaitDays` and 8 days more. If unset, executions are kept.',
+      'Days from the end of an execution until it expires. Its steps and payloads are stored for `maxWaitDays` and 8 days more. If unset, executions are kept.',
   }),
   auditRetentionDays: integer({
     ...limits.AUDIT_RETENTION_DAYS,
@@ -203,7 +202,7 @@ const settingsOf = (environment: Environment) => ({
   webhookUrls: flag({
     default: false,
     description:
-      'Lets every token that may run an agent name a [URL](webhooks.md#one-run) that receives the events of its run or batch.',
+      'Lets tokens that may run an agent name a [URL](webhooks.md#one-run) for the events of their run or batch.',
   }),
   webhookHosts: optional(checked(parseHosts), {
     allowed: HOST_LIST_RULE,
@@ -239,8 +238,7 @@ const settingsOf = (environment: Environment) => ({
     default: getFunctionSettings('process-execution').memoryMb,
     min: 256,
     max: 10_240,
-    description:
-      'Memory of the functions that run agents (`run-agent`, `serve-mcp`, `process-execution`). CPU and price are proportional to it.',
+    description: 'Memory of the functions that run agents. CPU and price are proportional to it.',
   }),
   vpcId: optional(resourceIds('vpc'), {
     allowed: 'the id of a VPC, together with `subnetIds`',
@@ -263,7 +261,7 @@ const settingsOf = (environment: Environment) => ({
   monitoring: flag({
     default: false,
     description:
-      'Creates the dashboard and the [alarms](operations.md). Like `kms` and `webAcl`, they have a fixed monthly [price](costs.md).',
+      'Creates the dashboard and the [alarms](operations.md), for a fixed monthly [price](costs.md).',
   }),
   alarmSubscriptions: optional(checked(parseAlarmSubscriptions), {
     allowed:
@@ -292,12 +290,12 @@ const settingsOf = (environment: Environment) => ({
   publicUrl: optional(checked(parsePublicUrl), {
     allowed: PUBLIC_URL_RULE,
     description:
-      'The URL of the API for other systems, as in the stack output `BaseUrl`: [callbacks](waiting.md#callbacks) begin with it. If unset, `context.callbackUrl` throws.',
+      'The URL of the API for other systems, as in the stack output `BaseUrl`. `context.callbackUrl` needs it.',
   }),
   oidcIssuer: optional(checked(parseIssuer), {
     allowed: ISSUER_RULE,
     description:
-      'The [identity provider](identity.md) whose JSON Web Tokens are accepted beside API tokens, together with `oidcAudience` and `oidcMapping`.',
+      'The [identity provider](identity.md) whose JSON Web Tokens are accepted, together with `oidcAudience` and `oidcMapping`.',
   }),
   oidcAudience: optional(checked(parseAudiences), {
     allowed: AUDIENCES_RULE,
@@ -320,8 +318,7 @@ const settingsOf = (environment: Environment) => ({
   }),
   oidcTokenOrigin: optional(checked(parseOrigin), {
     allowed: ORIGIN_RULE,
-    description:
-      "The origin of the provider's token endpoint, if it is not the issuer's, as with [Amazon Cognito](identity.md#sign-in-to-the-console).",
+    description: "The origin of the provider's token endpoint, if it is not the issuer's.",
   }),
   disableExecuteApiEndpoint: flag({
     default: null,
@@ -330,7 +327,7 @@ const settingsOf = (environment: Environment) => ({
   webAcl: flag({
     default: false,
     description:
-      "Adds an AWS WAF web ACL: AWS's common rule set (bodies are only counted), and at most 30,000 requests per IP address in 5 minutes.",
+      "Adds AWS WAF: AWS's common rule set (bodies are only counted), and at most 30,000 requests per IP address in 5 minutes.",
   }),
   kms: flag({
     default: false,
@@ -340,7 +337,7 @@ const settingsOf = (environment: Environment) => ({
   tableName: optional(z.string().regex(/^[\w.-]{3,255}$/), {
     allowed: 'the name of a DynamoDB table in the same account and region',
     description:
-      'Uses this table, for example a [restored](recovery.md) one. A customer managed key other than that of the stack must allow the account to use it through DynamoDB.',
+      'Uses this table, for example a [restored](recovery.md) one. Its customer managed key, if it has one, must allow the account to use it through DynamoDB.',
   }),
   paused: flag({
     default: null,
@@ -351,17 +348,17 @@ const settingsOf = (environment: Environment) => ({
     ...UNITS,
     min: 12_000,
     description:
-      'Read units per second that the table and each index take [at once](costs.md), paid once. Can only be raised. If unset, 12,000 until the load has grown.',
+      'Read units per second that the table and each index take [at once](costs.md), paid once. Can only be raised.',
   }),
   warmWriteUnits: integer({
     ...UNITS,
     min: 4_000,
-    description: 'The same in write units. If unset, 4,000 until the load has grown.',
+    description: 'The same in write units.',
   }),
   provisionedReadUnits: integer({
     ...UNITS,
     description:
-      'Read units per second, paid per hour, that scale up to `maxReadUnits`; together with `provisionedWriteUnits`. If unset, the table is on demand.',
+      'Read units per second, paid per hour, that scale up to `maxReadUnits`; together with `provisionedWriteUnits`.',
   }),
   provisionedWriteUnits: integer({ ...UNITS, description: 'The same in write units.' }),
   maxReadUnits: integer({

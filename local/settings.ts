@@ -81,7 +81,7 @@ export const localSettings = (environment: variables.Environment) => ({
   [variables.PUBLIC_URL]: optional(checked(parsePublicUrl, variables.PUBLIC_URL), {
     shownDefault: 'that of `HOST` and `PORT`',
     allowed: PUBLIC_URL_RULE,
-    description: 'The URL of the service for other systems: [callbacks](waiting.md#callbacks) begin with it.',
+    description: 'The URL of the service for other systems.',
   }),
   DATA_DIR: setting(z.string(), {
     default: '.local',
