@@ -1,5 +1,5 @@
 import { program } from 'commander'
-import { apiRoutes, getOperation, type OperationName, type Route } from '../lib/api/routes.ts'
+import { apiRoutes, getOperation, type OperationName, type Route } from '../lib/contract/routes.ts'
 import { tryParseJson } from '../lib/core/json/json.ts'
 import { textTable } from './format.ts'
 

@@ -1,5 +1,5 @@
 import { limitOpenRequests } from '../lib/access/open-requests.ts'
-import { executionParameters, waitHeaders } from '../lib/api/parameters.ts'
+import { executionParameters, waitHeaders } from '../lib/contract/parameters.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { requestedOptionsOf } from '../lib/engine/batches/trial-line.ts'
 import { adaptedInputOf, readExecution } from '../lib/engine/executions/read-execution.ts'

@@ -2,10 +2,14 @@ import { METADATA_PATH, readProvider, toResourceMetadata } from '../lib/access/p
 import { RouteNotFound } from '../lib/core/errors.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { getBaseUrl } from '../lib/http/event.ts'
-import document from '../openapi.json' with { type: 'json' }
+
+let document: object | undefined
 
 /** The server URL has no host, so that the document is correct on every stage and domain. */
 async function getOpenApiDocument({ basePath }: Request<'get-openapi-document'>) {
+  // Bundles contain the finished document (`openApiPlugin`).
+  const { openApiDocument } = await import('../lib/contract/openapi.ts')
+  document ??= openApiDocument()
   return { status: 200, body: { ...document, servers: [{ url: basePath || '/' }] } }
 }
 

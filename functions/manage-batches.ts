@@ -7,9 +7,9 @@ import {
   lineExecutionPageParameters,
   resultPageParameters,
   runHeaders,
-} from '../lib/api/parameters.ts'
-import { toListedExecution } from '../lib/api/to-execution-record.ts'
-import { toSeenRecord } from '../lib/api/to-seen-record.ts'
+} from '../lib/contract/parameters.ts'
+import { toListedExecution } from '../lib/contract/to-execution-record.ts'
+import { toSeenRecord } from '../lib/contract/to-seen-record.ts'
 import type { HeldRequest } from '../lib/core/ports.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { acceptBatch, prepareBatch } from '../lib/engine/batches/accept.ts'

@@ -1,6 +1,6 @@
 import { limitOpenRequests } from '../lib/access/open-requests.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
-import { runHeaders, runParameters } from '../lib/api/parameters.ts'
+import { runHeaders, runParameters } from '../lib/contract/parameters.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
 import { streamRun } from '../lib/engine/events/stream-run.ts'

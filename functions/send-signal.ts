@@ -1,4 +1,4 @@
-import { pageParameters, signalHeaders } from '../lib/api/parameters.ts'
+import { pageParameters, signalHeaders } from '../lib/contract/parameters.ts'
 import type { Signal } from '../lib/core/wait.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { listSignals } from '../lib/engine/waiting/list-signals.ts'

@@ -1,6 +1,6 @@
 import { resolveExecutionId } from '../lib/access/executions.ts'
 import { limitOpenRequests } from '../lib/access/open-requests.ts'
-import { eventHeaders, eventParameters } from '../lib/api/parameters.ts'
+import { eventHeaders, eventParameters } from '../lib/contract/parameters.ts'
 import { ExecutionNotFound, InvalidHeader } from '../lib/core/errors.ts'
 import type { HeldRequest } from '../lib/core/ports.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

@@ -43,8 +43,6 @@ export const MAX_OPEN_EXECUTIONS = 'MAX_OPEN_EXECUTIONS'
 /** Maximum number of suspended executions of an organization, and how many days the waits of one may last together. */
 export const MAX_SUSPENDED_EXECUTIONS = 'MAX_SUSPENDED_EXECUTIONS'
 export const MAX_WAIT_DAYS = 'MAX_WAIT_DAYS'
-/** `on` if this is the only process that accepts runs: it then counts open executions less often. */
-export const ACCEPTS_ALONE = 'ACCEPTS_ALONE'
 
 /** An integer: megabytes per minute of an organization in large bodies of requests. */
 export const LARGE_BODY_MB_PER_MINUTE = 'LARGE_BODY_MB_PER_MINUTE'

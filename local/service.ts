@@ -6,7 +6,6 @@ import type { Violation } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { emitCompleted } from '../lib/engine/wait-for-completion.ts'
 import {
-  ACCEPTS_ALONE,
   DELIVERY_QUEUE_URL,
   DYNAMODB_ENDPOINT,
   type Environment,
@@ -83,8 +82,6 @@ export async function runService(environment: Environment, print: (line: string)
       [DELIVERY_QUEUE_URL]: queues.deliveries,
       [RESPONSE_STREAMING]: 'local',
       [LOOPBACK_ORGANIZATION]: DEVELOPMENT_ORGANIZATION.id,
-      // Two services cannot share an embedded database.
-      [ACCEPTS_ALONE]: environment[DYNAMODB_ENDPOINT] ? 'off' : 'on',
     })
     // Created when its module was loaded, with the level of that time.
     logger.setLogLevel(logLevel)

@@ -1,7 +1,7 @@
 /**
  * `node bench/bundles/measure-memory.ts [stream-events]`: what a read of a final execution by get-execution, or by
  * another function, takes with the share of a core that Lambda gives for its memory
- * (docs/decisions/0014-memory-of-the-functions.md). Linux with cgroups v1, as root.
+ * (docs/decisions/0082-shared-workers.md). Linux with cgroups v1, as root.
  */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'

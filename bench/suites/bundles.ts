@@ -1,4 +1,4 @@
-import { type OperationName, operations } from '../../lib/api/routes.ts'
+import { type OperationName, operations } from '../../lib/contract/routes.ts'
 import { timeBundles } from '../bundles/bundle-times.ts'
 import { median, type Spread, toRatio } from '../harness/rounds.ts'
 import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'

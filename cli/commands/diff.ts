@@ -3,8 +3,8 @@ import {
   compareVersions,
   type ValueChange,
   type VersionComparison,
-} from '../../lib/api/compare-versions.ts'
-import { toVersionDetails } from '../../lib/api/to-agent-record.ts'
+} from '../../lib/contract/compare-versions.ts'
+import { toVersionDetails } from '../../lib/contract/to-agent-record.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
 import { VersionNotFound } from '../../lib/core/errors.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'

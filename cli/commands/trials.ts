@@ -1,5 +1,5 @@
 import type { Trial } from '../../clients/typescript/src/index.ts'
-import { toDollars } from '../../lib/api/trial-outcome.ts'
+import { toDollars } from '../../lib/contract/trial-outcome.ts'
 import { trialsCommand } from '../batches/come-back.ts'
 import {
   addCancelCommand,

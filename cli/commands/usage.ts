@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { UsageOptions, UsageRow } from '../../clients/typescript/src/index.ts'
-import { usageParameters } from '../../lib/api/parameters.ts'
-import { formatNumber, toUsageCsv } from '../../lib/api/to-usage-record.ts'
+import { usageParameters } from '../../lib/contract/parameters.ts'
+import { formatNumber, toUsageCsv } from '../../lib/contract/to-usage-record.ts'
 import {
   countFailed,
   DIMENSION_FIELDS,

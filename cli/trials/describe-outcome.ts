@@ -8,7 +8,7 @@ import {
   type Outcome,
   toDollars,
   toText,
-} from '../../lib/api/trial-outcome.ts'
+} from '../../lib/contract/trial-outcome.ts'
 import { textTable, toCell, toSingleLine } from '../format.ts'
 
 const MAX_SHOWN = { items: 10, differences: 5 } as const

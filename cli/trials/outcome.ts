@@ -1,5 +1,5 @@
 import type { Client, Trial, TrialItem } from '../../clients/typescript/src/index.ts'
-import { findReasons, GRAVE, MAX_ITEMS, type Outcome } from '../../lib/api/trial-outcome.ts'
+import { findReasons, GRAVE, MAX_ITEMS, type Outcome } from '../../lib/contract/trial-outcome.ts'
 import { take } from '../take.ts'
 
 export async function readOutcome(client: Client, trial: Trial): Promise<Outcome> {

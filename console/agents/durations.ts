@@ -1,4 +1,4 @@
-import type { ExecutionSummaryRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
 
 type Run = ExecutionSummaryRecord
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ComparedLine } from '../../lib/api/compare-versions.ts'
+import type { ComparedLine } from '../../lib/contract/compare-versions.ts'
 import { formatCount } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 

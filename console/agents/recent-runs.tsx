@@ -1,4 +1,4 @@
-import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
 import { BarChart } from '../components/bar-chart.tsx'
 import { Table } from '../components/data.tsx'
 import {

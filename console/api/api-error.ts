@@ -1,4 +1,4 @@
-import type { ProblemRecord } from '../../lib/api/schemas/records.ts'
+import type { ProblemRecord } from '../../lib/contract/records/records.ts'
 
 /**
  * A request that failed. `status` is 0 if there was no response. `problem` has what the service said about it (RFC

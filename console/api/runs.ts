@@ -1,4 +1,4 @@
-import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
 import { VALUE_BYTES } from '../../lib/core/limits.ts'
 import { type Page, requestJson, requestPage } from './request.ts'
 

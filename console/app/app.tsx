@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Facts } from '../components/data.tsx'

@@ -1,5 +1,5 @@
 import type { ComponentChildren, ComponentType } from 'preact'
-import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { toUrl } from '../api/request.ts'
 import { ApprovalCount } from '../approvals/approval-count.tsx'
 import { Announcer } from '../components/copy-button.tsx'

@@ -1,7 +1,7 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { MeRecord } from '../../lib/api/schemas/records.ts'
 import type { SignInSettings } from '../../lib/console-server/sign-in-settings.ts'
+import type { MeRecord } from '../../lib/contract/records/records.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, toUrl } from '../api/request.ts'
 import { asApiError, useResource } from '../api/use-resource.ts'

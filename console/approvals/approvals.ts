@@ -1,4 +1,4 @@
-import type { ApprovalRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ApprovalRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
 
 /** Identifies an approval. Its ID alone does not: that of a wait is the same in every run of a code agent. */
 export const keyOf = ({ executionId, id }: Pick<ApprovalRecord, 'executionId' | 'id'>): string =>

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
 import { requestJson, requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { JsonView } from '../components/json-view.tsx'

@@ -1,4 +1,4 @@
-import type { ComparisonRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ComparisonRecord } from '../../lib/contract/records/execution-record.ts'
 
 export type Differences = Pick<ComparisonRecord, 'differences' | 'isCut'>
 export type ComparedStep = ComparisonRecord['steps'][number]

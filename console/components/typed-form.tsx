@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import type { MeRecord } from '../../lib/contract/records/records.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { personOf, useMe } from '../state/session.ts'
 import { formKey, TypedValues } from '../state/typed-values.ts'

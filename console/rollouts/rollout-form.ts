@@ -1,5 +1,5 @@
-import type { RolloutBody } from '../../lib/api/schemas/bodies.ts'
-import type { RolloutRecord } from '../../lib/api/schemas/rollout-record.ts'
+import type { RolloutBody } from '../../lib/contract/records/bodies.ts'
+import type { RolloutRecord } from '../../lib/contract/records/rollout-record.ts'
 import { ROLLOUT_MIN_RUNS } from '../../lib/core/limits.ts'
 
 /** A rollout as it is typed. Empty: the service does not end it for that reason. */

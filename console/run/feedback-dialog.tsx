@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { findVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
@@ -11,7 +11,7 @@ import { ErrorBox } from '../components/page.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { SchemaEditor } from '../schema/schema-editor.tsx'
 
-/** The limit of the API (`lib/api/schemas/bodies.ts`). */
+/** The limit of the API (`lib/contract/records/bodies.ts`). */
 const MAX_NOTE_CHARACTERS = 2_000
 
 type Props = { run: ExecutionRecord; onChange: (run: ExecutionRecord) => void; onClose: () => void }

@@ -1,4 +1,4 @@
-import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
 import { type EventSourceOptions, followEvents } from '../api/follow-events.ts'
 import { parseJsonText } from '../api/request.ts'
 

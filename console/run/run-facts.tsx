@@ -1,4 +1,4 @@
-import type { ExecutionRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Facts } from '../components/data.tsx'

@@ -1,6 +1,6 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { arrivingSignIn, keepResume, keepSignedOut } from './provider-sign-in.ts'
 import { createStore, type Store } from './store.ts'
 import { linkTabs, type TabLink } from './token-channel.ts'
@@ -10,7 +10,7 @@ import { TypedValues } from './typed-values.ts'
 /** The API token in use. `rejection`: why the last one was rejected or removed, for the sign-in page. */
 type Credentials = { token: string | null; rejection: string | null }
 
-/** Kept by this tab until it is closed, and by this device if the user asks for it (docs/decisions/0102). */
+/** Kept by this tab until it is closed, and by this device if the user asks for it (docs/decisions/0040). */
 export const credentials: Store<Credentials> = createStore<Credentials>({ token: null, rejection: null })
 
 /** Whether another tab may still answer with its token: until then, nobody is asked for one. */

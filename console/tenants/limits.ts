@@ -1,5 +1,5 @@
-import type { LimitsDetails, LimitsRecord, OwnLimits } from '../../lib/api/schemas/limits-record.ts'
-import type { MeRecord } from '../../lib/api/schemas/records.ts'
+import type { LimitsDetails, LimitsRecord, OwnLimits } from '../../lib/contract/records/limits-record.ts'
+import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { leftOf, type UsageLimits } from '../../lib/core/usage-limits.ts'
 import { ApiError } from '../api/api-error.ts'
 import { requestJson, requestPages } from '../api/request.ts'

@@ -1,4 +1,4 @@
-import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
 import { isCancelled } from '../components/format.ts'
 
 export type ToolCall = NonNullable<StepRecord['toolCalls']>[number]

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { TrialItemRecord, TrialRecord } from '../../lib/api/schemas/trial-record.ts'
-import { toText } from '../../lib/api/trial-outcome.ts'
+import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial-record.ts'
+import { toText } from '../../lib/contract/trial-outcome.ts'
 import type { Verdict } from '../../lib/core/trial.ts'
 import { requestPage } from '../api/request.ts'
 import { usePages } from '../api/use-pages.ts'

@@ -1,4 +1,4 @@
-import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
 import { usePolling } from '../api/use-resource.ts'
 import { Badge } from '../components/values.tsx'
 import { stateOf } from './verdicts.ts'

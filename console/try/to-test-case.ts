@@ -1,4 +1,4 @@
-import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
 import { emptyObject, textNode, valueNode } from '../schema/json-edit.ts'
 import { type JsonNode, parseJsonTree } from '../schema/json-node.ts'
 import { toYaml } from './to-yaml.ts'

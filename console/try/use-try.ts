@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ExecutionRecord, StepRecord } from '../../lib/api/schemas/execution-record.ts'
+import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
 import { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestEvents, requestJson } from '../api/request.ts'

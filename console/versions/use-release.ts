@@ -1,5 +1,5 @@
-import type { AgentRecord } from '../../lib/api/schemas/agent-record.ts'
-import type { TrialRecord } from '../../lib/api/schemas/trial-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import { findVersion } from '../api/agents.ts'
 import { requestPage } from '../api/request.ts'

@@ -9,7 +9,7 @@ import {
   methodsOf,
   type OperationName,
   routes,
-} from '../../lib/api/routes.ts'
+} from '../../lib/contract/routes.ts'
 import { parseCorsOrigins } from '../../lib/http/cors.ts'
 import { parsePublicUrl } from '../../lib/public-url.ts'
 import { type FunctionName, getFunctionSettings } from '../functions/function-settings.ts'
@@ -38,7 +38,7 @@ type DefinitionProps = {
 /**
  * The OpenAPI document that API Gateway imports: an operation per row of `routes`, HEAD where there is GET, and 405 for
  * all other methods of a path. API Gateway matches paths with and without a trailing slash. Clients get another one, of
- * `lib/api/openapi.ts`.
+ * `lib/contract/openapi.ts`.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-swagger-extensions.html
  */
 export function apiDefinition(scope: Construct, { functions, settings }: DefinitionProps) {

@@ -10,7 +10,7 @@ import {
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
-import { functionOf, isPublicPath, operationNames, routes } from '../../lib/api/routes.ts'
+import { functionOf, isPublicPath, operationNames, routes } from '../../lib/contract/routes.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { ServiceSettings } from '../settings.ts'
 import { apiDefinition } from './api-definition.ts'

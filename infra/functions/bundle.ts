@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import wordListPath from 'word-list'
 import { buildConsole } from '../../lib/console-server/build-console.ts'
-import { builtInsPlugin, mcpSdkPlugin, zodMiniPlugin } from './bundle-plugins.ts'
+import { builtInsPlugin, mcpSdkPlugin, openApiPlugin, zodMiniPlugin } from './bundle-plugins.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from './function-settings.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions', import.meta.url))
@@ -19,7 +19,7 @@ export const BUNDLE_OPTIONS = {
   mainFields: ['module', 'main'],
   minify: true,
   legalComments: 'none',
-  plugins: [builtInsPlugin, mcpSdkPlugin, zodMiniPlugin],
+  plugins: [builtInsPlugin, mcpSdkPlugin, zodMiniPlugin, openApiPlugin],
   logLevel: 'warning',
   metafile: true,
 } satisfies BuildOptions

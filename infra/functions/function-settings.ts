@@ -4,7 +4,7 @@ import {
   getOperation,
   operationNames,
   operationsOf,
-} from '../../lib/api/routes.ts'
+} from '../../lib/contract/routes.ts'
 
 /** Functions that are not an endpoint of the API, and their descriptions. */
 const BACKGROUND_FUNCTIONS = {
@@ -79,7 +79,7 @@ const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   // A call responds within MCP_DEADLINE_MS, and the output may take as long again to send.
   'serve-mcp': { timeoutSeconds: 90, memoryMb: 1024 },
   // Waits up to MAX_WAIT_SECONDS for an execution to complete when the client sends `Prefer: wait`. A record of maximum
-  // size takes 220 MB (docs/decisions/0014-memory-of-the-functions.md).
+  // size takes 220 MB (docs/decisions/0082-shared-workers.md).
   'get-execution': { timeoutSeconds: 29, memoryMb: 384 },
   // Waits for most of its time, up to EVENT_STREAM_MS: memory is what it costs.
   'stream-events': { timeoutSeconds: 900, memoryMb: 256 },

@@ -1,7 +1,7 @@
 import { Stack, Token } from 'aws-cdk-lib'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import { Effect, PolicyStatement, type PolicyStatementProps, type Role } from 'aws-cdk-lib/aws-iam'
-import { getOperation, operationsOf } from '../../lib/api/routes.ts'
+import { getOperation, operationsOf } from '../../lib/contract/routes.ts'
 import {
   AGENT_PREFIX,
   AUDIT_PREFIX,

@@ -1,6 +1,6 @@
 import { FilterPattern, type IFilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
-import { functionOf, getOperation, operationNames, operationsOf } from '../../lib/api/routes.ts'
+import { functionOf, getOperation, operationNames, operationsOf } from '../../lib/contract/routes.ts'
 import { REQUEST_COMPLETED } from '../../lib/http/request-log.ts'
 import { SERVER_ERRORS, START_DELAY_MS } from '../../lib/metrics.ts'
 import type { FunctionName } from '../functions/function-settings.ts'

@@ -64,7 +64,7 @@ type Params = {
  * time. A process counts in a window of time once the organization has used it for half of it; it is a write to a
  * counter that expires, so that nothing has to be returned and a crash leaves nothing behind. A process for which there
  * is no room ends what it does for the organization, and refuses more until the window is over. A count that fails is a
- * refusal (docs/decisions/0088).
+ * refusal (docs/decisions/0052).
  */
 export function occupiedProcesses({ rates, functionName, max, clock = SYSTEM_CLOCK }: Params): OpenRequests {
   const { now, after, random } = clock

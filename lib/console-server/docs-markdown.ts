@@ -51,10 +51,10 @@ function uniqueSlug(heading: string, taken: Set<string>): string {
 
 /** The URL of a link from one of our pages to another; null if its target is not served. */
 function resolve(href: string, pages: string[], nameOf: Served['nameOf']): string | null {
+  if (href.endsWith('/v1/openapi.json')) return '../v1/openapi.json'
   if (/^(?:https?:|#)/.test(href)) return href
   const [path = '', fragment] = href.split('#')
   const name = basename(path)
-  if (name === 'openapi.json') return '../v1/openapi.json'
   const page = pages.find(
     (each) => basename(each) === name && !/(?:lib|examples|bench|decisions)\//.test(path),
   )

@@ -7,7 +7,7 @@ export type DocsPicture = { name: string; svg: string; width: number; height: nu
 
 /**
  * The pictures of the documentation by their path, such as `console/run.png`, each as an SVG that contains it:
- * all files of the console are text (docs/decisions/0041).
+ * API Gateway would damage a PNG in a buffered response.
  * @param folder `docs`
  */
 export async function readPictures(folder: string): Promise<Map<string, DocsPicture>> {

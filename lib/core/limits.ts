@@ -161,7 +161,7 @@ export const LARGE_BODY_MB_PER_MINUTE = 60
 
 /**
  * `Retry-After` of an execution in progress, in seconds: a share of its age, but at least `minSeconds` once it is as
- * old as that (docs/decisions/0089-waiting-readers.md).
+ * old as that (docs/decisions/0037-events.md).
  */
 export const RETRY_AFTER = { ageShare: 1 / 4, minSeconds: 3, maxSeconds: 60 } as const
 

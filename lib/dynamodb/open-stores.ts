@@ -21,7 +21,7 @@ export type Stores = ReturnType<typeof openStores>
 
 /**
  * All stores, on one table. A function that needs one store bundles all of them: 16 KB more, and no measurable load
- * time (docs/decisions/0015).
+ * time.
  */
 export const openStores = (table: Table = openTable()) => ({
   agents: agentStore(table),

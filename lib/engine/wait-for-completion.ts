@@ -28,7 +28,7 @@ type Params = {
 
 /**
  * Between two reads of the status. Longer intervals save reads, but bill more of the time after the end:
- * docs/decisions/0089-waiting-readers.md has the prices of both.
+ * docs/decisions/0037-events.md has the prices of both.
  */
 export const INTERVAL_MS = { first: 100, factor: 1.5, max: 1_500 }
 

@@ -3,7 +3,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda'
 import { assertAllTenants, assertScope, mayUseAgent, resolveTenant } from '../access/permissions.ts'
 import { readProvider, toAskedScopes } from '../access/protected-resource.ts'
 import { countRequest, largeBodyCounter } from '../access/rates.ts'
-import type { Operation } from '../api/routes.ts'
+import type { Operation } from '../contract/routes.ts'
 import type { Access, RefusedAccess, Scope } from '../core/access.ts'
 import {
   AgentNotFound,

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import * as z from 'zod/mini'
 import { resolveTenant } from '../access/permissions.ts'
-import { runHeaders, runParameters } from '../api/parameters.ts'
+import { runHeaders, runParameters } from '../contract/parameters.ts'
 import type { Access } from '../core/access.ts'
 import {
   AgentNotFound,

@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { audited } from '../access/audit-log.ts'
 import { suggestSlug } from '../agents/visible-agents.ts'
-import { executionPageParameters } from '../api/parameters.ts'
+import { executionPageParameters } from '../contract/parameters.ts'
 import {
   changedExecutionRecord,
   executionRecord,
   executionSummaryRecord,
-} from '../api/schemas/execution-record.ts'
-import { toExecutionRecord, toExecutionSummary } from '../api/to-execution-record.ts'
-import { toSeenRecord } from '../api/to-seen-record.ts'
+} from '../contract/records/execution-record.ts'
+import { toExecutionRecord, toExecutionSummary } from '../contract/to-execution-record.ts'
+import { toSeenRecord } from '../contract/to-seen-record.ts'
 import { actorOf, targetOf } from '../core/audit.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { describeMedia } from '../core/describe-media.ts'

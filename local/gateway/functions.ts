@@ -6,7 +6,7 @@ import type {
 } from 'aws-lambda'
 import { LRUCache } from 'lru-cache'
 import { describeMistake } from '../../lib/access/tokens.ts'
-import { functionOf, type OperationName, operationNames } from '../../lib/api/routes.ts'
+import { functionOf, type OperationName, operationNames } from '../../lib/contract/routes.ts'
 import { Unauthorized, Unavailable } from '../../lib/core/errors.ts'
 import { CONSOLE_FOLDER, OIDC_ISSUER } from '../../lib/environment.ts'
 import { dataFolder } from '../data-folder.ts'

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { type Route, routes } from '../../lib/api/routes.ts'
+import { type Route, routes } from '../../lib/contract/routes.ts'
 import type { ServiceEvent } from '../../lib/http/event.ts'
 import { invalidQueryEncoding } from '../../lib/http/parameters.ts'
 import type { AuthorizerContext } from './functions.ts'

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, it } from 'vitest'
-import { apiRoutes } from '../../lib/api/routes.ts'
+import { apiRoutes } from '../../lib/contract/routes.ts'
 import { newOrganization } from '../support/engine/organization.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest'
-import { getOperation, routes } from '../../lib/api/routes.ts'
+import { getOperation, routes } from '../../lib/contract/routes.ts'
 import { createClient } from '../support/service/client.ts'
 import { openColumns } from '../support/service/token-columns.ts'
 import { describeAccess } from './access.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { getOperation, type OperationName } from '../../lib/api/routes.ts'
+import { getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import { isUuid } from '../../lib/core/ids.ts'
 import type { TestOrganization } from '../support/engine/organization.ts'
 import type { ApiClient } from '../support/service/client.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { getOperation, type OperationName } from '../../lib/api/routes.ts'
-import { problemRecord } from '../../lib/api/schemas/records.ts'
+import { problemRecord } from '../../lib/contract/records/records.ts'
+import { getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import { ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
 import type { ApiResponse } from '../support/service/client.ts'
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parameterSchemas } from '../../lib/api/parameters.ts'
-import { getOperation, type OperationName } from '../../lib/api/routes.ts'
+import { parameterSchemas } from '../../lib/contract/parameters.ts'
+import { getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import type { Scope } from '../../lib/core/access.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { waitUntil } from '../support/processes/wait-until.ts'

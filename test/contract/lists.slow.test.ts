@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parameterSchemas } from '../../lib/api/parameters.ts'
-import { getOperation, type OperationName } from '../../lib/api/routes.ts'
+import { parameterSchemas } from '../../lib/contract/parameters.ts'
+import { getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import { RESULT_PAGE_SIZE, USAGE_PAGE_SIZE } from '../../lib/core/limits.ts'
 import { startOf } from '../../lib/core/usage.ts'
 import { usageStore } from '../../lib/dynamodb/usage-store.ts'

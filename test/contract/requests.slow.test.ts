@@ -1,6 +1,12 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { parameterSchemas } from '../../lib/api/parameters.ts'
-import { getOperation, isPublicPath, methodsOf, type OperationName, routes } from '../../lib/api/routes.ts'
+import { parameterSchemas } from '../../lib/contract/parameters.ts'
+import {
+  getOperation,
+  isPublicPath,
+  methodsOf,
+  type OperationName,
+  routes,
+} from '../../lib/contract/routes.ts'
 import type { ErrorCode } from '../../lib/core/errors.ts'
 import { createClient } from '../support/service/client.ts'
 import { expectProblem } from './expect-problem.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { apiRoutes, getOperation, type OperationName } from '../../lib/api/routes.ts'
+import { apiRoutes, getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import { system } from '../../lib/system.ts'
 import { modernRequest } from '../mcp/messages.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { getOperation, type OperationName, operations } from '../../lib/api/routes.ts'
+import { getOperation, type OperationName, operations } from '../../lib/contract/routes.ts'
 import type { RefusedAccess } from '../../lib/core/access.ts'
 import { OIDC_ISSUER, OIDC_MAPPING } from '../../lib/environment.ts'
 import { toAuthorizerContext } from '../../lib/http/authorizer-context.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { waitHeaders } from '../../lib/api/parameters.ts'
+import { waitHeaders } from '../../lib/contract/parameters.ts'
 import { ANONYMOUS } from '../../lib/core/access.ts'
 import { toRecordResponse } from '../../lib/http/responses.ts'
 import { system } from '../../lib/system.ts'

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { OperationName } from '../../lib/api/routes.ts'
+import type { OperationName } from '../../lib/contract/routes.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { EXECUTION_RETENTION_DAYS, WEBHOOK_HOSTS, WEBHOOK_URLS } from '../../lib/environment.ts'
 import { toGatewayEvent } from '../fixtures/captured-events.ts'

@@ -9,7 +9,7 @@ import {
   MODEL_FUNCTIONS,
 } from '../../infra/functions/function-settings.ts'
 import { readSettings, SETTINGS } from '../../infra/settings.ts'
-import { functionOf } from '../../lib/api/routes.ts'
+import { functionOf } from '../../lib/contract/routes.ts'
 import { MAX_SUSPENDED_EXECUTIONS } from '../../lib/core/limits.ts'
 import { ALL_OPTIONS, OPTION_SETS } from './all-options.ts'
 import {

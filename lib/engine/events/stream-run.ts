@@ -35,7 +35,7 @@ export async function streamRun(parts: Parts, { access, mode, run, maxMs }: Para
 
 type Start = { execution: Execution; ended: Promise<Execution>; held: HeldRequest }
 
-/** The stream of a run in this request counts as the run, any other one as an event stream (docs/decisions/0052). */
+/** The stream of a run in this request counts as the run, any other one as an event stream. */
 async function start(
   { engine, openRequests }: Parts,
   mode: 'sync' | 'async',

@@ -9,7 +9,7 @@ type Cancelling = Endings & { executions: Pick<ExecutionStore, 'get' | 'isVisibl
 
 /**
  * Ends an execution for a client; a final one does not change. A worker in this process stops at once, another one at
- * its next step or heartbeat (docs/decisions/0003-cancel.md).
+ * its next step or heartbeat (docs/decisions/0007-step-journal.md).
  * @throws ExecutionNotFound
  */
 export async function cancelExecution(stores: Cancelling, reference: ExecutionReference): Promise<Execution> {

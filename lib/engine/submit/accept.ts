@@ -13,13 +13,7 @@ import { timeOfId } from '../../core/ids.ts'
 import { MAX_GRACE } from '../../core/lease-times.ts'
 import * as limits from '../../core/limits.ts'
 import type { IdempotencyStore } from '../../core/ports.ts'
-import {
-  ACCEPTS_ALONE,
-  MAX_OPEN_EXECUTIONS,
-  readDurationMs,
-  readInteger,
-  SYNC_DEADLINE_SECONDS,
-} from '../../environment.ts'
+import { MAX_OPEN_EXECUTIONS, readDurationMs, readInteger, SYNC_DEADLINE_SECONDS } from '../../environment.ts'
 import { type Engine, queuedOf, readTimes, timesOf } from '../engine.ts'
 import { joinQueue, startQueued } from '../queued-runs.ts'
 import { maxWaitMsOf, openWaitLimits } from '../waiting/suspend.ts'
@@ -45,11 +39,10 @@ type Parts = Omit<SubmitEngine, 'admit' | 'times' | 'syncDeadlineMs'>
  */
 export function openSubmitEngine(parts: Parts, maxWaitMs = Number.POSITIVE_INFINITY): SubmitEngine {
   const maxOpen = readInteger(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS)
-  const isOnlyProcess = process.env[ACCEPTS_ALONE] === 'on'
   const waitMs = readDurationMs(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed)
   return {
     ...parts,
-    admit: admission(parts, maxOpen, isOnlyProcess ? 1 : undefined),
+    admit: admission(parts, maxOpen),
     times: readTimes(),
     ...openWaitLimits(parts),
     syncDeadlineMs: Math.min(waitMs, maxWaitMs),

@@ -1,10 +1,14 @@
-import type { AgentRecord, VersionDetails, VersionRecord } from '../../../lib/api/schemas/agent-record.ts'
+import type {
+  AgentRecord,
+  VersionDetails,
+  VersionRecord,
+} from '../../../lib/contract/records/agent-record.ts'
 import type {
   ComparisonRecord,
   ExecutionRecord,
   ExecutionSummaryRecord,
   StepRecord,
-} from '../../../lib/api/schemas/execution-record.ts'
+} from '../../../lib/contract/records/execution-record.ts'
 
 const STARTED_AT = Date.parse('2026-11-20T09:00:00.000Z')
 

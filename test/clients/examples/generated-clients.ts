@@ -1,16 +1,17 @@
 import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { openApiDocument } from '../../../lib/contract/openapi.ts'
 import { findMissingJava } from '../../aws/emulators/java.ts'
-
-const OPENAPI = fileURLToPath(new URL('../../../openapi.json', import.meta.url))
 
 /** Maven keeps it in its own cache. */
 const VERSION = '7.17.0'
 const GENERATOR = `org.openapitools:openapi-generator-cli:${VERSION}`
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy'
 const MAVEN = ['--batch-mode', '--quiet']
+
+const DOCUMENT = 'openapi.json'
 
 const TIMEOUT_MS = 300_000
 const MAX_OUTPUT_BYTES = 10_000_000
@@ -32,7 +33,7 @@ const TARGETS: Target[] = [
   { language: 'Go', options: ['--generator-name', 'go'], command: 'go', args: ['build', './...'] },
 ]
 
-/** Generates clients for Java and Go from `openapi.json`, and compiles them. Prints what it skips, and why. */
+/** Generates clients for Java and Go from the OpenAPI document, and compiles them. Prints what it skips, and why. */
 export async function compileGeneratedClients(folder: string): Promise<void> {
   const missing = await findMissingJava()
   if (missing.length > 0) return skip('Java and Go', `OpenAPI Generator needs ${missing.join(' and ')}`)
@@ -42,6 +43,7 @@ export async function compileGeneratedClients(folder: string): Promise<void> {
   } catch (error) {
     return skip('Java and Go', `Maven cannot download ${GENERATOR}: ${firstLine(error)}`)
   }
+  writeFileSync(join(folder, DOCUMENT), JSON.stringify(openApiDocument()))
   for (const target of TARGETS) await compile(target, { folder, generator })
 }
 
@@ -52,7 +54,15 @@ async function compile(
   if (!(await isInstalled(command))) return skip(language, `it needs ${command}`)
   const output = join(folder, language)
   const sources = 'apiTests=false,modelTests=false,apiDocs=false,modelDocs=false'
-  const generate = ['generate', '--input-spec', OPENAPI, '--output', output, '--global-property', sources]
+  const generate = [
+    'generate',
+    '--input-spec',
+    join(folder, DOCUMENT),
+    '--output',
+    output,
+    '--global-property',
+    sources,
+  ]
   await run('java', ['-jar', generator, ...generate, ...options])
   await run(command, args, output)
   console.log(`${language}: the generated client compiles`)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Batch, Client } from '../../../clients/typescript/src/index.ts'
-import { getOperation, type OperationName } from '../../../lib/api/routes.ts'
+import { getOperation, type OperationName } from '../../../lib/contract/routes.ts'
 import { json, scriptedService } from './scripted-service.ts'
 
 /** What clients do not call: documents, pages, URLs of their own, and a protocol with clients of its own. */

@@ -10,7 +10,7 @@ import {
   type Violation,
 } from '../../../clients/typescript/src/index.ts'
 import type { ExecutionFilters, RunParameters } from '../../../clients/typescript/src/options.ts'
-import type { executionPageParameters, runParameters } from '../../../lib/api/parameters.ts'
+import type { executionPageParameters, runParameters } from '../../../lib/contract/parameters.ts'
 
 type Agents = {
   'redact-pii': { input: { content: string }; output: { redactedContent: string } }

@@ -13,7 +13,7 @@ import {
   toApiQuery,
 } from '../../../console/audit/audit.ts'
 import { parseHash } from '../../../console/state/location.ts'
-import { auditParameters } from '../../../lib/api/parameters.ts'
+import { auditParameters } from '../../../lib/contract/parameters.ts'
 import * as core from '../../../lib/core/audit.ts'
 import { anAuditEntry } from '../../browser/stub/audit.ts'
 import { AGENT_ID, idOf, VERSION_ID } from '../../browser/stub/records.ts'

@@ -6,8 +6,8 @@ import {
   optionsOfRun,
   toParameters,
 } from '../../../console/try/run-options.ts'
-import { runParameters } from '../../../lib/api/parameters.ts'
-import type { ExecutionRecord } from '../../../lib/api/schemas/execution-record.ts'
+import { runParameters } from '../../../lib/contract/parameters.ts'
+import type { ExecutionRecord } from '../../../lib/contract/records/execution-record.ts'
 import { anExecutionRecord, aVersionRecord } from '../../browser/stub/records.ts'
 
 const isAccepted = (options: Partial<typeof NO_OPTIONS>): boolean => {

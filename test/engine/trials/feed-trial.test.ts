@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { forgetLimits } from '../../../lib/access/limits.ts'
 import { addTrialSpent, trialTooSmall } from '../../../lib/access/trial-limit.ts'
-import { listMeasures } from '../../../lib/api/trial-outcome.ts'
+import { listMeasures } from '../../../lib/contract/trial-outcome.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { type Execution, failure, type NewExecution, type Outcome } from '../../../lib/core/execution.ts'
 import type { ExecutionListParams } from '../../../lib/core/ports.ts'

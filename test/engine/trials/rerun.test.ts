@@ -10,7 +10,7 @@ import { answer, lookup, startScriptedEngine } from '../../support/engine/script
 
 const scripted = await startScriptedEngine()
 const { engine, server, aToolAgent } = scripted
-const submit = { ...engine, admit: admission(engine, 1_000, 1), syncDeadlineMs: 10_000 }
+const submit = { ...engine, admit: admission(engine, 1_000), syncDeadlineMs: 10_000 }
 
 // Overrides are checked with the environment of the process.
 beforeAll(() => {

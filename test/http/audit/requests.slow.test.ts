@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from 'vitest'
-import { getOperation, type OperationName, operationNames } from '../../../lib/api/routes.ts'
+import { getOperation, type OperationName, operationNames } from '../../../lib/contract/routes.ts'
 import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { type Fault, inject as injectFault } from '../../support/proxy/faults.ts'

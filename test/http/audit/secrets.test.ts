@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { OperationName } from '../../../lib/api/routes.ts'
+import type { OperationName } from '../../../lib/contract/routes.ts'
 import type { AuditEntry } from '../../../lib/core/audit.ts'
 import { auditStore } from '../../../lib/dynamodb/audit-store.ts'
 import { AUDIT_PARTITIONS, auditPartition } from '../../../lib/dynamodb/table/keys.ts'

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { OperationName } from '../../../lib/api/routes.ts'
+import type { OperationName } from '../../../lib/contract/routes.ts'
 import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { parseEvent } from '../../support/service/event-stream.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { problemRecord } from '../../../lib/contract/records/records.ts'
 import {
   functionOf,
   getOperation,
@@ -8,8 +9,7 @@ import {
   operationNames,
   operations,
   routes,
-} from '../../../lib/api/routes.ts'
-import { problemRecord } from '../../../lib/api/schemas/records.ts'
+} from '../../../lib/contract/routes.ts'
 import { OPTION_SETS } from '../all-options.ts'
 import { findResource, findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 import { type ApiOperation, integrationOf, readDefinition, readOperations } from './read-definition.ts'

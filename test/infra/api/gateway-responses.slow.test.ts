@@ -1,6 +1,6 @@
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
-import { problemRecord } from '../../../lib/api/schemas/records.ts'
+import { problemRecord } from '../../../lib/contract/records/records.ts'
 import { ERRORS, type ErrorCode } from '../../../lib/core/errors.ts'
 import { OPTION_SETS } from '../all-options.ts'
 import { synthesize, withStack } from '../synthesize.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPublicPath, routes } from '../../../lib/api/routes.ts'
+import { isPublicPath, routes } from '../../../lib/contract/routes.ts'
 import { OPTION_SETS } from '../all-options.ts'
 import { findResource, findResources, synthesize } from '../synthesize.ts'
 

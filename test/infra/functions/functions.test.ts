@@ -14,7 +14,7 @@ import {
   getUpdatedPrefix,
   SECRET_FUNCTIONS,
 } from '../../../infra/functions/grants.ts'
-import { functionOf, getOperation, operationNames, operationsOf } from '../../../lib/api/routes.ts'
+import { functionOf, getOperation, operationNames, operationsOf } from '../../../lib/contract/routes.ts'
 import { OPTION_SETS } from '../all-options.ts'
 import {
   findFunctionResource,

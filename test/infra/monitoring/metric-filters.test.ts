@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { FunctionName } from '../../../infra/functions/function-settings.ts'
-import { functionOf, type OperationName } from '../../../lib/api/routes.ts'
+import { functionOf, type OperationName } from '../../../lib/contract/routes.ts'
 import type { ServiceEvent } from '../../../lib/http/event.ts'
 import { requestLog } from '../../../lib/http/request-log.ts'
 import { logger } from '../../../lib/logger.ts'

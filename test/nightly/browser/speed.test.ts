@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { omitLargeStepValues, omitLargeValues } from '../../../lib/api/omit-values.ts'
+import { omitLargeStepValues, omitLargeValues } from '../../../lib/contract/omit-values.ts'
 import { recordUsage } from '../../browser/demo/record-usage.ts'
 import { connectDemo } from '../../browser/demo/start-demo.ts'
 import {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import type { OperationName } from '../../../lib/api/routes.ts'
+import type { OperationName } from '../../../lib/contract/routes.ts'
 import { LOCAL_TABLE, provisionQueues, type Queues } from '../../../local/emulators/provision.ts'
 import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'

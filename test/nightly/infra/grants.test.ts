@@ -18,7 +18,7 @@ import {
   PROTECTED_PREFIXES,
   SECRET_FUNCTIONS,
 } from '../../../infra/functions/grants.ts'
-import { functionOf, type OperationName } from '../../../lib/api/routes.ts'
+import { functionOf, type OperationName } from '../../../lib/contract/routes.ts'
 import { NO_TOTALS } from '../../../lib/core/batch.ts'
 import { macOf } from '../../../lib/core/callback-mac.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { DeleteMessageCommand } from '@aws-sdk/client-sqs'
 import type { FunctionName } from '../../../infra/functions/function-settings.ts'
-import type { OperationName } from '../../../lib/api/routes.ts'
+import type { OperationName } from '../../../lib/contract/routes.ts'
 import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import {
   type Call,

@@ -15,7 +15,7 @@ const load = (path: string) => import(pathToFileURL(join(checkout, path)).href)
 const { bundleFunctions } = await load('infra/functions/bundle.ts')
 await bundleFunctions(join(folder, 'functions'))
 const { synthesize } = await load('test/infra/synthesize.ts')
-const { functionOf, operationNames } = await load('lib/api/routes.ts')
+const { functionOf, operationNames } = await load('lib/contract/routes.ts')
 const release: ReleaseFile = {
   template: synthesize({ httpPublishing: true }).toJSON(),
   functions: Object.fromEntries(operationNames.map((name: string) => [name, functionOf(name)])),

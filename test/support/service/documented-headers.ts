@@ -1,5 +1,5 @@
-import { HEADERS, responseHeaders } from '../../../lib/api/response-headers.ts'
-import { apiRoutes, type OperationName } from '../../../lib/api/routes.ts'
+import { HEADERS, responseHeaders } from '../../../lib/contract/response-headers.ts'
+import { apiRoutes, type OperationName } from '../../../lib/contract/routes.ts'
 
 const routes = apiRoutes.map(({ method, path, operation }) => ({
   method,

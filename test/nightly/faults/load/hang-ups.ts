@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type OperationName, operations } from '../../../../lib/api/routes.ts'
+import { type OperationName, operations } from '../../../../lib/contract/routes.ts'
 import { system } from '../../../../lib/system.ts'
 import type { Random } from '../../../support/data/random.ts'
 

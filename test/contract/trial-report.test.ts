@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import type { TrialItem } from '../../clients/typescript/src/index.ts'
+import { findReasons } from '../../lib/contract/trial-outcome.ts'
+import { toReport } from '../../lib/contract/trial-report.ts'
+import { anItem, aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
+
+const COMMAND = `npm run agents -- trials results ${TRIAL_ID}`
+const report = (items: TrialItem[], unmet: string[] = []) =>
+  toReport(
+    { trial: aTrial({ SAME: 1, CHANGED: items.length }), slug: 'triage', gate: {}, unmet, items },
+    COMMAND,
+  )
+
+/** The text of the cells of the last row, as a browser shows it. */
+function cellsOf(markdown: string): string[] {
+  const row = markdown.trimEnd().split('\n').at(-1) ?? ''
+  const decode = (text: string) =>
+    text.replaceAll(/<\/?code>/g, '').replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+  return row
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => decode(cell.trim()))
+}
+
+describe('toReport', () => {
+  it('has the verdict of the gate, the sums and each difference', () => {
+    const text = report(
+      [
+        anItem('CHANGED', [
+          { path: '/total', original: 12.5, trial: 13 },
+          { path: '/new', trial: true },
+        ]),
+      ],
+      ['1 run changed; at most 0 may (maxChanged).'],
+    )
+    expect(text).toContain(
+      '## Trial of <code>triage</code>\n\n**The gate of the current version is not met:**\n\n- 1 run changed',
+    )
+    expect(text).toContain(
+      `Version <code>${TRIED_VERSION}</code>, trial <code>${TRIAL_ID}</code>: 2 executions, $0.42.`,
+    )
+    expect(text).toContain('\n| CHANGED | 1 |\n')
+    expect(text).toContain('| <code>/total</code> | <code>12.5</code> | <code>13</code> |\n')
+    expect(cellsOf(text).slice(3)).toEqual(['/new', 'none', 'true'])
+  })
+
+  it.each([
+    '<img src=x onerror=alert(1)>',
+    '| a | b |',
+    '`code` **bold** _it_ ~~no~~ # x',
+    '[link](https://evil.example) ![image](https://evil.example/x.png)',
+    'www.evil.example https://evil.example ada@example.com',
+    '</code><b>',
+  ])('shows a value as it is: %s', (value) => {
+    const text = report([anItem('CHANGED', [{ path: `/${value}`, original: value, trial: null }])])
+    const row = text.trimEnd().split('\n').at(-1) ?? ''
+    expect(row.replaceAll(/<\/?code>/g, '')).not.toMatch(/[<>`*_[\]@!~$\\]|(?<!&)#|&(?!#\d+;)|www\.|:\/\//)
+    expect(row.split('|')).toHaveLength(8)
+    expect(cellsOf(text).slice(3)).toEqual([`/${value}`, JSON.stringify(value), 'null'])
+  })
+
+  it('has at most 60 kB, and says how to see the rest', () => {
+    const differences = Array.from({ length: 20 }, (_, n) => ({
+      path: `/${n}`,
+      original: '@'.repeat(198),
+      trial: '漢'.repeat(198),
+    }))
+    const text = report(Array.from({ length: 200 }, () => anItem('CHANGED', differences)))
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(60_000)
+    expect(Buffer.byteLength(text)).toBeGreaterThan(55_000)
+    expect(text).toMatch(/\|\n\nThere are more: <code>npm run agents -- trials results /)
+  })
+})
+
+describe('findReasons', () => {
+  it('without a gate, wants no run to be worse, and all to be tried', () => {
+    expect(findReasons(aTrial({ SAME: 5, CORRECTED: 2 }), null)).toEqual([])
+    expect(findReasons(aTrial({ SAME: 5, CHANGED: 2, ERROR: 1 }), null)).toEqual(['1 ERROR, 2 CHANGED.'])
+    const stopped = { code: 'BudgetExceeded', message: 'x' }
+    expect(findReasons(aTrial({ SAME: 5 }, { lines: 9, error: stopped }), null)).toEqual([
+      '4 of 9 executions were not tried.',
+    ])
+  })
+
+  it('with a gate, is what the service checks', () => {
+    expect(findReasons(aTrial({ CHANGED: 2, SAME: 1 }, { lines: 9 }), { maxChanged: 2 })).toEqual([])
+    expect(findReasons(aTrial({ CHANGED: 3 }), { maxChanged: 2 })).toEqual([
+      '3 runs changed; at most 2 may (maxChanged).',
+    ])
+    expect(findReasons(aTrial({}), {})).toEqual(['The trial has 0 runs, fewer than 1 (minRuns).'])
+  })
+})
