@@ -182,13 +182,20 @@ describe('in a fresh clone', () => {
     await sh('mv elsewhere .local')
   })
 
-  it('nothing is left but the new agent, also by npm pack', async () => {
+  it('nothing is left but the new agent, and what npm pack generates', async () => {
     expect(
       await sh(`cd clients/typescript && npm pack --silent --pack-destination '${packed}'`),
     ).toMatchObject({
       code: 0,
     })
     const { stdout } = await sh('git status --porcelain --ignored')
-    expect(stdout.split('\n').sort()).toEqual(['', '!! .local/', '!! node_modules', '?? agents/shout/'])
+    expect(stdout.split('\n').sort()).toEqual([
+      '',
+      '!! .local/',
+      '!! clients/typescript/src/contract.ts',
+      '!! node_modules',
+      '!! openapi.json',
+      '?? agents/shout/',
+    ])
   })
 })
