@@ -19,11 +19,10 @@ import { launch, toContextOptions } from './support/launch.ts'
 const REVIEWED = process.env.SCREENSHOTS
 const FOLDER = REVIEWED ?? fileURLToPath(new URL('../../docs/console', import.meta.url))
 
+const LIGHT = { '': { theme: 'light' } } as const
+const OTHERS = { '-dark': { theme: 'dark' }, '-phone': { theme: 'light', isPhone: true } } as const
 /** By the end of the names of their files. */
-const VIEWS = {
-  '': { theme: 'light' },
-  ...(REVIEWED && { '-dark': { theme: 'dark' }, '-phone': { theme: 'light', isPhone: true } }),
-} as const
+const VIEWS = { ...LIGHT, ...(REVIEWED && OTHERS) }
 
 mkdirSync(FOLDER, { recursive: true })
 const demo = await startDemo()
