@@ -1,7 +1,7 @@
 import { AgentError } from '../clients/typescript/src/index.ts'
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { type ResolvedVersion, resolveVersion, type VersionedRun } from '../lib/agents/resolve-version.ts'
-import type { AgentRecord } from '../lib/contract/records/agent-record.ts'
+import type { AgentRecord } from '../lib/contract/records/agent.ts'
 import type { Agent, Organization } from '../lib/core/agent.ts'
 import {
   AgentArchived,

@@ -1,6 +1,6 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
-import { toBatchRecord } from '../lib/contract/to-batch-record.ts'
-import { toExecutionRecord, toExecutionSummary } from '../lib/contract/to-execution-record.ts'
+import { toBatchRecord } from '../lib/contract/records/batch.ts'
+import { toExecutionRecord, toExecutionSummary } from '../lib/contract/records/execution.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { deliverEvents, retryDelivery } from '../lib/engine/notifications/deliver.ts'
 import { openDeliveryEngine } from '../lib/engine/notifications/open-delivery-engine.ts'

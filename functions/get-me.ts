@@ -1,5 +1,5 @@
 import { readOwnLimits } from '../lib/access/manage-limits.ts'
-import { toOwnLimits } from '../lib/contract/to-limits-record.ts'
+import { toOwnLimits } from '../lib/contract/records/limits.ts'
 import { SCOPES } from '../lib/core/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

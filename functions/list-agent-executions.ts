@@ -1,6 +1,6 @@
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { executionPageParameters } from '../lib/contract/parameters.ts'
-import { toListedExecution } from '../lib/contract/to-execution-record.ts'
+import { toListedExecution } from '../lib/contract/records/execution.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { listExecutions } from '../lib/engine/executions/list-executions.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

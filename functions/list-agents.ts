@@ -1,6 +1,6 @@
 import { listAgents } from '../lib/agents/visible-agents.ts'
 import { agentPageParameters } from '../lib/contract/parameters.ts'
-import { toAgentRecord } from '../lib/contract/to-agent-record.ts'
+import { toAgentRecord } from '../lib/contract/records/agent.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { toPageResponse } from '../lib/http/responses.ts'

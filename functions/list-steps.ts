@@ -1,6 +1,6 @@
 import { omitLargeStepValues } from '../lib/contract/omit-values.ts'
 import { stepPageParameters } from '../lib/contract/parameters.ts'
-import { toStepRecord } from '../lib/contract/to-execution-record.ts'
+import { toStepRecord } from '../lib/contract/records/step.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { listSteps } from '../lib/engine/executions/list-executions.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

@@ -8,8 +8,8 @@ import {
   resultPageParameters,
   runHeaders,
 } from '../lib/contract/parameters.ts'
-import { toListedExecution } from '../lib/contract/to-execution-record.ts'
-import { toSeenRecord } from '../lib/contract/to-seen-record.ts'
+import { toListedExecution } from '../lib/contract/records/execution.ts'
+import { toSeenRecord } from '../lib/contract/records/seen.ts'
 import type { HeldRequest } from '../lib/core/ports.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { acceptBatch, prepareBatch } from '../lib/engine/batches/accept.ts'

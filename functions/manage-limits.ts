@@ -9,7 +9,7 @@ import {
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { limitsPageParameters } from '../lib/contract/parameters.ts'
 import { limitsBody } from '../lib/contract/records/bodies.ts'
-import { toLimitsDetails, toLimitsRecord } from '../lib/contract/to-limits-record.ts'
+import { toLimitsDetails, toLimitsRecord } from '../lib/contract/records/limits.ts'
 import type { Access } from '../lib/core/access.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import type { LimitSubject } from '../lib/core/usage-limits.ts'

@@ -1,6 +1,6 @@
 import { endRollout, getRollout, putRollout } from '../lib/agents/lifecycle/rollout.ts'
 import { rolloutBody } from '../lib/contract/records/bodies.ts'
-import { toRolloutRecord } from '../lib/contract/to-rollout-record.ts'
+import { toRolloutRecord } from '../lib/contract/records/rollout.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'

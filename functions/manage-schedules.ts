@@ -1,6 +1,6 @@
 import { pageParameters, runHeaders } from '../lib/contract/parameters.ts'
 import { type ScheduleBody, scheduleBody } from '../lib/contract/records/bodies.ts'
-import { toScheduleRecord } from '../lib/contract/to-schedule-record.ts'
+import { toScheduleRecord } from '../lib/contract/records/schedule.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
 import type { ExecutionStore } from '../lib/core/ports.ts'

@@ -1,7 +1,7 @@
 import { promoteVersion } from '../lib/agents/lifecycle/change-agent.ts'
 import { parseVersionId } from '../lib/agents/resolve-agent.ts'
 import { promotionParameters } from '../lib/contract/parameters.ts'
-import { toAgentRecord } from '../lib/contract/to-agent-record.ts'
+import { toAgentRecord } from '../lib/contract/records/agent.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

@@ -1,5 +1,5 @@
 import { usageParameters } from '../lib/contract/parameters.ts'
-import { toIntervalTime, toUsageCsv, toUsageRecord } from '../lib/contract/to-usage-record.ts'
+import { toIntervalTime, toUsageCsv, toUsageRecord } from '../lib/contract/records/usage.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { readUsage } from '../lib/engine/usage/read-usage.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'

@@ -1,6 +1,6 @@
 import { runHeaders } from '../lib/contract/parameters.ts'
 import { rerunBody } from '../lib/contract/records/bodies.ts'
-import { toComparisonRecord } from '../lib/contract/to-comparison-record.ts'
+import { toComparisonRecord } from '../lib/contract/records/comparison.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { compareExecutions } from '../lib/engine/executions/compare-executions.ts'

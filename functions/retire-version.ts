@@ -1,6 +1,6 @@
 import { retireVersion } from '../lib/agents/lifecycle/change-agent.ts'
 import { parseVersionId } from '../lib/agents/resolve-agent.ts'
-import { toVersionRecord } from '../lib/contract/to-agent-record.ts'
+import { toVersionRecord } from '../lib/contract/records/agent.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'

@@ -1,5 +1,5 @@
 import { archiveAgent } from '../../lib/agents/lifecycle/change-agent.ts'
-import { toAgentRecord } from '../../lib/contract/to-agent-record.ts'
+import { toAgentRecord } from '../../lib/contract/records/agent.ts'
 import type { Agent } from '../../lib/core/agent.ts'
 import { isJsonObject, type JsonObject } from '../../lib/core/json/json.ts'
 import { toJsonSchema } from '../../lib/schema/field-map.ts'

@@ -4,7 +4,7 @@ import {
   type ValueChange,
   type VersionComparison,
 } from '../../lib/contract/compare-versions.ts'
-import { toVersionDetails } from '../../lib/contract/to-agent-record.ts'
+import { toVersionDetails } from '../../lib/contract/records/agent.ts'
 import type { Agent, Version } from '../../lib/core/agent.ts'
 import { VersionNotFound } from '../../lib/core/errors.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'

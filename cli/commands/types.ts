@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { toAgentRecord } from '../../lib/contract/to-agent-record.ts'
+import { toAgentRecord } from '../../lib/contract/records/agent.ts'
 import {
   type TypedAgent,
   writePythonModule,

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { UsageOptions, UsageRow } from '../../clients/typescript/src/index.ts'
 import { usageParameters } from '../../lib/contract/parameters.ts'
-import { formatNumber, toUsageCsv } from '../../lib/contract/to-usage-record.ts'
+import { formatNumber, toUsageCsv } from '../../lib/contract/records/usage.ts'
 import {
   countFailed,
   DIMENSION_FIELDS,

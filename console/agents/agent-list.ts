@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestPage } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'

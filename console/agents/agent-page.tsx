@@ -1,5 +1,5 @@
 import './agent.css'
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'

@@ -1,6 +1,6 @@
 import './agents.css'
 import { useMemo, useState } from 'preact/hooks'
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { Segments } from '../components/data.tsx'
 import { SearchField } from '../components/field.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'

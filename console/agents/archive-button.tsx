@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { requestJson } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
 import { ConfirmDialog } from '../components/dialog.tsx'

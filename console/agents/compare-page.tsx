@@ -1,7 +1,7 @@
 import './agent.css'
 import { useMemo } from 'preact/hooks'
 import { compareVersions } from '../../lib/contract/compare-versions.ts'
-import type { VersionDetails } from '../../lib/contract/records/agent-record.ts'
+import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { getVersion } from '../api/agents.ts'
 import { useResource } from '../api/use-resource.ts'
 import { JsonView } from '../components/json-view.tsx'

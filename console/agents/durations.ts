@@ -1,4 +1,4 @@
-import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 
 type Run = ExecutionSummaryRecord
 

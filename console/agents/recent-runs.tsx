@@ -1,4 +1,4 @@
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { BarChart } from '../components/bar-chart.tsx'
 import { Table } from '../components/data.tsx'
 import {

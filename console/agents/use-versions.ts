@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { type Page, requestPage } from '../api/request.ts'
 import { asApiError, useResource } from '../api/use-resource.ts'

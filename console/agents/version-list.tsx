@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import { Table } from '../components/data.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'

@@ -1,4 +1,4 @@
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { shortId } from '../components/format.ts'
 import { ApiError, CHANGED } from './api-error.ts'
 import { requestJson } from './request.ts'

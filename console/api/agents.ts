@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
 import { credentials } from '../state/session.ts'
 import { createStore, type Store, useStore } from '../state/store.ts'
 import { ApiError } from './api-error.ts'

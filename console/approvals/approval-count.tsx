@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import type { ApprovalRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import { requestPage } from '../api/request.ts'
 import { usePolling } from '../api/use-resource.ts'
 import { credentials } from '../state/session.ts'

@@ -1,6 +1,6 @@
 import '../schema/schema.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ApprovalRecord, DecisionRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ApprovalRecord, DecisionRecord } from '../../lib/contract/records/approval.ts'
 import { ApiError } from '../api/api-error.ts'
 import { requestJson } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { ApprovalRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { Segments } from '../components/data.tsx'
 import { printJson } from '../components/json-tree.ts'

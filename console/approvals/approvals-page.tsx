@@ -1,6 +1,6 @@
 import './approvals.css'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { ApprovalRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import { requestPage } from '../api/request.ts'
 import { usePages } from '../api/use-pages.ts'
 import { usePolling } from '../api/use-resource.ts'

@@ -1,4 +1,5 @@
-import type { ApprovalRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
+import type { StepRecord } from '../../lib/contract/records/step.ts'
 
 /** Identifies an approval. Its ID alone does not: that of a wait is the same in every run of a code agent. */
 export const keyOf = ({ executionId, id }: Pick<ApprovalRecord, 'executionId' | 'id'>): string =>

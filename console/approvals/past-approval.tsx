@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
+import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { requestJson, requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { JsonView } from '../components/json-view.tsx'

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../lib/contract/records/audit-record.ts'
+import type { AuditRecord } from '../../lib/contract/records/audit.ts'
 import { isUuid } from '../../lib/core/ids.ts'
 import { isJsonObject } from '../../lib/core/json/json.ts'
 import { MAX_FILTER } from '../../lib/core/limits.ts'

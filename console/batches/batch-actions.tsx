@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { BatchRecord, BatchStateRecord } from '../../lib/contract/records/batch-record.ts'
+import type { BatchRecord, BatchStateRecord } from '../../lib/contract/records/batch.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson, send } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'

@@ -1,6 +1,6 @@
 import './batches.css'
-import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
-import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
+import type { BatchRecord } from '../../lib/contract/records/batch.ts'
+import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { requestPage } from '../api/request.ts'
 import { usePages } from '../api/use-pages.ts'
 import { CopyButton } from '../components/copy-button.tsx'

@@ -1,6 +1,6 @@
 import './batches.css'
 import { useCallback, useState } from 'preact/hooks'
-import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
+import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { requestPage } from '../api/request.ts'
 import { mergeNewest, usePages } from '../api/use-pages.ts'
 import { usePolling } from '../api/use-resource.ts'

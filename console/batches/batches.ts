@@ -1,4 +1,4 @@
-import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
+import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { formatCost } from '../components/format.ts'
 
 export type LineStatus = keyof BatchRecord['counts']

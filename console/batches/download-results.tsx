@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
+import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { type ApiError, unreachable } from '../api/api-error.ts'
 import { nextQueryOf, send } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'

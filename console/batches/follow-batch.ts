@@ -1,4 +1,4 @@
-import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
+import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { type EventSourceOptions, followEvents } from '../api/follow-events.ts'
 import { parseJsonText } from '../api/request.ts'
 

@@ -1,4 +1,4 @@
-import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
+import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { formatCount, formatPercent } from '../components/format.ts'
 import { Badge } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'

@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
-import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
+import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import { MAX_CONCURRENCY } from '../../lib/core/batch.ts'
 import { MAX_COST_USD } from '../../lib/core/limits.ts'

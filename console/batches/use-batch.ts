@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
+import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { requestEvents, requestJson } from '../api/request.ts'
 import { asApiError, useResource } from '../api/use-resource.ts'
 import { followBatch } from './follow-batch.ts'

@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { requestPage } from '../api/request.ts'
 import { Card } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'

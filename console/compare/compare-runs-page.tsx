@@ -1,5 +1,5 @@
 import './compare.css'
-import type { ComparisonRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Card } from '../components/data.tsx'

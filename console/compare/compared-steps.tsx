@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { ComparisonRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'

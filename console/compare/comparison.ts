@@ -1,4 +1,4 @@
-import type { ComparisonRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 
 export type Differences = Pick<ComparisonRecord, 'differences' | 'isCut'>
 export type ComparedStep = ComparisonRecord['steps'][number]

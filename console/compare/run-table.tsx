@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { durationOf } from '../agents/durations.ts'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'
 import { AgentLink, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import { useAgent } from '../api/agents.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'

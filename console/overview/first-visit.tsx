@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks'
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
-import type { ExecutionStateRecord } from '../../lib/contract/records/execution-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
+import type { ExecutionStateRecord } from '../../lib/contract/records/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { getVersion } from '../api/agents.ts'
 import { requestJson, requestPage, toUrl } from '../api/request.ts'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { type Page, requestPage } from '../api/request.ts'
 import { asApiError, usePolling } from '../api/use-resource.ts'

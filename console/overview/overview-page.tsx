@@ -1,6 +1,6 @@
 import './overview.css'
 import { useState } from 'preact/hooks'
-import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { requestPage } from '../api/request.ts'
 import { usePolling, useResource } from '../api/use-resource.ts'
 import { loadScript } from '../app/lazy-page.tsx'

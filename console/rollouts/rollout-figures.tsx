@@ -1,5 +1,5 @@
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
-import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
+import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage.ts'
 import { INTERVAL_MS, type UsageInterval } from '../../lib/core/usage.ts'
 import { usePolling, useResource } from '../api/use-resource.ts'
 import { Table } from '../components/data.tsx'

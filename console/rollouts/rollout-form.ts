@@ -1,5 +1,5 @@
 import type { RolloutBody } from '../../lib/contract/records/bodies.ts'
-import type { RolloutRecord } from '../../lib/contract/records/rollout-record.ts'
+import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
 import { ROLLOUT_MIN_RUNS } from '../../lib/core/limits.ts'
 
 /** A rollout as it is typed. Empty: the service does not end it for that reason. */

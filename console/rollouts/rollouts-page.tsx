@@ -1,5 +1,5 @@
 import './rollouts.css'
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { useAgentList } from '../agents/agent-list.ts'
 import { Card, Table } from '../components/data.tsx'
 import { formatCountOf } from '../components/format.ts'

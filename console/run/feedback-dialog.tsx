@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { findVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'

@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks'
-import type { ExecutionRecord, ExecutionStateRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord, ExecutionStateRecord } from '../../lib/contract/records/execution.ts'
 import { useAgents } from '../api/agents.ts'
 import { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'

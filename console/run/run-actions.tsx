@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import { useAgents } from '../api/agents.ts'
 import { requestJson, send } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'

@@ -1,4 +1,4 @@
-import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import { useAgents } from '../api/agents.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Facts } from '../components/data.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import { Segments } from '../components/data.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
+import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { ApiError } from '../api/api-error.ts'
 import { type Page, parseJsonText, requestEvents, requestJson } from '../api/request.ts'
 import { MAX_VALUE_BYTES, pathOfRun, peekRun, requestRun, requestSteps, takeBegun } from '../api/runs.ts'

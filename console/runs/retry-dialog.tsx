@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { requestPage } from '../api/request.ts'
 import { usePolling } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'

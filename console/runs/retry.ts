@@ -1,4 +1,4 @@
-import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import { ApiError } from '../api/api-error.ts'
 import { send } from '../api/request.ts'
 

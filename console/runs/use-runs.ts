@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { timeOfId } from '../../lib/core/ids.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { type Page, requestPage } from '../api/request.ts'

@@ -1,5 +1,5 @@
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
-import type { ScheduleRecord } from '../../lib/contract/records/schedule-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
+import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { ApiError } from '../api/api-error.ts'
 import { requestPages } from '../api/request.ts'
 

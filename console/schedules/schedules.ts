@@ -1,4 +1,4 @@
-import type { ScheduleRecord } from '../../lib/contract/records/schedule-record.ts'
+import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { CATCH_UP_SECONDS } from '../../lib/core/schedule.ts'
 import { formatSeconds } from '../components/format.ts'
 

@@ -1,7 +1,7 @@
 import './search.css'
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
-import type { UsageRowRecord } from '../../lib/contract/records/usage-record.ts'
+import type { UsageRowRecord } from '../../lib/contract/records/usage.ts'
 import { useAgents } from '../api/agents.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'

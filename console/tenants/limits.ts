@@ -1,4 +1,4 @@
-import type { LimitsDetails, LimitsRecord, OwnLimits } from '../../lib/contract/records/limits-record.ts'
+import type { LimitsDetails, LimitsRecord, OwnLimits } from '../../lib/contract/records/limits.ts'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { leftOf, type UsageLimits } from '../../lib/core/usage-limits.ts'
 import { ApiError } from '../api/api-error.ts'

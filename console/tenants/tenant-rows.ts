@@ -1,5 +1,5 @@
-import type { LimitsRecord } from '../../lib/contract/records/limits-record.ts'
-import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage-record.ts'
+import type { LimitsRecord } from '../../lib/contract/records/limits.ts'
+import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage.ts'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { addUp, addUpBy, type Group } from '../usage/totals.ts'
 

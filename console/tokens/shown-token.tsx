@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { TokenRecord } from '../../lib/contract/records/token-record.ts'
+import type { TokenRecord } from '../../lib/contract/records/token.ts'
 import { useAction } from '../components/dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { ShownOnceDialog } from '../components/shown-once.tsx'

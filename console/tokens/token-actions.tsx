@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import type { TokenRecord } from '../../lib/contract/records/token-record.ts'
+import type { TokenRecord } from '../../lib/contract/records/token.ts'
 import { TOKEN_LIFETIME_DAYS } from '../../lib/core/access.ts'
 import { DAY_MS } from '../../lib/core/limits.ts'
 import { withLabels } from '../api/api-error.ts'

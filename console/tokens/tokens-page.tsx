@@ -1,6 +1,6 @@
 import './tokens.css'
 import { useState } from 'preact/hooks'
-import type { TokenRecord } from '../../lib/contract/records/token-record.ts'
+import type { TokenRecord } from '../../lib/contract/records/token.ts'
 import { requestPage } from '../api/request.ts'
 import { usePages } from '../api/use-pages.ts'
 import { Segments, Table } from '../components/data.tsx'

@@ -1,5 +1,5 @@
 import type { MeRecord } from '../../lib/contract/records/records.ts'
-import type { CreatedTokenRecord, TokenRecord } from '../../lib/contract/records/token-record.ts'
+import type { CreatedTokenRecord, TokenRecord } from '../../lib/contract/records/token.ts'
 import { DAY_MS } from '../../lib/core/limits.ts'
 import { requestJson } from '../api/request.ts'
 import { createSecretStore } from '../state/secret-store.ts'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { StepRecord } from '../../lib/contract/records/execution-record.ts'
+import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { Facts } from '../components/data.tsx'
 import { formatCost, formatCount, formatDuration, formatTokens } from '../components/format.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'

@@ -1,7 +1,7 @@
 import './trace.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { StepRecord } from '../../lib/contract/records/execution-record.ts'
+import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { announce } from '../components/copy-button.tsx'
 import { formatCount } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'

@@ -1,4 +1,5 @@
-import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
+import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { isCancelled } from '../components/format.ts'
 
 export type ToolCall = NonNullable<StepRecord['toolCalls']>[number]

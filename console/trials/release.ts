@@ -1,4 +1,4 @@
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import { findVersion } from '../api/agents.ts'
 import { ApiError } from '../api/api-error.ts'

@@ -1,4 +1,4 @@
-import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial-record.ts'
+import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial.ts'
 import { findReasons, GRAVE, MAX_ITEMS } from '../../lib/contract/trial-outcome.ts'
 import { toReport } from '../../lib/contract/trial-report.ts'
 import { requestPage } from '../api/request.ts'

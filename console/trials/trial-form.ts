@@ -1,4 +1,4 @@
-import type { VersionDetails } from '../../lib/contract/records/agent-record.ts'
+import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { TRIAL_FEEDBACK, TRIAL_RUNS } from '../../lib/core/trial.ts'
 import type { Query } from '../state/location.ts'
 

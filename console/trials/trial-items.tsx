@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial-record.ts'
+import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial.ts'
 import { toText } from '../../lib/contract/trial-outcome.ts'
 import type { Verdict } from '../../lib/core/trial.ts'
 import { requestPage } from '../api/request.ts'

@@ -1,4 +1,4 @@
-import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { Card, Table } from '../components/data.tsx'
 import { formatCost, formatCount, formatCountOf, formatDuration } from '../components/format.ts'
 import { formatChange } from './verdicts.ts'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
-import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { describeGate, findReasons } from '../../lib/contract/trial-outcome.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, send } from '../api/request.ts'

@@ -1,4 +1,4 @@
-import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { usePolling } from '../api/use-resource.ts'
 import { Badge } from '../components/values.tsx'
 import { stateOf } from './verdicts.ts'

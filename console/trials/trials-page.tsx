@@ -1,6 +1,6 @@
 import './trials.css'
 import { useId } from 'preact/hooks'
-import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { useAgents } from '../api/agents.ts'
 import { requestPage } from '../api/request.ts'
 import { mergeNewest, usePages } from '../api/use-pages.ts'

@@ -1,4 +1,4 @@
-import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { VERDICTS, type Verdict } from '../../lib/core/trial.ts'
 import { formatCount } from '../components/format.ts'
 

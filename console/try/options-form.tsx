@@ -1,4 +1,4 @@
-import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import { Field } from '../components/field.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { useMe } from '../state/session.ts'

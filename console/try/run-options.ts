@@ -1,5 +1,5 @@
-import type { VersionRecord } from '../../lib/contract/records/agent-record.ts'
-import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
+import type { VersionRecord } from '../../lib/contract/records/agent.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS } from '../../lib/core/limits.ts'
 import { formatNumber } from '../components/format.ts'
 

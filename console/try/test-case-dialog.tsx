@@ -1,5 +1,6 @@
 import { useId, useMemo, useState } from 'preact/hooks'
-import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
+import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Segments } from '../components/data.tsx'
 import { Dialog } from '../components/dialog.tsx'

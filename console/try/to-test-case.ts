@@ -1,4 +1,5 @@
-import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
+import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { emptyObject, textNode, valueNode } from '../schema/json-edit.ts'
 import { type JsonNode, parseJsonTree } from '../schema/json-node.ts'
 import { toYaml } from './to-yaml.ts'

@@ -1,6 +1,6 @@
 import type { ComponentChildren, TargetedKeyboardEvent, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { formatCountOf } from '../components/format.ts'

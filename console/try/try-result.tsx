@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { Facts } from '../components/data.tsx'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'

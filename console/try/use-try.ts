@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
+import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestEvents, requestJson } from '../api/request.ts'

@@ -1,4 +1,4 @@
-import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage-record.ts'
+import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage.ts'
 import { countFailed } from '../../lib/core/usage.ts'
 
 export type Totals = {

@@ -1,4 +1,4 @@
-import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage-record.ts'
+import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { type LoadedList, requestPages } from '../api/request.ts'
 import { usePolling, useResource } from '../api/use-resource.ts'

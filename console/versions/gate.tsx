@@ -1,4 +1,4 @@
-import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { Facts } from '../components/data.tsx'

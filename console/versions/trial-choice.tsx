@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks'
-import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import { describeGate, describeTrial, trialHref } from './gate.tsx'
 

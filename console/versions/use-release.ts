@@ -1,5 +1,5 @@
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
-import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import { findVersion } from '../api/agents.ts'
 import { requestPage } from '../api/request.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { requestJson, send } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { VersionDetails } from '../../lib/contract/records/agent-record.ts'
+import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'

@@ -1,5 +1,5 @@
 import './versions.css'
-import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { getVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'

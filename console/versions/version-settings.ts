@@ -1,4 +1,4 @@
-import type { VersionDetails } from '../../lib/contract/records/agent-record.ts'
+import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'
 
 type Version = Pick<

@@ -1,4 +1,4 @@
-import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 
 type VersionState = 'current' | 'rollout' | 'draft' | 'retired' | 'superseded'
 

@@ -1,4 +1,4 @@
-import type { VersionDetails } from '../../lib/contract/records/agent-record.ts'
+import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { formatCount } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { VisibleText } from '../components/visible-text.tsx'

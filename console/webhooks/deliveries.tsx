@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { DeliveryRecord } from '../../lib/contract/records/webhook-record.ts'
+import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
 import { requestPage } from '../api/request.ts'
 import { mergeNewest, usePages } from '../api/use-pages.ts'
 import { usePolling } from '../api/use-resource.ts'

@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from '../../lib/contract/records/webhook-record.ts'
+import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
 import { requestJson } from '../api/request.ts'
 import { Facts } from '../components/data.tsx'
 import { Dialog, useAction } from '../components/dialog.tsx'

@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from '../../lib/contract/records/webhook-record.ts'
+import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
 import { Badge, RunLink } from '../components/values.tsx'
 import { toHref, toPath } from '../state/location.ts'
 

@@ -1,4 +1,4 @@
-import type { DeliveryRecord, WebhookRecord } from '../../lib/contract/records/webhook-record.ts'
+import type { DeliveryRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import type { WebhookEventType } from '../../lib/core/notification.ts'
 
 /** What happens, by the type of the event. */

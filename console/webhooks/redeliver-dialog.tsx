@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { DeliveryRecord } from '../../lib/contract/records/webhook-record.ts'
+import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, requestPages } from '../api/request.ts'
 import { asApiError, useResource } from '../api/use-resource.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { TestResultRecord, WebhookRecord } from '../../lib/contract/records/webhook-record.ts'
+import type { TestResultRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { requestJson, send } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
 import { ConfirmDialog, Dialog, useAction } from '../components/dialog.tsx'

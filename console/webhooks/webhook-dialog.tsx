@@ -1,6 +1,6 @@
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact'
 import { useId, useMemo, useRef, useState } from 'preact/hooks'
-import type { WebhookRecord } from '../../lib/contract/records/webhook-record.ts'
+import type { WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { MAX_WEBHOOK_URL } from '../../lib/core/limits.ts'
 import { useAgents } from '../api/agents.ts'
 import { withLabels } from '../api/api-error.ts'

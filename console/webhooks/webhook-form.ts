@@ -1,4 +1,4 @@
-import type { WebhookRecord } from '../../lib/contract/records/webhook-record.ts'
+import type { WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import type { WebhookEventType } from '../../lib/core/notification.ts'
 import { EVENT_SOURCES, EVENT_TYPES, type EventSource } from './events.ts'
 

@@ -1,4 +1,4 @@
-import type { WebhookRecord } from '../../lib/contract/records/webhook-record.ts'
+import type { WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Card, Facts } from '../components/data.tsx'

@@ -1,6 +1,6 @@
 import './webhooks.css'
 import { useState } from 'preact/hooks'
-import type { DeliveryRecord, WebhookRecord } from '../../lib/contract/records/webhook-record.ts'
+import type { DeliveryRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { type Page as ListPage, requestJson, requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Table } from '../components/data.tsx'

@@ -79,3 +79,16 @@ export const openApiPlugin: Plugin = {
     }))
   },
 }
+
+/**
+ * Leaves out the zod of record schemas, next to which the mappers are that functions use: only `serve-mcp` describes
+ * records. esbuild drops the unused import by itself, but keeps zod in a chunk that it shares with SDKs.
+ */
+export const recordSchemasPlugin: Plugin = {
+  name: 'record-schemas',
+  setup({ onResolve }) {
+    onResolve({ filter: /^zod$/ }, ({ path, importer }) =>
+      importer.includes('/lib/contract/records/') ? { path, external: true, sideEffects: false } : undefined,
+    )
+  },
+}

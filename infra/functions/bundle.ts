@@ -4,7 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import wordListPath from 'word-list'
 import { buildConsole } from '../../lib/console-server/build-console.ts'
-import { builtInsPlugin, mcpSdkPlugin, openApiPlugin, zodMiniPlugin } from './bundle-plugins.ts'
+import {
+  builtInsPlugin,
+  mcpSdkPlugin,
+  openApiPlugin,
+  recordSchemasPlugin,
+  zodMiniPlugin,
+} from './bundle-plugins.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from './function-settings.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions', import.meta.url))
@@ -86,6 +92,7 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
     ...SPLIT_FUNCTIONS.map((name) =>
       build({
         ...BUNDLE_OPTIONS,
+        plugins: [...BUNDLE_OPTIONS.plugins, ...(name === 'serve-mcp' ? [] : [recordSchemasPlugin])],
         entryPoints: [{ in: sourceOf(name), out: 'index' }],
         outdir: join(folder, name),
         splitting: true,

@@ -5,7 +5,7 @@ export const TOPICS: [topic: string, pages: string[]][] = [
     'Run agents',
     [
       'runs',
-      'executions',
+      'waiting',
       'errors',
       'adaptation',
       'files',
@@ -17,8 +17,7 @@ export const TOPICS: [topic: string, pages: string[]][] = [
     ],
   ],
   ['Write agents', ['agents', 'models', 'tools', 'code-agents', 'learning']],
-  ['Wait', ['waiting', 'approvals', 'signals']],
-  ['Release agents', ['lifecycle', 'releases', 'trials', 'rollouts']],
+  ['Release agents', ['releases']],
   ['Serve customers', ['tenants', 'limits']],
   ['Deploy', ['deploy', 'settings', 'identity', 'construct', 'vpc', 'managed-instances', 'local-aws']],
   ['Operate', ['alarms', 'runbooks', 'restore', 'costs', 'scaling', 'proof']],

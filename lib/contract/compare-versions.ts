@@ -1,6 +1,6 @@
 import { diffLines } from 'diff'
 import { escapeName } from '../core/json/pointer.ts'
-import type { VersionDetails } from './records/agent-record.ts'
+import type { VersionDetails } from './records/agent.ts'
 
 export type ComparedLine = { kind: 'same' | 'added' | 'removed'; text: string }
 

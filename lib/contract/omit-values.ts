@@ -1,4 +1,5 @@
-import type { ExecutionRecord, StepRecord } from './records/execution-record.ts'
+import type { ExecutionRecord } from './records/execution.ts'
+import type { StepRecord } from './records/step.ts'
 
 /** The sizes of the values that were left out, by their JSON Pointers. */
 type Omitted = Record<string, number>

@@ -1,31 +1,14 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
-import { type Scope, TENANT_ID } from '../core/access.ts'
+import type { Scope } from '../core/access.ts'
 import { ERRORS } from '../core/errors.ts'
-import { SCHEDULE_NAME } from '../core/schedule.ts'
-import { SIGNAL_NAME } from '../core/wait.ts'
 import { parameterSchemas } from './parameters.ts'
-import { sentEvent } from './records/execution-record.ts'
+import type { PathParameters } from './path-parameters.ts'
+import { PATH_PARAMETERS } from './path-parameters.ts'
+import { sentEvent } from './records/execution.ts'
 import { fileInput, getSchema, problemRecord } from './records/records.ts'
 import { HEADERS, responseHeaders } from './response-headers.ts'
 import { apiRoutes, getOperation, type Operation, type Route } from './routes.ts'
-
-const PATH_PARAMETERS: Record<string, z.ZodType> = {
-  agentId: z.string().meta({ description: 'The ID (a UUID) or slug of the agent.' }),
-  executionId: z.uuid().meta({ description: 'The ID of the execution.' }),
-  otherId: z.uuid().meta({ description: 'The ID of the other execution.' }),
-  versionId: z.uuid().meta({ description: 'The ID of the version.' }),
-  name: z.string().regex(SIGNAL_NAME).meta({ description: 'The name of the signal.' }),
-  scheduleName: z.string().regex(SCHEDULE_NAME).meta({ description: 'The name of the schedule.' }),
-  mac: z.string().meta({ description: 'Proves that the execution has made the URL.' }),
-  webhookId: z.string().meta({ description: 'The ID of the webhook.' }),
-  deliveryId: z.string().meta({ description: 'The ID of the delivery.' }),
-  tenantId: z.string().regex(TENANT_ID).meta({ description: 'The ID of the tenant.' }),
-  batchId: z.uuid().meta({ description: 'The ID of the batch.' }),
-  trialId: z.uuid().meta({ description: 'The ID of the trial.' }),
-  tokenId: z.uuid().meta({ description: 'The ID of the token.' }),
-  approvalId: z.string().meta({ description: 'The ID of the approval.' }),
-}
 
 const LINES_TYPE = 'application/x-ndjson'
 
@@ -64,7 +47,7 @@ export function openApiDocument() {
 }
 
 function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObject {
-  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof PathParameters)
   return {
     operationId: route.legacy ? `legacy-${route.operation}` : route.operation,
     summary: operation.summary,
@@ -74,7 +57,7 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
     ...(operation.public && { security: [] }),
     requestParams: {
       ...(names.length > 0 && {
-        path: z.object(Object.fromEntries(names.map((name) => [name, PATH_PARAMETERS[name]]))),
+        path: z.object(Object.fromEntries(names.map((name) => [name, toPathSchema(name)]))),
       }),
       ...(operation.query && { query: parameterSchemas[operation.query] }),
       ...(operation.headers && { header: parameterSchemas[operation.headers] }),
@@ -93,6 +76,13 @@ function toOperation(route: Route, operation: Operation): ZodOpenApiOperationObj
       mergeResponses(toResponses(operation), toErrorResponses(operation)),
     ),
   } as ZodOpenApiOperationObject
+}
+
+function toPathSchema(name: keyof PathParameters): z.ZodType {
+  const { description, form }: (typeof PATH_PARAMETERS)[typeof name] & { form?: 'uuid' | RegExp } =
+    PATH_PARAMETERS[name]
+  const schema = form === 'uuid' ? z.uuid() : form ? z.string().regex(form) : z.string()
+  return schema.meta({ description })
 }
 
 function tagOf({ path, legacy }: Route): string {

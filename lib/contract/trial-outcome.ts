@@ -1,6 +1,6 @@
 import { findUnmet } from '../core/gate.ts'
 import { type Gate, type TrialSums, VERDICTS, type Verdict } from '../core/trial.ts'
-import type { TrialItemRecord, TrialRecord } from './records/trial-record.ts'
+import type { TrialItemRecord, TrialRecord } from './records/trial.ts'
 
 /** A trial that has ended. `gate`: that of the current version, null if it has none. */
 export type Outcome = {

@@ -1,4 +1,4 @@
-import type { TrialItemRecord } from './records/trial-record.ts'
+import type { TrialItemRecord } from './records/trial.ts'
 import {
   describeGate,
   describeSettings,

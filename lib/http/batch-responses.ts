@@ -1,5 +1,5 @@
-import { toBatchRecord } from '../contract/to-batch-record.ts'
-import { toSeenRecord } from '../contract/to-seen-record.ts'
+import { toBatchRecord } from '../contract/records/batch.ts'
+import { toSeenRecord } from '../contract/records/seen.ts'
 import type { Access } from '../core/access.ts'
 import type { Batch, CountedBatch, LineResult } from '../core/batch.ts'
 import type { HeldRequest, Page } from '../core/ports.ts'

@@ -4,6 +4,7 @@ import type { APIGatewayProxyResult, Context } from 'aws-lambda'
 import type * as z from 'zod/mini'
 import type { Begin, Note } from '../access/audit-log.ts'
 import type { parameterSchemas } from '../contract/parameters.ts'
+import { NO_PARAMETERS, type PathParameters } from '../contract/path-parameters.ts'
 import { getOperation, type OperationName, type operations, type ParametersName } from '../contract/routes.ts'
 import { type Access, ANONYMOUS } from '../core/access.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
@@ -57,14 +58,8 @@ type Options<Name extends OperationName> = Schemas<Name> &
   (Operations[Name] extends { public: true } ? unknown : { rates: RateStore; suggest?: SuggestSlug }) &
   (Operations[Name] extends { audit: string } ? { audit: AuditRequests } : unknown)
 
-/** Path parameters, not validated. Those that the path of the operation lacks are empty. */
-const NO_PARAMETERS = {
-  ...{ agentId: '', versionId: '', executionId: '', otherId: '', name: '', mac: '', approvalId: '' },
-  ...{ scheduleName: '', webhookId: '', deliveryId: '', batchId: '', trialId: '', tenantId: '', tokenId: '' },
-}
-
-/** A validated request. */
-export type Request<Name extends OperationName = OperationName> = typeof NO_PARAMETERS & {
+/** A validated request. Path parameters are strings of any form. */
+export type Request<Name extends OperationName = OperationName> = PathParameters & {
   requestId: string
   access: Access
   organizationId: string

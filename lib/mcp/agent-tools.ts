@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server'
-import type { WaitRecord } from '../contract/records/execution-record.ts'
+import type { WaitRecord } from '../contract/records/execution.ts'
 import type { Scope } from '../core/access.ts'
 import type { Version } from '../core/agent.ts'
 import type { JsonObject } from '../core/json/json.ts'

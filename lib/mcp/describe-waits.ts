@@ -1,4 +1,4 @@
-import type { WaitRecord } from '../contract/records/execution-record.ts'
+import type { WaitRecord } from '../contract/records/execution.ts'
 import type { Wait } from '../core/wait.ts'
 import { toWaitingFor } from '../core/wait.ts'
 

@@ -6,9 +6,10 @@ import {
   changedExecutionRecord,
   executionRecord,
   executionSummaryRecord,
-} from '../contract/records/execution-record.ts'
-import { toExecutionRecord, toExecutionSummary } from '../contract/to-execution-record.ts'
-import { toSeenRecord } from '../contract/to-seen-record.ts'
+  toExecutionRecord,
+  toExecutionSummary,
+} from '../contract/records/execution.ts'
+import { toSeenRecord } from '../contract/records/seen.ts'
 import { actorOf, targetOf } from '../core/audit.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { describeMedia } from '../core/describe-media.ts'

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, inject, it } from 'vitest'
-import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { connectDemo } from './demo/start-demo.ts'
 import { idOf } from './stub/records.ts'
 import { useBrowser } from './support/browser.ts'

@@ -74,9 +74,9 @@ describe('the documentation', () => {
     await page.getByText('Nothing found.').waitFor()
     expect(await page.locator('.docs-results img').count()).toBe(0)
     await field(page).fill('compare')
-    await page.getByRole('link', { name: 'Executions › Compare' }).waitFor()
+    await page.getByRole('link', { name: 'Runs › Compare' }).waitFor()
     await page.keyboard.press('Enter')
-    await page.waitForURL(urlOf('docs-executions.html#compare'))
+    await page.waitForURL(urlOf('docs-runs.html#compare'))
   })
 
   it('works without a script, and has pictures', async () => {

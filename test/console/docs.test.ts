@@ -51,10 +51,10 @@ describe('the navigation', () => {
   })
 
   it('marks the current page, and leads to the previous and the next one, and to the parts of the page', () => {
-    const html = pageOf('docs-executions.html')
-    expect(html.match(/<a href="([^"]*)" aria-current="page">/)?.[1]).toBe('docs-executions.html')
-    expect(html).toContain('<a href="docs-runs.html" rel="prev">')
-    expect(html).toContain('<a href="docs-errors.html" rel="next">')
+    const html = pageOf('docs-runs.html')
+    expect(html.match(/<a href="([^"]*)" aria-current="page">/)?.[1]).toBe('docs-runs.html')
+    expect(html).toContain('<a href="docs-cli.html" rel="prev">')
+    expect(html).toContain('<a href="docs-waiting.html" rel="next">')
     expect(html).toContain('<li class="docs-depth-2"><a href="#compare">Compare</a></li>')
     expect(pageOf('docs.html')).not.toContain('rel="prev"')
     expect(linksOf(pageOf('docs.html'))).toEqual(expect.arrayContaining(['../console', '../v1/openapi.json']))
@@ -85,9 +85,9 @@ describe('the search', () => {
   const find = (query: string) => findSections(index, query).map(({ href }) => href)
 
   it('finds sections that have every word, by their headings first, then by their text', () => {
-    expect(find('compare')[0]).toBe('docs-executions.html#compare')
+    expect(find('compare')[0]).toBe('docs-runs.html#compare')
     expect(find('idempotency key')).toContain('docs-runs.html#idempotency')
-    expect(find('RERUN execution').slice(0, 3)).toContain('docs-executions.html#rerun')
+    expect(find('RERUN execution').slice(0, 3)).toContain('docs-runs.html#rerun')
     expect([find('compare xyzzy'), find('  ')]).toEqual([[], []])
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compareVersions } from '../../lib/contract/compare-versions.ts'
-import type { VersionDetails } from '../../lib/contract/records/agent-record.ts'
+import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 
 const aVersion = (overrides: Partial<VersionDetails> = {}): VersionDetails => ({
   ...{ id: 'a', documentId: 'b', status: 'PUBLISHED', title: 'T', description: null, message: null },

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../lib/contract/openapi.ts'
-import { executionRecord } from '../../lib/contract/records/execution-record.ts'
+import { executionRecord } from '../../lib/contract/records/execution.ts'
 import { apiRoutes, getOperation } from '../../lib/contract/routes.ts'
+import { ERRORS } from '../../lib/core/errors.ts'
 import { corsHeaders } from '../../lib/http/cors.ts'
 
 const written = JSON.parse(JSON.stringify(openApiDocument()))
@@ -92,10 +93,16 @@ function describeOperation({ method, path, operation: name, legacy }: (typeof ap
 }
 
 describe('the record of an execution', () => {
-  it('is in the table of docs/executions.md', () => {
-    const [table = ''] =
-      /^## The record\n[\s\S]*?(?=^## )/m.exec(readFileSync('docs/executions.md', 'utf8')) ?? []
+  it('is in a table of docs/runs.md', () => {
+    const [table = ''] = /^## The record\n[\s\S]*?(?=^## )/m.exec(readFileSync('docs/runs.md', 'utf8')) ?? []
     expect(Object.keys(executionRecord.shape).filter((field) => !table.includes(`\`${field}\``))).toEqual([])
+  })
+})
+
+describe('error codes', () => {
+  it('are in the tables of docs/errors.md', () => {
+    const page = readFileSync('docs/errors.md', 'utf8')
+    expect(Object.keys(ERRORS).filter((code) => !page.includes(`\`${code}\``))).toEqual([])
   })
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toUsageCsv, toUsageRecord } from '../../lib/contract/to-usage-record.ts'
+import { toUsageCsv, toUsageRecord } from '../../lib/contract/records/usage.ts'
 import { aUsageRow } from '../support/usage/memory-usage.ts'
 
 const start = Date.parse('2026-11-25T10:00:00Z')

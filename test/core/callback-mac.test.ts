@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toApprovalRecord } from '../../lib/contract/to-approval-record.ts'
+import { toApprovalRecord } from '../../lib/contract/records/approval.ts'
 import { findMacs, isMacOf, macOf, maskMacs } from '../../lib/core/callback-mac.ts'
 import { ExactNumber } from '../../lib/core/json/exact-number.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { auditRecord } from '../../lib/contract/records/audit-record.ts'
-import { toAuditRecord } from '../../lib/contract/to-audit-record.ts'
+import { auditRecord, toAuditRecord } from '../../lib/contract/records/audit.ts'
 import type { AuditEntry } from '../../lib/core/audit.ts'
 import { toChanges, toShown } from '../../lib/core/audit.ts'
 import { derivedId } from '../../lib/core/ids.ts'

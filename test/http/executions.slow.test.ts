@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { executionRecord } from '../../lib/contract/records/execution-record.ts'
+import { executionRecord } from '../../lib/contract/records/execution.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { getExecutionId, waitForExecution } from '../support/service/client.ts'

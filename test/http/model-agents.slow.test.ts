@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { stepRecord } from '../../lib/contract/records/execution-record.ts'
+import { stepRecord } from '../../lib/contract/records/step.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { system } from '../../lib/system.ts'
 import { finalAnswer } from '../support/engine/model-agent.ts'

@@ -12,7 +12,7 @@ const normalize = (text: string) =>
     .replaceAll(/"(id|executionId)":"[^"]+"/g, '"$1":"…"')
     .replaceAll(/"receivedAt":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, '"receivedAt":"…"')
 
-it('prints what docs/signals.md says of signals', async () => {
+it('prints what docs/waiting.md says of signals', async () => {
   const own = await newOrganization()
   await own.publish('waits')
   const { json } = await own.run('waits', { signal: 'other' })
@@ -22,7 +22,7 @@ it('prints what docs/signals.md says of signals', async () => {
     JSON: 'Content-Type: application/json',
     ID: json.id,
   }
-  const [, transcript = ''] = /^```console\n(.*?)^```/ms.exec(readFileSync('docs/signals.md', 'utf8')) ?? []
+  const [, transcript = ''] = /^```console\n(.*?)^```/ms.exec(readFileSync('docs/waiting.md', 'utf8')) ?? []
   const commands = [...transcript.matchAll(/^\$ (.*)\n(.*)\n/gm)]
   expect(commands).toHaveLength(2)
   for (const [, command = '', output = ''] of commands) {

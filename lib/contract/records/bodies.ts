@@ -27,9 +27,7 @@ import { ROLLOUT_KEYS } from '../../core/rollout.ts'
 import { CATCH_UP_SECONDS, OVERLAPS } from '../../core/schedule.ts'
 import { MAX_IGNORED, MAX_TRIAL_RUNS, REPLAY_SOURCES, TRIAL_FEEDBACK, TRIAL_RUNS } from '../../core/trial.ts'
 import { tenant } from '../parameter-types.ts'
-
-/** Its calls are marked as pure, so that bundles contain only the schemas of their function. */
-const schema = <Schema>(define: () => Schema): Schema => define()
+import { schema } from './fields.ts'
 
 type Range = { min: number; max: number }
 

@@ -2,9 +2,10 @@ import * as z from 'zod'
 import { SCOPES } from '../../core/access.ts'
 import { MAX_BATCH_LINES } from '../../core/batch.ts'
 import { MEDIA_TYPES } from '../../core/media.ts'
-import { agentRecord, versionDetails, versionRecord } from './agent-record.ts'
-import { auditRecord } from './audit-record.ts'
-import { batchCheckRecord, batchRecord, batchResultRecord, changedBatchRecord } from './batch-record.ts'
+import { agentRecord, versionDetails, versionRecord } from './agent.ts'
+import { approvalRecord, decisionRecord } from './approval.ts'
+import { auditRecord } from './audit.ts'
+import { batchCheckRecord, batchRecord, batchResultRecord, changedBatchRecord } from './batch.ts'
 import {
   decisionBody,
   feedbackBody,
@@ -18,28 +19,22 @@ import {
   webhookBody,
   webhookChanges,
 } from './bodies.ts'
-import {
-  approvalRecord,
-  changedExecutionRecord,
-  comparisonRecord,
-  decisionRecord,
-  executionRecord,
-  executionSummaryRecord,
-  stepRecord,
-} from './execution-record.ts'
-import { limitsDetails, limitsRecord, ownLimits } from './limits-record.ts'
-import { rolloutRecord } from './rollout-record.ts'
-import { scheduleRecord } from './schedule-record.ts'
-import { createdTokenRecord, tokenRecord } from './token-record.ts'
-import { changedTrialRecord, trialItemRecord, trialRecord } from './trial-record.ts'
-import { usageRowRecord } from './usage-record.ts'
+import { comparisonRecord } from './comparison.ts'
+import { changedExecutionRecord, executionRecord, executionSummaryRecord } from './execution.ts'
+import { limitsDetails, limitsRecord, ownLimits } from './limits.ts'
+import { rolloutRecord } from './rollout.ts'
+import { scheduleRecord } from './schedule.ts'
+import { stepRecord } from './step.ts'
+import { createdTokenRecord, tokenRecord } from './token.ts'
+import { changedTrialRecord, trialItemRecord, trialRecord } from './trial.ts'
+import { usageRowRecord } from './usage.ts'
 import {
   createdWebhookRecord,
   deliveryRecord,
   rotatedSecretRecord,
   testResultRecord,
   webhookRecord,
-} from './webhook-record.ts'
+} from './webhook.ts'
 
 /** RFC 9457 problem details, the body of every error. */
 export const problemRecord = z

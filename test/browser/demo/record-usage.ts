@@ -1,4 +1,4 @@
-import type { AgentRecord } from '../../../lib/contract/records/agent-record.ts'
+import type { AgentRecord } from '../../../lib/contract/records/agent.ts'
 import { INTERVAL_MS, NO_TOTALS, startOf, type UsageRow } from '../../../lib/core/usage.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../../local/development.ts'
 import { TENANTS } from './run-agents.ts'

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../../lib/contract/records/audit-record.ts'
+import type { AuditRecord } from '../../../lib/contract/records/audit.ts'
 import { idOf } from './records.ts'
 
 /** @param number a higher one is older */

@@ -1,14 +1,7 @@
-import type {
-  AgentRecord,
-  VersionDetails,
-  VersionRecord,
-} from '../../../lib/contract/records/agent-record.ts'
-import type {
-  ComparisonRecord,
-  ExecutionRecord,
-  ExecutionSummaryRecord,
-  StepRecord,
-} from '../../../lib/contract/records/execution-record.ts'
+import type { AgentRecord, VersionDetails, VersionRecord } from '../../../lib/contract/records/agent.ts'
+import type { ComparisonRecord } from '../../../lib/contract/records/comparison.ts'
+import type { ExecutionRecord, ExecutionSummaryRecord } from '../../../lib/contract/records/execution.ts'
+import type { StepRecord } from '../../../lib/contract/records/step.ts'
 
 const STARTED_AT = Date.parse('2026-11-20T09:00:00.000Z')
 

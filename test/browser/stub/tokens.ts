@@ -1,4 +1,4 @@
-import type { TokenRecord } from '../../../lib/contract/records/token-record.ts'
+import type { TokenRecord } from '../../../lib/contract/records/token.ts'
 import { idOf } from './records.ts'
 
 export const aToken = (number: number, overrides: Partial<TokenRecord> = {}): TokenRecord => ({

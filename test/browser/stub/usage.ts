@@ -1,4 +1,4 @@
-import type { UsageRowRecord } from '../../../lib/contract/records/usage-record.ts'
+import type { UsageRowRecord } from '../../../lib/contract/records/usage.ts'
 import type { UsageLimits } from '../../../lib/core/usage-limits.ts'
 
 /** A row that is grouped by nothing. */

@@ -1,4 +1,4 @@
-import type { DeliveryRecord, WebhookRecord } from '../../../lib/contract/records/webhook-record.ts'
+import type { DeliveryRecord, WebhookRecord } from '../../../lib/contract/records/webhook.ts'
 import { idOf } from './records.ts'
 
 const WEBHOOK_ID = idOf(500)

@@ -1,6 +1,6 @@
-import type { BatchRecord } from '../../../lib/contract/records/batch-record.ts'
-import type { ApprovalRecord } from '../../../lib/contract/records/execution-record.ts'
-import type { ScheduleRecord } from '../../../lib/contract/records/schedule-record.ts'
+import type { ApprovalRecord } from '../../../lib/contract/records/approval.ts'
+import type { BatchRecord } from '../../../lib/contract/records/batch.ts'
+import type { ScheduleRecord } from '../../../lib/contract/records/schedule.ts'
 import { AGENT_ID, idOf, VERSION_ID } from './records.ts'
 
 const SINCE = '2026-11-20T09:00:00.000Z'

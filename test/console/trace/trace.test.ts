@@ -10,7 +10,7 @@ import {
   withProgress,
 } from '../../../console/trace/trace.ts'
 import { scrollTopFor } from '../../../console/trace/trace-tree.tsx'
-import type { StepRecord } from '../../../lib/contract/records/execution-record.ts'
+import type { StepRecord } from '../../../lib/contract/records/step.ts'
 import { anExecutionRecord, aStepRecord } from '../../browser/stub/records.ts'
 
 const START = Date.parse('2026-11-22T12:00:00.000Z')

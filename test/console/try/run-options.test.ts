@@ -7,7 +7,7 @@ import {
   toParameters,
 } from '../../../console/try/run-options.ts'
 import { runParameters } from '../../../lib/contract/parameters.ts'
-import type { ExecutionRecord } from '../../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../../lib/contract/records/execution.ts'
 import { anExecutionRecord, aVersionRecord } from '../../browser/stub/records.ts'
 
 const isAccepted = (options: Partial<typeof NO_OPTIONS>): boolean => {

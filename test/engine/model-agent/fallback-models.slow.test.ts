@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toStepRecord } from '../../../lib/contract/to-execution-record.ts'
+import { toStepRecord } from '../../../lib/contract/records/step.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import type { RunOptions } from '../../../lib/core/execution.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toExecutionRecord } from '../../../lib/contract/to-execution-record.ts'
+import { toExecutionRecord } from '../../../lib/contract/records/execution.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import type { RunOptions, Usage } from '../../../lib/core/execution.ts'
 import type { RecordedStep } from '../../../lib/core/step.ts'

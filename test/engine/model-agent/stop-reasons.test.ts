@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toStepRecord } from '../../../lib/contract/to-execution-record.ts'
+import { toStepRecord } from '../../../lib/contract/records/step.ts'
 import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'

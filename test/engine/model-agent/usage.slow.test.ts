@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toExecutionRecord } from '../../../lib/contract/to-execution-record.ts'
+import { toExecutionRecord } from '../../../lib/contract/records/execution.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'

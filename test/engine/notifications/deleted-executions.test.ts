@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toExecutionSummary } from '../../../lib/contract/to-execution-record.ts'
+import { toExecutionSummary } from '../../../lib/contract/records/execution.ts'
 import { CANCELLED } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { stepKey } from '../../../lib/dynamodb/table/keys.ts'

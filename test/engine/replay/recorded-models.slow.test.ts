@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { toStepRecord } from '../../../lib/contract/to-execution-record.ts'
+import { toStepRecord } from '../../../lib/contract/records/step.ts'
 import type { Execution, Usage } from '../../../lib/core/execution.ts'
 import { addUsage } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'

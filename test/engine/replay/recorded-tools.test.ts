@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { toStepRecord } from '../../../lib/contract/to-execution-record.ts'
+import { toStepRecord } from '../../../lib/contract/records/step.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createToken, revokeToken } from '../../../lib/access/manage-tokens.ts'
 import { toAccess } from '../../../lib/access/tokens.ts'
-import { toStepRecord } from '../../../lib/contract/to-execution-record.ts'
+import { toStepRecord } from '../../../lib/contract/records/step.ts'
 import { type Access, SCOPES, UNLIMITED } from '../../../lib/core/access.ts'
 import { subjectIdOf } from '../../../lib/core/ids.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'

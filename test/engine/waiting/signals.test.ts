@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toStepRecord } from '../../../lib/contract/to-execution-record.ts'
+import { toStepRecord } from '../../../lib/contract/records/step.ts'
 import { ANONYMOUS } from '../../../lib/core/access.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { CANCELLED } from '../../../lib/core/execution.ts'

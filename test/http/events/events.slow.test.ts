@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { executionRecord } from '../../../lib/contract/records/execution-record.ts'
+import { executionRecord } from '../../../lib/contract/records/execution.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { type EventStream, openEventStream, type SentEvent } from '../../support/service/event-stream.ts'
 

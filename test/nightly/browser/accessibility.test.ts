@@ -30,7 +30,7 @@ const WINDOWS = [
 const TABLET = { width: 820, height: 1180 }
 
 const ALL: StateRow[] = [...PAGES.map(([name, hash]): StateRow => [name, hash]), ...STATES]
-const DOCS = ['docs.html', 'docs-console.html', 'docs-executions.html', 'docs-costs.html']
+const DOCS = ['docs.html', 'docs-console.html', 'docs-runs.html', 'docs-costs.html']
 
 /** The page as it is, in both themes. */
 async function check(page: Page): Promise<void> {

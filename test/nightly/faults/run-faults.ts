@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ExecutionRecord } from '../../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../../lib/contract/records/execution.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { seededRandom } from '../../support/data/random.ts'

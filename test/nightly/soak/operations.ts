@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ExecutionRecord } from '../../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../../lib/contract/records/execution.ts'
 import type { Random } from '../../support/data/random.ts'
 import { type ApiClient, type ApiResponse, getExecutionId } from '../../support/service/client.ts'
 import { createHangUps, ECHO_AGENT } from '../faults/load/hang-ups.ts'

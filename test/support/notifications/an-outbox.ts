@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { toBatchRecord } from '../../../lib/contract/to-batch-record.ts'
+import { toBatchRecord } from '../../../lib/contract/records/batch.ts'
 import { type Batch, NO_TOTALS } from '../../../lib/core/batch.ts'
 import type { Execution, ExecutionError, Outcome } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'

@@ -1,5 +1,5 @@
-import { toBatchRecord } from '../../../lib/contract/to-batch-record.ts'
-import { toExecutionRecord, toExecutionSummary } from '../../../lib/contract/to-execution-record.ts'
+import { toBatchRecord } from '../../../lib/contract/records/batch.ts'
+import { toExecutionRecord, toExecutionSummary } from '../../../lib/contract/records/execution.ts'
 import { type Execution, NO_USAGE } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { BatchRecord } from '../../../../lib/contract/records/batch-record.ts'
+import type { BatchRecord } from '../../../../lib/contract/records/batch.ts'
 import { seededRandom } from '../../../support/data/random.ts'
 import type { ApiClient, ApiResponse } from '../../../support/service/client.ts'
 import type { Cluster } from '../cluster.ts'

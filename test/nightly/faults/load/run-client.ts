@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ExecutionRecord } from '../../../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../../../lib/contract/records/execution.ts'
 import { ERRORS, type ErrorCode } from '../../../../lib/core/errors.ts'
 import type { JsonObject } from '../../../../lib/core/json/json.ts'
 import type { ApiClient, ApiResponse } from '../../../support/service/client.ts'

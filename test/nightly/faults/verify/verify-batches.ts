@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ExecutionRecord } from '../../../../lib/contract/records/execution-record.ts'
+import type { ExecutionRecord } from '../../../../lib/contract/records/execution.ts'
 import type { BatchObservation } from '../load/batch-load.ts'
 import { EXHAUSTED } from '../load/planned-run.ts'
 

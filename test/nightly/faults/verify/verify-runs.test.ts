@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toExecutionRecord } from '../../../../lib/contract/to-execution-record.ts'
+import { toExecutionRecord } from '../../../../lib/contract/records/execution.ts'
 import type { Execution } from '../../../../lib/core/execution.ts'
 import { anExecution } from '../../../support/engine/executions.ts'
 import type { Observation } from '../load/run-client.ts'

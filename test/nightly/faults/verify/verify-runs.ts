@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ExecutionRecord } from '../../../../lib/contract/records/execution-record.ts'
-import { toExecutionRecord } from '../../../../lib/contract/to-execution-record.ts'
+import type { ExecutionRecord } from '../../../../lib/contract/records/execution.ts'
+import { toExecutionRecord } from '../../../../lib/contract/records/execution.ts'
 import type { Execution } from '../../../../lib/core/execution.ts'
 import { MAX_ATTEMPTS } from '../../../../lib/core/limits.ts'
 import type { ToolCall } from '../load/model-and-tools.ts'

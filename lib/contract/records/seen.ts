@@ -1,5 +1,5 @@
-import { hasScope } from '../access/permissions.ts'
-import type { Access } from '../core/access.ts'
+import { hasScope } from '../../access/permissions.ts'
+import type { Access } from '../../core/access.ts'
 
 /**
  * What a token gets to see of the record of an execution, a batch or a trial, whatever it did to get it: without the

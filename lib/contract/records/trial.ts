@@ -1,0 +1,201 @@
+import * as z from 'zod'
+import type { Batch, CountedBatch, LaneTotals, TrialItem } from '../../core/batch.ts'
+import { type ExecutionSummary, usageOfTree } from '../../core/execution.ts'
+import {
+  judgementOf,
+  REPLAY_SOURCES,
+  TRIAL_FEEDBACK,
+  type TrialSettings,
+  VERDICTS,
+  type Verdict,
+} from '../../core/trial.ts'
+import { measuresOf } from '../../core/usage.ts'
+import { batchRecord, toCounts } from './batch.ts'
+import { schema } from './fields.ts'
+
+const source = /* @__PURE__ */ schema(() => z.enum(REPLAY_SOURCES))
+
+const verdictCounts = /* @__PURE__ */ schema(() =>
+  z
+    .object(
+      Object.fromEntries(VERDICTS.map((verdict) => [verdict, z.int()])) as Record<
+        (typeof VERDICTS)[number],
+        z.ZodInt
+      >,
+    )
+    .describe(
+      'Executions that have ended, by verdict. SAME: like the original. CHANGED: another output, or another end. CORRECTED: now equals the output that a person has corrected. REGRESSED: equalled it before. DIVERGED: it would need what the original did not record. ERROR: it failed.',
+    ),
+)
+
+const distribution = /* @__PURE__ */ schema(() => z.object({ median: z.number(), p95: z.number() }))
+const compared = /* @__PURE__ */ schema(() => z.object({ original: distribution, trial: distribution }))
+
+const sums = /* @__PURE__ */ schema(() =>
+  z
+    .object({
+      runs: z.int().describe('Lines that have an execution.'),
+      compared: z.int().describe('Of these, executions that can be compared with their originals.'),
+      verdicts: verdictCounts,
+      schemaViolations: z
+        .int()
+        .describe('Executions whose output or input did not match the schema of the version.'),
+      costUsd: compared
+        .extend({ originalTotal: z.number(), trialTotal: z.number() })
+        .describe('In US dollars, with what responses from recordings had cost.'),
+      runTimeMs: compared,
+      steps: compared,
+    })
+    .describe(
+      'Costs, run times and steps compare executions without the verdicts DIVERGED and ERROR with their originals, unless these were deleted. If `compared` is 0, `original` has those of all originals.',
+    ),
+)
+
+export const trialRecord = /* @__PURE__ */ schema(() =>
+  batchRecord
+    .pick({
+      id: true,
+      documentId: true,
+      versionId: true,
+      tokenId: true,
+      status: true,
+      counts: true,
+      cancelled: true,
+      maxConcurrency: true,
+      error: true,
+      createdAt: true,
+      endedAt: true,
+    })
+    .extend({
+      lines: z.int().describe('The number of originals.'),
+      costUsd: z.number().describe('The price in US dollars of the executions that have ended.'),
+      maxTrialCostUsd: z.number().nullable(),
+      from: z.iso.datetime({ offset: true }).nullable(),
+      to: z.iso.datetime({ offset: true }).nullable(),
+      tenantId: z.string().nullable().describe('Only originals of this tenant. Null: of all.'),
+      feedback: z.enum(TRIAL_FEEDBACK).nullable(),
+      selectionCut: z
+        .boolean()
+        .describe(
+          'Fewer executions than asked for: it looked at the newest 5,000 only, and there are older ones.',
+        ),
+      tools: z.record(z.string(), source).describe('By the name of the tool; `default` for all others.'),
+      models: source,
+      steps: source,
+      ignore: z.array(z.string()),
+      verdicts: verdictCounts,
+      sums: sums.nullable().describe('Null until the trial has ended.'),
+    })
+    .meta({ id: 'Trial' }),
+)
+
+/** For tokens that may change a trial, but not read it. */
+const trialStateRecord = /* @__PURE__ */ schema(() =>
+  trialRecord.pick({ id: true, status: true }).meta({ id: 'TrialState' }),
+)
+
+export const changedTrialRecord = /* @__PURE__ */ schema(() => z.union([trialRecord, trialStateRecord]))
+
+const side = (of: string) => z.unknown().optional().describe(`Absent if ${of} has no such value.`)
+
+export const trialItemRecord = /* @__PURE__ */ schema(() =>
+  z
+    .object({
+      originalExecutionId: z.uuid(),
+      executionId: z
+        .uuid()
+        .nullable()
+        .describe('Null if it has not begun, was not started any more or was deleted.'),
+      status: z.enum(['IN_PROGRESS', 'SUCCESS', 'ERROR']),
+      verdict: z.enum(VERDICTS).nullable().describe('Null unless its execution has ended.'),
+      differences: z
+        .array(
+          z.object({
+            path: z.string().describe('JSON Pointer (RFC 6901) into the output.'),
+            original: side('the original'),
+            trial: side('the trial'),
+          }),
+        )
+        .describe('At most 20. Long values are cut.'),
+      moreDifferences: z.boolean().describe('There are more than these.'),
+      error: batchRecord.shape.error.describe('Why it failed, or why it was not started.'),
+      costUsd: z.number().nullable().describe('Null without a model response that has a price.'),
+      replayedCostUsd: z
+        .number()
+        .nullable()
+        .describe('What responses that it took from the recording had cost. Null without any.'),
+      runTimeMs: z.int().nullable().describe('Null unless its execution has ended.'),
+      steps: z.int().nullable(),
+    })
+    .meta({ id: 'TrialItem' }),
+)
+
+export type TrialRecord = z.infer<typeof trialRecord>
+export type TrialStateRecord = z.infer<typeof trialStateRecord>
+export type TrialItemRecord = z.infer<typeof trialItemRecord>
+
+/** @param totals of the lines that have ended so far */
+export function toTrialRecord({ batch, totals }: CountedBatch): TrialRecord {
+  const { from, to, tenantId, feedback, tools, models, steps, ignore, isCut } = batch.trial as TrialSettings
+  const verdicts = toVerdicts(batch, totals)
+  return {
+    id: batch.id,
+    documentId: batch.agentId,
+    versionId: batch.versionId,
+    tokenId: batch.tokenId,
+    status: batch.status,
+    lines: batch.lines,
+    ...toCounts(batch, totals),
+    costUsd: totals.costUsd,
+    maxTrialCostUsd: batch.maxCostUsd,
+    maxConcurrency: batch.lanes,
+    from,
+    to,
+    tenantId,
+    feedback,
+    selectionCut: isCut ?? false,
+    tools,
+    models,
+    steps,
+    ignore,
+    verdicts,
+    sums: batch.sums && { ...batch.sums, verdicts },
+    error: batch.stopped,
+    createdAt: batch.createdAt,
+    endedAt: batch.endedAt,
+  }
+}
+
+/** In one order: maps of the database have none. */
+function toVerdicts({ sums }: Batch, { verdicts = {} }: LaneTotals): Record<Verdict, number> {
+  const counted = sums?.verdicts ?? verdicts
+  const counts = VERDICTS.map((verdict) => [verdict, counted[verdict] ?? 0])
+  return Object.fromEntries(counts) as Record<Verdict, number>
+}
+
+export function toTrialItemRecord({
+  originalExecutionId,
+  execution,
+  verdict,
+  error,
+}: TrialItem): TrialItemRecord {
+  const judgement = verdict && execution ? judgementOf(execution) : null
+  return {
+    originalExecutionId,
+    executionId: execution?.id ?? null,
+    status: execution?.status ?? (error ? 'ERROR' : 'IN_PROGRESS'),
+    verdict,
+    differences: judgement?.differences ?? [],
+    moreDifferences: judgement?.isCut ?? false,
+    error,
+    costUsd: (execution && usageOfTree(execution)?.costUsd) ?? null,
+    replayedCostUsd: execution?.replayedUsage?.costUsd ?? null,
+    runTimeMs: runTimeOf(execution),
+    steps: execution?.steps ?? null,
+  }
+}
+
+function runTimeOf(execution: ExecutionSummary | null): number | null {
+  if (!execution?.finishedAt) return null
+  return measuresOf(execution, Date.parse(execution.finishedAt)).runTimeMs
+}
