@@ -57,8 +57,7 @@ const KEY_SETTINGS = Object.fromEntries(
     optional(z.string().regex(PARAMETER_NAME), {
       allowed: 'the name of an SSM parameter (SecureString, with the key `aws/ssm`)',
       shownName: '{provider}KeyParameter',
-      description:
-        'Parameter that holds the API key of a [model provider](models.md#providers). It is read at the first call of one of its models.',
+      description: 'Parameter that holds the API key of a [model provider](models.md#providers).',
     }),
   ]),
 ) as Record<KeySetting, ReturnType<typeof optional<string>>>
@@ -98,42 +97,41 @@ const settingsOf = (environment: Environment) => ({
       default: DEFAULT_STACK_NAME,
       allowed: '1 to 100 letters, digits and `-`, starting with a letter',
       description:
-        'The name of the CloudFormation stack. The API, the dashboard, the alarms, the metrics and the path of the secrets carry it. Another name deploys another, independent service.',
+        'The name of the stack, its API, dashboard, alarms and metrics, and in the path of secrets.',
     },
   ),
   stageName: setting(z.string().regex(/^[\w-]{1,128}$/), {
     default: 'live',
     allowed: '1 to 128 letters, digits, `_` and `-`',
-    description: 'The API stage. It is the first segment of every path, except on a custom domain.',
+    description: 'The API stage: the first segment of every path, except on a custom domain.',
   }),
   responseStreaming: flag({
     default: true,
     description:
-      'Streams responses: synchronous runs can take 270 s (calls of [MCP tools](mcp.md) 45 s) and return large outputs, and events arrive as they happen. When false, API Gateway buffers responses: a synchronous run can take 25 s (20 s), and clients of [events](executions.md#events) reconnect after each part.',
+      'Synchronous runs can take 270 s (calls of [MCP tools](mcp.md) 45 s), and [events](runs.md#events) arrive as they happen. When false, API Gateway buffers responses: 25 s (20 s), and events arrive in parts.',
   }),
   httpPublishing: flag({
     default: false,
     description:
-      'Lets tokens with the scope `manage` publish agents over HTTP. What they publish runs with the permissions of the functions and can use every secret of the stack: leave it off if the organizations of the stack do not trust each other. Operators publish with the command line in any case.',
+      'Lets tokens with the scope `manage` publish agents over HTTP. These agents can use every secret of the stack.',
   }),
   corsOrigins: optional(checked(parseCorsOrigins), {
     allowed: '`*`, or origins separated by commas, such as `https://app.example.com`',
-    description: 'Origins of web pages that may call the API. If unset, browsers block cross-origin calls.',
+    description: 'Origins of web pages that may call the API.',
   }),
   defaultModel: optional(
     checked((text) => parseModelName(text, environment)),
     {
       allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
       description:
-        'The model of agents that do not name one. If unset, Amazon Nova Lite as the [region](#default-model) of the stack offers it.',
+        'The model of agents that name none. If unset, Amazon Nova Lite of the [region](#default-model).',
     },
   ),
   embeddingModel: optional(
     checked((text) => parseEmbeddingModel(text, environment)),
     {
       allowed: '`{provider}/{model}`',
-      description:
-        'The embedding model by which runs find similar inputs to [learn](learning.md#search) from, such as `bedrock/amazon.titan-embed-text-v2:0`. If unset, they compare words.',
+      description: 'The embedding model for [learning](learning.md#search). If unset, runs compare words.',
     },
   ),
   modelPrices: optional(
@@ -145,14 +143,13 @@ const settingsOf = (environment: Environment) => ({
       allowed:
         'a JSON object such as `{"bedrock/my-model": {"input": 0.5, "output": 1.5}}`, optionally with `cachedInput` and `cacheWrite`, at most 2,000 characters',
       description:
-        'Prices of models in US dollars per million tokens, for `costUsd` and budgets. They replace or complete the [price table](models.md#budgets). A name that ends in `*` applies to every model with that beginning.',
+        '[Prices](models.md#prices) in US dollars per million tokens. A trailing `*` stands for every ending.',
     },
   ),
   modelEndpoints: optional(z.string().max(2_500).pipe(checked(parseModelEndpoints)), {
     allowed:
       'a JSON object such as `{"groq": {"baseUrl": "https://api.groq.com/openai/v1"}}`, at most 2,500 characters',
-    description:
-      'Other servers of models, by name: [endpoints](endpoints.md). Their secrets are those of the stack, `/aes/<stackName>/secrets/NAME`.',
+    description: 'Other servers of models: [endpoints](models.md#endpoints).',
   }),
   maxOpenExecutions: integer({
     default: limits.MAX_OPEN_EXECUTIONS,
@@ -162,7 +159,7 @@ const settingsOf = (environment: Environment) => ({
   maxSuspendedExecutions: integer({
     default: limits.MAX_SUSPENDED_EXECUTIONS,
     description:
-      'Maximum [suspended](waiting.md#limits) executions per organization. A further run that would wait ends in ERROR `WaitLimitExceeded`.',
+      'Maximum [suspended](waiting.md#limits) executions per organization. A further one ends in `WaitLimitExceeded`.',
   }),
   maxWaitDays: integer({
     ...limits.MAX_WAIT_DAYS,
@@ -173,120 +170,113 @@ const settingsOf = (environment: Environment) => ({
     min: 6,
     max: 100_000,
     description:
-      'Megabytes per minute that an organization may send in request bodies of more than 256 kB. Further ones get 429.',
+      'Megabytes per minute in bodies of more than 256 kB, per organization. Further ones get 429.',
   }),
   throttlingRate: integer({
     default: 1_000,
     max: 1_000_000,
     description:
-      'Requests per second that each method of each path accepts; the API as a whole is limited by the quota of the account. Further requests get 429. Public methods accept at most 100.',
+      'Requests per second of each method of each path; of public methods at most 100. Further requests get 429.',
   }),
   // Half of an account's default burst, so that one API cannot starve the others.
   throttlingBurst: integer({
     default: 2_500,
     max: 1_000_000,
-    description:
-      'Requests that each method of each path accepts at once, above its rate: the size of its token bucket. Public methods accept at most 200.',
+    description: 'Requests at once above this rate; of public methods at most 200.',
   }),
   executionRetentionDays: integer({
     default: null,
     max: 3_650,
     description:
-      'Days from the end of an execution until it expires, with its cached result. Its steps and payloads, which nobody can read then, are stored for `maxWaitDays` and 8 days more. DynamoDB deletes expired items within a few days. If unset, executions are kept until a client deletes them.',
+      'Days from the end of an execution until it expires. Its steps and payloads are stored for `maxWaitDays` and 8 days more. If unset, executions are kept.',
   }),
   auditRetentionDays: integer({
     ...limits.AUDIT_RETENTION_DAYS,
-    description:
-      'Days for which the [audit log](identity.md#audit-log) keeps changes: those that are made from the time of the setting on.',
+    description: 'Days for which the [audit log](identity.md#audit-log) keeps new changes.',
   }),
   eventBus: optional(EVENT_BUS.or(z.string().refine(Token.isUnresolved)), {
     allowed: 'the name of an EventBridge event bus of the account, or the ARN of one in the same region',
     description:
-      'Receives the [events](webhooks.md#eventbridge) of all organizations. `executionRetentionDays` must then be at least 5, or unset.',
+      'Receives the [events](webhooks.md#eventbridge) of all organizations. `executionRetentionDays` must be at least 5, or unset.',
   }),
   webhookUrls: flag({
     default: false,
     description:
-      'Lets every token that may run an agent name a [URL](webhooks.md#one-run) that receives the events of the run or the end of the batch, with the query parameter `webhookUrl`.',
+      'Lets tokens that may run an agent name a [URL](webhooks.md#one-run) for the events of their run or batch.',
   }),
   webhookHosts: optional(checked(parseHosts), {
     allowed: HOST_LIST_RULE,
     description:
-      'Hosts with private addresses that [webhooks](webhooks.md), and tools of documents that are published over HTTP, may reach if they name them in `allowedHosts`. If unset, only public addresses.',
+      'Hosts with private addresses that [webhooks](webhooks.md), and tools of documents published over HTTP, may name in `allowedHosts`.',
   }),
   runnerConcurrency: integer({
     default: 50,
     min: 2,
     max: 1_000,
     description:
-      "Maximum concurrent runners of code agents, and the same number of model agents. Keep twice of it well below the account's concurrency quota: a throttled invocation uses up one of the five receives of its message.",
+      "Maximum concurrent runners of code agents, and as many of model agents. Keep twice of it well below the account's quota.",
   }),
   runnerBatch: integer({
     default: 10,
     max: 10,
     description:
-      'Maximum runs of model agents in one invocation of the runner, which they share the cost, the memory and the 900 s of. Runs of agents that have code, or call other agents, always have an invocation each. If one of them crashes the process, all of them are resumed, each in an invocation of its own.',
+      'Maximum runs in one invocation. Runs of agents that have code or call other agents have their own.',
   }),
   runnerInstanceVcpus: integer({
     default: null,
     ...VCPUS,
     description:
-      'Runs of model agents run on [managed instances](managed-instances.md) with at most this many vCPUs, instead of in batches. Requires `vpcId`.',
+      'Model agents run on [managed instances](deploy.md) with at most this many vCPUs. Requires `vpcId`.',
   }),
   accountConcurrency: integer({
     default: null,
     min: 10,
     description:
-      "The account's quota of concurrent executions in the region. From 200 on, concurrency is [reserved](scaling.md#fairness-between-organizations) for the authorizer, the sweeper and dead letters, functions whose requests wait are limited, and each organization to half of them. If unset, all functions share the account: requests that wait can stop everything.",
+      "The account's quota of concurrent executions. From 200 on, it is [reserved](costs.md) for critical functions and shared between organizations. If unset, waiting requests can stop everything.",
   }),
   agentMemoryMb: integer({
     default: getFunctionSettings('process-execution').memoryMb,
     min: 256,
     max: 10_240,
-    description:
-      'Memory of the three functions that run agents (`run-agent`, `serve-mcp`, `process-execution`). CPU and price are proportional to it. Where agents mostly wait for models, 512 halves the cost of waiting and lengthens cold starts (docs/decisions/0082).',
+    description: 'Memory of the functions that run agents. CPU and price are proportional to it.',
   }),
   vpcId: optional(resourceIds('vpc'), {
     allowed: 'the id of a VPC, together with `subnetIds`',
-    description:
-      'Connects the functions that run agents to this [VPC](vpc.md), so that tools can reach private hosts that they name in `allowedHosts`.',
+    description: '[VPC](deploy.md) of the functions that run agents, for private hosts in `allowedHosts`.',
   }),
   subnetIds: optional(resourceIds('subnet', 16), {
     allowed: 'ids of up to 16 subnets, separated by commas, together with `vpcId`',
     description:
-      'Private subnets of the VPC, in at least two availability zones. Models, the table and the queues must be reachable from them.',
+      'Private subnets in at least two availability zones that reach models, the table and the queues.',
   }),
   securityGroupIds: optional(resourceIds('sg', 5), {
     allowed: 'ids of up to 5 security groups, separated by commas, together with `vpcId`',
-    description:
-      'Security groups of the functions in the VPC. If unset, the stack creates one that allows all outbound connections and no inbound ones.',
+    description: 'Their security groups. If unset, the stack creates one for outbound connections.',
   }),
   logRetentionDays: setting(RETENTION_PERIOD, {
     default: RetentionDays.ONE_MONTH,
     allowed: RETENTION_PERIODS.join(', '),
-    description: 'Retention of function logs and API access logs.',
+    description: 'Retention of function logs and access logs.',
   }),
   monitoring: flag({
     default: false,
     description:
-      'Creates the dashboard and the alarms. Like `kms` and `webAcl`, they have a fixed monthly price (docs/costs.md).',
+      'Creates the dashboard and the [alarms](operations.md), for a fixed monthly [price](costs.md).',
   }),
   alarmSubscriptions: optional(checked(parseAlarmSubscriptions), {
     allowed:
       'email addresses, https URLs, phone numbers such as `+4915112345678`, and ARNs of Lambda functions, SQS queues and SNS topics, separated by commas',
-    description:
-      'Receive a [notification](alarms.md#notifications) when an alarm is raised and when it recovers. Addresses and URLs have to confirm their subscription.',
+    description: 'Receive [notifications](operations.md) of alarms. Addresses and URLs have to confirm.',
   }),
   deployment: setting<DeploymentName, 'allAtOnce'>(z.string().pipe(z.enum(DEPLOYMENT_NAMES)), {
     default: 'allAtOnce',
     allowed: DEPLOYMENT_NAMES.map((name) => `\`${name}\``).join(', '),
     description:
-      'How a [release](deploy.md#canaries) replaces the previous one: at once, or by AWS CodeDeploy in steps, which end with a return to the previous release if an alarm is raised. The steps require `monitoring=true`.',
+      'How a [release](deploy.md#canaries) replaces the previous one: at once, or in steps, which an alarm reverts. Steps require `monitoring=true`.',
   }),
   domainName: optional(z.string().regex(/^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$/), {
     allowed: 'a host name, together with `certificateArn`',
-    description:
-      'Custom domain of the API, without a stage in its paths. Point its DNS record to the stack output `DomainTarget`.',
+    description: 'Custom domain of the API. Point its DNS record to the stack output `DomainTarget`.',
   }),
   certificateArn: optional(CERTIFICATE_ARN.or(z.string().refine(Token.isUnresolved)), {
     allowed: 'the ARN of an ACM certificate in the same region, together with `domainName`',
@@ -295,90 +285,86 @@ const settingsOf = (environment: Environment) => ({
   domainBasePath: optional(z.string().regex(/^(?=.{1,200}$)[\w.-]+(\/[\w.-]+)*$/), {
     allowed: 'segments of letters, digits, `.`, `_` and `-`, separated by `/`, together with `domainName`',
     description:
-      'Base path of the API on the custom domain, such as `agents/v1`: its URLs then start with `https://{domainName}/agents/v1/v1`.',
+      'Base path on the custom domain, such as `agents/v1`: URLs start with `https://{domainName}/agents/v1/v1`.',
   }),
   publicUrl: optional(checked(parsePublicUrl), {
     allowed: PUBLIC_URL_RULE,
     description:
-      'The URL of the API for other systems, as in the stack output `BaseUrl`: [callbacks](signals.md#callbacks) begin with it. If unset, `context.callbackUrl` throws.',
+      'The URL of the API for other systems, as in the stack output `BaseUrl`. `context.callbackUrl` needs it.',
   }),
   oidcIssuer: optional(checked(parseIssuer), {
     allowed: ISSUER_RULE,
     description:
-      'The [identity provider](identity.md) whose JSON Web Tokens are accepted beside API tokens, together with `oidcAudience` and `oidcMapping`. Its keys must be reachable from the internet. If unset, there are API tokens only.',
+      'The [identity provider](identity.md) whose JSON Web Tokens are accepted, together with `oidcAudience` and `oidcMapping`.',
   }),
   oidcAudience: optional(checked(parseAudiences), {
     allowed: AUDIENCES_RULE,
-    description:
-      'The audiences of these tokens: each token must be for one of them. The console asks for tokens of the first one.',
+    description: 'The audiences of these tokens. The console asks for tokens of the first one.',
   }),
   oidcMapping: optional(checked(parseMapping), {
     allowed: MAPPING_RULE,
     description:
-      'The organization, the tenant, the scopes and the agents of a token by its [claims](identity.md#mapping).',
+      'The organization, tenant, scopes and agents of a token by its [claims](identity.md#mapping).',
   }),
   oidcClientId: optional(checked(parseClientId), {
     allowed: CLIENT_ID_RULE,
     description:
-      'The public client as which the [console](console.md) signs in at the identity provider. If unset, the console asks for an API token.',
+      'The public client as which the [console](console.md) signs in. If unset, it asks for an API token.',
   }),
   oidcScope: optional(checked(parseScope), {
     allowed: SCOPE_RULE,
     shownDefault: SHOWN_SIGN_IN_SCOPE,
-    description:
-      'The scopes that the console asks the identity provider for, such as `openid profile api://<id>/console` of Microsoft Entra ID.',
+    description: 'The scopes that the console asks for.',
   }),
   oidcTokenOrigin: optional(checked(parseOrigin), {
     allowed: ORIGIN_RULE,
-    description:
-      "The origin of the provider's token endpoint, if it is another one than the issuer's, as with [Amazon Cognito](identity.md#sign-in-to-the-console). The console may then send requests to it.",
+    description: "The origin of the provider's token endpoint, if it is not the issuer's.",
   }),
   disableExecuteApiEndpoint: flag({
     default: null,
-    description:
-      'Turns off the endpoint `execute-api`, so that clients reach the API on the custom domain only. If unset, it is on if there is no custom domain and off if there is one. Set false while clients move to the domain.',
+    description: 'Turns off the endpoint `execute-api`. If unset, it is off with a custom domain.',
   }),
   webAcl: flag({
     default: false,
     description:
-      "Puts an AWS WAF web ACL in front of the API: AWS's common rule set, with the rules on bodies set to count, and a limit of 30,000 requests per IP address in 5 minutes.",
+      "Adds AWS WAF: AWS's common rule set (bodies are only counted), and at most 30,000 requests per IP address in 5 minutes.",
   }),
   kms: flag({
     default: false,
     description:
-      'Encrypts the table and the queues with a customer managed KMS key. The stack creates the key and retains it when the stack is deleted. When false, AWS owned keys are used.',
+      'Encrypts the table and the queues with a customer managed KMS key, which outlives the stack.',
   }),
   tableName: optional(z.string().regex(/^[\w.-]{3,255}$/), {
     allowed: 'the name of a DynamoDB table in the same account and region',
     description:
-      'Uses this table, for example one that was [restored](restore.md), instead of the one that the stack creates and keeps. With a customer managed key other than that of the stack, the key must allow the account to use it through DynamoDB.',
+      'Uses this table, for example a [restored](recovery.md) one. Its customer managed key, if it has one, must allow the account to use it through DynamoDB.',
   }),
   paused: flag({
     default: null,
     description:
-      'Stops everything that reads or changes the table: requests get 503, no message is received, no sweep runs. If unset, a service with `tableName` is paused. Set false to go live.',
+      'Requests get 503, and no run continues. If unset, a service with `tableName` is paused. Set false to go live.',
   }),
   warmReadUnits: integer({
     ...UNITS,
     min: 12_000,
     description:
-      'Read units per second that the table and each index can take [at once](scaling.md#throughput-of-the-table), at a price that is paid once per unit. Can only be raised. If unset, 12,000 until the load has grown.',
+      'Read units per second that the table and each index take [at once](costs.md), paid once. Can only be raised.',
   }),
   warmWriteUnits: integer({
     ...UNITS,
     min: 4_000,
-    description: 'The same in write units. If unset, 4,000 until the load has grown.',
+    description: 'The same in write units.',
   }),
   provisionedReadUnits: integer({
     ...UNITS,
     description:
-      'Read units per second that the table and each index always have, together with `provisionedWriteUnits`: they are then paid per hour instead of per request, and scale up to `maxReadUnits`. If unset, the table is on demand.',
+      'Read units per second, paid per hour, that scale up to `maxReadUnits`; together with `provisionedWriteUnits`.',
   }),
   provisionedWriteUnits: integer({ ...UNITS, description: 'The same in write units.' }),
   maxReadUnits: integer({
     ...UNITS,
     description:
-      'Read units per second that the table and each index take at most: a limit of the cost. Further requests are throttled, and get 503. If unset, the quota of the account; with `provisionedReadUnits`, ten times as many.',
+      'Maximum read units per second of the table and each index. Further requests get 503. If unset, the quota of the account, or ten times `provisionedReadUnits`.',
   }),
   maxWriteUnits: integer({
     ...UNITS,
@@ -386,13 +372,12 @@ const settingsOf = (environment: Environment) => ({
   }),
   cloudWatchRole: flag({
     default: true,
-    description:
-      'Sets the role with which API Gateway writes logs, a setting of the account and region. When false, the account must have one: without a role, the access log cannot be turned on.',
+    description: 'Sets the role with which API Gateway writes logs in this account and region.',
   }),
   deletionProtection: flag({
     default: false,
     description:
-      'Protects the table from deletion by anyone. Turn it on after the first successful deployment: during it, the protection would prevent CloudFormation from cleaning up after a failure.',
+      'Protects the table from deletion. Turn it on after the first successful deployment, not before.',
   }),
   ...KEY_SETTINGS,
 })

@@ -45,7 +45,7 @@ const endpoint = (name: string, service: string) =>
   optional(url(name), {
     shownDefault: 'embedded emulator',
     allowed: 'an http or https URL',
-    description: `Another emulator of ${service}: see [Running the stack locally](local-aws.md).`,
+    description: `Another [emulator](proof.md) of ${service}.`,
   })
 
 function parseEventBus(text: string): void {
@@ -55,7 +55,7 @@ function parseEventBus(text: string): void {
 
 const TOKEN_FORMAT = 'letters, digits and ._~+/=-, at most 200 characters'
 
-/** The rows of the table in `docs/configuration.md`. @param environment which checks of models read */
+/** The rows of the table of `npm start` in `docs/settings.md`. @param environment which checks of models read */
 export const localSettings = (environment: variables.Environment) => ({
   PORT: integer({
     default: 3000,
@@ -71,18 +71,17 @@ export const localSettings = (environment: variables.Environment) => ({
   }),
   [variables.CORS_ORIGINS]: optional(checked(parseCorsOrigins, variables.CORS_ORIGINS), {
     allowed: '`*`, or origins separated by commas, such as `https://app.example,http://localhost:5173`',
-    description: 'Origins of web pages that may call the API.',
+    description: 'As `corsOrigins`.',
   }),
   [variables.HTTP_PUBLISHING]: setting(z.enum(['on', 'off']), {
     default: 'on',
     allowed: '`on` or `off`',
-    description:
-      'When off, `POST /v1/agents` is rejected with 403 ([lifecycle](lifecycle.md#publish-from-a-pipeline)).',
+    description: 'When off, `POST /v1/agents` is rejected with 403.',
   }),
   [variables.PUBLIC_URL]: optional(checked(parsePublicUrl, variables.PUBLIC_URL), {
     shownDefault: 'that of `HOST` and `PORT`',
     allowed: PUBLIC_URL_RULE,
-    description: 'The URL of the service for other systems: [callbacks](signals.md#callbacks) begin with it.',
+    description: 'The URL of the service for other systems.',
   }),
   DATA_DIR: setting(z.string(), {
     default: '.local',
@@ -92,36 +91,32 @@ export const localSettings = (environment: variables.Environment) => ({
   DEV_TOKEN: optional(z.string().refine(isTokenFormat, `DEV_TOKEN may contain only ${TOKEN_FORMAT}.`), {
     shownDefault: 'generated',
     allowed: 'letters, digits and `._~+/=-`, at most 200 characters',
-    description: 'Token of the development organization. A generated one is stored in `DATA_DIR/dev-token`.',
+    description: 'Token of the development organization. A generated one is in `DATA_DIR/dev-token`.',
   }),
   [variables.OIDC_ISSUER]: optional(checked(parseIssuer, variables.OIDC_ISSUER), {
     allowed: ISSUER_RULE,
-    description:
-      'The [identity provider](identity.md) whose JSON Web Tokens are accepted beside API tokens, together with `OIDC_AUDIENCE` and `OIDC_MAPPING`.',
+    description: 'As `oidcIssuer`.',
   }),
   [variables.OIDC_AUDIENCE]: optional(checked(parseAudiences, variables.OIDC_AUDIENCE), {
     allowed: AUDIENCES_RULE,
-    description: 'The audiences of these tokens: each token must be for one of them.',
+    description: 'As `oidcAudience`.',
   }),
   [variables.OIDC_MAPPING]: optional(checked(parseMapping, `${variables.OIDC_MAPPING}:`), {
     allowed: MAPPING_RULE,
-    description:
-      'The organization, the tenant, the scopes and the agents of a token by its [claims](identity.md#mapping).',
+    description: 'As `oidcMapping`.',
   }),
   [variables.OIDC_CLIENT_ID]: optional(checked(parseClientId, variables.OIDC_CLIENT_ID), {
     allowed: CLIENT_ID_RULE,
-    description:
-      'The public client as which the [console](console.md) signs in at the identity provider. If unset, the console asks for an API token.',
+    description: 'As `oidcClientId`.',
   }),
   [variables.OIDC_SCOPE]: optional(checked(parseScope, variables.OIDC_SCOPE), {
     allowed: SCOPE_RULE,
     shownDefault: SHOWN_SIGN_IN_SCOPE,
-    description: 'The scopes that the console asks the identity provider for.',
+    description: 'As `oidcScope`.',
   }),
   [variables.OIDC_TOKEN_ORIGIN]: optional(checked(parseOrigin, variables.OIDC_TOKEN_ORIGIN), {
     allowed: ORIGIN_RULE,
-    description:
-      "The origin of the provider's token endpoint, if it is another one than the issuer's. The console may then send requests to it.",
+    description: 'As `oidcTokenOrigin`.',
   }),
   [variables.DYNAMODB_ENDPOINT]: endpoint(variables.DYNAMODB_ENDPOINT, 'DynamoDB'),
   [variables.SQS_ENDPOINT]: endpoint(variables.SQS_ENDPOINT, 'SQS'),
@@ -141,55 +136,48 @@ export const localSettings = (environment: variables.Environment) => ({
     checked((text) => checkEmbeddingModel(text, environment), `${variables.EMBEDDING_MODEL}:`),
     {
       allowed: '`{provider}/{model}`',
-      description:
-        'The embedding model by which runs find similar inputs to [learn](learning.md#search) from. If unset, they compare words.',
+      description: 'As `embeddingModel`.',
     },
   ),
   [variables.MODEL_PRICES]: optional(
     checked((text) => parseModelPrices(text, environment)),
     {
       allowed: 'JSON such as `{"openai-compatible/my-model": {"input": 0.5, "output": 1.5}}`',
-      description: '[Prices](models.md#budgets) of models in US dollars per million tokens.',
+      description: 'As `modelPrices`.',
     },
   ),
   [variables.MODEL_ENDPOINTS]: optional(checked(parseModelEndpoints), {
     allowed: 'JSON such as `{"groq": {"baseUrl": "https://api.groq.com/openai/v1"}}`',
-    description: 'Other servers of models, by name: [endpoints](endpoints.md).',
+    description: 'As `modelEndpoints`.',
   }),
   [variables.MAX_OPEN_EXECUTIONS]: integer({
     default: limits.MAX_OPEN_EXECUTIONS,
-    description:
-      'Maximum executions in progress per organization, without [suspended](waiting.md) ones. Further runs get 429.',
+    description: 'As `maxOpenExecutions`.',
   }),
   [variables.MAX_SUSPENDED_EXECUTIONS]: integer({
     default: limits.MAX_SUSPENDED_EXECUTIONS,
-    description:
-      'Maximum [suspended](waiting.md#limits) executions per organization. A further run that would wait ends in ERROR `WaitLimitExceeded`.',
+    description: 'As `maxSuspendedExecutions`.',
   }),
   [variables.MAX_WAIT_DAYS]: integer({
     ...limits.MAX_WAIT_DAYS,
-    description: 'Days that all waits of a run may last [together](waiting.md#limits).',
+    description: 'As `maxWaitDays`.',
   }),
   [variables.LARGE_BODY_MB_PER_MINUTE]: integer({
     default: limits.LARGE_BODY_MB_PER_MINUTE,
-    description:
-      'Megabytes per minute that an organization may send in request bodies of more than 256 kB. Further ones get 429.',
+    description: 'As `largeBodyMbPerMinute`.',
   }),
   [variables.SYNC_DEADLINE_SECONDS]: integer({
     default: limits.SYNC_DEADLINE_MS.streamed / 1000,
-    description:
-      'After this time a synchronous call gets 504 and its run continues. A call of an [MCP tool](mcp.md) waits for at most 45 s.',
+    description: 'After this time a synchronous call gets 504 and its run continues.',
   }),
   [variables.LEASE_SECONDS]: integer({
     // Shorter than on AWS: a developer who kills a worker waits for its runs.
     default: 10,
-    description:
-      'How long an execution stays with a worker that does not respond; then another one resumes it. On AWS 60.',
+    description: 'How long an execution stays with a worker that does not respond. On AWS 60.',
   }),
   [variables.RETRY_BACKOFF_MS]: integer({
     default: limits.RETRY_BACKOFF_MS,
-    description:
-      'First delay before a run is retried after a transient error of a model, a tool or the database, where it triples each time, and before an event is sent again.',
+    description: 'First delay after a transient error; it triples each time. Also of events.',
   }),
   [variables.AGENT_MEMORY_MB]: integer({
     // As in the engine, which is not loaded yet.
@@ -198,18 +186,15 @@ export const localSettings = (environment: variables.Environment) => ({
   }),
   [variables.EXECUTION_RETENTION_DAYS]: integer({
     default: null,
-    description:
-      'Days from the end of an execution until it expires. If unset, executions are kept. Commands that work on the local table read it, too.',
+    description: 'As `executionRetentionDays`. Commands on the local table read it, too.',
   }),
   [variables.AUDIT_RETENTION_DAYS]: integer({
     ...limits.AUDIT_RETENTION_DAYS,
-    description:
-      'Days for which the [audit log](identity.md#audit-log) keeps changes. Commands that work on the local table read it, too.',
+    description: 'As `auditRetentionDays`. Commands on the local table read it, too.',
   }),
   [variables.EVENT_BUS]: optional(checked(parseEventBus, variables.EVENT_BUS), {
     allowed: 'the name or the ARN of an event bus',
-    description:
-      'Receives the [events](webhooks.md#eventbridge) of all organizations. `EXECUTION_RETENTION_DAYS` must then be at least 5, or unset.',
+    description: 'As `eventBus`.',
   }),
   [variables.EVENTBRIDGE_ENDPOINT]: optional(url(variables.EVENTBRIDGE_ENDPOINT), {
     shownDefault: 'AWS',
@@ -219,13 +204,12 @@ export const localSettings = (environment: variables.Environment) => ({
   [variables.WEBHOOK_URLS]: setting(z.enum(['on', 'off']), {
     default: 'off',
     allowed: '`on` or `off`',
-    description:
-      'When on, every token that may run an agent can name a [URL](webhooks.md#one-run) that receives the events of the run.',
+    description: 'As `webhookUrls`.',
   }),
   [variables.WEBHOOK_HOSTS]: optional(checked(parseHosts, variables.WEBHOOK_HOSTS), {
     allowed: HOST_LIST_RULE,
     description:
-      'Hosts with private addresses that [webhooks](webhooks.md), and tools of documents that are published over HTTP, may reach. If unset, only public addresses; for the organization of the development token, also loopback addresses.',
+      'As `webhookHosts`. The organization of the development token also reaches loopback addresses.',
   }),
   [POWERTOOLS_LOG_LEVEL]: setting(z.string().toUpperCase().pipe(z.enum(LOG_LEVELS)), {
     default: 'WARN',
@@ -246,7 +230,7 @@ const PROVIDER_SETTINGS = Object.fromEntries(
 
 /**
  * The settings of `npm start` that are not read by the functions themselves. Checks every variable of
- * `docs/configuration.md` that `npm start` or a function reads, before anything is opened.
+ * `npm start` in `docs/settings.md` that it or a function reads, before anything is opened.
  * @throws an Error with one line for each invalid variable
  */
 export function readLocalSettings(given: variables.Environment) {

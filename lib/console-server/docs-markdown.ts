@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { Marked, type Token, type Tokens } from 'marked'
+import { Marked, type Tokens } from 'marked'
 import type { DocsPicture } from './docs-pictures.ts'
 
 type Served = {
@@ -16,9 +16,6 @@ export function renderMarkdown(markdown: string, { pages, nameOf, pictures }: Se
   // The README is outside of `docs`.
   const findPicture = (href: string) => pictures.get(href.replace(/^docs\//, ''))
   const marked = new Marked({
-    walkTokens: (token) => {
-      if (token.type === 'table') dropColumns(token as Tokens.Table, pictures)
-    },
     renderer: {
       heading({ tokens, depth, text }: Tokens.Heading) {
         return `<h${depth} id="${uniqueSlug(text, slugs)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
@@ -39,25 +36,6 @@ export function renderMarkdown(markdown: string, { pages, nameOf, pictures }: Se
   // Tables of which the first column has no name.
   return marked.parse(markdown, { async: false }).replaceAll('<th></th>', '<td></td>')
 }
-
-/** The columns of pictures that are not served. */
-function dropColumns(table: Tokens.Table, pictures: Served['pictures']): void {
-  const isDropped = table.header.map((_, column) =>
-    table.rows.every((row) => findImages(row[column]?.tokens ?? []).some(({ href }) => !pictures.has(href))),
-  )
-  const keep = <Cell>(row: Cell[]) => row.filter((_, column) => !isDropped[column])
-  table.header = keep(table.header)
-  table.rows = table.rows.map(keep)
-}
-
-const findImages = (tokens: Token[]): Tokens.Image[] =>
-  tokens.flatMap((token) =>
-    token.type === 'image'
-      ? [token as Tokens.Image]
-      : 'tokens' in token && token.tokens
-        ? findImages(token.tokens)
-        : [],
-  )
 
 /** As on GitHub, whose anchors the links of our pages use. */
 function uniqueSlug(heading: string, taken: Set<string>): string {

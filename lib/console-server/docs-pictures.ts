@@ -5,16 +5,13 @@ import { basename, join } from 'node:path'
 /** A picture that is served. `name`: of its file. Sizes in pixels. */
 export type DocsPicture = { name: string; svg: string; width: number; height: number }
 
-/** Those of the dark theme and of phones stay in the repository: they would triple what a deployment contains. */
-const SERVED = /-light\.png$/
-
 /**
- * The pictures of the documentation by their path, such as `console/run-light.png`, each as an SVG that contains it:
+ * The pictures of the documentation by their path, such as `console/run.png`, each as an SVG that contains it:
  * API Gateway would damage a PNG in a buffered response.
  * @param folder `docs`
  */
 export async function readPictures(folder: string): Promise<Map<string, DocsPicture>> {
-  const names = (await readdir(join(folder, 'console'))).filter((name) => SERVED.test(name))
+  const names = (await readdir(join(folder, 'console'))).filter((name) => name.endsWith('.png'))
   const pictures = await Promise.all(
     names.map(async (name) => {
       const png = await readFile(join(folder, 'console', name))

@@ -16,13 +16,10 @@ export const TOPICS: [topic: string, pages: string[]][] = [
       'mcp',
     ],
   ],
-  ['Write agents', ['agents', 'models', 'endpoints', 'tools', 'prompt-injection', 'code-agents', 'learning']],
+  ['Write agents', ['agents', 'models', 'tools', 'code-agents', 'learning']],
   ['Release agents', ['releases']],
   ['Serve customers', ['tenants', 'limits']],
-  [
-    'Deploy',
-    ['configuration', 'deploy', 'settings', 'identity', 'construct', 'vpc', 'managed-instances', 'local-aws'],
-  ],
+  ['Deploy', ['deploy', 'settings', 'identity', 'construct', 'vpc', 'managed-instances', 'local-aws']],
   ['Operate', ['alarms', 'runbooks', 'restore', 'costs', 'scaling', 'proof']],
   ['How it works', ['architecture', 'recovery']],
 ]

@@ -14,8 +14,6 @@ const SOURCES = [
   'package-lock.json',
   'node_modules/.package-lock.json',
 ]
-/** Pictures that are not served. */
-const UNUSED = /-(?:dark|phone)\.png$/
 
 /** In the folder of a build: its files, and a hash of them. */
 const FILES = 'files'
@@ -92,7 +90,7 @@ async function listFiles(path: string): Promise<[name: string, path: string][]> 
   if (!found.isDirectory()) return [['', path]]
   const entries = await readdir(path, { recursive: true, withFileTypes: true })
   return entries
-    .filter((entry) => entry.isFile() && !UNUSED.test(entry.name))
+    .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name))
     .toSorted()
     .map((file) => [file.slice(path.length), file])

@@ -87,7 +87,7 @@ describe('the documentation', () => {
     await heading(page, 'Console').waitFor()
     expect(await field(page).isVisible()).toBe(false)
     await page.locator('main a img').first().click()
-    await page.waitForURL(/docs-picture-[\w-]+-light-[\dA-F]{8}\.svg$/)
+    await page.waitForURL(/docs-picture-[\w-]+-[\dA-F]{8}\.svg$/)
   })
 })
 

@@ -1,6 +1,7 @@
 /**
  * `npm run screenshots`: takes the pictures in `docs/console/`, of a service with agents and executions of its own.
- * Names in the arguments select pages.
+ * Names in the arguments select pages. With the variable `SCREENSHOTS`, a folder, it takes them there, and also those
+ * of the dark theme and of a phone.
  */
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -15,13 +16,13 @@ import { startWork } from './demo/start-work.ts'
 import { acceptLink } from './support/browser.ts'
 import { launch, toContextOptions } from './support/launch.ts'
 
-const FOLDER = process.env.SCREENSHOTS ?? fileURLToPath(new URL('../../docs/console', import.meta.url))
+const REVIEWED = process.env.SCREENSHOTS
+const FOLDER = REVIEWED ?? fileURLToPath(new URL('../../docs/console', import.meta.url))
 
-const VIEWS = {
-  light: { theme: 'light' },
-  dark: { theme: 'dark' },
-  phone: { theme: 'light', isPhone: true },
-} as const
+const LIGHT = { '': { theme: 'light' } } as const
+const OTHERS = { '-dark': { theme: 'dark' }, '-phone': { theme: 'light', isPhone: true } } as const
+/** By the end of the names of their files. */
+const VIEWS = { ...LIGHT, ...(REVIEWED && OTHERS) }
 
 mkdirSync(FOLDER, { recursive: true })
 const demo = await startDemo()
@@ -77,7 +78,7 @@ try {
       // Not only the fragment changes: the page is loaded.
       await page.goto('about:blank')
       await page.goto(`${demo.url}/console${hash}`)
-      await take(page, name, view, acts[name])
+      await take(page, `${name}${view}`, acts[name])
     }
     await context.close()
   }
@@ -86,16 +87,11 @@ try {
   await Promise.all([demo.stop(), webhooks.stop()])
 }
 
-async function take(
-  page: Page,
-  name: string,
-  view: string,
-  act?: (page: Page) => Promise<unknown>,
-): Promise<void> {
+async function take(page: Page, name: string, act?: (page: Page) => Promise<unknown>): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
   await page.waitForLoadState('networkidle')
   await page.locator('.spinner').first().waitFor({ state: 'detached' })
   await act?.(page)
   await page.waitForLoadState('networkidle')
-  await page.screenshot({ path: `${FOLDER}/${name}-${view}.png`, animations: 'disabled' })
+  await page.screenshot({ path: `${FOLDER}/${name}.png`, animations: 'disabled' })
 }

@@ -203,7 +203,7 @@ describe('unknown context keys', () => {
 
 describe('docs/settings.md', () => {
   it('lists every setting with its default, allowed values and description', () => {
-    const listed = readSection('settings.md')
+    const listed = readSection('settings.md', 'Stack')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
     expect(listed).toEqual(documentSettings(SETTINGS))

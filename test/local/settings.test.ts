@@ -102,9 +102,9 @@ describe('the identity provider', () => {
   })
 })
 
-describe('docs/configuration.md', () => {
+describe('docs/settings.md', () => {
   it('lists every setting with its default, allowed values and description', () => {
-    const listed = readSection('configuration.md')
+    const listed = readSection('settings.md', 'npm start')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
     expect(listed).toEqual(documentSettings(localSettings({})))

@@ -92,7 +92,7 @@ describe('numbers that a double cannot hold', () => {
     const exact = new Client<Agents>({
       baseUrl: inject('service'),
       token: org.token,
-      // As in docs/clients.md.
+      // As docs/clients.md recommends.
       parse: (text) =>
         JSON.parse(text, (_, value, context?: { source?: string }) =>
           Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(context?.source ?? value) : value,

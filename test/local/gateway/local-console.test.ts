@@ -62,7 +62,6 @@ describe('openLocalConsole', () => {
     const changed = await open()
     expect(changed).not.toBe(files)
     expect(read(changed)).toBe('build 2')
-    write('docs/console/run-dark.png', 'not served')
     expect(await open()).toBe(changed)
     expect(countBuilds()).toBe(2)
   })

@@ -184,16 +184,16 @@ describe('the price of a model of an endpoint', () => {
   })
 })
 
-describe('docs/endpoints.md', () => {
+describe('docs/models.md', () => {
   it('has an example that is valid', () => {
-    const [, example = ''] = /```json\n([\s\S]*?)```/.exec(readSection('endpoints.md')) ?? []
-    expect(Object.keys(parseModelEndpoints(example))).toEqual(['groq', 'gemini', 'azure', 'gateway'])
+    const [, example = ''] = /```json\n([\s\S]*?)```/.exec(readSection('models.md', 'Endpoints')) ?? []
+    expect(Object.keys(parseModelEndpoints(example))).toEqual(['groq', 'azure'])
   })
 
   it('lists every trait', () => {
     const parse = () => parseModelEndpoints(one({ traits: { unknown: true } }))
     const allowed = /allowed: (.*)\.$/.exec(messageOf(parse))?.[1]?.split(', ') ?? []
-    const traits = readSection('endpoints.md', 'Traits')
+    const traits = readSection('models.md', 'Endpoints')
     expect(allowed.length).toBeGreaterThan(5)
     expect(allowed.filter((trait) => !traits.includes(`\`${trait}\``))).toEqual([])
   })

@@ -20,8 +20,8 @@ afterAll(async () => {
   cli.remove()
 })
 
-const [, section = ''] = /^## Let it wait\n(.*?)^## /ms.exec(readFileSync('README.md', 'utf8')) ?? []
-const [document = '', code = '', transcript = ''] = [...section.matchAll(/^```\w+\n(.*?)^```$/gms)].map(
+const page = readFileSync(fileURLToPath(new URL('waiting-transcript.md', import.meta.url)), 'utf8')
+const [document = '', code = '', transcript = ''] = [...page.matchAll(/^```\w+\n(.*?)^```$/gms)].map(
   ([, text]) => text ?? '',
 )
 
@@ -31,7 +31,7 @@ function patternOf(text: string): RegExp {
   return new RegExp(`^${parts.map((part) => part.replaceAll(/[^\w\s"]/g, '\\$&')).join('[\\s\\S]*?')}\n?$`)
 }
 
-it('prints what README.md says of a run that waits, on a fresh service and at once', async () => {
+it('a run that waits for an approval ends in SUCCESS, on a fresh service and at once', async () => {
   cli.write({ 'agents/refund/agent.md': document, 'agents/refund/agent.ts': code })
   const variables: Record<string, string> = {
     URL: `${service.url}/v1`,
