@@ -11,8 +11,6 @@ export type SuiteContext = {
   workspace: Workspace
   /** Fewer and shorter rounds. */
   quick: boolean
-  /** Executions that the suite `listing` stores; null for its default. */
-  stored: number | null
   log: (line: string) => void
 }
 

@@ -2,10 +2,10 @@ import { isOfExecution, type Key } from '../../lib/dynamodb/table/keys.ts'
 import { meteredOutbox } from '../../test/support/notifications/metered-outbox.ts'
 import { scanTable } from '../../test/support/tables/scan-table.ts'
 import { RESOURCES, storedBytesOf } from '../keys/capacity-units.ts'
-import { PAYLOAD_SIZES, payloadOf } from '../keys/payloads.ts'
+import { payloadOf } from '../keys/payloads.ts'
 import type { Row } from '../report.ts'
-import { addUsage, eventBusPrice, scaleUsage, storagePrice, sum, toBill, totalOf } from './prices.ts'
-import { ACCEPT, type Load, ownMilliseconds, toUsage, UNDER_LOAD } from './usage.ts'
+import { addUsage, eventBusPrice, perMillion, scaleUsage, sum, toBill, totalOf } from './prices.ts'
+import { ACCEPT, ALONE, toUsage } from './usage.ts'
 
 /** Until a receiver has answered, which a function waits for. */
 const RECEIVER_MS = 100
@@ -17,44 +17,30 @@ const DELIVER = { function: 'deliver-events', roundTrips: 4, logBytes: 300 } as 
 const RUNS = 4
 /** Stored bytes are rounded to these: they vary by the digits of times that were measured. */
 const STORED_STEP = 40
-const MILLION = 1e6
 
-export type Destinations = { webhooks: number; hasEventBus: boolean }
-
-export const ONE_WEBHOOK: Destinations = { webhooks: 1, hasEventBus: false }
+type Destinations = { webhooks: number; hasEventBus: boolean }
 
 const DESTINATIONS: Record<string, Destinations> = {
-  none: { webhooks: 0, hasEventBus: false },
-  'one webhook': ONE_WEBHOOK,
+  'one webhook': { webhooks: 1, hasEventBus: false },
   'two webhooks': { webhooks: 2, hasEventBus: false },
   'event bus': { webhooks: 0, hasEventBus: true },
 }
 
-/** As long as functions are free, each message has one for itself. */
-export const ALONE: Load = { ...UNDER_LOAD, runsPerInvocation: 1 }
-
 /** What destinations add to a million runs. */
 export function deliveryRows(dynamodb: string): Promise<Row[]> {
-  const rows = Object.entries(DESTINATIONS).flatMap(([name, destinations]) =>
-    PAYLOAD_SIZES.map((payloadBytes) => ({ name, destinations, payloadBytes })),
-  )
   return Promise.all(
-    rows.map(async ({ name, destinations, payloadBytes }) => {
-      const delivery = await measureDelivery(dynamodb, destinations, payloadBytes)
-      const { writeUnits, readUnits, messages, milliseconds, storedBytes, sentBytes } = delivery
-      // Without a minus if it is nothing.
-      const dollars = (amount: number) => (Math.round(amount * MILLION * 100) / 100 || 0).toFixed(2)
+    Object.entries(DESTINATIONS).map(async ([name, destinations]) => {
+      const [small, large] = await Promise.all(
+        ([100, 15_000] as const).map((bytes) => measureDelivery(dynamodb, destinations, bytes)),
+      )
+      if (!small || !large) throw new Error('Nothing was measured.')
       return {
         'destinations of a run': name,
-        'payload, kB': payloadBytes / 1000,
-        'write units': writeUnits,
-        'read units': readUnits,
-        'SQS messages': messages,
-        'Lambda time, ms': milliseconds,
-        'sent, kB': (sentBytes / 1000).toFixed(1),
-        'US$ per million': dollars(deliveryPrice(delivery, ALONE)),
-        'ten together': dollars(deliveryPrice(delivery, UNDER_LOAD)),
-        'storage per month': dollars(storagePrice(storedBytes)),
+        'write units': small.writeUnits,
+        'read units': small.readUnits,
+        'US$ per million, 0.1 kB': perMillion(deliveryPrice(small)),
+        'US$ per million, 15 kB': perMillion(deliveryPrice(large)),
+        'stored bytes': small.storedBytes.toLocaleString('en-US'),
       }
     }),
   )
@@ -63,7 +49,7 @@ export function deliveryRows(dynamodb: string): Promise<Row[]> {
 type Delivery = Awaited<ReturnType<typeof measureDelivery>>
 
 /** What a run with these destinations uses more than one in a store without an outbox, counted by the emulator. */
-export async function measureDelivery(dynamodb: string, destinations: Destinations, payloadBytes: number) {
+async function measureDelivery(dynamodb: string, destinations: Destinations, payloadBytes: number) {
   const plain = await measurePlainRuns(dynamodb, payloadBytes)
   const reported = await measureRuns(dynamodb, destinations, payloadBytes)
   const { webhooks, hasEventBus } = destinations
@@ -75,7 +61,6 @@ export async function measureDelivery(dynamodb: string, destinations: Destinatio
     storedBytes: Math.round((reported.storedBytes - plain.storedBytes) / STORED_STEP) * STORED_STEP,
     messages,
     waitMs,
-    milliseconds: messages * (ownMilliseconds(DELIVER.roundTrips) + waitMs),
     sentBytes: webhooks * (eventBytes + REQUEST_BYTES),
     busBytes: hasEventBus ? eventBytes : 0,
   }
@@ -123,19 +108,15 @@ async function measureRuns(dynamodb: string, options: Options, payloadBytes: num
   }
 }
 
-/** US dollars for one run. */
-export function deliveryPrice(delivery: Delivery, load: Load): number {
+/** US dollars for one run, in an invocation of its own. A message is sent, received and deleted. */
+function deliveryPrice(delivery: Delivery): number {
   const { writeUnits, readUnits, messages, waitMs, sentBytes, busBytes } = delivery
-  if (messages === 0) return 0
-  const shared = load.runsPerInvocation
   const usage = addUsage(
-    toUsage([{ ...DELIVER, waitMs, shared }], load),
+    toUsage([{ ...DELIVER, waitMs }], ALONE),
     // The function that ends the run also sends the message.
-    toUsage([{ ...ACCEPT, roundTrips: ACCEPT.roundTrips + 1 }], load),
-    scaleUsage(toUsage([ACCEPT], load), -1),
+    toUsage([{ ...ACCEPT, roundTrips: ACCEPT.roundTrips + 1 }], ALONE),
+    scaleUsage(toUsage([ACCEPT], ALONE), -1),
   )
-  // A message is sent alone, received and deleted with the others of its invocation.
-  const queueRequests = 1 + 2 / shared
-  const bill = toBill({ ...usage, writeUnits, readUnits, queueRequests, messages, sentBytes })
+  const bill = toBill({ ...usage, writeUnits, readUnits, queueRequests: 3, messages, sentBytes })
   return totalOf(bill) + eventBusPrice(busBytes)
 }

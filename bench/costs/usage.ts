@@ -31,6 +31,9 @@ export type Load = { runsPerInvocation: number; tracedShare: number }
 /** X-Ray samples the first request of each second and 5 % of the others; the runner gets ten messages at once. */
 export const UNDER_LOAD: Load = { runsPerInvocation: 10, tracedShare: 0.05 }
 
+/** While functions are free, each run and each message has one for itself. */
+export const ALONE: Load = { ...UNDER_LOAD, runsPerInvocation: 1 }
+
 export const MODEL_RUN_SECONDS = 20
 
 const FED_BY_QUEUES: Function[] = ['process-execution', 'deliver-events']

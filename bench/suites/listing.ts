@@ -54,9 +54,8 @@ const PAGES = [
 ]
 
 /** The first page of lists in which one of a thousand executions is shown, compared with a small organization's. */
-export async function listing({ workspace, quick, stored, log }: SuiteContext): Promise<SuiteResult> {
-  const { rounds, durationMs, size: defaultSize } = quick ? QUICK : FULL
-  const size = stored ?? defaultSize
+export async function listing({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
+  const { rounds, durationMs, size } = quick ? QUICK : FULL
   const startedAt = performance.now()
   const { service, organizations } = await startWithExecutions(workspace, [SMALL, size], matchesOf)
   log(`stored ${size} executions in ${formatNumber((performance.now() - startedAt) / 1000)} s`)
