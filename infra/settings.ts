@@ -231,13 +231,13 @@ const settingsOf = (environment: Environment) => ({
     default: null,
     ...VCPUS,
     description:
-      'Runs of model agents run on [managed instances](managed-instances.md) with at most this many vCPUs, instead of in batches. Requires `vpcId`.',
+      'Runs of model agents run on [managed instances](deploy.md#managed-instances) with at most this many vCPUs, instead of in batches. Requires `vpcId`.',
   }),
   accountConcurrency: integer({
     default: null,
     min: 10,
     description:
-      "The account's quota of concurrent executions in the region. From 200 on, concurrency is [reserved](scaling.md#fairness-between-organizations) for the authorizer, the sweeper and dead letters, functions whose requests wait are limited, and each organization to half of them. If unset, all functions share the account: requests that wait can stop everything.",
+      "The account's quota of concurrent executions in the region. From 200 on, concurrency is [reserved](costs.md#fairness-between-organizations) for the authorizer, the sweeper and dead letters, functions whose requests wait are limited, and each organization to half of them. If unset, all functions share the account: requests that wait can stop everything.",
   }),
   agentMemoryMb: integer({
     default: getFunctionSettings('process-execution').memoryMb,
@@ -249,7 +249,7 @@ const settingsOf = (environment: Environment) => ({
   vpcId: optional(resourceIds('vpc'), {
     allowed: 'the id of a VPC, together with `subnetIds`',
     description:
-      'Connects the functions that run agents to this [VPC](vpc.md), so that tools can reach private hosts that they name in `allowedHosts`.',
+      'Connects the functions that run agents to this [VPC](deploy.md#private-hosts), so that tools can reach private hosts that they name in `allowedHosts`.',
   }),
   subnetIds: optional(resourceIds('subnet', 16), {
     allowed: 'ids of up to 16 subnets, separated by commas, together with `vpcId`',
@@ -275,7 +275,7 @@ const settingsOf = (environment: Environment) => ({
     allowed:
       'email addresses, https URLs, phone numbers such as `+4915112345678`, and ARNs of Lambda functions, SQS queues and SNS topics, separated by commas',
     description:
-      'Receive a [notification](alarms.md#notifications) when an alarm is raised and when it recovers. Addresses and URLs have to confirm their subscription.',
+      'Receive a [notification](operations.md#notifications) when an alarm is raised and when it recovers. Addresses and URLs have to confirm their subscription.',
   }),
   deployment: setting<DeploymentName, 'allAtOnce'>(z.string().pipe(z.enum(DEPLOYMENT_NAMES)), {
     default: 'allAtOnce',
@@ -351,7 +351,7 @@ const settingsOf = (environment: Environment) => ({
   tableName: optional(z.string().regex(/^[\w.-]{3,255}$/), {
     allowed: 'the name of a DynamoDB table in the same account and region',
     description:
-      'Uses this table, for example one that was [restored](restore.md), instead of the one that the stack creates and keeps. With a customer managed key other than that of the stack, the key must allow the account to use it through DynamoDB.',
+      'Uses this table, for example one that was [restored](recovery.md#restore), instead of the one that the stack creates and keeps. With a customer managed key other than that of the stack, the key must allow the account to use it through DynamoDB.',
   }),
   paused: flag({
     default: null,
@@ -362,7 +362,7 @@ const settingsOf = (environment: Environment) => ({
     ...UNITS,
     min: 12_000,
     description:
-      'Read units per second that the table and each index can take [at once](scaling.md#throughput-of-the-table), at a price that is paid once per unit. Can only be raised. If unset, 12,000 until the load has grown.',
+      'Read units per second that the table and each index can take [at once](costs.md#throughput-of-the-table), at a price that is paid once per unit. Can only be raised. If unset, 12,000 until the load has grown.',
   }),
   warmWriteUnits: integer({
     ...UNITS,

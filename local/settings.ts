@@ -45,7 +45,7 @@ const endpoint = (name: string, service: string) =>
   optional(url(name), {
     shownDefault: 'embedded emulator',
     allowed: 'an http or https URL',
-    description: `Another emulator of ${service}: see [Running the stack locally](local-aws.md).`,
+    description: `Another emulator of ${service}: see [Running the stack locally](proof.md).`,
   })
 
 function parseEventBus(text: string): void {

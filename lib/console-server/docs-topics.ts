@@ -20,12 +20,9 @@ export const TOPICS: [topic: string, pages: string[]][] = [
   ['Wait', ['waiting', 'approvals', 'signals']],
   ['Release agents', ['lifecycle', 'releases', 'trials', 'rollouts']],
   ['Serve customers', ['tenants', 'limits']],
-  [
-    'Deploy',
-    ['configuration', 'deploy', 'settings', 'identity', 'construct', 'vpc', 'managed-instances', 'local-aws'],
-  ],
-  ['Operate', ['alarms', 'runbooks', 'restore', 'costs', 'scaling', 'proof']],
-  ['How it works', ['architecture', 'recovery']],
+  ['Deploy', ['configuration', 'deploy', 'settings', 'identity']],
+  ['Operate', ['operations', 'recovery', 'costs', 'proof']],
+  ['How it works', ['architecture']],
 ]
 
 /** All pages, in the order of the topics. */
