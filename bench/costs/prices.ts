@@ -25,18 +25,11 @@ const PRICES = {
 const BUS_EVENT_BYTES = 65_536
 
 /** What one run uses. */
-export type Usage = {
-  apiRequests: number
-  invocations: number
-  gigabyteSeconds: number
-  writeUnits: number
-  readUnits: number
-  queueRequests: number
-  messages: number
-  logBytes: number
-  traces: number
-  sentBytes: number
-}
+export type Usage = Record<
+  | ('apiRequests' | 'invocations' | 'gigabyteSeconds' | 'writeUnits' | 'readUnits')
+  | ('queueRequests' | 'messages' | 'logBytes' | 'traces' | 'sentBytes'),
+  number
+>
 
 /** US dollars by service, in the order in which tables show them. */
 export type Bill = Record<'API Gateway' | 'Lambda' | 'DynamoDB' | 'Other', number>

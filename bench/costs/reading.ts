@@ -54,12 +54,7 @@ export async function meanReading(strategy: Strategy, payloadBytes: number, load
   }
 }
 
-async function readUntil(
-  strategy: Strategy,
-  endsAt: number,
-  payloadBytes: number,
-  load: Load,
-): Promise<Reading> {
+async function readUntil(strategy: Strategy, endsAt: number, payloadBytes: number, load: Load) {
   const usages: Usage[] = []
   for (let age = 0; ; ) {
     const limit = Math.min(strategy.waitSeconds(age), MAX_WAIT_SECONDS)

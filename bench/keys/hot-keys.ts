@@ -20,11 +20,10 @@ type Unit = 'writes' | 'reads'
 export type HotKey = { resource: Resource; key: string; unit: Unit; perRun: number }
 
 /** Runs per second at which a key needs more than one partition offers. */
-export const breakingPoint = ({ unit, perRun }: Pick<HotKey, 'unit' | 'perRun'>): number =>
-  PARTITION[unit] / perRun
+export const breakingPoint = ({ unit, perRun }: HotKey): number => PARTITION[unit] / perRun
 
 /** The hottest key of each resource, by writes and by reads. */
-export function hottestKeys({ usage, runs }: Pick<Simulation, 'usage' | 'runs'>): HotKey[] {
+function hottestKeys({ usage, runs }: Simulation): HotKey[] {
   const byResource = Map.groupBy(usage.keys, ({ resource }) => resource)
   return (['writes', 'reads'] as const).flatMap((unit) =>
     [...byResource].flatMap(([resource, usages]) => {

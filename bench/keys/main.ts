@@ -1,7 +1,7 @@
 /** `npm run simulate`: how runs load the partition keys of the table and its indexes, and which key limits the rate. */
 import { Command, InvalidArgumentError } from 'commander'
 import { markdownTable, type Row } from '../report.ts'
-import { RESOURCES, type Resource } from './capacity-units.ts'
+import { RESOURCES } from './capacity-units.ts'
 import { breakingPoint, firstToBreak, QUOTA, unitsPerRun } from './hot-keys.ts'
 import { PAYLOAD_SIZES } from './payloads.ts'
 import { simulateWaiting, WAITING_SCENARIOS } from './waiting.ts'
@@ -9,18 +9,6 @@ import { SCENARIOS, type Simulation, simulate } from './workload.ts'
 
 /** A multiple of all numbers of shards. Repeated draws differ by a few percent. */
 const RUNS = 5_120
-
-const NAMES: Record<Resource, string> = {
-  table: 'table',
-  'owned-by-organization': 'owned',
-  'executions-of-agent': 'of agent',
-  'open-executions': 'open',
-  'executions-of-tenant': 'of tenant',
-  'executions-by-status': 'by status',
-  'failed-executions-of-agent': 'failed',
-  'lessons-of-agent': 'lessons',
-  'usage-entries': 'usage',
-}
 
 const program = new Command('npm run simulate --')
   .description('Simulates how runs load the keys of the table and its indexes. See docs/costs.md.')
@@ -35,10 +23,7 @@ for (const scenario of SCENARIOS) simulations.push(await simulate(scenario, { ru
 
 console.log(`${format(runs)} runs of each scenario, seed ${seed}, ${format(payloadBytes)} bytes in and out.`)
 print('Units of one run: written to the table and its indexes, and read from the table', unitRows())
-print(
-  'Limit in runs per second, and the first key that needs more than one partition offers',
-  simulations.map((simulation) => limitRow(simulation)),
-)
+print('Limit in runs per second: the first key that needs more than a partition', simulations.map(limitRow))
 print(
   'Calls of organization B that are refused while 5,000 callers of organization A repeat theirs, without and with `accountConcurrency=1000`',
   await waitingRows(),
@@ -49,7 +34,7 @@ function unitRows(): Row[] {
   return [...byKind].map(([kind, [first]]) => {
     const units = unitsPerRun(first as Simulation)
     const all = [...units.values()]
-    const written = RESOURCES.map((resource) => [NAMES[resource], round(units.get(resource)?.writes ?? 0)])
+    const written = RESOURCES.map((resource) => [resource, round(units.get(resource)?.writes ?? 0)])
     return {
       run: kind,
       ...Object.fromEntries(written),
@@ -61,14 +46,14 @@ function unitRows(): Row[] {
 
 function limitRow(simulation: Simulation): Row {
   const key = firstToBreak(simulation)
-  const name = key.resource === 'table' ? `${key.key.split('#')[0]} ${key.unit}` : NAMES[key.resource]
+  const name = key.resource === 'table' ? `${key.key.split('#')[0]} ${key.unit}` : key.resource
   const [resource, units] = [...unitsPerRun(simulation)]
     .map(([resource, { writes, reads }]) => [resource, Math.max(writes, reads)] as const)
     .reduce((max, one) => (one[1] > max[1] ? one : max))
   return {
     runs: `${simulation.scenario.name}, ${simulation.scenario.kind}`,
     'limit of the hottest key': `${format(breakingPoint(key))} ${name}`,
-    [`quota of ${format(QUOTA)}`]: `${format(QUOTA / units)} ${NAMES[resource]}`,
+    [`quota of ${format(QUOTA)}`]: `${format(QUOTA / units)} ${resource}`,
   }
 }
 
@@ -83,7 +68,6 @@ async function waitingRows(): Promise<Row[]> {
       with: percent(limited.refused),
       'with, from the tenth second on': percent(limited.refusedLater),
       "A's concurrency": percent(limited.occupied),
-      'write units/s': format(limited.writes),
     })
   }
   return rows

@@ -71,7 +71,6 @@ export async function latency({ workspace, quick, log }: SuiteContext): Promise<
       rows: NAMES.map((name) => ({
         run: name,
         'p50 ms': formatNumber(median(results[name].map(({ direct }) => direct))),
-        'p50 ms, delayed': formatNumber(median(results[name].map(({ delayed }) => delayed))),
         'added ms': formatNumber(median(added(name))),
         'added / delay': formatNumber(delays(name).median),
       })),

@@ -5,10 +5,11 @@ import { CATCH_UP_SECONDS, firingExecutionId, type Schedule } from '../../lib/co
 import { nextTimes } from '../../lib/cron-times.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
-import { percentile, toSpread } from '../harness/rounds.ts'
+import { aSchedule as scheduleOf } from '../../test/support/schedules/a-schedule.ts'
+import { toSpread } from '../harness/rounds.ts'
 import { NO_OP } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'
-import { formatNumber, type SuiteContext, type SuiteResult } from '../report.ts'
+import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 
 const FULL = { organizations: 100, schedules: 100 }
 const QUICK = { organizations: 30, schedules: 100 }
@@ -58,14 +59,7 @@ export async function schedules({ workspace, quick, log }: SuiteContext): Promis
     figures: { firingLateness: toSpread([Math.max(...seconds)]) },
     details: {
       title: `Lateness of ${all.length} firings of ${organizations} organizations, due in the same minute, in seconds`,
-      rows: [
-        {
-          p50: formatNumber(percentile(seconds, 0.5)),
-          p99: formatNumber(percentile(seconds, 0.99)),
-          max: formatNumber(Math.max(...seconds)),
-          min: formatNumber(Math.min(...seconds)),
-        },
-      ],
+      rows: spreadRows({ lateness: seconds }),
     },
   }
 }
@@ -76,23 +70,18 @@ function aSchedule({ organizationId, agentId }: Version, name: string, dueAt: nu
   const cron = `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`
   const [next = 0] = nextTimes(cron, 'UTC', Date.now())
   if (next !== dueAt) throw new Error('The schedule is due at another time.')
-  const now = new Date().toISOString()
-  return {
-    ...{ organizationId, agentId, name, cron, timezone: 'UTC', input: { text: 'x' } },
-    ...{ tenantId: null, options: {}, versionId: null, enabled: true, overlap: 'skip', isDeclared: false },
+  const updatedAt = new Date().toISOString()
+  return scheduleOf({
     ...{
-      catchUpSeconds: CATCH_UP_SECONDS.default,
-      tokenId: null,
-      createdAt: now,
-      updatedAt: now,
-      revision: '',
+      organizationId,
+      agentId,
+      name,
+      cron,
+      overlap: 'skip',
+      input: { text: 'x' },
+      createdAt: updatedAt,
+      updatedAt,
     },
-    ...{
-      nextRunAt: due.toISOString(),
-      openUntil: dueAt,
-      waitsUntil: null,
-      lastExecutionId: null,
-      firings: [],
-    },
-  }
+    ...{ catchUpSeconds: CATCH_UP_SECONDS.default, nextRunAt: due.toISOString(), openUntil: dueAt },
+  })
 }

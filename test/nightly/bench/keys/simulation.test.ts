@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { BATCH_SCENARIOS, simulateBatches } from '../../../../bench/keys/batches.ts'
 import { breakingPoint, firstToBreak, unitsPerRun } from '../../../../bench/keys/hot-keys.ts'
 import { PAYLOAD_SIZES } from '../../../../bench/keys/payloads.ts'
 import type { RunKind } from '../../../../bench/keys/run-walker.ts'
 import { findScenario, type Scenario, simulate } from '../../../../bench/keys/workload.ts'
-import { LANE_SHARDS } from '../../../../lib/dynamodb/table/keys.ts'
 
 /** A multiple of all numbers of shards. */
 const SAMPLE = { runs: 960, seed: 1 }
@@ -57,21 +55,6 @@ describe('firstToBreak', () => {
   ] as const)('is reached by runs (%s, %s) at no less than %i per second', async (name, kind, rate) => {
     expect(breakingPoint(firstToBreak(await sample(name, kind)))).toBeGreaterThanOrEqual(rate)
   })
-})
-
-describe('simulateBatches', () => {
-  it.each(BATCH_SCENARIOS)(
-    'finds no key of 200 write units at 1,000 lines per second: $name',
-    async (scenario) => {
-      const keys = await simulateBatches(scenario)
-      expect(keys.map(({ resource }) => resource)).toContain('open-executions')
-      for (const { perRun } of keys) expect(1_000 * perRun).toBeLessThanOrEqual(200)
-      // The lanes, which no other run has.
-      const lanes = keys.find(({ resource }) => resource === 'table')
-      expect(lanes?.key).toMatch(/#LANES#/)
-      expect(lanes?.perRun).toBeCloseTo(1 / LANE_SHARDS / scenario.batches, 2)
-    },
-  )
 })
 
 describe('unitsPerRun', () => {
