@@ -23,8 +23,6 @@ const STRATEGIES: Record<string, Strategy> = {
   '`Prefer: wait=20`, again and again': { waitSeconds: () => 20, pauseSeconds: NEVER },
 }
 
-type Reading = { usage: Usage; requests: number; delaySeconds: number }
-
 /** What the ways to read the result of a model run take, per million runs. */
 export async function readingRows(): Promise<Row[]> {
   const rows: Row[] = []
@@ -41,11 +39,11 @@ export async function readingRows(): Promise<Row[]> {
 }
 
 /** The mean of runs that take a quarter less to a quarter more, so that no strategy fits by chance. */
-export async function meanReading(strategy: Strategy, payloadBytes: number, load: Load): Promise<Reading> {
+export async function meanReading(strategy: Strategy, payloadBytes: number, load: Load) {
   const durations = Array.from({ length: 51 }, (_, index) => MODEL_RUN_SECONDS * (0.75 + index / 100))
-  const readings: Reading[] = []
+  const readings: Awaited<ReturnType<typeof readUntil>>[] = []
   for (const seconds of durations) readings.push(await readUntil(strategy, seconds, payloadBytes, load))
-  const mean = (value: (reading: Reading) => number) =>
+  const mean = (value: (reading: (typeof readings)[number]) => number) =>
     readings.reduce((total, reading) => total + value(reading), 0) / readings.length
   return {
     usage: scaleUsage(addUsage(...readings.map(({ usage }) => usage)), 1 / readings.length),

@@ -4,6 +4,7 @@ import { organizationStore, tokenStore } from '../../lib/dynamodb/access-stores.
 import type { Table } from '../../lib/dynamodb/table/table.ts'
 import { system } from '../../lib/system.ts'
 import { type CreationTimes, storeExecutions } from '../../test/support/tables/listing-data.ts'
+import { importItems } from './import-items.ts'
 import { NO_OP } from './runs.ts'
 import { publish, startService } from './service.ts'
 import type { Workspace } from './workspace.ts'
@@ -19,15 +20,20 @@ export async function startWithExecutions(
   sizes: number[],
   matchesOf: (size: number) => number,
 ) {
-  const service = await startService(workspace, { hasPort: true })
+  const folder = await workspace.createFolder()
   const organizations = sizes.map((size) => ({ id: system.newId(), size, firstAt: 0, lastAt: 0 }))
-  for (const organization of organizations) {
-    const { id: organizationId, size } = organization
-    const own = agentIdOf(organizationId, NO_OP.slug)
-    const agentIds = [own, ...Array.from({ length: AGENTS - 1 }, () => system.newId())]
-    const data = { organizationId, agentIds, size, matches: matchesOf(size) }
-    Object.assign(organization, await storeExecutions(service.table, data))
+  const storeAll = async (table: Table) => {
+    for (const organization of organizations) {
+      const { id: organizationId, size } = organization
+      const own = agentIdOf(organizationId, NO_OP.slug)
+      const agentIds = [own, ...Array.from({ length: AGENTS - 1 }, () => system.newId())]
+      const data = { organizationId, agentIds, size, matches: matchesOf(size) }
+      Object.assign(organization, await storeExecutions(table, data))
+    }
   }
+  const isImported = await importItems(workspace, folder, storeAll)
+  const service = await startService(workspace, { folder, hasPort: true })
+  if (!isImported) await storeAll(service.table)
   const ready = organizations.map(async (organization): Promise<Organization> => {
     return { ...organization, ...(await publishAgent(workspace, service.table, organization.id)) }
   })

@@ -15,10 +15,12 @@ import {
 /** Units that one partition key consumed. */
 export type KeyUsage = { resource: Resource; key: string; writes: number; reads: number }
 
+type Bytes = Record<Resource, number>
+
 export type Usage = {
   keys: KeyUsage[]
   items: Item[]
-  storedBytes: () => Record<Resource, number>
+  storedBytes: () => Bytes
 }
 
 /**
@@ -115,10 +117,7 @@ function applyChange(before: Item, { set = {}, setOnce = {}, remove = [], add = 
 const withoutUndefined = (item: Item): Item =>
   Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined))
 
-function storedBytes(items: Item[]): Record<Resource, number> {
+function storedBytes(items: Item[]): Bytes {
   const sum = (resource: Resource) => items.reduce((bytes, item) => bytes + storedBytesOf(resource, item), 0)
-  return Object.fromEntries(RESOURCES.map((resource) => [resource, sum(resource)])) as Record<
-    Resource,
-    number
-  >
+  return Object.fromEntries(RESOURCES.map((resource) => [resource, sum(resource)])) as Bytes
 }

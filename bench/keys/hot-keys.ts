@@ -27,19 +27,16 @@ function hottestKeys({ usage, runs }: Simulation): HotKey[] {
   const byResource = Map.groupBy(usage.keys, ({ resource }) => resource)
   return (['writes', 'reads'] as const).flatMap((unit) =>
     [...byResource].flatMap(([resource, usages]) => {
-      const sums = unitsByKey(usages, unit)
-      if (sums.size === 0) return []
-      const [key, units] = [...sums].reduce((max, one) => (one[1] > max[1] ? one : max))
-      return [{ resource, key, unit, perRun: units / runs }]
+      const used = usages.filter((usage) => usage[unit] > 0)
+      if (used.length === 0) return []
+      const hottest = used.reduce((max, one) => (one[unit] > max[unit] ? one : max))
+      return [{ resource, key: hottest.key, unit, perRun: hottest[unit] / runs }]
     }),
   )
 }
 
 export const firstToBreak = (simulation: Simulation): HotKey =>
   hottestKeys(simulation).reduce((first, key) => (breakingPoint(key) < breakingPoint(first) ? key : first))
-
-const unitsByKey = (usages: KeyUsage[], unit: Unit): Map<string, number> =>
-  new Map(usages.filter((usage) => usage[unit] > 0).map((usage) => [usage.key, usage[unit]]))
 
 /** Write and read units of one run, for each resource that it uses. */
 export function unitsPerRun({ usage, runs }: Simulation): Map<Resource, Record<Unit, number>> {

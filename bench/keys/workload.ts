@@ -26,8 +26,6 @@ export const SCENARIOS: Scenario[] = [
   { name: 'even', kind: 'async', ...EVEN },
   { name: 'even', kind: 'model', ...EVEN },
   { name: 'even', kind: 'sleeping', ...EVEN },
-  { name: 'hot organization', kind: 'sync', ...TENANT, organizations: HOT },
-  { name: 'hot organization', kind: 'async', ...TENANT, organizations: HOT },
   { name: 'hot agent', kind: 'sync', ...TENANT, organizations: HOT, agents: 1 },
   { name: 'hot agent', kind: 'async', ...TENANT, organizations: HOT, agents: 1 },
   { name: 'single agent', kind: 'sync', ...TENANT, organizations: 1, agents: 1 },

@@ -1,10 +1,8 @@
 /**
- * The floor: a bare HTTP server that does what no service on DynamoDB can avoid. For each POST it reads the agent's
- * item, writes the execution's item, and updates that at the end. No schema, condition, token or index. The items are
- * those of the service, written with the same SDK options to the same emulator. For a POST to /async it writes the item
- * and sends a message. A second process receives ten messages at a time, updates each item twice, and deletes the
- * messages. The queue is in the server's process, as in the service. Arguments: the endpoint of the table, the id of
- * the agent; of the second process: both endpoints, the queue's URL.
+ * The floor: what no service on DynamoDB can avoid, without schema, condition, token or index. A POST reads the agent's
+ * item, writes the execution's item, and updates it; a POST to /async writes it and sends a message, which a second
+ * process claims, finishes and deletes. Arguments: the endpoint of the table, the id of the agent; of the second process:
+ * both endpoints, the queue's URL.
  */
 import { fork } from 'node:child_process'
 import { text } from 'node:stream/consumers'

@@ -1,5 +1,5 @@
 import { type OperationName, operations } from '../../lib/api/routes.ts'
-import budget from '../bundles/bundle-budget.json' with { type: 'json' }
+import budget from '../../test/nightly/bench/bundles/bundle-budget.json' with { type: 'json' }
 import { timeBundles } from '../bundles/bundle-times.ts'
 import { median, type Spread, toRatio } from '../harness/rounds.ts'
 import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'

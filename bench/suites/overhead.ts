@@ -1,4 +1,4 @@
-import { generateLoad, interleave, type Load, type Operation, toRatio } from '../harness/rounds.ts'
+import { generateLoad, interleave, type Load, toRatio } from '../harness/rounds.ts'
 import { floorRun, isolatedCall, noOpRuns, startWithFloor } from '../harness/runs.ts'
 import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 
@@ -13,11 +13,7 @@ export async function overhead({ workspace, quick, log }: SuiteContext): Promise
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
   const { service, floor } = await startWithFloor(workspace)
   const { fillCache, ...runs } = noOpRuns(service)
-  const operations: Record<keyof Loads, Operation> = {
-    floor: floorRun(floor.url),
-    thread: isolatedCall(),
-    ...runs,
-  }
+  const operations = { floor: floorRun(floor.url), thread: isolatedCall(), ...runs }
   await fillCache()
 
   const measure = (concurrency: number): Promise<Loads> => {

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import budget from '../../../../bench/bundles/bundle-budget.json' with { type: 'json' }
 import { type BundleReport, reportBundles } from '../../../../bench/bundles/bundle-report.ts'
 import { LOADING_ENVIRONMENT } from '../../../../bench/bundles/bundle-times.ts'
 import { bundleFunctions, SPLIT_FUNCTIONS } from '../../../../infra/functions/bundle.ts'
@@ -15,6 +14,7 @@ import {
   type FunctionName,
 } from '../../../../infra/functions/function-settings.ts'
 import { GRANTS, getUpdatedPrefix } from '../../../../infra/functions/grants.ts'
+import budget from './bundle-budget.json' with { type: 'json' }
 
 /** A budget may exceed the size by this much at most: a looser one would hide growth. */
 const MAX_SLACK_PERCENT = 15
