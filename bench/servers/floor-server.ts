@@ -1,8 +1,8 @@
 /**
  * The floor: what no service on DynamoDB can avoid, without schema, condition, token or index. A POST reads the agent's
  * item, writes the execution's item, and updates it; a POST to /async writes it and sends a message, which a second
- * process claims, finishes and deletes. Arguments: the endpoint of the table, the id of the agent; of the second process:
- * both endpoints, the queue's URL.
+ * process claims, finishes and deletes. Arguments: the endpoint of the table and the id of the agent; for the second
+ * process both endpoints and the queue's URL.
  */
 import { fork } from 'node:child_process'
 import { text } from 'node:stream/consumers'
