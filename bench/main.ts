@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError } from 'commander'
-import type { SuiteName } from './goals.ts'
 import { closeConnections } from './harness/client.ts'
 import { openWorkspace } from './harness/workspace.ts'
 import { createReport, type Suite, type SuiteResult, toText } from './report.ts'
@@ -18,7 +17,7 @@ import { schedules } from './suites/schedules.ts'
 import { steps } from './suites/steps.ts'
 import { timers } from './suites/timers.ts'
 
-const SUITES: Record<SuiteName, Suite> = {
+const SUITES = {
   overhead,
   latency,
   async,
@@ -33,10 +32,11 @@ const SUITES: Record<SuiteName, Suite> = {
   timers,
   lines,
   schedules,
-}
+} satisfies Record<string, Suite>
+type SuiteName = keyof typeof SUITES
 const SUITE_NAMES = Object.keys(SUITES) as SuiteName[]
 
-type Options = { quick: boolean; only: SuiteName[]; stored: number | null; json: boolean }
+type Options = { quick: boolean; only: SuiteName[]; json: boolean }
 
 const program = new Command('npm run bench --')
   .description(
@@ -44,7 +44,6 @@ const program = new Command('npm run bench --')
   )
   .option('--quick', 'fewer and shorter rounds', false)
   .option('--only <suites>', `comma-separated: ${SUITE_NAMES.join(', ')}`, parseSuiteNames, SUITE_NAMES)
-  .option('--stored <number>', 'executions that the suite listing stores', parseStored, null)
   .option('--json', 'print one JSON document instead of tables', false)
 
 const workspace = openWorkspace()
@@ -57,12 +56,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 try {
-  const { quick, only, stored, json } = program.parse().opts<Options>()
+  const { quick, only, json } = program.parse().opts<Options>()
   const startedAt = new Date()
   const results = new Map<SuiteName, SuiteResult>()
   for (const name of only) {
     log(name)
-    results.set(name, await SUITES[name]({ workspace, quick, stored, log: (line) => log(`  ${line}`) }))
+    results.set(name, await SUITES[name]({ workspace, quick, log: (line) => log(`  ${line}`) }))
     closeConnections()
     await workspace.cleanUp()
   }
@@ -81,11 +80,6 @@ function parseSuiteNames(text: string): SuiteName[] {
   if (unknown !== undefined)
     throw new InvalidArgumentError(`Unknown suite "${unknown}". Allowed: ${SUITE_NAMES.join(', ')}.`)
   return SUITE_NAMES.filter((name) => names.includes(name))
-}
-
-function parseStored(text: string): number {
-  if (!/^[1-9]\d{3,6}$/.test(text)) throw new InvalidArgumentError('Must be an integer from 1000 to 9999999.')
-  return Number(text)
 }
 
 /** Progress goes to standard error, the report to standard output. */

@@ -1,6 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os'
-import { evaluate, type Figures, type SuiteName, type Verdict } from './goals.ts'
-import type { Spread } from './harness/rounds.ts'
+import { evaluate, type Figures, type Verdict } from './goals.ts'
+import { type Spread, toSpread } from './harness/rounds.ts'
 import type { Workspace } from './harness/workspace.ts'
 
 export type Row = Record<string, string | number>
@@ -11,8 +11,6 @@ export type SuiteContext = {
   workspace: Workspace
   /** Fewer and shorter rounds. */
   quick: boolean
-  /** Executions that the suite `listing` stores; null for its default. */
-  stored: number | null
   log: (line: string) => void
 }
 
@@ -25,11 +23,11 @@ export type Report = {
   quick: boolean
   machine: { cpus: number; memoryGiB: number; platform: string; node: string }
   figures: Verdict[]
-  details: Partial<Record<SuiteName, SuiteResult['details']>>
+  details: Record<string, SuiteResult['details']>
 }
 
 export function createReport(
-  results: Map<SuiteName, SuiteResult>,
+  results: Map<string, SuiteResult>,
   { quick, startedAt }: { quick: boolean; startedAt: Date },
 ): Report {
   const figures: Figures = Object.assign({}, ...[...results.values()].map((result) => result.figures))
@@ -75,6 +73,10 @@ export function formatNumber(value: number): string {
 /** `1.20 (1.10–1.45)`: the median with the smallest and the largest value. */
 export const formatSpread = ({ median, min, max }: Spread): string =>
   `${formatNumber(median)} (${formatNumber(min)}–${formatNumber(max)})`
+
+/** One row with the spread of each measure. */
+export const spreadRows = (measures: Record<string, number[]>): Row[] =>
+  Object.entries(measures).map(([measured, values]) => ({ measured, spread: formatSpread(toSpread(values)) }))
 
 /** The keys of the first row are the header. All columns but the first are right-aligned. */
 export function markdownTable(rows: Row[]): string {

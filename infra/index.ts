@@ -1,4 +1,4 @@
-/** What CDK apps import: docs/construct.md. */
+/** What CDK apps import: docs/deploy.md. */
 export { bundleFunctions } from './functions/bundle.ts'
 export { suppressFindings } from './nag-suppressions.ts'
 export { AgentExecutionService, type AgentExecutionServiceProps } from './service.ts'

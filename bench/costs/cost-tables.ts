@@ -1,11 +1,9 @@
 import { PAYLOAD_SIZES } from '../keys/payloads.ts'
 import { markdownTable } from '../report.ts'
-import { batchRows } from './batches.ts'
 import { deliveryRows } from './deliveries.ts'
 import { exampleRows, fixedRows } from './examples.ts'
 import { readingRows } from './reading.ts'
-import { resultRows } from './results.ts'
-import { runRows } from './runs.ts'
+import { runRows, unitRows } from './runs.ts'
 import { waitRows } from './waits.ts'
 
 /**
@@ -14,14 +12,13 @@ import { waitRows } from './waits.ts'
  */
 export async function costTables(dynamodb: string): Promise<string[]> {
   const rows = [
-    ...(await Promise.all(PAYLOAD_SIZES.map(runRows))),
-    await batchRows(),
-    await readingRows(),
-    await resultRows(dynamodb),
-    await deliveryRows(dynamodb),
-    await waitRows(),
+    await runRows(PAYLOAD_SIZES),
+    await unitRows(PAYLOAD_SIZES),
     await exampleRows(),
     fixedRows(),
+    await readingRows(),
+    await deliveryRows(dynamodb),
+    await waitRows(),
   ]
   return rows.map(markdownTable)
 }

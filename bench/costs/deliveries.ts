@@ -2,10 +2,10 @@ import { isOfExecution, type Key } from '../../lib/dynamodb/table/keys.ts'
 import { meteredOutbox } from '../../test/support/notifications/metered-outbox.ts'
 import { scanTable } from '../../test/support/tables/scan-table.ts'
 import { RESOURCES, storedBytesOf } from '../keys/capacity-units.ts'
-import { PAYLOAD_SIZES, payloadOf } from '../keys/payloads.ts'
+import { payloadOf } from '../keys/payloads.ts'
 import type { Row } from '../report.ts'
-import { addUsage, eventBusPrice, scaleUsage, storagePrice, sum, toBill, totalOf } from './prices.ts'
-import { ACCEPT, type Load, ownMilliseconds, toUsage, UNDER_LOAD } from './usage.ts'
+import { addUsage, eventBusPrice, perMillion, scaleUsage, sum, toBill, totalOf } from './prices.ts'
+import { ACCEPT, ALONE, toUsage } from './usage.ts'
 
 /** Until a receiver has answered, which a function waits for. */
 const RECEIVER_MS = 100
@@ -17,82 +17,53 @@ const DELIVER = { function: 'deliver-events', roundTrips: 4, logBytes: 300 } as 
 const RUNS = 4
 /** Stored bytes are rounded to these: they vary by the digits of times that were measured. */
 const STORED_STEP = 40
-const MILLION = 1e6
 
-export type Destinations = { webhooks: number; hasEventBus: boolean }
-
-export const ONE_WEBHOOK: Destinations = { webhooks: 1, hasEventBus: false }
+/** `isPlain`: a store without an outbox. */
+type Destinations = { webhooks?: number; hasEventBus?: boolean; isPlain?: boolean }
 
 const DESTINATIONS: Record<string, Destinations> = {
-  none: { webhooks: 0, hasEventBus: false },
-  'one webhook': ONE_WEBHOOK,
-  'two webhooks': { webhooks: 2, hasEventBus: false },
-  'event bus': { webhooks: 0, hasEventBus: true },
+  'one webhook': { webhooks: 1 },
+  'two webhooks': { webhooks: 2 },
+  'event bus': { hasEventBus: true },
 }
 
-/** As long as functions are free, each message has one for itself. */
-export const ALONE: Load = { ...UNDER_LOAD, runsPerInvocation: 1 }
-
 /** What destinations add to a million runs. */
-export function deliveryRows(dynamodb: string): Promise<Row[]> {
-  const rows = Object.entries(DESTINATIONS).flatMap(([name, destinations]) =>
-    PAYLOAD_SIZES.map((payloadBytes) => ({ name, destinations, payloadBytes })),
-  )
+export async function deliveryRows(dynamodb: string): Promise<Row[]> {
+  const plain = {
+    small: await measureRuns(dynamodb, { isPlain: true }, 100),
+    large: await measureRuns(dynamodb, { isPlain: true }, 15_000),
+  }
   return Promise.all(
-    rows.map(async ({ name, destinations, payloadBytes }) => {
-      const delivery = await measureDelivery(dynamodb, destinations, payloadBytes)
-      const { writeUnits, readUnits, messages, milliseconds, storedBytes, sentBytes } = delivery
-      // Without a minus if it is nothing.
-      const dollars = (amount: number) => (Math.round(amount * MILLION * 100) / 100 || 0).toFixed(2)
+    Object.entries(DESTINATIONS).map(async ([name, destinations]) => {
+      const small = addedBy(destinations, await measureRuns(dynamodb, destinations, 100), plain.small)
+      const large = addedBy(destinations, await measureRuns(dynamodb, destinations, 15_000), plain.large)
       return {
         'destinations of a run': name,
-        'payload, kB': payloadBytes / 1000,
-        'write units': writeUnits,
-        'read units': readUnits,
-        'SQS messages': messages,
-        'Lambda time, ms': milliseconds,
-        'sent, kB': (sentBytes / 1000).toFixed(1),
-        'US$ per million': dollars(deliveryPrice(delivery, ALONE)),
-        'ten together': dollars(deliveryPrice(delivery, UNDER_LOAD)),
-        'storage per month': dollars(storagePrice(storedBytes)),
+        'write units': small.writeUnits,
+        'read units': small.readUnits,
+        'US$ per million, 0.1 kB': perMillion(deliveryPrice(small)),
+        'US$ per million, 15 kB': perMillion(deliveryPrice(large)),
+        'stored bytes': small.storedBytes.toLocaleString('en-US'),
       }
     }),
   )
 }
 
-type Delivery = Awaited<ReturnType<typeof measureDelivery>>
+type Measured = Awaited<ReturnType<typeof measureRuns>>
 
-/** What a run with these destinations uses more than one in a store without an outbox, counted by the emulator. */
-export async function measureDelivery(dynamodb: string, destinations: Destinations, payloadBytes: number) {
-  const plain = await measurePlainRuns(dynamodb, payloadBytes)
-  const reported = await measureRuns(dynamodb, destinations, payloadBytes)
-  const { webhooks, hasEventBus } = destinations
-  const { messages, eventBytes } = reported
-  const waitMs = webhooks > 0 ? RECEIVER_MS : 0
-  return {
-    writeUnits: reported.writeUnits - plain.writeUnits,
-    readUnits: reported.readUnits - plain.readUnits,
-    storedBytes: Math.round((reported.storedBytes - plain.storedBytes) / STORED_STEP) * STORED_STEP,
-    messages,
-    waitMs,
-    milliseconds: messages * (ownMilliseconds(DELIVER.roundTrips) + waitMs),
-    sentBytes: webhooks * (eventBytes + REQUEST_BYTES),
-    busBytes: hasEventBus ? eventBytes : 0,
-  }
-}
+/** What a run with these destinations uses more than one in a store without an outbox. */
+const addedBy = ({ webhooks = 0, hasEventBus }: Destinations, reported: Measured, plain: Measured) => ({
+  writeUnits: reported.writeUnits - plain.writeUnits,
+  readUnits: reported.readUnits - plain.readUnits,
+  storedBytes: Math.round((reported.storedBytes - plain.storedBytes) / STORED_STEP) * STORED_STEP,
+  messages: reported.messages,
+  waitMs: webhooks > 0 ? RECEIVER_MS : 0,
+  sentBytes: webhooks * (reported.eventBytes + REQUEST_BYTES),
+  busBytes: hasEventBus ? reported.eventBytes : 0,
+})
 
-const plainRuns = new Map<string, ReturnType<typeof measureRuns>>()
-
-function measurePlainRuns(dynamodb: string, payloadBytes: number) {
-  const key = `${dynamodb} ${payloadBytes}`
-  const runs = plainRuns.get(key) ?? measureRuns(dynamodb, { isPlain: true }, payloadBytes)
-  plainRuns.set(key, runs)
-  return runs
-}
-
-type Options = Partial<Destinations> & { isPlain?: boolean }
-
-async function measureRuns(dynamodb: string, options: Options, payloadBytes: number) {
+/** Counted by the emulator. */
+async function measureRuns(dynamodb: string, options: Destinations, payloadBytes: number) {
   const outbox = await meteredOutbox(dynamodb, options)
   const runAll = async (runs: number) => {
     for (let run = 0; run < runs; run++) await outbox.run(payloadOf(payloadBytes))
@@ -123,19 +94,15 @@ async function measureRuns(dynamodb: string, options: Options, payloadBytes: num
   }
 }
 
-/** US dollars for one run. */
-export function deliveryPrice(delivery: Delivery, load: Load): number {
+/** US dollars for one run, in an invocation of its own. A message is sent, received and deleted. */
+function deliveryPrice(delivery: ReturnType<typeof addedBy>): number {
   const { writeUnits, readUnits, messages, waitMs, sentBytes, busBytes } = delivery
-  if (messages === 0) return 0
-  const shared = load.runsPerInvocation
   const usage = addUsage(
-    toUsage([{ ...DELIVER, waitMs, shared }], load),
+    toUsage([{ ...DELIVER, waitMs }], ALONE),
     // The function that ends the run also sends the message.
-    toUsage([{ ...ACCEPT, roundTrips: ACCEPT.roundTrips + 1 }], load),
-    scaleUsage(toUsage([ACCEPT], load), -1),
+    toUsage([{ ...ACCEPT, roundTrips: ACCEPT.roundTrips + 1 }], ALONE),
+    scaleUsage(toUsage([ACCEPT], ALONE), -1),
   )
-  // A message is sent alone, received and deleted with the others of its invocation.
-  const queueRequests = 1 + 2 / shared
-  const bill = toBill({ ...usage, writeUnits, readUnits, queueRequests, messages, sentBytes })
+  const bill = toBill({ ...usage, writeUnits, readUnits, queueRequests: 3, messages, sentBytes })
   return totalOf(bill) + eventBusPrice(busBytes)
 }

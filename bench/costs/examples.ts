@@ -1,8 +1,8 @@
 import { MAX_WAIT_DAYS } from '../../lib/core/limits.ts'
 import type { Row } from '../report.ts'
-import { addUsage, scaleUsage, storagePrice, sum, toBill, type Usage } from './prices.ts'
+import { addUsage, scaleUsage, storagePrice, sum, toBill, totalOf, type Usage } from './prices.ts'
 import { CLIENT, meanReading } from './reading.ts'
-import { type Kind, type Load, readUsage, UNDER_LOAD, unitsOf, usageOf } from './usage.ts'
+import { ALONE, type Kind, type Load, readUsage, UNDER_LOAD, unitsOf, usageOf } from './usage.ts'
 
 /** US dollars per month of what a stack with the default settings costs without load. */
 const FIXED = {
@@ -19,37 +19,31 @@ const DAYS = 30
 const RETAINED_DAYS = { record: 30, checkpoints: 30 + 8 + MAX_WAIT_DAYS.default }
 const PAYLOAD_BYTES = 4_000
 
-/** So few that each runs alone, and that X-Ray traces all of them. */
-const ALONE: Load = { runsPerInvocation: 1, tracedShare: 1 }
+/** So few runs that X-Ray traces all of them. */
+const FEW: Load = { ...ALONE, tracedShare: 1 }
 
 const EXAMPLES = [
-  { name: '10,000 a day, sync', runsPerDay: 10_000, kind: 'sync', load: ALONE },
-  { name: '10,000 a day, async model', runsPerDay: 10_000, kind: 'async model', load: ALONE },
-  { name: '1,000 a second, sync', runsPerDay: 86_400_000, kind: 'sync', load: UNDER_LOAD },
-  { name: '1,000 a second, async model', runsPerDay: 86_400_000, kind: 'async model', load: UNDER_LOAD },
-] as const
+  { load: FEW, rate: '10,000 runs a day', runsPerDay: 10_000 },
+  { load: UNDER_LOAD, rate: '1,000 runs a second', runsPerDay: 86_400_000 },
+]
 
-/** What four services cost per month, with clients that wait for the results of asynchronous runs. */
-export async function exampleRows(): Promise<Row[]> {
-  const columns = await Promise.all(
-    EXAMPLES.map(async ({ name, runsPerDay, kind, load }) => {
-      const runs = runsPerDay * DAYS
-      const { storedBytes, checkpointBytes } = await unitsOf(kind, PAYLOAD_BYTES)
-      const storedByteDays =
-        (storedBytes - checkpointBytes) * RETAINED_DAYS.record + checkpointBytes * RETAINED_DAYS.checkpoints
-      const amounts = {
-        ...toBill(scaleUsage(await withReads(kind, load), runs)),
-        Storage: storagePrice(storedByteDays * runsPerDay),
-        Fixed: sum(Object.values(FIXED)),
-      }
-      return [name, { ...amounts, Total: sum(Object.values(amounts)) }] as const
-    }),
+/** What services cost per month, with clients that wait for the results of asynchronous runs. */
+export function exampleRows(): Promise<Row[]> {
+  return Promise.all(
+    EXAMPLES.map(async ({ rate, ...example }) => ({
+      'US$ per month, 4 kB': rate,
+      sync: Math.round(await monthOf('sync', example)).toLocaleString('en-US'),
+      'async model': Math.round(await monthOf('async model', example)).toLocaleString('en-US'),
+    })),
   )
-  const items = Object.keys(columns[0]?.[1] ?? {}) as (keyof (typeof columns)[0][1])[]
-  return items.map((item) => ({
-    'US$ per month, 4 kB': item,
-    ...Object.fromEntries(columns.map(([name, amounts]) => [name, toDollars(amounts[item])])),
-  }))
+}
+
+async function monthOf(kind: Kind, { runsPerDay, load }: { runsPerDay: number; load: Load }) {
+  const { storedBytes, checkpointBytes } = await unitsOf(kind, PAYLOAD_BYTES)
+  const byteDays =
+    (storedBytes - checkpointBytes) * RETAINED_DAYS.record + checkpointBytes * RETAINED_DAYS.checkpoints
+  const runs = totalOf(toBill(scaleUsage(await withReads(kind, load), runsPerDay * DAYS)))
+  return runs + storagePrice(byteDays * runsPerDay) + sum(Object.values(FIXED))
 }
 
 /** With the reads of a client that waits, instead of a single one. */
@@ -66,6 +60,3 @@ export const fixedRows = (): Row[] =>
     'without load': item,
     'US$ per month': amount.toFixed(2),
   }))
-
-const toDollars = (amount: number): string =>
-  amount < 100 ? amount.toFixed(2) : Math.round(amount).toLocaleString('en-US')

@@ -25,46 +25,30 @@ const PRICES = {
 const BUS_EVENT_BYTES = 65_536
 
 /** What one run uses. */
-export type Usage = {
-  apiRequests: number
-  invocations: number
-  gigabyteSeconds: number
-  writeUnits: number
-  readUnits: number
-  queueRequests: number
-  messages: number
-  logBytes: number
-  traces: number
-  sentBytes: number
-}
-
-/** US dollars by service, in the order in which tables show them. */
-export type Bill = Record<
-  | 'API Gateway'
-  | 'Lambda requests'
-  | 'Lambda time'
-  | 'DynamoDB writes'
-  | 'DynamoDB reads'
-  | 'SQS'
-  | 'Logs'
-  | 'Traces'
-  | 'Transfer',
+export type Usage = Record<
+  | ('apiRequests' | 'invocations' | 'gigabyteSeconds' | 'writeUnits' | 'readUnits')
+  | ('queueRequests' | 'messages' | 'logBytes' | 'traces' | 'sentBytes'),
   number
 >
 
+/** US dollars by service, in the order in which tables show them. */
+export type Bill = Record<'API Gateway' | 'Lambda' | 'DynamoDB' | 'Other', number>
+
 export const toBill = (usage: Usage): Bill => ({
   'API Gateway': usage.apiRequests * PRICES.apiRequest,
-  'Lambda requests': usage.invocations * PRICES.lambdaRequest,
-  'Lambda time': usage.gigabyteSeconds * PRICES.lambdaGigabyteSecond,
-  'DynamoDB writes': usage.writeUnits * PRICES.writeUnit,
-  'DynamoDB reads': usage.readUnits * PRICES.readUnit,
-  SQS: usage.queueRequests * PRICES.queueRequest + usage.messages * PRICES.messageGroup,
-  Logs: (usage.logBytes / 1e9) * PRICES.logGigabyte,
-  Traces: usage.traces * PRICES.trace,
-  Transfer: (usage.sentBytes / 1e9) * PRICES.sentGigabyte,
+  Lambda: usage.invocations * PRICES.lambdaRequest + usage.gigabyteSeconds * PRICES.lambdaGigabyteSecond,
+  DynamoDB: usage.writeUnits * PRICES.writeUnit + usage.readUnits * PRICES.readUnit,
+  Other:
+    usage.queueRequests * PRICES.queueRequest +
+    usage.messages * PRICES.messageGroup +
+    (usage.logBytes / 1e9) * PRICES.logGigabyte +
+    usage.traces * PRICES.trace +
+    (usage.sentBytes / 1e9) * PRICES.sentGigabyte,
 })
 
 export const totalOf = (bill: Record<string, number>): number => sum(Object.values(bill))
+
+export const perMillion = (dollars: number): string => (dollars * 1e6).toFixed(2)
 
 /** Per month. */
 export const storagePrice = (bytes: number): number => (bytes / 1e9) * PRICES.storedGigabyteMonth

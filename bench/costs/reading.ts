@@ -2,7 +2,7 @@ import { MAX_WAIT_SECONDS } from '../../lib/core/limits.ts'
 import { INTERVAL_MS } from '../../lib/engine/wait-for-completion.ts'
 import { retryAfterSeconds } from '../../lib/http/responses.ts'
 import type { Row } from '../report.ts'
-import { addUsage, scaleUsage, toBill, totalOf, type Usage } from './prices.ts'
+import { addUsage, perMillion, scaleUsage, toBill, totalOf, type Usage } from './prices.ts'
 import { type Load, MODEL_RUN_SECONDS, readUsage, UNDER_LOAD } from './usage.ts'
 
 /** When a client reads an execution: it lets the service wait, or pauses. In seconds, by the time since the start. */
@@ -10,78 +10,57 @@ export type Strategy = { waitSeconds: (age: number) => number; pauseSeconds: (ag
 
 const NEVER = () => 0
 
-const follow = (firstWait: number): Strategy => ({
-  waitSeconds: (age) => (age === 0 ? firstWait : 0),
-  pauseSeconds: retryAfterSeconds,
-})
-
 /** What `waitForEnd` of the TypeScript client does, and `wait` of the Python example. */
-export const CLIENT = follow(2)
-
-const STRATEGIES: Record<string, Strategy> = {
-  'clients: wait 2 s, then Retry-After': CLIENT,
-  'Retry-After': follow(0),
-  'every second': { waitSeconds: NEVER, pauseSeconds: () => 1 },
-  'every 5 s': { waitSeconds: NEVER, pauseSeconds: () => 5 },
-  'wait 2 s with each read, then Retry-After': { waitSeconds: () => 2, pauseSeconds: retryAfterSeconds },
-  'wait 5 s, again and again': { waitSeconds: () => 5, pauseSeconds: NEVER },
-  'wait 20 s, again and again': { waitSeconds: () => 20, pauseSeconds: NEVER },
+export const CLIENT: Strategy = {
+  waitSeconds: (age) => (age === 0 ? 2 : 0),
+  pauseSeconds: retryAfterSeconds,
 }
 
-type Reading = { usage: Usage; requests: number; statusReads: number; delaySeconds: number }
+const STRATEGIES: Record<string, Strategy> = {
+  'our clients: `Prefer: wait=2`, then `Retry-After`': CLIENT,
+  'every second': { waitSeconds: NEVER, pauseSeconds: () => 1 },
+  'every 5 s': { waitSeconds: NEVER, pauseSeconds: () => 5 },
+  '`Prefer: wait=20`, again and again': { waitSeconds: () => 20, pauseSeconds: NEVER },
+}
 
 /** What the ways to read the result of a model run take, per million runs. */
 export async function readingRows(): Promise<Row[]> {
   const rows: Row[] = []
   for (const [name, strategy] of Object.entries(STRATEGIES)) {
-    const { usage, requests, statusReads, delaySeconds } = await meanReading(strategy, 100, UNDER_LOAD)
+    const { usage, requests, delaySeconds } = await meanReading(strategy, 100, UNDER_LOAD)
     rows.push({
       'reading the result of a run of 20 s': name,
       requests: requests.toFixed(1),
-      'reads of the status': statusReads.toFixed(1),
       'delay, s': delaySeconds.toFixed(1),
-      'US$ per million': (totalOf(toBill(usage)) * 1e6).toFixed(2),
+      'US$ per million': perMillion(totalOf(toBill(usage))),
     })
   }
   return rows
 }
 
 /** The mean of runs that take a quarter less to a quarter more, so that no strategy fits by chance. */
-export async function meanReading(strategy: Strategy, payloadBytes: number, load: Load): Promise<Reading> {
+export async function meanReading(strategy: Strategy, payloadBytes: number, load: Load) {
   const durations = Array.from({ length: 51 }, (_, index) => MODEL_RUN_SECONDS * (0.75 + index / 100))
-  const readings: Reading[] = []
+  const readings: Awaited<ReturnType<typeof readUntil>>[] = []
   for (const seconds of durations) readings.push(await readUntil(strategy, seconds, payloadBytes, load))
-  const mean = (value: (reading: Reading) => number) =>
+  const mean = (value: (reading: (typeof readings)[number]) => number) =>
     readings.reduce((total, reading) => total + value(reading), 0) / readings.length
   return {
     usage: scaleUsage(addUsage(...readings.map(({ usage }) => usage)), 1 / readings.length),
     requests: mean(({ requests }) => requests),
-    statusReads: mean(({ statusReads }) => statusReads),
     delaySeconds: mean(({ delaySeconds }) => delaySeconds),
   }
 }
 
-async function readUntil(
-  strategy: Strategy,
-  endsAt: number,
-  payloadBytes: number,
-  load: Load,
-): Promise<Reading> {
+async function readUntil(strategy: Strategy, endsAt: number, payloadBytes: number, load: Load) {
   const usages: Usage[] = []
-  let [age, reads] = [0, 0]
-  for (;;) {
+  for (let age = 0; ; ) {
     const limit = Math.min(strategy.waitSeconds(age), MAX_WAIT_SECONDS)
     const { seconds, statusReads } = waitFor(endsAt - age, limit)
     usages.push(await readUsage({ payloadBytes, load, waitMs: seconds * 1000, statusReads }))
-    reads += statusReads
     age += seconds
     if (age >= endsAt)
-      return {
-        usage: addUsage(...usages),
-        requests: usages.length,
-        statusReads: reads,
-        delaySeconds: age - endsAt,
-      }
+      return { usage: addUsage(...usages), requests: usages.length, delaySeconds: age - endsAt }
     age += strategy.pauseSeconds(age)
   }
 }

@@ -1,51 +1,47 @@
 import type { Row } from '../report.ts'
-import { storagePrice, toBill, totalOf } from './prices.ts'
-import { CLIENT, meanReading } from './reading.ts'
-import { type Kind, readUsage, UNDER_LOAD, unitsOf, usageOf } from './usage.ts'
+import { perMillion, storagePrice, toBill, totalOf } from './prices.ts'
+import { type Kind, UNDER_LOAD, unitsOf, usageOf } from './usage.ts'
 
-const COLUMNS: Record<string, Kind> = {
-  sync: 'sync',
-  cached: 'cached',
-  async: 'async',
-  'sync model, 20 s': 'sync model',
-  'async model, 20 s': 'async model',
-}
+const KINDS: Kind[] = ['sync', 'cached', 'async', 'sync model', 'async model']
 
-const MILLION = 1e6
-
-/** What a million runs with payloads of this size take under load, by service. */
-export async function runRows(payloadBytes: number): Promise<Row[]> {
+/** What a million runs take under load: by service for the first size of their payloads, in all for the others. */
+export async function runRows([first, ...others]: readonly [number, ...number[]]): Promise<Row[]> {
   const columns = await Promise.all(
-    Object.entries(COLUMNS).map(async ([name, kind]) => [name, await columnOf(kind, payloadBytes)] as const),
+    KINDS.map(async (kind): Promise<Record<string, number>> => {
+      const bill = toBill(await usageOf(kind, first, UNDER_LOAD))
+      const totals = await Promise.all(
+        others.map(async (bytes) => {
+          const total = totalOf(toBill(await usageOf(kind, bytes, UNDER_LOAD)))
+          return [`Total with ${bytes / 1000} kB`, total] as const
+        }),
+      )
+      return {
+        ...bill,
+        Total: totalOf(bill),
+        ...Object.fromEntries(totals),
+        'Storage per month': storagePrice((await unitsOf(kind, first)).storedBytes),
+      }
+    }),
   )
-  const items = Object.keys(columns[0]?.[1] ?? {})
-  return items.map((item) => ({
-    [`US$ per million runs, ${payloadBytes / 1000} kB`]: item,
-    ...Object.fromEntries(columns.map(([name, column]) => [name, column[item] ?? ''])),
+  return Object.keys(columns[0] ?? {}).map((item) => ({
+    'US$ per million runs': item,
+    ...Object.fromEntries(KINDS.map((kind, index) => [kind, perMillion(columns[index]?.[item] ?? 0)])),
   }))
 }
 
-async function columnOf(kind: Kind, payloadBytes: number): Promise<Record<string, string>> {
-  const bill = toBill(await usageOf(kind, payloadBytes, UNDER_LOAD))
-  const { storedBytes } = await unitsOf(kind, payloadBytes)
-  const reading = kind === 'async model' ? await furtherReads(payloadBytes) : 0
-  const amounts = {
-    ...bill,
-    Total: totalOf(bill),
-    'Further reads until the end': reading,
-    'Storage per month': storagePrice(storedBytes),
-  }
-  return {
-    ...Object.fromEntries(
-      Object.entries(amounts).map(([item, amount]) => [item, (amount * MILLION).toFixed(2)]),
-    ),
-    'Stored bytes of a run': Math.round(storedBytes).toLocaleString('en-US'),
-  }
-}
-
-/** What a client that waits for a model run takes beyond the one read that is part of the run. */
-async function furtherReads(payloadBytes: number): Promise<number> {
-  const { usage } = await meanReading(CLIENT, payloadBytes, UNDER_LOAD)
-  const read = await readUsage({ payloadBytes, load: UNDER_LOAD, waitMs: 0, statusReads: 0 })
-  return totalOf(toBill(usage)) - totalOf(toBill(read))
+/** Capacity units of a run, by size of its input and of its output. */
+export function unitRows(sizes: readonly number[]): Promise<Row[]> {
+  return Promise.all(
+    (['sync', 'cached', 'async', 'sleeping', 'async model'] as const).map(async (kind) => {
+      const units = await Promise.all(sizes.map((bytes) => unitsOf(kind, bytes)))
+      return {
+        'units of a run': kind,
+        ...Object.fromEntries(
+          sizes.map((bytes, index) => [`written, ${bytes / 1000} kB`, units[index]?.writeUnits ?? 0]),
+        ),
+        read: (units[0]?.readUnits ?? 0).toFixed(1),
+        'stored bytes': Math.round(units[0]?.storedBytes ?? 0).toLocaleString('en-US'),
+      }
+    }),
+  )
 }

@@ -31,6 +31,9 @@ export type Load = { runsPerInvocation: number; tracedShare: number }
 /** X-Ray samples the first request of each second and 5 % of the others; the runner gets ten messages at once. */
 export const UNDER_LOAD: Load = { runsPerInvocation: 10, tracedShare: 0.05 }
 
+/** While functions are free, each run and each message has one for itself. */
+export const ALONE: Load = { ...UNDER_LOAD, runsPerInvocation: 1 }
+
 export const MODEL_RUN_SECONDS = 20
 
 const FED_BY_QUEUES: Function[] = ['process-execution', 'deliver-events']
@@ -136,22 +139,15 @@ function queueRequestsOf(kind: Kind, { runsPerInvocation }: Load): number {
   return kind === 'async model' ? 3 + 2 / runsPerInvocation + (1 - 1 / runsPerInvocation) : 0
 }
 
-function invocationsOf(kind: Kind, { runsPerInvocation }: Load): Invocation[] {
-  switch (kind) {
-    case 'sync':
-      return [{ ...ACCEPT, logBytes: 900 }]
-    case 'cached':
-      return [{ ...ACCEPT, logBytes: 950 }]
-    case 'async':
-      return [ACCEPT, PROCESS, READ]
-    case 'sleeping':
-      return [ACCEPT, { ...PROCESS, roundTrips: 3 }, { ...PROCESS, roundTrips: 5 }, READ]
-    case 'sync model':
-      return [{ ...ACCEPT, ...MODEL, logBytes: 900 }]
-    case 'async model':
-      return [ACCEPT, { ...PROCESS, ...MODEL, shared: runsPerInvocation }, READ]
-  }
-}
+const invocationsOf = (kind: Kind, { runsPerInvocation }: Load): Invocation[] =>
+  ({
+    sync: [{ ...ACCEPT, logBytes: 900 }],
+    cached: [{ ...ACCEPT, logBytes: 950 }],
+    async: [ACCEPT, PROCESS, READ],
+    sleeping: [ACCEPT, { ...PROCESS, roundTrips: 3 }, { ...PROCESS, roundTrips: 5 }, READ],
+    'sync model': [{ ...ACCEPT, ...MODEL, logBytes: 900 }],
+    'async model': [ACCEPT, { ...PROCESS, ...MODEL, shared: runsPerInvocation }, READ],
+  })[kind]
 
 /** Time of a function without what it waits for. */
 export const ownMilliseconds = (roundTrips: number): number => PROCESSING_MS + roundTrips * ROUND_TRIP_MS
@@ -165,13 +161,9 @@ export function toUsage(invocations: Invocation[], { tracedShare }: Load): Usage
         apiRequests: isRequest ? 1 : 0,
         invocations: 1 / shared,
         gigabyteSeconds: (seconds * getFunctionSettings(name).memoryMb) / 1024 / shared,
-        writeUnits: 0,
-        readUnits: 0,
-        queueRequests: 0,
-        messages: 0,
+        ...{ writeUnits: 0, readUnits: 0, queueRequests: 0, messages: 0, sentBytes: 0 },
         logBytes: logBytes + (isRequest ? ACCESS_LOG_BYTES : 0),
         traces: tracedShare / shared,
-        sentBytes: 0,
       }
     }),
   )

@@ -27,8 +27,8 @@ export async function startWithExecutions(
       const { id: organizationId, size } = organization
       const own = agentIdOf(organizationId, NO_OP.slug)
       const agentIds = [own, ...Array.from({ length: AGENTS - 1 }, () => system.newId())]
-      const matches = matchesOf(size)
-      Object.assign(organization, await storeExecutions(table, { organizationId, agentIds, size, matches }))
+      const data = { organizationId, agentIds, size, matches: matchesOf(size) }
+      Object.assign(organization, await storeExecutions(table, data))
     }
   }
   const isImported = await importItems(workspace, folder, storeAll)

@@ -1,7 +1,12 @@
+import { fileURLToPath } from 'node:url'
 import { withThread } from '../../lib/engine/code-agent/thread-pool.ts'
+import { startChild } from './child-process.ts'
 import { call, type Response } from './client.ts'
 import { type Operation, timed } from './rounds.ts'
-import type { Service } from './service.ts'
+import { publish, type Service, startService } from './service.ts'
+import type { Workspace } from './workspace.ts'
+
+const FLOOR_SERVER = fileURLToPath(new URL('../servers/floor-server.ts', import.meta.url))
 
 /** An agent that returns its input: what remains is the cost of the service. */
 export const NO_OP = {
@@ -28,24 +33,12 @@ const OUTPUT = JSON.stringify(INPUT)
 
 export type Accept = () => Promise<string>
 
-type NoOpRuns = Record<'sync' | 'cached' | 'async' | 'accept' | 'read', Operation> & {
-  /** Resolves with the id of an asynchronous run. */
-  acceptRun: Accept
-  /** Stores the result that `cached` reuses. */
-  fillCache: () => Promise<void>
-}
-
 /** The no-op agent in a warm thread, as the engine runs it, without the rest of a run: what isolation adds. */
 export function isolatedCall(): Operation {
   const url = `data:text/javascript,${encodeURIComponent('export default ({ text }) => ({ text })')}`
   const key = { version: 'bench', tenantId: null, environment: '' }
-  const task = {
-    code: { url, sha256: null },
-    input: OUTPUT,
-    executionId: '',
-    tenantId: null,
-    storedSteps: [],
-  }
+  const code = { url, sha256: null }
+  const task = { code, input: OUTPUT, executionId: '', tenantId: null, storedSteps: [] }
   return timed(
     () =>
       new Promise<void>((resolve) => {
@@ -59,13 +52,14 @@ export function isolatedCall(): Operation {
 }
 
 /** The ways to run the no-op agent. Every response is checked. */
-export function noOpRuns(service: Service): NoOpRuns {
+export function noOpRuns(service: Service) {
   const post = (query: string, status: number) =>
     service.request('POST', `${PATH}${query}`, { status, body: INPUT })
   const acceptRun = async () => idOf(await post('?execMode=async', 202))
   let lastId = ''
 
   return {
+    /** Resolves with the id of an asynchronous run. */
     acceptRun,
 
     sync: timed(async () => {
@@ -77,9 +71,8 @@ export function noOpRuns(service: Service): NoOpRuns {
     /** Reads the last synchronous run. */
     read: timed(() => service.request('GET', `/v1/agent_executions/${lastId}`, { status: 200 })),
 
-    async fillCache() {
-      await post('?useCache=true', 200)
-    },
+    /** Stores the result that `cached` reuses. */
+    fillCache: () => post('?useCache=true', 200),
 
     cached: timed(async () => {
       const response = await post('?useCache=true', 200)
@@ -105,16 +98,26 @@ export function noOpRuns(service: Service): NoOpRuns {
   }
 }
 
-async function waitForResult(service: Service, id: string): Promise<void> {
+/** Waits for the end of an asynchronous run. @throws an Error if its output is another one */
+export async function waitForResult(service: Service, id: string, expected: object = INPUT): Promise<void> {
   for (;;) {
-    const response = await service.request('GET', `/v1/agent_executions/${id}`, {
-      status: 200,
-      headers: { prefer: 'wait=25' },
-    })
+    const options = { status: 200, headers: { prefer: 'wait=25' } }
+    const response = await service.request('GET', `/v1/agent_executions/${id}`, options)
     const { status, output } = JSON.parse(response.body) as { status: string; output: unknown }
     if (status === 'IN_PROGRESS') continue
-    assert(JSON.stringify(output) === OUTPUT, 'Unexpected result of an asynchronous run', response)
+    const isExpected = JSON.stringify(output) === JSON.stringify(expected)
+    assert(isExpected, 'Unexpected result of an asynchronous run', response)
     return
+  }
+}
+
+/** Starts the service with the no-op agent, and the floor server on the same database. */
+export async function startWithFloor(workspace: Workspace) {
+  const service = await startService(workspace, { hasPort: true })
+  const { agentId } = await publish(workspace, service.table, NO_OP)
+  return {
+    service,
+    floor: await startChild(workspace, { args: [FLOOR_SERVER, service.dynamodbEndpoint, agentId] }),
   }
 }
 

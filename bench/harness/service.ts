@@ -63,18 +63,12 @@ export async function startService(workspace: Workspace, options: Options = {}):
     ...child,
     dynamodbEndpoint: endpoint,
     table,
-    request: (method, path, { status, body, token = TOKEN, headers }) =>
-      call({
-        method,
-        url: child.url + path,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        status,
-      }),
+    request: (method, path, { status, body, token = TOKEN, headers }) => {
+      const type = body === undefined ? {} : { 'content-type': 'application/json' }
+      const text = body === undefined ? {} : { body: JSON.stringify(body) }
+      const all = { authorization: `Bearer ${token}`, ...type, ...headers }
+      return call({ method, url: child.url + path, headers: all, status, ...text })
+    },
   }
 }
 

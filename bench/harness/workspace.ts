@@ -2,18 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-type Undo = () => Promise<unknown> | unknown
-
 /** Tracks everything that a benchmark starts or creates, so that nothing is left behind after an error or Ctrl-C. */
 export type Workspace = {
   createFolder: () => Promise<string>
-  onCleanUp: (undo: Undo) => void
+  onCleanUp: (undo: () => unknown) => void
   /** Runs the registered functions, newest first. */
   cleanUp: () => Promise<void>
 }
 
 export function openWorkspace(): Workspace {
-  const undos: Undo[] = []
+  const undos: (() => unknown)[] = []
   return {
     async createFolder() {
       const path = await mkdtemp(join(tmpdir(), 'aes-bench-'))

@@ -15,12 +15,12 @@ import {
 /** Units that one partition key consumed. */
 export type KeyUsage = { resource: Resource; key: string; writes: number; reads: number }
 
+type Bytes = Record<Resource, number>
+
 export type Usage = {
   keys: KeyUsage[]
-  /** Sort keys in the order in which they were written. */
-  sortKeys: Record<Resource, string[]>
   items: Item[]
-  storedBytes: () => Record<Resource, number>
+  storedBytes: () => Bytes
 }
 
 /**
@@ -33,9 +33,6 @@ export function countingTable(): { table: Table; unmetered: Table; usage: Usage 
   const otherItems = new Map<string, Item>()
   const find = (key: Item | Key) => items.get(toMapKey(key)) ?? otherItems.get(toMapKey(key))
   const usages = new Map<string, KeyUsage>()
-  const sortKeys = Object.fromEntries(
-    RESOURCES.map((resource) => [resource, [] as string[]]),
-  ) as Usage['sortKeys']
 
   function count(resource: Resource, key: string, units: { writes?: number; reads?: number }) {
     const name = `${resource} ${key}`
@@ -49,12 +46,10 @@ export function countingTable(): { table: Table; unmetered: Table; usage: Usage 
     items.set(toMapKey(after), after)
     const writes = Math.max(writeUnitsOf(after), before ? writeUnitsOf(before) : 0)
     count('table', String(after.pk), { writes })
-    sortKeys.table.push(String(after.sk))
     for (const index of INDEX_NAMES) {
-      const { partitionKey, sortKey } = INDEXES[index]
+      const { partitionKey } = INDEXES[index]
       for (const { entry, units } of indexWrites(index, before, after)) {
         count(index, String(entry[partitionKey.name]), { writes: units })
-        sortKeys[index].push(String(entry[sortKey.name]))
       }
     }
   }
@@ -100,7 +95,6 @@ export function countingTable(): { table: Table; unmetered: Table; usage: Usage 
       get keys() {
         return [...usages.values()]
       },
-      sortKeys,
       get items() {
         return [...items.values()]
       },
@@ -123,10 +117,7 @@ function applyChange(before: Item, { set = {}, setOnce = {}, remove = [], add = 
 const withoutUndefined = (item: Item): Item =>
   Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined))
 
-function storedBytes(items: Item[]): Record<Resource, number> {
+function storedBytes(items: Item[]): Bytes {
   const sum = (resource: Resource) => items.reduce((bytes, item) => bytes + storedBytesOf(resource, item), 0)
-  return Object.fromEntries(RESOURCES.map((resource) => [resource, sum(resource)])) as Record<
-    Resource,
-    number
-  >
+  return Object.fromEntries(RESOURCES.map((resource) => [resource, sum(resource)])) as Bytes
 }

@@ -46,18 +46,7 @@ function ordersOf(bytes: number, referenceLength: number): JsonObject {
 
 const NOTE = 'Nothing has worked since this morning, please help. '
 const STATUSES = ['open', 'paid', 'shipped', 'returned']
-const WORDS = [
-  'late',
-  'box',
-  'damaged',
-  'address',
-  'please',
-  'refund',
-  'second',
-  'missing',
-  'call',
-  'invoice',
-]
+const WORDS = 'late box damaged address please refund second missing call invoice'.split(' ')
 
 function drawOrder(random: Random, referenceLength: number): JsonObject {
   const below = (limit: number) => Math.floor(random() * limit)

@@ -14,6 +14,7 @@ import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts
 import { stepStore } from '../../lib/dynamodb/executions/step-store.ts'
 import { cacheStore, idempotencyStore } from '../../lib/dynamodb/reservation-stores.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
+import { runOptions } from '../../test/support/engine/executions.ts'
 import { payloadOf } from './payloads.ts'
 
 /**
@@ -184,19 +185,8 @@ export function runWalker({
   }
 }
 
-const executionDetails = (
-  { id, organizationId, agentId, tenantId, now }: Run,
-  input: JsonObject,
-  cacheKey?: string,
-) => ({
-  id,
-  organizationId,
-  agentId,
-  versionId: agentId,
-  tenantId,
-  input,
-  options: { maxAgentSteps: 100, model: null, useDynamicLearning: false },
-  now,
-  deadlineMs: DEADLINE_MS,
+const executionDetails = (run: Run, input: JsonObject, cacheKey?: string) => ({
+  ...{ id: run.id, organizationId: run.organizationId, agentId: run.agentId, versionId: run.agentId },
+  ...{ tenantId: run.tenantId, input, options: runOptions(), now: run.now, deadlineMs: DEADLINE_MS },
   ...(cacheKey && { cache: { key: cacheKey, ttlSeconds: null } }),
 })

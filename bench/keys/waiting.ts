@@ -1,8 +1,8 @@
 import { divideConcurrency } from '../../infra/functions/concurrency.ts'
-import { occupiedProcesses } from '../../lib/limits/occupied-processes.ts'
 import { TooManyOpenRequests } from '../../lib/core/errors.ts'
 import { OPEN_RETRY_AFTER_SECONDS } from '../../lib/core/limits.ts'
-import type { OpenRequests } from '../../lib/core/ports.ts'
+import type { OpenRequests, RateStore } from '../../lib/core/ports.ts'
+import { occupiedProcesses } from '../../lib/limits/occupied-processes.ts'
 import { PARTITION } from './hot-keys.ts'
 import { createRandom } from './random.ts'
 import { createClock } from './virtual-clock.ts'
@@ -24,20 +24,19 @@ const WAIT = { name: 'Prefer: wait=25', functionName: 'get-execution', ms: 25_00
 const MCP = { name: 'MCP calls of 45 s', functionName: 'serve-mcp', ms: 45_000 } as const
 const STREAM = { name: 'event streams of 840 s', functionName: 'stream-events', ms: 840_000 } as const
 
+const SHORT_WAIT = {
+  name: 'Prefer: wait=1, again and again',
+  functionName: 'get-execution',
+  ms: 1_000,
+} as const
+const SHORT_SYNC = { name: 'synchronous runs of 2 s', functionName: 'run-agent', ms: 2_000 } as const
+
 export type WaitingScenario = { name: string; calls: Call[] }
 
 /** What the callers of organization A repeat. */
 export const WAITING_SCENARIOS: WaitingScenario[] = [
-  ...[SYNC, WAIT, MCP, STREAM].map((call) => ({ name: call.name, calls: [call] })),
+  ...[SYNC, WAIT, MCP, STREAM, SHORT_WAIT, SHORT_SYNC].map((call) => ({ name: call.name, calls: [call] })),
   { name: 'all of these', calls: [SYNC, WAIT, MCP, STREAM] },
-  {
-    name: 'Prefer: wait=1, again and again',
-    calls: [{ name: '', functionName: 'get-execution', ms: 1_000 }],
-  },
-  {
-    name: 'synchronous runs of 2 s, again and again',
-    calls: [{ name: '', functionName: 'run-agent', ms: 2_000 }],
-  },
 ]
 
 /** What organization B sends per second. */
@@ -57,8 +56,6 @@ export type WaitingResult = {
   refusedLater: number
   /** Of the concurrency of the account, that organization A had on average. */
   occupied: number
-  /** Units per second that counting cost. */
-  writes: number
 }
 
 const LATER_MS = 10_000
@@ -82,15 +79,7 @@ export async function simulateWaiting(
     : { reserved: {}, ofOrganization: {} }
   const writes = new Map<string, number>()
   const table = {
-    async countProcess({
-      organizationId,
-      name,
-      window,
-    }: {
-      organizationId: string
-      name: string
-      window: number
-    }) {
+    async countProcess({ organizationId, name, window }: Parameters<RateStore['countProcess']>[0]) {
       await clock.sleep(MS.table)
       const key = `${organizationId} ${name} ${window}`
       const second = `${key} ${Math.floor(clock.now() / 1000)}`
@@ -172,12 +161,10 @@ export async function simulateWaiting(
     for (let at = 0; at < SECONDS * 1_000 - call.ms; at += 1_000 / perSecond)
       clock.after(at, () => void sendOther(call))
   await clock.run(SECONDS * 1_000)
-  const written = [...writes.values()].reduce((sum, each) => sum + each, 0)
   return {
     refused: results.refused / results.sent,
     refusedLater: results.refusedLater / results.sentLater,
     occupied: occupiedMs / (SECONDS * 1_000) / ACCOUNT_CONCURRENCY,
-    writes: written / SECONDS,
   }
 }
 

@@ -3,8 +3,8 @@ import { PAYLOAD_SIZES } from './payloads.ts'
 import { createId, createRandom, type Random } from './random.ts'
 import { type RunKind, runWalker } from './run-walker.ts'
 
-/** How runs are distributed over a group: evenly, by Zipf's law (exponent 1), or with a share on the first member. */
-type Skew = 'even' | 'zipf' | number
+/** How runs are distributed over a group: evenly, or with a share on the first member. */
+type Skew = 'even' | number
 
 /** `shared`: the share of runs with the same cache key or idempotency key; the others have one each. */
 export type Scenario = {
@@ -18,7 +18,7 @@ export type Scenario = {
 }
 
 const EVEN = { organizations: 'even', agents: 'even', tenants: null } as const
-const ZIPF = { organizations: 'zipf', agents: 'zipf', tenants: 'zipf' } as const
+const TENANT = { ...EVEN, tenants: 'even' } as const
 const HOT = 0.9
 
 export const SCENARIOS: Scenario[] = [
@@ -26,16 +26,12 @@ export const SCENARIOS: Scenario[] = [
   { name: 'even', kind: 'async', ...EVEN },
   { name: 'even', kind: 'model', ...EVEN },
   { name: 'even', kind: 'sleeping', ...EVEN },
-  { name: 'Zipf', kind: 'sync', ...ZIPF },
-  { name: 'Zipf', kind: 'async', ...ZIPF },
-  { name: 'hot organization', kind: 'sync', ...ZIPF, organizations: HOT, agents: 'even' },
-  { name: 'hot organization', kind: 'async', ...ZIPF, organizations: HOT, agents: 'even' },
-  { name: 'hot agent', kind: 'sync', ...ZIPF, organizations: HOT, agents: 1 },
-  { name: 'hot agent', kind: 'async', ...ZIPF, organizations: HOT, agents: 1 },
-  { name: 'single agent', kind: 'sync', ...ZIPF, organizations: 1, agents: 1 },
-  { name: 'hot tenant', kind: 'async', ...ZIPF, organizations: HOT, agents: 'even', tenants: 1 },
-  { name: 'hot cached result', kind: 'cached', ...ZIPF, shared: HOT },
-  { name: 'hot key, no result yet', kind: 'waiting', ...ZIPF, shared: HOT },
+  { name: 'hot agent', kind: 'sync', ...TENANT, organizations: HOT, agents: 1 },
+  { name: 'hot agent', kind: 'async', ...TENANT, organizations: HOT, agents: 1 },
+  { name: 'single agent', kind: 'sync', ...TENANT, organizations: 1, agents: 1 },
+  { name: 'hot tenant', kind: 'async', ...TENANT, organizations: HOT, tenants: 1 },
+  { name: 'hot cached result', kind: 'cached', ...TENANT, shared: HOT },
+  { name: 'hot key, no result yet', kind: 'waiting', ...TENANT, shared: HOT },
   { name: 'hot idempotency key', kind: 'repeated', ...EVEN, shared: HOT },
 ]
 
@@ -104,20 +100,6 @@ function memberDraw({ organizations, agents, tenants }: Scenario, random: Random
 }
 
 function indexDraw(skew: Skew, count: number, random: Random): () => number {
-  const cumulative: number[] = []
-  for (let rank = 0; rank < count; rank++) {
-    cumulative.push((cumulative.at(-1) ?? 0) + weightOf(skew, rank, count))
-  }
-  const total = cumulative.at(-1) ?? 0
-  return () => {
-    const drawn = random() * total
-    const index = cumulative.findIndex((sum) => drawn < sum)
-    return index === -1 ? count - 1 : index
-  }
-}
-
-function weightOf(skew: Skew, rank: number, count: number): number {
-  if (skew === 'even') return 1
-  if (skew === 'zipf') return 1 / (rank + 1)
-  return rank === 0 ? skew : (1 - skew) / (count - 1)
+  if (skew === 'even') return () => Math.floor(random() * count)
+  return () => (random() < skew ? 0 : 1 + Math.floor(random() * (count - 1)))
 }

@@ -1,10 +1,8 @@
 /**
- * The floor: a bare HTTP server that does what no service on DynamoDB can avoid. For each POST it reads the agent's
- * item, writes the execution's item, and updates that at the end. No schema, condition, token or index. The items are
- * those of the service, written with the same SDK options to the same emulator. For a POST to /async it writes the item
- * and sends a message. A second process receives ten messages at a time, updates each item twice, and deletes the
- * messages. The queue is in the server's process, as in the service. Arguments: the endpoint of the table, the id of
- * the agent; of the second process: both endpoints, the queue's URL.
+ * The floor: what no service on DynamoDB can avoid, without schema, condition, token or index. A POST reads the agent's
+ * item, writes the execution's item, and updates it; a POST to /async writes it and sends a message, which a second
+ * process claims, finishes and deletes. Arguments: the endpoint of the table and the id of the agent; for the second
+ * process both endpoints and the queue's URL.
  */
 import { fork } from 'node:child_process'
 import { text } from 'node:stream/consumers'
@@ -18,7 +16,6 @@ import {
 } from '@aws-sdk/client-sqs'
 import { DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { clientConfig, createRequestHandler } from '../../lib/aws-sdk.ts'
-import { newExecution } from '../../lib/core/execution.ts'
 import { toItem } from '../../lib/dynamodb/executions/execution-item.ts'
 import { agentKey, executionKey } from '../../lib/dynamodb/table/keys.ts'
 import { TABLE } from '../../lib/dynamodb/table/schema.ts'
@@ -27,6 +24,7 @@ import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from '../../local/emulators/provision.ts'
+import { anExecution } from '../../test/support/engine/executions.ts'
 import { startSqs } from '../../test/support/service/port-emulators.ts'
 import { serveAsChild } from '../harness/child-process.ts'
 
@@ -104,31 +102,25 @@ async function repeat(action: () => Promise<void>): Promise<never> {
 /** @returns the run's input */
 async function claim(id: string): Promise<unknown> {
   const values = { leaseOwner: system.newId(), leaseExpiresAt: Date.now() + LEASE_MS, attempts: 1 }
-  return (await update(id, values, { returned: 'ALL_NEW' }))?.input
+  return (await update(id, values, [], 'ALL_NEW'))?.input
 }
 
 async function finish(id: string, output: unknown): Promise<void> {
-  const values = { status: 'SUCCESS', output, finishedAt: new Date().toISOString(), steps: 0 }
-  await update(id, values, { removed: REMOVED })
+  await update(id, { status: 'SUCCESS', output, finishedAt: new Date().toISOString(), steps: 0 }, REMOVED)
 }
 
-type Rest = { removed?: string[]; returned?: 'ALL_NEW' }
-
-async function update(id: string, values: Record<string, unknown>, { removed = [], returned }: Rest) {
+async function update(id: string, values: object, removed: string[], ReturnValues?: 'ALL_NEW') {
   const set = Object.keys(values).map((name) => `#${name} = :${name}`)
   const remove = removed.length > 0 ? ` REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : ''
+  const names = [...Object.keys(values), ...removed].map((name) => [`#${name}`, name])
   const { Attributes } = await client.send(
     new UpdateCommand({
-      TableName: FLOOR_TABLE,
-      Key: executionKey(id),
+      ...{ TableName: FLOOR_TABLE, Key: executionKey(id), ReturnValues },
       UpdateExpression: `SET ${set.join(', ')}${remove}`,
-      ExpressionAttributeNames: Object.fromEntries(
-        [...Object.keys(values), ...removed].map((name) => [`#${name}`, name]),
-      ),
+      ExpressionAttributeNames: Object.fromEntries(names),
       ExpressionAttributeValues: Object.fromEntries(
         Object.entries(values).map(([name, value]) => [`:${name}`, value]),
       ),
-      ReturnValues: returned,
     }),
   )
   return Attributes
@@ -136,19 +128,9 @@ async function update(id: string, values: Record<string, unknown>, { removed = [
 
 /** An execution as the service stores it when a run starts. */
 async function executionTemplate(): Promise<Record<string, unknown>> {
-  const now = system.now()
-  const execution = newExecution({
-    id: system.newId(),
-    organizationId: DEVELOPMENT_ORGANIZATION.id,
-    agentId,
-    versionId: system.newId(),
-    tenantId: null,
-    input: {},
-    options: { maxAgentSteps: 100, model: null, useDynamicLearning: false },
-    now,
-    deadlineMs: LEASE_MS,
-    lease: { owner: system.newId(), expiresAt: now + LEASE_MS },
-  })
+  const lease = { owner: system.newId(), expiresAt: system.now() + LEASE_MS }
+  const organizationId = DEVELOPMENT_ORGANIZATION.id
+  const execution = anExecution({ organizationId, agentId, input: {}, lease })
   const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint })
   const item = await toItem(table, execution)
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined))

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { parseJson } from '../../lib/core/json/parse-json.ts'
 import { compileAdapter } from '../../lib/schema/adapt/adapt-input.ts'
-import { interleave, median, type Spread, toSpread } from '../harness/rounds.ts'
-import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
+import { interleave, toSpread } from '../harness/rounds.ts'
+import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 
 const ROUNDS = { full: 11, quick: 3 }
 const BYTES = 1_000_000
@@ -32,36 +32,18 @@ const SCHEMA: JsonObject = {
 /** One order, as different senders write it. */
 const ORDERS: Record<string, (index: number) => JsonObject> = {
   'as declared': (index) => ({
-    orderNumber: `A${index}`,
-    quantity: index,
-    unitPrice: 2.5,
-    description: 'A pen',
-    orderDate: '2024-03-05',
-    paid: true,
-    status: 'open',
-    customer: { name: 'Ada', email: 'ada@example.org' },
+    ...{ orderNumber: `A${index}`, quantity: index, unitPrice: 2.5, description: 'A pen', paid: true },
+    ...{ orderDate: '2024-03-05', status: 'open', customer: { name: 'Ada', email: 'ada@example.org' } },
     tags: ['new'],
   }),
   'a row of a spreadsheet': (index) => ({
-    'Order Number': index,
-    Qty: `${index}`,
-    'Unit Price': '1.234,50',
-    Desc: 'A pen',
-    'Order Date': '5 March 2024',
-    'Is Paid': 'yes',
-    STATUS: 'On Hold',
-    'customer.name': 'Ada',
-    customer_email: 'ada@example.org',
-    tags: 'new',
+    ...{ 'Order Number': index, Qty: `${index}`, 'Unit Price': '1.234,50', Desc: 'A pen' },
+    ...{ 'Order Date': '5 March 2024', 'Is Paid': 'yes', STATUS: 'On Hold' },
+    ...{ 'customer.name': 'Ada', customer_email: 'ada@example.org', tags: 'new' },
   }),
   misspelled: (index) => ({
-    orderNubmer: `A${index}`,
-    quantiy: index,
-    unitPrcie: 2.5,
-    descripton: 'A pen',
-    stauts: 'open',
-    custmer: { name: 'Ada' },
-    unrelated: index,
+    ...{ orderNubmer: `A${index}`, quantiy: index, unitPrcie: 2.5, descripton: 'A pen', stauts: 'open' },
+    ...{ custmer: { name: 'Ada' }, unrelated: index },
   }),
   'different unknown names': (index) => ({
     orderNumber: `A${index}`,
@@ -83,18 +65,12 @@ export async function adaptation({ quick, log }: SuiteContext): Promise<SuiteRes
     return { name, measure: async () => processorMs(() => adapt(input)) }
   })
   const times = await interleave(kinds, rounds)
-  const spreads = Object.entries(times).map(([name, values]): [string, Spread] => [name, toSpread(values)])
-  const [, slowest = toSpread([0])] = spreads.toSorted(([, a], [, b]) => b.median - a.median)[0] ?? []
+  const slowest = Object.values(times)
+    .map(toSpread)
+    .reduce((a, b) => (b.median > a.median ? b : a))
   return {
     figures: { adaptationTime: slowest },
-    details: {
-      title: 'Adapting 1 MB, ms of processor time',
-      rows: Object.entries(times).map(([name, values]) => ({
-        input: name,
-        ms: formatNumber(median(values)),
-        range: formatSpread(toSpread(values)),
-      })),
-    },
+    details: { title: 'Adapting 1 MB, ms of processor time', rows: spreadRows(times) },
   }
 }
 

@@ -1,17 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { executionKey } from '../../lib/dynamodb/table/keys.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
-import { startChild } from '../harness/child-process.ts'
-import { generateLoad, interleave, timed, toRatio, toSpread } from '../harness/rounds.ts'
-import { type Accept, floorAccept, NO_OP, noOpRuns } from '../harness/runs.ts'
-import { publish, startService } from '../harness/service.ts'
-import { formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
+import { generateLoad, interleave, timed, toRatio } from '../harness/rounds.ts'
+import { type Accept, floorAccept, noOpRuns, startWithFloor } from '../harness/runs.ts'
+import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 
-const FLOOR_SERVER = fileURLToPath(new URL('../servers/floor-server.ts', import.meta.url))
 const FULL = { rounds: 9, durationMs: 1_500, warmUpMs: 4_000 }
 const QUICK = { rounds: 3, durationMs: 700, warmUpMs: 1_000 }
 const CONCURRENCY = 16
@@ -25,11 +21,8 @@ type Throughput = { accepted: number; finished: number }
 /** Asynchronous no-op runs per second, compared with two processes that only call DynamoDB and SQS. */
 export async function async({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
-  const service = await startService(workspace, { hasPort: true })
-  const { agentId } = await publish(workspace, service.table, NO_OP)
-  const { dynamodbEndpoint } = service
-  const floor = await startChild(workspace, { args: [FLOOR_SERVER, dynamodbEndpoint, agentId] })
-  const floorTable = openTable({ [TABLE_NAME]: 'floor', [DYNAMODB_ENDPOINT]: dynamodbEndpoint })
+  const { service, floor } = await startWithFloor(workspace)
+  const floorTable = openTable({ [TABLE_NAME]: 'floor', [DYNAMODB_ENDPOINT]: service.dynamodbEndpoint })
   const executions = executionStore(service.table)
   const organizationId = DEVELOPMENT_ORGANIZATION.id
 
@@ -48,13 +41,11 @@ export async function async({ workspace, quick, log }: SuiteContext): Promise<Su
   await measureFloor(warmUpMs)
   await measureService(warmUpMs)
   log(`${CONCURRENCY} in flight, ${rounds} rounds`)
-  const results = await interleave(
-    [
-      { name: 'floor', measure: () => measureFloor(durationMs) },
-      { name: 'service', measure: () => measureService(durationMs) },
-    ],
-    rounds,
-  )
+  const contenders = [
+    { name: 'floor' as const, measure: () => measureFloor(durationMs) },
+    { name: 'service' as const, measure: () => measureService(durationMs) },
+  ]
+  const results = await interleave(contenders, rounds)
   const perSecond = (name: 'floor' | 'service', rate: keyof Throughput) =>
     results[name].map((result) => result[rate])
   return {
@@ -64,11 +55,12 @@ export async function async({ workspace, quick, log }: SuiteContext): Promise<Su
     },
     details: {
       title: `Asynchronous runs per second, ${CONCURRENCY} requests in flight`,
-      rows: (['floor', 'service'] as const).map((name) => ({
-        server: name,
-        'accepted/s': formatSpread(toSpread(perSecond(name, 'accepted'))),
-        'finished/s': formatSpread(toSpread(perSecond(name, 'finished'))),
-      })),
+      rows: spreadRows({
+        'floor, accepted': perSecond('floor', 'accepted'),
+        'floor, finished': perSecond('floor', 'finished'),
+        'service, accepted': perSecond('service', 'accepted'),
+        'service, finished': perSecond('service', 'finished'),
+      }),
     },
   }
 }
@@ -86,11 +78,9 @@ async function measure(durationMs: number, accept: Accept, readEnd: ReadEnd): Pr
 }
 
 async function waitForEnd(id: string, readEnd: ReadEnd): Promise<string> {
-  const limit = performance.now() + MAX_WAIT_MS
-  while (performance.now() < limit) {
+  for (const limit = performance.now() + MAX_WAIT_MS; performance.now() < limit; await sleep(POLL_MS)) {
     const end = await readEnd(id)
     if (end) return end
-    await sleep(POLL_MS)
   }
   throw new Error(`The run ${id} did not finish within ${MAX_WAIT_MS} ms.`)
 }

@@ -1,25 +1,25 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { newExecution } from '../../lib/core/execution.ts'
 import { DEADLINE_MS } from '../../lib/core/limits.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { openRunQueue } from '../../lib/sqs/run-queue.ts'
 import { system } from '../../lib/system.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues, provisionTable } from '../../local/emulators/provision.ts'
+import { executionOf, runOptions } from '../../test/support/engine/executions.ts'
 import { startDynamoDB, startSqs } from '../../test/support/service/port-emulators.ts'
 import { startChild } from '../harness/child-process.ts'
-import { interleave, toRatio, toSpread } from '../harness/rounds.ts'
+import { interleave, toRatio } from '../harness/rounds.ts'
 import { publish } from '../harness/service.ts'
-import { formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
+import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 import { agentDocument, MODEL_SERVER } from './steps.ts'
 
 const WORKER = fileURLToPath(new URL('../../test/support/processes/batch-worker-main.ts', import.meta.url))
 const BATCH = 10
 const STEPS = 500
-const FULL = { rounds: 5, steps: [100, STEPS], limitMs: 600_000 }
-const QUICK = { rounds: 1, steps: [STEPS], limitMs: 15_000 }
+const FULL = { rounds: 5, limitMs: 600_000 }
+const QUICK = { rounds: 1, limitMs: 15_000 }
 
 type Measure = { peakMiB: number; processorSeconds: number }
 
@@ -28,7 +28,7 @@ type Measure = { peakMiB: number; processorSeconds: number }
  * processor time of each run. The model and the tool are another process.
  */
 export async function batches({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
-  const { rounds, steps, limitMs } = quick ? QUICK : FULL
+  const { rounds, limitMs } = quick ? QUICK : FULL
   const [model, dynamodb, sqs] = await Promise.all([
     startChild(workspace, { args: [MODEL_SERVER] }),
     startDynamoDB(await workspace.createFolder()),
@@ -53,23 +53,20 @@ export async function batches({ workspace, quick, log }: SuiteContext): Promise<
   const queue = openRunQueue(environment)
 
   /** A process of the runner with this many runs. */
-  async function measure(runs: number, stepsOfRun: number): Promise<Measure> {
+  async function measure(runs: number): Promise<Measure> {
     for (let i = 0; i < runs; i++) {
       const id = system.newId()
-      const { organizationId, agentId, id: versionId } = version
-      const execution = newExecution({
-        ...{ id, organizationId, agentId, versionId, tenantId: null, sharesWorker: true, lease: null },
-        input: { question: 'Where is order o1?' },
-        options: {
-          maxAgentSteps: STEPS,
-          model: `openai-compatible/${stepsOfRun}-${id}`,
-          useDynamicLearning: false,
-        },
-        now: system.now(),
+      const options = runOptions({ maxAgentSteps: STEPS, model: `openai-compatible/${STEPS}-${id}` })
+      const input = { question: 'Where is order o1?' }
+      const execution = executionOf(version, {
+        id,
+        input,
+        options,
         deadlineMs: DEADLINE_MS,
+        sharesWorker: true,
       })
       await executionStore(table).create({ execution })
-      await queue.send({ executionId: id, organizationId, tenantId: null })
+      await queue.send({ executionId: id, organizationId: version.organizationId, tenantId: null })
     }
     const worker = fork(WORKER, [queues.runs, LOCAL_QUEUE, String(runs)], {
       env: { ...process.env, ...environment },
@@ -83,33 +80,28 @@ export async function batches({ workspace, quick, log }: SuiteContext): Promise<
     return { peakMiB: report.peakMiB, processorSeconds: report.processorSeconds / runs }
   }
 
-  const cases = steps.flatMap((stepsOfRun) => [1, BATCH].map((runs) => ({ runs, stepsOfRun })))
   log(`up to ${rounds} rounds`)
-  const measured = await interleave(
-    cases.map(({ runs, stepsOfRun }) => ({
-      name: nameOf(runs, stepsOfRun),
-      measure: () => measure(runs, stepsOfRun),
-    })),
-    rounds,
-    limitMs,
-  )
-  const of = (runs: number, key: keyof Measure, stepsOfRun = STEPS) =>
-    (measured[nameOf(runs, stepsOfRun)] ?? []).map((each) => each[key])
+  const contenders = [
+    { name: 'alone' as const, measure: () => measure(1) },
+    { name: 'batch' as const, measure: () => measure(BATCH) },
+  ]
+  const { alone, batch } = await interleave(contenders, rounds, limitMs)
   return {
     figures: {
-      batchTime: toRatio(of(BATCH, 'processorSeconds'), of(1, 'processorSeconds')),
-      batchMemory: toRatio(of(BATCH, 'peakMiB'), of(1, 'peakMiB')),
+      batchTime: toRatio(toSeconds(batch), toSeconds(alone)),
+      batchMemory: toRatio(toPeaks(batch), toPeaks(alone)),
     },
     details: {
-      title: 'Runs of a model agent in one process of the runner',
-      rows: cases.map(({ runs, stepsOfRun }) => ({
-        runs,
-        'steps of each': stepsOfRun,
-        'peak RSS MiB': formatSpread(toSpread(of(runs, 'peakMiB', stepsOfRun))),
-        'processor seconds per run': formatSpread(toSpread(of(runs, 'processorSeconds', stepsOfRun))),
-      })),
+      title: `Runs of ${STEPS} steps of a model agent in one process of the runner`,
+      rows: spreadRows({
+        'alone, peak RSS MiB': toPeaks(alone),
+        'ten, peak RSS MiB': toPeaks(batch),
+        'alone, processor seconds': toSeconds(alone),
+        'ten, processor seconds per run': toSeconds(batch),
+      }),
     },
   }
 }
 
-const nameOf = (runs: number, steps: number): string => `${runs} runs of ${steps} steps`
+const toSeconds = (measures: Measure[]) => measures.map(({ processorSeconds }) => processorSeconds)
+const toPeaks = (measures: Measure[]) => measures.map(({ peakMiB }) => peakMiB)

@@ -1,4 +1,5 @@
 import { type OperationName, operations } from '../../lib/contract/routes.ts'
+import budget from '../../test/nightly/bench/bundles/bundle-budget.json' with { type: 'json' }
 import { timeBundles } from '../bundles/bundle-times.ts'
 import { median, type Spread, toRatio } from '../harness/rounds.ts'
 import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
@@ -24,10 +25,19 @@ export async function bundles({ quick, log }: SuiteContext): Promise<SuiteResult
     details: {
       title: 'Loading a bundle in a new process, processor time',
       rows: [
-        { function: 'client alone', KB: '', 'CPU ms': formatNumber(median(clientAlone)), ratio: 1 },
-        ...loads.map(({ name, atStart, times, ratio }) => ({
+        {
+          function: 'client alone',
+          KB: '',
+          'gzip KB': '',
+          'budget KB': '',
+          'CPU ms': formatNumber(median(clientAlone)),
+          ratio: 1,
+        },
+        ...loads.map(({ name, atStart, atStartGzip, times, ratio }) => ({
           function: name,
           KB: Math.round(atStart / 1000),
+          'gzip KB': Math.round(atStartGzip / 1000),
+          'budget KB': (budget as Record<string, number>)[name] ?? '',
           'CPU ms': formatNumber(median(times)),
           ratio: formatSpread(ratio),
         })),

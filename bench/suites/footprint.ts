@@ -36,11 +36,8 @@ export async function footprint({ workspace, quick, log }: SuiteContext): Promis
   return {
     figures: { readySeconds: toSpread(readySeconds), idleMemory: toSpread(idleMiB) },
     details: {
-      title: `Idle processes of \`npm start\` on a store with ${storedRuns} runs, last start`,
-      rows: processes.map(({ command, residentMiB }) => ({
-        process: command,
-        'RSS MiB': formatNumber(residentMiB),
-      })),
+      title: `Idle processes of \`npm start\` on a store with ${storedRuns} runs, last start: RSS, MiB`,
+      rows: processes.map(({ command, residentMiB }) => ({ command, RSS: formatNumber(residentMiB) })),
     },
   }
 }

@@ -46,8 +46,7 @@ export async function latency({ workspace, quick, log }: SuiteContext): Promise<
     delayed: await p50(name, DELAY_MS),
   })
   log('warm-up')
-  const warmUp = ['sync', 'accept', 'cached', 'read', 'request'] as const
-  for (const name of warmUp)
+  for (const name of NAMES)
     await generateLoad({ concurrency: 4, durationMs: warmUpMs, operation: operations[name] })
   log(`1 in flight, ${rounds} rounds`)
   const results = await interleave(
@@ -71,7 +70,6 @@ export async function latency({ workspace, quick, log }: SuiteContext): Promise<
       rows: NAMES.map((name) => ({
         run: name,
         'p50 ms': formatNumber(median(results[name].map(({ direct }) => direct))),
-        'p50 ms, delayed': formatNumber(median(results[name].map(({ delayed }) => delayed))),
         'added ms': formatNumber(median(added(name))),
         'added / delay': formatNumber(delays(name).median),
       })),

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { system } from '../../lib/system.ts'
 import { publishAgent } from '../harness/organizations.ts'
-import { interleave, percentile, toRatio, toSpread } from '../harness/rounds.ts'
+import { interleave, percentile, timed, toRatio } from '../harness/rounds.ts'
+import { waitForResult } from '../harness/runs.ts'
 import { publish, type Service, startService } from '../harness/service.ts'
-import { formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
+import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 
 /** As many as the local runner executes of one organization. */
 const CONCURRENCY = 32
@@ -45,20 +46,20 @@ export async function lines({ workspace, quick, log }: SuiteContext): Promise<Su
   await measureClient(service, 2 * CONCURRENCY)
   await measureBatch(service, 2 * CONCURRENCY)
   log(`${count} runs, ${CONCURRENCY} at a time, ${rounds} rounds`)
-  const contenders = [
-    { name: 'client' as const, measure: () => measureClient(service, count) },
-    { name: 'batch' as const, measure: () => measureBatch(service, count) },
-  ]
-  const seconds = await interleave(contenders, rounds)
+  const seconds = await interleave(
+    [
+      { name: 'client' as const, measure: () => measureClient(service, count) },
+      { name: 'batch' as const, measure: () => measureBatch(service, count) },
+    ],
+    rounds,
+  )
   log(`${runs} runs of another organization, ${rounds} rounds without a batch and beside one`)
   const { token } = await publishAgent(workspace, service.table, system.newId(), WAITING)
+  const alone = () => measureOther(service, token, runs)
   const p95 = await interleave(
     [
-      { name: 'alone' as const, measure: () => measureOther(service, token, runs) },
-      {
-        name: 'beside' as const,
-        measure: () => besideBatch(service, () => measureOther(service, token, runs)),
-      },
+      { name: 'alone' as const, measure: alone },
+      { name: 'beside' as const, measure: () => besideBatch(service, alone) },
     ],
     rounds,
   )
@@ -69,16 +70,12 @@ export async function lines({ workspace, quick, log }: SuiteContext): Promise<Su
     },
     details: {
       title: `${count} runs of an agent that waits for 200 ms, ${CONCURRENCY} at a time, and p95 of ${runs} synchronous runs of another organization`,
-      rows: [
-        ...contenders.map(({ name }) => ({
-          measured: `${name}, s`,
-          spread: formatSpread(toSpread(seconds[name])),
-        })),
-        ...(['alone', 'beside'] as const).map((name) => ({
-          measured: `p95 ${name} a batch, ms`,
-          spread: formatSpread(toSpread(p95[name])),
-        })),
-      ],
+      rows: spreadRows({
+        'client, s': seconds.client,
+        'batch, s': seconds.batch,
+        'p95 without a batch, ms': p95.alone,
+        'p95 beside a batch, ms': p95.beside,
+      }),
     },
   }
 }
@@ -87,9 +84,8 @@ export async function lines({ workspace, quick, log }: SuiteContext): Promise<Su
 async function measureOther(service: Service, token: string, runs: number): Promise<number> {
   const latencies: number[] = []
   for (let number = 0; number < runs; number++) {
-    const startedAt = performance.now()
-    await service.request('POST', `${PATH}/executions`, { status: 200, body: { number }, token })
-    latencies.push(performance.now() - startedAt)
+    const options = { status: 200, body: { number }, token }
+    latencies.push(await timed(() => service.request('POST', `${PATH}/executions`, options))())
   }
   return percentile(latencies, 0.95)
 }
@@ -114,14 +110,8 @@ async function measureClient(service: Service, count: number): Promise<number> {
 
 async function runAsync(service: Service, number: number): Promise<void> {
   const path = `${PATH}/executions?execMode=async`
-  const accepted = await service.request('POST', path, { status: 202, body: { number } })
-  const { id } = JSON.parse(accepted.body) as { id: string }
-  for (let status = 'IN_PROGRESS'; status === 'IN_PROGRESS'; ) {
-    const options = { status: 200, headers: { prefer: 'wait=25' } }
-    const { body } = await service.request('GET', `/v1/agent_executions/${id}`, options)
-    status = (JSON.parse(body) as { status: string }).status
-    if (status === 'ERROR') throw new Error(body)
-  }
+  const { body } = await service.request('POST', path, { status: 202, body: { number } })
+  await waitForResult(service, JSON.parse(body).id, { number })
 }
 
 type Batch = { id: string; status: string; counts: { SUCCESS: number }; endedAt: string }

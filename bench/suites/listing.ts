@@ -4,17 +4,9 @@ import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import { meterCapacity } from '../../test/support/proxy/observe.ts'
 import { startProxy } from '../../test/support/proxy/start-proxy.ts'
-import { LARGE_TENANT, MATCHING_TENANT } from '../../test/support/tables/listing-data.ts'
+import { MATCHING_TENANT } from '../../test/support/tables/listing-data.ts'
 import { type Organization, startWithExecutions } from '../harness/organizations.ts'
-import {
-  generateLoad,
-  interleave,
-  percentile,
-  type Spread,
-  timed,
-  toRatio,
-  toSpread,
-} from '../harness/rounds.ts'
+import { generateLoad, interleave, median, timed, toRatio, toSpread } from '../harness/rounds.ts'
 import type { Service } from '../harness/service.ts'
 import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
 
@@ -30,7 +22,7 @@ const matchesOf = (size: number): number => Math.max(size / 1_000, 2 * PAGE)
 const RANGE = { from: 0.2, to: 0.9 }
 
 type Filter = { ofAgent?: true; status?: 'ERROR' | 'IN_PROGRESS'; tenantId?: string; inRange?: true }
-type Page = Filter & { name: string; base?: string }
+type Page = Filter & { name: string }
 
 const FILTERS: Page[] = [
   { name: 'status=ERROR', status: 'ERROR' },
@@ -40,13 +32,6 @@ const FILTERS: Page[] = [
   { name: 'agent, tenant', ofAgent: true, tenantId: MATCHING_TENANT },
 ]
 const ALL: Page[] = [{ name: 'all' }, { name: 'agent', ofAgent: true }]
-/** No index separates the agents of a tenant. */
-const SPREAD: Page = {
-  name: 'agent, tenant of all agents',
-  ofAgent: true,
-  tenantId: LARGE_TENANT,
-  base: 'agent, tenant',
-}
 const PAGES = [
   ...ALL,
   ...FILTERS,
@@ -54,73 +39,55 @@ const PAGES = [
 ]
 
 /** The first page of lists in which one of a thousand executions is shown, compared with a small organization's. */
-export async function listing({ workspace, quick, stored, log }: SuiteContext): Promise<SuiteResult> {
-  const { rounds, durationMs, size: defaultSize } = quick ? QUICK : FULL
-  const size = stored ?? defaultSize
+export async function listing({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
+  const { rounds, durationMs, size } = quick ? QUICK : FULL
   const startedAt = performance.now()
   const { service, organizations } = await startWithExecutions(workspace, [SMALL, size], matchesOf)
   log(`stored ${size} executions in ${formatNumber((performance.now() - startedAt) / 1000)} s`)
   const [small, large] = organizations as [Organization, Organization]
-  const operations = [
-    ...PAGES.flatMap((page) => organizations.map((organization) => ({ page, organization }))),
-    { page: SPREAD, organization: large },
-  ]
-  const nameOf = (page: string, { size }: Organization) => `${page} ${size}`
 
   log('read units')
-  const units = new Map<string, number>()
   const meter = meterCapacity()
   const proxy = await startProxy(service.dynamodbEndpoint, meter.behavior)
   workspace.onCleanUp(proxy.stop)
   const metered = executionStore(openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: proxy.url }))
-  for (const { page, organization } of operations) {
+  const unitsOf = async (page: Page, organization: Organization) => {
     const { items } = await metered.list(toParams(page, organization))
     assertFull(page, items.length)
-    units.set(nameOf(page.name, organization), meter.take().readUnits)
+    return meter.take().readUnits
   }
+  const units: number[] = []
+  for (const page of PAGES) units.push((await unitsOf(page, large)) / (await unitsOf(page, small)))
 
   log(`warm-up, ${rounds} rounds`)
-  const contenders = operations.map(({ page, organization }) => {
-    const operation = timed(() => readPage(service, page, organization))
-    const measure = () => generateLoad({ concurrency: 1, durationMs, operation })
-    return { name: nameOf(page.name, organization), measure }
-  })
+  const contenders = PAGES.flatMap((page) =>
+    organizations.map((organization) => {
+      const operation = timed(() => readPage(service, page, organization))
+      const measure = () => generateLoad({ concurrency: 1, durationMs, operation })
+      return { name: `${page.name} ${organization.size}`, measure }
+    }),
+  )
   for (const { measure } of contenders) await measure()
   const loads = await interleave(contenders, rounds)
-  const p50s = (name: string) => loads[name]?.map(({ p50 }) => p50) ?? []
-
-  const measured = operations.map(({ page, organization }) => {
-    const name = nameOf(page.name, organization)
-    const base = nameOf(page.base ?? page.name, small)
-    const [unitsOfPage = 0, unitsOfBase = 0] = [units.get(name), units.get(base)]
-    return {
-      page,
-      organization,
-      units: unitsOfPage,
-      unitRatio: unitsOfPage / unitsOfBase,
-      latencies: loads[name]?.flatMap(({ latencies }) => latencies) ?? [],
-      latencyRatio: toRatio(p50s(name), p50s(base)),
-    }
-  })
-  const compared = measured.filter(({ page, organization }) => organization === large && page !== SPREAD)
-  const rows = measured.map(({ page, organization, units, unitRatio, latencies, latencyRatio }) => ({
-    page: page.name,
-    'stored executions': organization.size,
-    'read units': formatNumber(units),
-    [`/ at ${SMALL}`]: formatNumber(unitRatio),
-    'p50 ms': formatNumber(percentile(latencies, 0.5)),
-    [`p50 / at ${SMALL}`]: formatSpread(latencyRatio),
-  }))
+  const p50s = (page: Page, { size }: Organization) =>
+    loads[`${page.name} ${size}`]?.map(({ p50 }) => p50) ?? []
+  const latencies = PAGES.map((page) => toRatio(p50s(page, large), p50s(page, small)))
   return {
     figures: {
-      listUnits: toSpread([Math.max(...compared.map(({ unitRatio }) => unitRatio))]),
-      listLatency: compared.map(({ latencyRatio }) => latencyRatio).reduce(slower),
+      listUnits: toSpread([Math.max(...units)]),
+      listLatency: latencies.reduce((a, b) => (b.median > a.median ? b : a)),
     },
-    details: { title: `The first ${PAGE} executions of a list, 1 in flight`, rows },
+    details: {
+      title: `The first ${PAGE} of ${size} executions in a list, compared with those of ${SMALL}`,
+      rows: PAGES.map((page, index) => ({
+        page: page.name,
+        'read units': formatNumber(units[index] ?? 0),
+        p50: formatSpread(latencies[index] ?? toSpread([0])),
+        'p50 ms': formatNumber(median(p50s(page, large))),
+      })),
+    },
   }
 }
-
-const slower = (a: Spread, b: Spread): Spread => (b.median > a.median ? b : a)
 
 function toParams(page: Page, organization: Organization) {
   const { id: organizationId, agentId } = organization

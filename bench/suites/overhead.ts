@@ -1,19 +1,7 @@
-import { fileURLToPath } from 'node:url'
-import { startChild } from '../harness/child-process.ts'
-import {
-  generateLoad,
-  interleave,
-  type Load,
-  type Operation,
-  percentile,
-  toRatio,
-  toSpread,
-} from '../harness/rounds.ts'
-import { floorRun, isolatedCall, NO_OP, noOpRuns } from '../harness/runs.ts'
-import { publish, startService } from '../harness/service.ts'
-import { formatNumber, formatSpread, type Row, type SuiteContext, type SuiteResult } from '../report.ts'
+import { generateLoad, interleave, type Load, toRatio } from '../harness/rounds.ts'
+import { floorRun, isolatedCall, noOpRuns, startWithFloor } from '../harness/runs.ts'
+import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 
-const FLOOR_SERVER = fileURLToPath(new URL('../servers/floor-server.ts', import.meta.url))
 const FULL = { rounds: 15, durationMs: 700, warmUpMs: 5_000 }
 const QUICK = { rounds: 3, durationMs: 400, warmUpMs: 1_000 }
 const NAMES = ['floor', 'sync', 'cached', 'async', 'thread'] as const
@@ -23,15 +11,9 @@ type Loads = Record<(typeof NAMES)[number], Load[]>
 /** The cost of a no-op run, compared with a server that only does the same reads and writes. */
 export async function overhead({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
-  const service = await startService(workspace, { hasPort: true })
-  const { agentId } = await publish(workspace, service.table, NO_OP)
-  const floor = await startChild(workspace, { args: [FLOOR_SERVER, service.dynamodbEndpoint, agentId] })
+  const { service, floor } = await startWithFloor(workspace)
   const { fillCache, ...runs } = noOpRuns(service)
-  const operations: Record<keyof Loads, Operation> = {
-    floor: floorRun(floor.url),
-    thread: isolatedCall(),
-    ...runs,
-  }
+  const operations = { floor: floorRun(floor.url), thread: isolatedCall(), ...runs }
   await fillCache()
 
   const measure = (concurrency: number): Promise<Loads> => {
@@ -62,24 +44,15 @@ export async function overhead({ workspace, quick, log }: SuiteContext): Promise
     },
     details: {
       title: 'Runs of an agent that does nothing; async latency counts from the 202 response',
-      rows: [...toRows(1, single), ...toRows(16, parallel)],
+      rows: [
+        ...spreadRows(byName('p50 ms, 1 in flight', p50s)),
+        ...spreadRows(byName('runs/s, 16 in flight', (name) => rates(parallel[name]))),
+      ],
     },
   }
 }
 
 const rates = (loads: Load[]) => loads.map(({ perSecond }) => perSecond)
 
-function toRows(concurrency: number, loads: Loads): Row[] {
-  return NAMES.map((name) => {
-    const latencies = loads[name].flatMap((load) => load.latencies)
-    return {
-      run: name,
-      'in flight': concurrency,
-      'p50 ms': formatNumber(percentile(latencies, 0.5)),
-      'p99 ms': formatNumber(percentile(latencies, 0.99)),
-      'runs/s': formatSpread(toSpread(rates(loads[name]))),
-      'runs/s / floor': formatSpread(toRatio(rates(loads[name]), rates(loads.floor))),
-      runs: latencies.length,
-    }
-  })
-}
+const byName = (measure: string, valuesOf: (name: keyof Loads) => number[]) =>
+  Object.fromEntries(NAMES.map((name) => [`${name}: ${measure}`, valuesOf(name)]))

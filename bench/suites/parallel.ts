@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { startChild } from '../harness/child-process.ts'
 import { processTree } from '../harness/process-tree.ts'
 import { generateLoad, interleave, type Operation, percentile, toRatio, toSpread } from '../harness/rounds.ts'
-import { floorRun, NO_OP, noOpRuns } from '../harness/runs.ts'
-import { publish, startService } from '../harness/service.ts'
-import { formatNumber, formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
+import { floorRun, noOpRuns, startWithFloor } from '../harness/runs.ts'
+import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 
-const FLOOR_SERVER = fileURLToPath(new URL('../servers/floor-server.ts', import.meta.url))
 const FULL = { rounds: 9, durationMs: 2_000, warmUpMs: 4_000 }
 const QUICK = { rounds: 3, durationMs: 1_000, warmUpMs: 1_000 }
 const SAMPLE_MS = 200
@@ -17,9 +13,7 @@ type Measure = { p99: number; cpuMs: number; memoryMiB: number }
 /** Many no-op runs at once: processor time of one at 16 in flight, latency and memory at 64. */
 export async function parallel({ workspace, quick, log }: SuiteContext): Promise<SuiteResult> {
   const { rounds, durationMs, warmUpMs } = quick ? QUICK : FULL
-  const service = await startService(workspace, { hasPort: true })
-  const { agentId } = await publish(workspace, service.table, NO_OP)
-  const floor = await startChild(workspace, { args: [FLOOR_SERVER, service.dynamodbEndpoint, agentId] })
+  const { service, floor } = await startWithFloor(workspace)
   const { sync, async } = noOpRuns(service)
   const contenders = [
     { name: 'floor' as const, pid: floor.pid, operation: floorRun(floor.url) },
@@ -41,29 +35,27 @@ export async function parallel({ workspace, quick, log }: SuiteContext): Promise
   const at16 = await measure(16)
   log(`64 in flight, ${rounds} rounds`)
   const at64 = await measure(64)
-  const all = { 16: at16, 64: at64 }
   return {
     figures: {
       parallelTime: toRatio(at16.sync.map(toCpu), at16.floor.map(toCpu)),
       parallelLatency: toRatio(at64.sync.map(toP99), at64.floor.map(toP99)),
-      parallelMemory: toSpread([...at64.sync, ...at64.async].map(({ memoryMiB }) => memoryMiB)),
+      parallelMemory: toSpread([...at64.sync, ...at64.async].map(toMemory)),
     },
     details: {
       title: 'Runs of an agent that does nothing: Node processes of `npm start`, without the database',
-      rows: Object.entries(all).flatMap(([inFlight, measures]) =>
-        contenders.map(({ name }) => ({
-          run: name,
-          'in flight': inFlight,
-          'p99 ms': formatSpread(toSpread(measures[name].map(toP99))),
-          'processor ms of a run': formatSpread(toSpread(measures[name].map(toCpu))),
-          'RSS MiB': formatNumber(Math.max(...measures[name].map(({ memoryMiB }) => memoryMiB))),
-        })),
+      rows: contenders.flatMap(({ name }) =>
+        spreadRows({
+          [`${name}: processor ms, 16 in flight`]: at16[name].map(toCpu),
+          [`${name}: p99 ms, 64 in flight`]: at64[name].map(toP99),
+          [`${name}: RSS MiB, 64 in flight`]: at64[name].map(toMemory),
+        }),
       ),
     },
   }
 }
 
 const toCpu = ({ cpuMs }: Measure) => cpuMs
+const toMemory = ({ memoryMiB }: Measure) => memoryMiB
 const toP99 = ({ p99 }: Measure) => p99
 
 async function measureLoad(

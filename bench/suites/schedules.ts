@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { Version } from '../../lib/core/agent.ts'
 import { CATCH_UP_SECONDS, firingExecutionId, type Schedule } from '../../lib/core/schedule.ts'
-import { nextTimes } from '../../lib/cron-times.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
-import { percentile, toSpread } from '../harness/rounds.ts'
+import { aSchedule as scheduleOf } from '../../test/support/schedules/a-schedule.ts'
+import { toSpread } from '../harness/rounds.ts'
 import { NO_OP } from '../harness/runs.ts'
 import { publish, startService } from '../harness/service.ts'
-import { formatNumber, type SuiteContext, type SuiteResult } from '../report.ts'
+import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 
 const FULL = { organizations: 100, schedules: 100 }
 const QUICK = { organizations: 30, schedules: 100 }
@@ -28,8 +28,7 @@ export async function schedules({ workspace, quick, log }: SuiteContext): Promis
   const versions: Version[] = []
   for (let i = 0; i < organizations; i++)
     versions.push(await publish(workspace, service.table, { ...NO_OP, organizationId: system.newId() }))
-  const now = Date.now()
-  const dueAt = Math.ceil((now + organizations * each * SETUP_MS) / MINUTE_MS + 1) * MINUTE_MS
+  const dueAt = Math.ceil((Date.now() + organizations * each * SETUP_MS) / MINUTE_MS + 1) * MINUTE_MS
   const all = versions.flatMap((version) =>
     Array.from({ length: each }, (_, index) => aSchedule(version, `s${index}`, dueAt)),
   )
@@ -58,14 +57,7 @@ export async function schedules({ workspace, quick, log }: SuiteContext): Promis
     figures: { firingLateness: toSpread([Math.max(...seconds)]) },
     details: {
       title: `Lateness of ${all.length} firings of ${organizations} organizations, due in the same minute, in seconds`,
-      rows: [
-        {
-          p50: formatNumber(percentile(seconds, 0.5)),
-          p99: formatNumber(percentile(seconds, 0.99)),
-          max: formatNumber(Math.max(...seconds)),
-          min: formatNumber(Math.min(...seconds)),
-        },
-      ],
+      rows: spreadRows({ lateness: seconds }),
     },
   }
 }
@@ -74,25 +66,18 @@ export async function schedules({ workspace, quick, log }: SuiteContext): Promis
 function aSchedule({ organizationId, agentId }: Version, name: string, dueAt: number): Schedule {
   const due = new Date(dueAt)
   const cron = `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`
-  const [next = 0] = nextTimes(cron, 'UTC', Date.now())
-  if (next !== dueAt) throw new Error('The schedule is due at another time.')
-  const now = new Date().toISOString()
-  return {
-    ...{ organizationId, agentId, name, cron, timezone: 'UTC', input: { text: 'x' } },
-    ...{ tenantId: null, options: {}, versionId: null, enabled: true, overlap: 'skip', isDeclared: false },
+  const updatedAt = new Date().toISOString()
+  return scheduleOf({
     ...{
-      catchUpSeconds: CATCH_UP_SECONDS.default,
-      tokenId: null,
-      createdAt: now,
-      updatedAt: now,
-      revision: '',
+      organizationId,
+      agentId,
+      name,
+      cron,
+      overlap: 'skip',
+      input: { text: 'x' },
+      createdAt: updatedAt,
+      updatedAt,
     },
-    ...{
-      nextRunAt: due.toISOString(),
-      openUntil: dueAt,
-      waitsUntil: null,
-      lastExecutionId: null,
-      firings: [],
-    },
-  }
+    ...{ catchUpSeconds: CATCH_UP_SECONDS.default, nextRunAt: due.toISOString(), openUntil: dueAt },
+  })
 }

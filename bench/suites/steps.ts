@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { startChild } from '../harness/child-process.ts'
-import { interleave, toRatio, toSpread } from '../harness/rounds.ts'
+import { interleave, toRatio } from '../harness/rounds.ts'
 import { publish, type Service, startService } from '../harness/service.ts'
-import { formatSpread, type SuiteContext, type SuiteResult } from '../report.ts'
+import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 
 export const MODEL_SERVER = fileURLToPath(new URL('../servers/model-server.ts', import.meta.url))
 const SHORT = 100
@@ -23,29 +23,21 @@ export async function steps({ workspace, quick, log }: SuiteContext): Promise<Su
   log('warm-up')
   for (let i = 0; i < warmUp; i++) await run(SHORT)
   log(`up to ${rounds} rounds of ${SHORT} and ${LONG} steps`)
-  const { short, long } = await interleave(
-    [
-      {
-        name: 'short',
-        measure: async () => {
-          let sum = 0
-          for (let i = 0; i < shortRuns; i++) sum += await run(SHORT)
-          return sum / shortRuns
-        },
-      },
-      { name: 'long', measure: () => run(LONG) },
-    ],
-    rounds,
-    limitMs,
-  )
+  const measureShort = async () => {
+    let sum = 0
+    for (let i = 0; i < shortRuns; i++) sum += await run(SHORT)
+    return sum / shortRuns
+  }
+  const contenders = [
+    { name: 'short' as const, measure: measureShort },
+    { name: 'long' as const, measure: () => run(LONG) },
+  ]
+  const { short, long } = await interleave(contenders, rounds, limitMs)
   return {
     figures: { stepLatency: toRatio(long, short) },
     details: {
       title: 'A step with one tool call, 1 run in flight',
-      rows: [
-        { 'steps of the run': SHORT, 'ms per step': formatSpread(toSpread(short)) },
-        { 'steps of the run': LONG, 'ms per step': formatSpread(toSpread(long)) },
-      ],
+      rows: spreadRows({ [`ms per step of ${SHORT}`]: short, [`ms per step of ${LONG}`]: long }),
     },
   }
 }
@@ -56,16 +48,13 @@ function stepTimer(service: Service): (steps: number) => Promise<number> {
   return async (steps) => {
     const model = `openai-compatible/${steps}-${++runs}`
     const startedAt = performance.now()
-    const { headers } = await service.request(
-      'POST',
-      `/v1/agents/look-up/executions?maxAgentSteps=${LONG}&model=${model}`,
-      { status: 200, body: { question: 'Where is order o1?' } },
-    )
+    const path = `/v1/agents/look-up/executions?maxAgentSteps=${LONG}&model=${model}`
+    const body = { question: 'Where is order o1?' }
+    const { headers } = await service.request('POST', path, { status: 200, body })
     const ms = performance.now() - startedAt
     const id = String(headers['x-execution-id'])
-    const { body } = await service.request('GET', `/v1/agent_executions/${id}`, { status: 200 })
-    const execution = JSON.parse(body) as { steps: number }
-    if (execution.steps !== steps) throw new Error(`Expected ${steps} steps: ${body}`)
+    const read = await service.request('GET', `/v1/agent_executions/${id}`, { status: 200 })
+    if (JSON.parse(read.body).steps !== steps) throw new Error(`Expected ${steps} steps: ${read.body}`)
     return ms / steps
   }
 }

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { Version } from '../../lib/core/agent.ts'
-import { newExecution } from '../../lib/core/execution.ts'
-import { DEADLINE_MS, MAX_AGENT_STEPS, MAX_QUEUE_DELAY_MS } from '../../lib/core/limits.ts'
+import { DEADLINE_MS, MAX_QUEUE_DELAY_MS } from '../../lib/core/limits.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import { processMessage } from '../../lib/engine/worker/process-message.ts'
 import { system } from '../../lib/system.ts'
+import { executionOf } from '../../test/support/engine/executions.ts'
 import { percentile, toSpread } from '../harness/rounds.ts'
 import { publish, type Service, startService } from '../harness/service.ts'
-import { formatNumber, type SuiteContext, type SuiteResult } from '../report.ts'
+import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 
 const FULL = { timers: 2_000, spreadMs: 60_000 }
 const QUICK = { timers: 400, spreadMs: 12_000 }
@@ -39,8 +39,6 @@ output:
   },
 }
 
-type Timer = { id: string; until: number }
-
 /**
  * How late suspended runs wake, with wake-up times spread evenly over a minute: half of them by the messages that they
  * sent for themselves, half by those of the sweeper.
@@ -54,7 +52,7 @@ export async function timers({ workspace, quick, log }: SuiteContext): Promise<S
   const limit = pLimit(CONCURRENCY)
   const times = Array.from({ length: count }, (_, index) => firstAt + Math.floor((index / count) * spreadMs))
   const suspendLater = suspendForSweeper(service, version)
-  const suspend = async (until: number, index: number): Promise<Timer> => ({
+  const suspend = async (until: number, index: number) => ({
     id: await (index % 2 === 0 ? suspendBriefly(service, until) : suspendLater(until)),
     until,
   })
@@ -69,7 +67,7 @@ export async function timers({ workspace, quick, log }: SuiteContext): Promise<S
   log('all are suspended')
   await sleep(firstAt + spreadMs - Date.now())
   const deadline = Date.now() + MAX_LATE_MS
-  const latenessOf = async ({ id, until }: Timer): Promise<number> => {
+  const latenessOf = async ({ id, until }: { id: string; until: number }): Promise<number> => {
     for (; Date.now() < deadline; await sleep(100)) {
       const { status, output, error } = (await executions.get({ organizationId, id })) ?? {}
       if (status === 'SUCCESS') return (Number(output?.wokeAt) - until) / 1000
@@ -86,13 +84,7 @@ export async function timers({ workspace, quick, log }: SuiteContext): Promise<S
     },
     details: {
       title: `Lateness of ${count} runs that wake within ${spreadMs / 1000} s, in seconds`,
-      rows: Object.entries(paths).map(([path, values]) => ({
-        'woken by': path,
-        p50: formatNumber(percentile(values, 0.5)),
-        p99: formatNumber(percentile(values, 0.99)),
-        max: formatNumber(Math.max(...values)),
-        min: formatNumber(Math.min(...values)),
-      })),
+      rows: spreadRows(paths),
     },
   }
 }
@@ -112,18 +104,11 @@ function suspendForSweeper(service: Service, version: Version): (until: number) 
     queue: { send: async () => Promise.reject(new Error('A long wait has no message.')) },
     system: { ...system, now: () => Date.now() - 2 * MAX_QUEUE_DELAY_MS },
   }
-  const { organizationId, agentId, id: versionId } = version
   return async (until) => {
-    const id = system.newId()
-    const execution = newExecution({
-      ...{ id, organizationId, agentId, versionId, tenantId: null, lease: null },
-      input: { until: new Date(until).toISOString() },
-      options: { maxAgentSteps: MAX_AGENT_STEPS.default, model: null, useDynamicLearning: false },
-      now: engine.system.now(),
-      deadlineMs: DEADLINE_MS,
-    })
+    const input = { until: new Date(until).toISOString() }
+    const execution = executionOf(version, { input, now: engine.system.now(), deadlineMs: DEADLINE_MS })
     await engine.executions.create({ execution })
-    await processMessage(engine, id)
-    return id
+    await processMessage(engine, execution.id)
+    return execution.id
   }
 }

@@ -40,7 +40,7 @@ export type MonitoredResources = {
   modelRunner: ServiceFunction
 } & Queues
 
-/** Its name is the heading of its runbook entry in `docs/runbooks.md`. */
+/** Its name is the heading of its runbook entry in `docs/operations.md`. */
 type AlarmDefinition = Pick<AlarmProps, 'metric'> &
   Partial<AlarmProps> & {
     name: string
@@ -62,7 +62,7 @@ export function createAlarms(
     const { name, description, threshold = 0, endsRelease, ...props } = definition
     const alarm = new Alarm(scope, `${name}Alarm`, {
       alarmName: `${resources.name}-${name}`,
-      alarmDescription: `${typeof description === 'string' ? description : description(threshold)} See docs/runbooks.md.`,
+      alarmDescription: `${typeof description === 'string' ? description : description(threshold)} See docs/operations.md.`,
       evaluationPeriods: 1,
       threshold,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,

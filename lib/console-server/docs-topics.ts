@@ -19,9 +19,9 @@ export const TOPICS: [topic: string, pages: string[]][] = [
   ['Write agents', ['agents', 'models', 'tools', 'code-agents', 'learning']],
   ['Release agents', ['releases']],
   ['Serve customers', ['tenants', 'limits']],
-  ['Deploy', ['deploy', 'settings', 'identity', 'construct', 'vpc', 'managed-instances', 'local-aws']],
-  ['Operate', ['alarms', 'runbooks', 'restore', 'costs', 'scaling', 'proof']],
-  ['How it works', ['architecture', 'recovery']],
+  ['Deploy', ['deploy', 'settings', 'identity']],
+  ['Operate', ['operations', 'recovery', 'costs', 'proof']],
+  ['How it works', ['architecture']],
 ]
 
 /** All pages, in the order of the topics. */

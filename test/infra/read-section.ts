@@ -11,6 +11,11 @@ export function readSection(page: string, title?: string): string {
   return section.slice(title.length)
 }
 
-/** The titles of the second-level sections of a page. */
-export const readHeadings = (page: string): string[] =>
-  [...read(page).matchAll(/^## (.*)$/gm)].map(([, title = '']) => title)
+/** The third-level sections of a section, by title. */
+export const readEntries = (page: string, title: string): Map<string, string> =>
+  new Map(
+    readSection(page, title)
+      .split(/^### /m)
+      .slice(1)
+      .map((entry) => [entry.slice(0, entry.indexOf('\n')), entry]),
+  )

@@ -32,10 +32,10 @@ async function measure(context: object): Promise<Measured> {
 }
 
 describe('the template', () => {
-  it('has as many resources as docs/construct.md says, and two do not fit into one stack', () => {
+  it('has as many resources as docs/deploy.md says, and two do not fit into one stack', () => {
     const [, ...documented] =
       /(\d+) resources with the defaults and (\d+)\s+with every option/.exec(
-        readFileSync('docs/construct.md', 'utf8'),
+        readFileSync('docs/deploy.md', 'utf8'),
       ) ?? []
     const counts = [{}, ALL_OPTIONS].map(
       (context) => Object.keys(synthesize(context).toJSON().Resources).length,

@@ -8,7 +8,7 @@ export type Key = { pk: string; sk: string }
 
 /**
  * Partitions of one list, so that an organization, or the whole service, is not limited to the throughput of one
- * partition. A page of a list is one query per shard. docs/scaling.md has the rates, and how to change a number.
+ * partition. A page of a list is one query per shard. docs/costs.md has the rates, and how to change a number.
  */
 export const LIST_SHARDS = 10
 export const STATUS_SHARDS = 16

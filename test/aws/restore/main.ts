@@ -1,4 +1,4 @@
-/** `npm run restore-drill`: restores the table of a stack in moto, with and without what docs/restore.md says. */
+/** `npm run restore-drill`: restores the table of a stack in moto, with and without what docs/recovery.md says. */
 import { installPython } from '../../support/processes/python-environment.ts'
 import { runDrill } from './run-drill.ts'
 

@@ -5,7 +5,7 @@ import { READ_OPERATIONS } from '../../../infra/monitoring/metric-filters.ts'
 import { functionOf } from '../../../lib/contract/routes.ts'
 import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
 import { UNITS } from '../../../lib/metrics.ts'
-import { readHeadings, readSection } from '../read-section.ts'
+import { readEntries, readSection } from '../read-section.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const STACK = 'AgentExecutionService'
@@ -73,9 +73,9 @@ describe('the alarms', () => {
     ])
   })
 
-  it('have the number and the price that docs/costs.md and docs/alarms.md state', () => {
+  it('have the number and the price that docs/costs.md and docs/operations.md state', () => {
     const metrics = [...alarms.keys()].flatMap(findMetrics).length
-    expect(readSection('alarms.md', 'Alarms')).toContain(`${alarms.size} alarms use ${metrics} metrics`)
+    expect(readSection('operations.md', 'Alarms')).toContain(`${alarms.size} alarms use ${metrics} metrics`)
     const price = (DASHBOARD_PRICE + metrics * ALARM_METRIC_PRICE).toFixed(2)
     const costs = readFileSync(new URL('../../../docs/costs.md', import.meta.url), 'utf8')
     const row = /^\| dashboard and (\d+) alarms on (\d+) metrics .*\| +([\d.]+) \|$/m.exec(costs)
@@ -91,13 +91,12 @@ describe('the alarms', () => {
     })
   })
 
-  it('have one entry each in docs/runbooks.md, with three parts', () => {
-    expect(readHeadings('runbooks.md').sort()).toEqual([...alarms.keys()].sort())
-    for (const alarm of alarms.keys()) {
-      const entry = readSection('runbooks.md', alarm)
+  it('have one entry each in docs/operations.md, with three parts', () => {
+    const entries = readEntries('operations.md', 'Runbooks')
+    expect([...entries.keys()].sort()).toEqual([...alarms.keys()].sort())
+    for (const [alarm, entry] of entries)
       for (const part of ['**Meaning.**', '**How to investigate.**', '**What to do.**'])
         expect(entry.includes(part), `${part} in ${alarm}`).toBe(true)
-    }
   })
 })
 

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import budget from '../../../../bench/bundles/bundle-budget.json' with { type: 'json' }
-import { type BundleReport, checkBudget, reportBundles } from '../../../../bench/bundles/bundle-report.ts'
+import { type BundleReport, reportBundles } from '../../../../bench/bundles/bundle-report.ts'
 import { LOADING_ENVIRONMENT } from '../../../../bench/bundles/bundle-times.ts'
 import { bundleFunctions, SPLIT_FUNCTIONS } from '../../../../infra/functions/bundle.ts'
 import {
@@ -15,6 +14,28 @@ import {
   type FunctionName,
 } from '../../../../infra/functions/function-settings.ts'
 import { GRANTS, getUpdatedPrefix } from '../../../../infra/functions/grants.ts'
+import budget from './bundle-budget.json' with { type: 'json' }
+
+/** A budget may exceed the size by this much at most: a looser one would hide growth. */
+const MAX_SLACK_PERCENT = 15
+
+/** Kilobytes (1000 bytes) that each function may load at a cold start: the contents of `bundle-budget.json`. */
+type BundleBudget = Record<string, number>
+
+/** Compares sizes with budgets. `bytes`: what each function loads at a cold start. @returns one line per violation */
+function checkBudget(bytes: Record<string, number>, budget: BundleBudget): string[] {
+  const names = [...new Set([...Object.keys(bytes), ...Object.keys(budget)])]
+  return names.flatMap((name) => {
+    const [size, max] = [bytes[name], budget[name]]
+    if (size === undefined) return [`${name} has a budget, but is not a function.`]
+    const load = `${name} loads ${size / 1000} KB at a cold start`
+    if (max === undefined) return [`${load}, but has no budget.`]
+    if (size > max * 1000) return [`${load}; its budget is ${max} KB.`]
+    if (max * 100_000 > size * (100 + MAX_SLACK_PERCENT))
+      return [`${load}; its budget of ${max} KB is more than ${MAX_SLACK_PERCENT} % above that: reduce it.`]
+    return []
+  })
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-bundles-'))
 let reports: BundleReport[]
