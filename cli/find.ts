@@ -10,7 +10,7 @@ import {
   VersionNotFound,
   VersionRetired,
 } from '../lib/core/errors.ts'
-import type { Page, PageRequest } from '../lib/core/ports.ts'
+import type { Page, PageRequest } from '../lib/core/ports/system.ts'
 import { readPages } from '../lib/core/read-pages.ts'
 import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { findSimilarName } from '../lib/schema/similar-names.ts'

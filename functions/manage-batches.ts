@@ -1,4 +1,3 @@
-import { limitOpenRequests } from '../lib/limits/open-requests.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import {
   batchHeaders,
@@ -10,7 +9,7 @@ import {
 } from '../lib/contract/parameters.ts'
 import { toListedExecution } from '../lib/contract/records/execution.ts'
 import { toSeenRecord } from '../lib/contract/records/seen.ts'
-import type { HeldRequest } from '../lib/core/ports.ts'
+import type { HeldRequest } from '../lib/core/ports/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { acceptBatch, prepareBatch } from '../lib/engine/batches/accept.ts'
 import { cancelBatch, deleteBatch, retryFailed } from '../lib/engine/batches/change.ts'
@@ -37,6 +36,7 @@ import { type HttpResponse, isStreaming } from '../lib/http/event.ts'
 import { acceptsEvents, getMaxStreamMs } from '../lib/http/event-stream.ts'
 import { readLines } from '../lib/http/lines-body.ts'
 import { toPageResponse } from '../lib/http/responses.ts'
+import { limitOpenRequests } from '../lib/limits/open-requests.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 

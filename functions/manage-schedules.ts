@@ -3,7 +3,7 @@ import { type ScheduleBody, scheduleBody } from '../lib/contract/records/bodies.
 import { toScheduleRecord } from '../lib/contract/records/schedule.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
-import type { ExecutionStore } from '../lib/core/ports.ts'
+import type { ExecutionStore } from '../lib/core/ports/executions.ts'
 import { CATCH_UP_SECONDS, type Schedule } from '../lib/core/schedule.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import { withOutbox } from '../lib/engine/notifications/outbox.ts'

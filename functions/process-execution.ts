@@ -1,6 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { backoffMs } from '../lib/core/lease-times.ts'
-import type { FeedMessage, FiringMessage } from '../lib/core/ports.ts'
+import type { FeedMessage, FiringMessage } from '../lib/core/ports/queues.ts'
 import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
 import type { BatchEngine } from '../lib/engine/batches/batch-engine.ts'
 import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'

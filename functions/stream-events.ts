@@ -1,13 +1,13 @@
 import { resolveExecutionId } from '../lib/access/executions.ts'
-import { limitOpenRequests } from '../lib/limits/open-requests.ts'
 import { eventHeaders, eventParameters } from '../lib/contract/parameters.ts'
 import { ExecutionNotFound, InvalidHeader } from '../lib/core/errors.ts'
-import type { HeldRequest } from '../lib/core/ports.ts'
+import type { HeldRequest } from '../lib/core/ports/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { isStreaming } from '../lib/http/event.ts'
 import { getMaxStreamMs, toEventStreamResponse } from '../lib/http/event-stream.ts'
+import { limitOpenRequests } from '../lib/limits/open-requests.ts'
 
 const { executions, rates, steps } = openStores()
 const events = openEvents({ executions, steps })

@@ -1,6 +1,7 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { CANCELLED, type Execution, isFinal } from './core/execution.ts'
-import type { ExecutionStore, QueuedExecution } from './core/ports.ts'
+import type { ExecutionStore } from './core/ports/executions.ts'
+import type { QueuedExecution } from './core/ports/queues.ts'
 import { type Environment, METRICS_NAMESPACE } from './environment.ts'
 
 /** Metrics of a finished execution. Each is published without a dimension and with the dimension `Outcome`. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { v5 } from 'uuid'
 import { newToken, verifyToken } from '../lib/access/tokens.ts'
 import { type Actor, type AuditSource, toShown } from '../lib/core/audit.ts'
-import type { OrganizationStore, TokenStore } from '../lib/core/ports.ts'
+import type { OrganizationStore, TokenStore } from '../lib/core/ports/access.ts'
 import { system } from '../lib/system.ts'
 import { DEV_TOKEN_FILE } from './data-folder.ts'
 

@@ -1,7 +1,10 @@
 import pLimit from 'p-limit'
 import type { LeaseTimes } from '../lib/core/lease-times.ts'
 import { MAX_QUEUE_DELAY_MS } from '../lib/core/limits.ts'
-import type { BatchQueue, ExecutionStore, System, TimerStore } from '../lib/core/ports.ts'
+import type { ExecutionStore } from '../lib/core/ports/executions.ts'
+import type { BatchQueue } from '../lib/core/ports/queues.ts'
+import type { System } from '../lib/core/ports/system.ts'
+import type { TimerStore } from '../lib/core/ports/waits.ts'
 
 type Params = {
   executions: Pick<ExecutionStore, 'getSuspended'>

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 import { CANCELLED, cachedExecution, type Execution, failure, type Outcome } from '../lib/core/execution.ts'
-import type { ExecutionStore } from '../lib/core/ports.ts'
+import type { ExecutionStore } from '../lib/core/ports/executions.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import {
   countServerError,

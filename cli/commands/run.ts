@@ -4,7 +4,7 @@ import { type AnswerWaits, runThroughWaits } from '../../authoring/waits/run-thr
 import { loadFolder } from '../../lib/agents/load-folder.ts'
 import { CANCELLED, type Execution, isFinal } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import type { RunQueue } from '../../lib/core/ports.ts'
+import type { RunQueue } from '../../lib/core/ports/queues.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-request.ts'
 import { system } from '../../lib/system.ts'

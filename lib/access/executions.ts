@@ -2,7 +2,7 @@ import type { Access } from '../core/access.ts'
 import { ExecutionNotFound } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
 import { isUuid } from '../core/ids.ts'
-import type { ExecutionStore } from '../core/ports.ts'
+import type { ExecutionStore } from '../core/ports/executions.ts'
 import { visibilityOf } from './permissions.ts'
 
 /** An execution that a request names. */

@@ -4,7 +4,8 @@ import { BY_ID, type PageQuery, parsePage, withoutOthers } from '../core/cursor.
 import { InputSchemaMismatch, ServiceError, TokenNotFound, type Violation } from '../core/errors.ts'
 import { agentIdFrom, isUuid, timeOfId } from '../core/ids.ts'
 import { DAY_MS, PAGE_SIZE } from '../core/limits.ts'
-import type { Page, System, TokenStore } from '../core/ports.ts'
+import type { TokenStore } from '../core/ports/access.ts'
+import type { Page, System } from '../core/ports/system.ts'
 import { hasScope, visibilityOf } from './permissions.ts'
 import { newToken } from './tokens.ts'
 

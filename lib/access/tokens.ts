@@ -2,7 +2,8 @@ import { hash, randomBytes } from 'node:crypto'
 import { type Access, type TokenLimits, UNLIMITED } from '../core/access.ts'
 import type { Token } from '../core/agent.ts'
 import { isJsonObject, tryParseJson } from '../core/json/json.ts'
-import type { System, TokenStore } from '../core/ports.ts'
+import type { TokenStore } from '../core/ports/access.ts'
+import type { System } from '../core/ports/system.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_BYTES = 32

@@ -3,7 +3,7 @@ import type { Access } from '../core/access.ts'
 import type { Agent } from '../core/agent.ts'
 import { AgentNotFound, VersionNotFound } from '../core/errors.ts'
 import { agentIdFrom, isUuid } from '../core/ids.ts'
-import type { AgentStore } from '../core/ports.ts'
+import type { AgentStore } from '../core/ports/agents.ts'
 
 export type AgentReference = { store: AgentStore; organizationId: string; idOrSlug: string }
 

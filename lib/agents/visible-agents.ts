@@ -5,7 +5,8 @@ import { BY_CREATION, type PageQuery, parsePage } from '../core/cursor.ts'
 import { AgentNotFound } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
-import type { AgentStore, Page } from '../core/ports.ts'
+import type { AgentStore } from '../core/ports/agents.ts'
+import type { Page } from '../core/ports/system.ts'
 import { findSimilarName } from '../schema/similar-names.ts'
 
 type Agents = Pick<AgentStore, 'list'>

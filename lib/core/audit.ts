@@ -1,7 +1,7 @@
 import type { Access } from './access.ts'
 import { agentIdFrom, isUuid } from './ids.ts'
 import { isJsonObject } from './json/json.ts'
-import type { Page, PageRequest } from './ports.ts'
+import type { Page, PageRequest } from './ports/system.ts'
 
 /**
  * The changes that are recorded, with the members of a request that an entry may show: by name, or as `member.inner`.

@@ -1,6 +1,6 @@
 import type { ListPosition } from './cursor.ts'
 import { PAGE_SIZE } from './limits.ts'
-import type { Page, PageRequest } from './ports.ts'
+import type { Page, PageRequest } from './ports/system.ts'
 
 /** The items of a list, whose pages are read as they are needed. @param from the position after which it begins */
 export async function* readPages<Item>(

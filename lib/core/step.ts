@@ -1,7 +1,7 @@
 import type { Execution, ExecutionStatus, LostStep, Progress, Usage } from './execution.ts'
 import type { Json } from './json/json.ts'
 import type { ModelStopReason, RequestKey, ToolCall, ToolResult } from './model.ts'
-import type { Page, PageRequest } from './ports.ts'
+import type { Page, PageRequest } from './ports/system.ts'
 import type { CallApproval, Suspension, Wait, WaitRequest } from './wait.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { UNLIMITED } from '../core/access.ts'
 import type { Organization, Token } from '../core/agent.ts'
-import type { OrganizationStore, RateStore, TokenStore } from '../core/ports.ts'
+import type { OrganizationStore, RateStore, TokenStore } from '../core/ports/access.ts'
 import { withoutNulls } from './executions/execution-item.ts'
 import {
   LIST_SHARDS,

@@ -1,6 +1,7 @@
 import type { Agent, Version, VersionStatus } from '../core/agent.ts'
 import { MAX_ABORTED_ROLLOUTS } from '../core/limits.ts'
-import type { AgentListParams, AgentStore, Page, VersionId } from '../core/ports.ts'
+import type { AgentListParams, AgentStore, VersionId } from '../core/ports/agents.ts'
+import type { Page } from '../core/ports/system.ts'
 import {
   abortedAttribute,
   agentFromItem,

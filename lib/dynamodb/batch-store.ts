@@ -4,7 +4,7 @@ import { type Batch, BLOCK, firstLane, type Lane, type LineInput } from '../core
 import { withoutOthers } from '../core/cursor.ts'
 import type { ExecutionError } from '../core/execution.ts'
 import { parseStoredJson } from '../core/json/parse-json.ts'
-import type { BatchStore } from '../core/ports.ts'
+import type { BatchStore } from '../core/ports/batches.ts'
 import { MAX_TRIAL_RUNS } from '../core/trial.ts'
 import { deleteItems } from './executions/cleanup.ts'
 import { storeError, withoutNulls } from './executions/execution-item.ts'

@@ -1,5 +1,5 @@
 import type { ServedDeclarations } from '../core/model.ts'
-import type { DeclarationStore } from '../core/ports.ts'
+import type { DeclarationStore } from '../core/ports/caches.ts'
 import { INTERVAL_MS } from '../core/usage.ts'
 import { declarationsKey } from './table/keys.ts'
 import { orCorrupt, readText, type StoredText, toStoredText } from './table/stored-text.ts'

@@ -1,6 +1,6 @@
 import { firstIdAt } from '../core/ids.ts'
 import { type Delivery, EVENT_BUS } from '../core/notification.ts'
-import type { DeliveryStore, OutboxEntry } from '../core/ports.ts'
+import type { DeliveryStore, OutboxEntry } from '../core/ports/notifications.ts'
 import {
   DELIVERY_PREFIX,
   deliveriesShard,

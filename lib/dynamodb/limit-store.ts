@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { LimitStore, Page, SubjectKey } from '../core/ports.ts'
+import type { Page } from '../core/ports/system.ts'
+import type { LimitStore, SubjectKey } from '../core/ports/usage.ts'
 import { INTERVAL_MS, NANO_USD } from '../core/usage.ts'
 import {
   type LimitSubject,

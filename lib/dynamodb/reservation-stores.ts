@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../core/json/json.ts'
 import { DEADLINE_MS } from '../core/limits.ts'
-import type { CacheEntry, CacheStore, IdempotencyStore, Reservation } from '../core/ports.ts'
+import type { CacheEntry, CacheStore, IdempotencyStore, Reservation } from '../core/ports/caches.ts'
 import { anyOf } from './table/expressions.ts'
 import { cacheKey, executionKey, idempotencyKey, type Key } from './table/keys.ts'
 import { loadIfComplete, type StoredPayload, toInlinePayload } from './table/payload.ts'

@@ -1,4 +1,4 @@
-import type { RolloutStore } from '../core/ports.ts'
+import type { RolloutStore } from '../core/ports/agents.ts'
 import type { AbortedEvent } from '../core/rollout.ts'
 import {
   abortedRolloutKey,

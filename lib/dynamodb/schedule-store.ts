@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../core/json/json.ts'
 import { parseStoredJson } from '../core/json/parse-json.ts'
-import type { ScheduleStore } from '../core/ports.ts'
+import type { ScheduleStore } from '../core/ports/schedules.ts'
 import { MAX_SCHEDULES, type Schedule } from '../core/schedule.ts'
 import { isOwnedBy } from './agent-item.ts'
 import { withoutNulls } from './executions/execution-item.ts'

@@ -1,5 +1,5 @@
 import { MAX_WAIT_DAYS } from '../core/limits.ts'
-import type { QueuedRun, SlotQueue } from '../core/ports.ts'
+import type { QueuedRun, SlotQueue } from '../core/ports/queues.ts'
 import { INTERVAL_MS } from '../core/usage.ts'
 import { queuedRunKey } from './table/keys.ts'
 import { timeToLive } from './table/retention.ts'

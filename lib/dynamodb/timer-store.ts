@@ -1,4 +1,4 @@
-import type { Timer, TimerStore } from '../core/ports.ts'
+import type { Timer, TimerStore } from '../core/ports/waits.ts'
 import { dueBefore, TIMER_PARTITIONS, toStale } from './executions/open-executions.ts'
 import {
   agentIdOf,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pRetry from 'p-retry'
 import { Unavailable } from '../core/errors.ts'
-import type { UsagePosition, UsageStore } from '../core/ports.ts'
+import type { UsagePosition, UsageStore } from '../core/ports/usage.ts'
 import {
   INTERVAL_MS,
   measuresOf,

@@ -1,6 +1,6 @@
 import { MAX_WEBHOOKS } from '../core/limits.ts'
 import { DEFAULT_WEBHOOK, type Webhook, type WebhookSecret } from '../core/notification.ts'
-import type { WebhookStore } from '../core/ports.ts'
+import type { WebhookStore } from '../core/ports/notifications.ts'
 import { withoutNulls } from './executions/execution-item.ts'
 import { destinationsKey, WEBHOOK_PREFIX, webhookKey, webhookSecretKey } from './table/keys.ts'
 import { type Condition, type Item, NOT_EXISTS, queryPages, type Table } from './table/table.ts'

@@ -8,7 +8,10 @@ import {
   isFinal,
   type Progress,
 } from '../core/execution.ts'
-import type { ExecutionStore, FeedQueue, LimitStore, RunQueue, SlotQueue, System } from '../core/ports.ts'
+import type { ExecutionStore } from '../core/ports/executions.ts'
+import type { FeedQueue, RunQueue, SlotQueue } from '../core/ports/queues.ts'
+import type { System } from '../core/ports/system.ts'
+import type { LimitStore } from '../core/ports/usage.ts'
 import { type StepStore, withLost } from '../core/step.ts'
 import { endOfWait } from '../core/transitions.ts'
 import { isoNow, queuedOf } from './engine.ts'

@@ -1,18 +1,13 @@
 import type { Execution, ExecutionSummary, Lease } from '../core/execution.ts'
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
 import * as limits from '../core/limits.ts'
-import type {
-  AgentStore,
-  CacheStore,
-  DeclarationStore,
-  ExecutionStore,
-  LimitStore,
-  QueuedExecution,
-  RunQueue,
-  SignalStore,
-  SlotQueue,
-  System,
-} from '../core/ports.ts'
+import type { AgentStore } from '../core/ports/agents.ts'
+import type { CacheStore, DeclarationStore } from '../core/ports/caches.ts'
+import type { ExecutionStore } from '../core/ports/executions.ts'
+import type { QueuedExecution, RunQueue, SlotQueue } from '../core/ports/queues.ts'
+import type { System } from '../core/ports/system.ts'
+import type { LimitStore } from '../core/ports/usage.ts'
+import type { SignalStore } from '../core/ports/waits.ts'
 import type { Step, StepStore } from '../core/step.ts'
 import type { Spending } from '../core/usage-limits.ts'
 import {

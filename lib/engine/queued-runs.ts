@@ -1,13 +1,8 @@
 import { type Execution, type ExecutionSummary, isFinal } from '../core/execution.ts'
-import type {
-  ExecutionStore,
-  LimitStore,
-  QueuedRun,
-  RunQueue,
-  SlotQueue,
-  SubjectKey,
-  System,
-} from '../core/ports.ts'
+import type { ExecutionStore } from '../core/ports/executions.ts'
+import type { QueuedRun, RunQueue, SlotQueue } from '../core/ports/queues.ts'
+import type { System } from '../core/ports/system.ts'
+import type { LimitStore, SubjectKey } from '../core/ports/usage.ts'
 import { queuedOf } from './engine.ts'
 
 type Stores = {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { type Execution, isFinal } from '../core/execution.ts'
-import type { ExecutionStore } from '../core/ports.ts'
+import type { ExecutionStore } from '../core/ports/executions.ts'
 
 const events = new EventEmitter().setMaxListeners(0)
 

@@ -2,7 +2,6 @@ import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { assertAllTenants, assertScope, mayUseAgent, resolveTenant } from '../access/permissions.ts'
 import { readProvider, toAskedScopes } from '../access/protected-resource.ts'
-import { countRequest, largeBodyCounter } from '../limits/rates.ts'
 import type { Operation } from '../contract/routes.ts'
 import type { Access, RefusedAccess, Scope } from '../core/access.ts'
 import {
@@ -12,8 +11,9 @@ import {
   type ServiceError,
   Unauthorized,
 } from '../core/errors.ts'
-import type { RateStore } from '../core/ports.ts'
+import type { RateStore } from '../core/ports/access.ts'
 import { OIDC_ISSUER } from '../environment.ts'
+import { countRequest, largeBodyCounter } from '../limits/rates.ts'
 import { fromAuthorizerContext } from './authorizer-context.ts'
 import type { ServiceEvent } from './event.ts'
 

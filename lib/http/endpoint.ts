@@ -8,7 +8,7 @@ import { NO_PARAMETERS, type PathParameters } from '../contract/path-parameters.
 import { getOperation, type OperationName, type operations, type ParametersName } from '../contract/routes.ts'
 import { type Access, ANONYMOUS } from '../core/access.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
-import type { RateStore } from '../core/ports.ts'
+import type { RateStore } from '../core/ports/access.ts'
 import { RESPONSE_STREAMING } from '../environment.ts'
 import { accessControl, restrictParameters, type SuggestSlug, suggestion } from './access-control.ts'
 import type { AuditRequests } from './audit-requests.ts'

@@ -7,7 +7,7 @@ import { encodeCursor, type ListPosition } from '../core/cursor.ts'
 import { ServiceError } from '../core/errors.ts'
 import { type Execution, hasUsedAllSteps, inputErrorsOf, isFinal } from '../core/execution.ts'
 import { OPEN_RETRY_AFTER_SECONDS, RETRY_AFTER } from '../core/limits.ts'
-import type { SearchedPage } from '../core/ports.ts'
+import type { SearchedPage } from '../core/ports/system.ts'
 import { system } from '../system.ts'
 import type { HttpResponse } from './event.ts'
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { text as readText } from 'node:stream/consumers'
-import type { HeldRequest } from '../core/ports.ts'
+import type { HeldRequest } from '../core/ports/access.ts'
 import { type HttpResponse, isStreaming } from './event.ts'
 
 // https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering

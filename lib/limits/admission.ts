@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { TooManyRequests } from '../core/errors.ts'
-import type { ExecutionStore, System } from '../core/ports.ts'
+import type { ExecutionStore } from '../core/ports/executions.ts'
+import type { System } from '../core/ports/system.ts'
 
 /** Records one more execution of an organization. @throws TooManyRequests at the limit of open executions */
 export type Admit = <T>(organizationId: string, record: () => Promise<T>) => Promise<T>

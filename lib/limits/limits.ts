@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { LimitExceeded } from '../core/errors.ts'
-import type { LimitStore, SlotQueue, SubjectKey, System } from '../core/ports.ts'
+import type { SlotQueue } from '../core/ports/queues.ts'
+import type { System } from '../core/ports/system.ts'
+import type { LimitStore, SubjectKey } from '../core/ports/usage.ts'
 import { INTERVAL_MS } from '../core/usage.ts'
 import {
   type CostPeriod,

@@ -1,7 +1,9 @@
+import { assertAllAgents, visibilityOf } from '../access/permissions.ts'
 import { type Access, isTenantId } from '../core/access.ts'
 import { BY_SUBJECT, type PageQuery, parsePage } from '../core/cursor.ts'
 import { InvalidCursor, LimitsNotFound, ServiceError } from '../core/errors.ts'
-import type { LimitStore, Page, SubjectKey, System } from '../core/ports.ts'
+import type { Page, System } from '../core/ports/system.ts'
+import type { LimitStore, SubjectKey } from '../core/ports/usage.ts'
 import {
   type LimitSubject,
   type LimitsUse,
@@ -11,7 +13,6 @@ import {
   type UsageLimits,
 } from '../core/usage-limits.ts'
 import { forgetLimits } from './limits.ts'
-import { assertAllAgents, visibilityOf } from '../access/permissions.ts'
 
 type Stores = { limits: LimitStore; system: Pick<System, 'now'> }
 type Reference = { access: Access; subject: LimitSubject }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { TooManyOpenRequests } from '../core/errors.ts'
-import type { OpenRequests, RateStore } from '../core/ports.ts'
+import type { OpenRequests, RateStore } from '../core/ports/access.ts'
 import { describeCause, logger } from '../logger.ts'
 
 /** A write unit in this time costs less than 4 % of a process with 256 MB. https://aws.amazon.com/lambda/pricing/ */

@@ -1,5 +1,5 @@
 import { TooManyOpenRequests } from '../core/errors.ts'
-import type { OpenRequests, RateStore } from '../core/ports.ts'
+import type { OpenRequests, RateStore } from '../core/ports/access.ts'
 import { type Environment, ORGANIZATION_CONCURRENCY, readInteger } from '../environment.ts'
 import { occupiedProcesses } from './occupied-processes.ts'
 

@@ -5,7 +5,7 @@ import {
   LARGE_BODY_BYTES,
   MAX_PAYLOAD_BYTES,
 } from '../core/limits.ts'
-import type { RateStore } from '../core/ports.ts'
+import type { RateStore } from '../core/ports/access.ts'
 import { LARGE_BODY_MB_PER_MINUTE, readInteger } from '../environment.ts'
 
 /** Tokens known to have used up their requests of a second: a flood of requests writes little. */

@@ -1,6 +1,6 @@
 import type { ExecutionError } from '../core/execution.ts'
 import { timeOfId } from '../core/ids.ts'
-import type { LimitStore, SpendingKey } from '../core/ports.ts'
+import type { LimitStore, SpendingKey } from '../core/ports/usage.ts'
 
 type Trial = { organizationId: string; id: string }
 

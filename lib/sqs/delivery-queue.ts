@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../core/json/json.ts'
 import { isSubjectKind, type Subject } from '../core/notification.ts'
-import type { DeliveryMessage, DeliveryQueue } from '../core/ports.ts'
+import type { DeliveryMessage, DeliveryQueue } from '../core/ports/queues.ts'
 import { DELIVERY_QUEUE_URL, type Environment, requireEnv } from '../environment.ts'
 import { isId, onSent, openSender, parseMembers } from './send-message.ts'
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from '@aws-sdk/client-sqs'
 import type { SQSRecord } from 'aws-lambda'
 import { orUnavailable } from '../aws-sdk.ts'
-import type { BatchQueue, FeedMessage, FeedQueue, FiringMessage, QueueMessage } from '../core/ports.ts'
+import type { BatchQueue, FeedMessage, FeedQueue, FiringMessage, QueueMessage } from '../core/ports/queues.ts'
 import { type Environment, MODEL_QUEUE_URL, QUEUE_URL, requireEnv } from '../environment.ts'
 import {
   type Ids,

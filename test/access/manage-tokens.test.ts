@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createToken } from '../../lib/access/manage-tokens.ts'
 import { type Access, UNLIMITED } from '../../lib/core/access.ts'
 import { derivedId } from '../../lib/core/ids.ts'
-import type { TokenStore } from '../../lib/core/ports.ts'
+import type { TokenStore } from '../../lib/core/ports/access.ts'
 import { system } from '../../lib/system.ts'
 
 const NOW = Date.parse('2026-11-26T12:00:00.000Z')

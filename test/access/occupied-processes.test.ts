@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createClock } from '../../bench/keys/virtual-clock.ts'
+import type { HeldRequest, OpenRequests } from '../../lib/core/ports/access.ts'
 import { type Clock, FREE_MS, occupiedProcesses, WINDOW_MS } from '../../lib/limits/occupied-processes.ts'
-import type { HeldRequest, OpenRequests } from '../../lib/core/ports.ts'
 
 /** Processes of a function that share a table, on a clock of their own. */
 function setUp({ max = 2, fails = (): boolean => false } = {}) {

@@ -3,7 +3,7 @@ import { type PublishableAgent, publishAgent } from '../../lib/agents/lifecycle/
 import { resolveVersion } from '../../lib/agents/resolve-version.ts'
 import type { Version } from '../../lib/core/agent.ts'
 import { AgentNotFound, VersionNotFound } from '../../lib/core/errors.ts'
-import type { AgentStore } from '../../lib/core/ports.ts'
+import type { AgentStore } from '../../lib/core/ports/agents.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
 import { countReads } from '../support/engine/count-reads.ts'

@@ -10,7 +10,7 @@ import {
   type SuspendedExecution,
 } from '../../lib/core/execution.ts'
 import { MAX_ENDING_MS } from '../../lib/core/limits.ts'
-import type { UsagePosition } from '../../lib/core/ports.ts'
+import type { UsagePosition } from '../../lib/core/ports/usage.ts'
 import { INTERVAL_MS, NO_TOTALS, type UsageEntry, type UsageRow } from '../../lib/core/usage.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'

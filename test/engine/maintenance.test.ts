@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../lib/core/limits.ts'
-import type { QueuedExecution, StaleExecution } from '../../lib/core/ports.ts'
+import type { StaleExecution } from '../../lib/core/ports/executions.ts'
+import type { QueuedExecution } from '../../lib/core/ports/queues.ts'
 import { sweep } from '../../lib/engine/maintenance.ts'
 import { system } from '../../lib/system.ts'
 

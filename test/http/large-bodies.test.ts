@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../lib/core/access.ts'
 import { LARGE_BODY_BYTES, MAX_PAYLOAD_BYTES } from '../../lib/core/limits.ts'
-import type { RateStore } from '../../lib/core/ports.ts'
+import type { RateStore } from '../../lib/core/ports/access.ts'
 import { accessControl } from '../../lib/http/access-control.ts'
 import { toAuthorizerContext } from '../../lib/http/authorizer-context.ts'
 import type { ServiceEvent } from '../../lib/http/event.ts'

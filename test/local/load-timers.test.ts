@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { leaseTimes } from '../../lib/core/lease-times.ts'
-import type { QueueMessage } from '../../lib/core/ports.ts'
+import type { QueueMessage } from '../../lib/core/ports/queues.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { timerOf } from '../../lib/engine/waiting/suspend.ts'
 import { system } from '../../lib/system.ts'

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
-import type { DeliveryQueue } from '../../lib/core/ports.ts'
+import type { DeliveryQueue } from '../../lib/core/ports/queues.ts'
 import { logger } from '../../lib/logger.ts'
 import { onDeliveryEnqueued, openDeliveryQueue, parseDeliveryMessage } from '../../lib/sqs/delivery-queue.ts'
 import { onSent } from '../../lib/sqs/send-message.ts'

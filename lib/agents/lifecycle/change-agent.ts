@@ -8,7 +8,7 @@ import {
 } from '../../core/errors.ts'
 import { agentIdFrom } from '../../core/ids.ts'
 import { MAX_RETIRED_VERSIONS } from '../../core/limits.ts'
-import type { System } from '../../core/ports.ts'
+import type { System } from '../../core/ports/system.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 import { forgetCurrentVersion } from '../resolve-version.ts'
 import { assertMayRelease, type ReleaseTrial } from './gate.ts'

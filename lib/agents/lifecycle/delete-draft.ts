@@ -1,5 +1,6 @@
 import { ExecutionInProgress, VersionNotFound, VersionPublished } from '../../core/errors.ts'
-import type { ExecutionStore, VersionId } from '../../core/ports.ts'
+import type { VersionId } from '../../core/ports/agents.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
 import { readPages } from '../../core/read-pages.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 

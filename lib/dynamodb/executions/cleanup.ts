@@ -1,6 +1,6 @@
 import { CANCELLED } from '../../core/execution.ts'
 import { CLEANUP_DELAY_MS, DAY_MS } from '../../core/limits.ts'
-import type { Cleanup, ExecutionStore } from '../../core/ports.ts'
+import type { Cleanup, ExecutionStore } from '../../core/ports/executions.ts'
 import { withLost } from '../../core/step.ts'
 import { endOfWait } from '../../core/transitions.ts'
 import { deliveryStore } from '../delivery-store.ts'

@@ -2,14 +2,8 @@ import { type ListPosition, withoutOthers } from '../../core/cursor.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { firstIdAt, timeOfId } from '../../core/ids.ts'
 import { MAX_SEARCHED } from '../../core/limits.ts'
-import type {
-  ExecutionListParams,
-  ExecutionSearch,
-  ExecutionStore,
-  Page,
-  PageRequest,
-  SearchedPage,
-} from '../../core/ports.ts'
+import type { ExecutionListParams, ExecutionSearch, ExecutionStore } from '../../core/ports/executions.ts'
+import type { Page, PageRequest, SearchedPage } from '../../core/ports/system.ts'
 import { needsApproval } from '../../core/wait.ts'
 import {
   agentShard,

@@ -1,6 +1,6 @@
 import type { SuspendedExecution } from '../../core/execution.ts'
 import { MAX_ENDING_MS } from '../../core/limits.ts'
-import type { ExecutionStore } from '../../core/ports.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
 import * as transitions from '../../core/transitions.ts'
 import type { Change, Condition } from '../table/expressions.ts'
 import { childKey, deletedKey, executionIdOf, executionKey } from '../table/keys.ts'

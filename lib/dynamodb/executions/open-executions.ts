@@ -1,4 +1,4 @@
-import type { ExecutionStore, StaleExecution } from '../../core/ports.ts'
+import type { ExecutionStore, StaleExecution } from '../../core/ports/executions.ts'
 import {
   CHILD_PREFIX,
   childIdOf,

@@ -1,6 +1,6 @@
 import type { Execution, ExecutionSummary, Feedback } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import type { ExecutionStore } from '../../core/ports.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
 import { executionKey } from '../table/keys.ts'
 import { loadIfComplete } from '../table/payload.ts'
 import type { Item, Table } from '../table/table.ts'

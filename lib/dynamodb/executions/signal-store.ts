@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
 import { MAX_UNREAD_SIGNALS } from '../../core/limits.ts'
-import type { SignalCount, SignalStore } from '../../core/ports.ts'
+import type { SignalCount, SignalStore } from '../../core/ports/waits.ts'
 import type { Signal } from '../../core/wait.ts'
 import {
   executionKey,

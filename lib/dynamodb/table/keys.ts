@@ -1,5 +1,5 @@
 import { SUBJECT_KINDS, type Subject } from '../../core/notification.ts'
-import type { DeliveryId } from '../../core/ports.ts'
+import type { DeliveryId } from '../../core/ports/notifications.ts'
 import { DEPLOYMENT, startOf, type UsageInterval } from '../../core/usage.ts'
 import { LIMITED, type LimitSubject, type SpendingSubject } from '../../core/usage-limits.ts'
 

@@ -1,5 +1,5 @@
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
-import type { Page, PageRequest } from '../../core/ports.ts'
+import type { Page, PageRequest } from '../../core/ports/system.ts'
 import { allOf, expressions } from './expressions.ts'
 import type { Key } from './keys.ts'
 import { INDEXES, type IndexName, TABLE } from './schema.ts'

@@ -15,15 +15,13 @@ import { timeOfId } from '../../core/ids.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { LEASE_MS } from '../../core/limits.ts'
-import type {
-  AgentStore,
-  BatchStore,
-  FeedQueue,
-  IdempotencyStore,
-  LimitStore,
-  System,
-  WebhookStore,
-} from '../../core/ports.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { BatchStore } from '../../core/ports/batches.ts'
+import type { IdempotencyStore } from '../../core/ports/caches.ts'
+import type { WebhookStore } from '../../core/ports/notifications.ts'
+import type { FeedQueue } from '../../core/ports/queues.ts'
+import type { System } from '../../core/ports/system.ts'
+import type { LimitStore } from '../../core/ports/usage.ts'
 import type { TrialSettings } from '../../core/trial.ts'
 import { checkCostLimit, checkOverrides, type RunOverrides } from '../submit/check-overrides.ts'
 import { checkLimitedModel } from '../submit/limited-models.ts'

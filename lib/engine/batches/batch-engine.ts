@@ -5,16 +5,17 @@ import {
   MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN,
   MAX_SUSPENDED_EXECUTIONS as DEFAULT_MAX_SUSPENDED,
 } from '../../core/limits.ts'
-import type { BatchStore, FeedQueue, RunQueue } from '../../core/ports.ts'
+import type { BatchStore } from '../../core/ports/batches.ts'
+import type { FeedQueue, RunQueue } from '../../core/ports/queues.ts'
 import {
   EXECUTION_RETENTION_DAYS,
   MAX_OPEN_EXECUTIONS,
   MAX_SUSPENDED_EXECUTIONS,
   readInteger,
 } from '../../environment.ts'
+import { type Admit, admission } from '../../limits/admission.ts'
 import type { Endings } from '../end-execution.ts'
 import type { Engine } from '../engine.ts'
-import { type Admit, admission } from '../../limits/admission.ts'
 import { suspensionLimit } from '../waiting/suspend.ts'
 
 /**

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import { lineExecutionId } from '../../core/batch.ts'
 import { CANCELLED } from '../../core/execution.ts'
-import type { FeedMessage } from '../../core/ports.ts'
+import type { FeedMessage } from '../../core/ports/queues.ts'
 import { endExecution } from '../end-execution.ts'
 import { timesOf } from '../engine.ts'
 import { type BatchEngine, endingsOf } from './batch-engine.ts'

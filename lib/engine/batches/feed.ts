@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import { type Batch, type Lane, lineExecutionId, ownLaneOf, sumTotals } from '../../core/batch.ts'
 import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
-import type { FeedMessage } from '../../core/ports.ts'
+import type { FeedMessage } from '../../core/ports/queues.ts'
 import { describeCause, logger } from '../../logger.ts'
 import { isoNow, timesOf } from '../engine.ts'
 import { type BatchEngine, readOpenBatch } from './batch-engine.ts'

@@ -1,5 +1,5 @@
 import { type Batch, blockOf, type LineInput, lineExecutionId } from '../../core/batch.ts'
-import type { BatchStore } from '../../core/ports.ts'
+import type { BatchStore } from '../../core/ports/batches.ts'
 
 /** A line, and the id that its execution has or would have. */
 export type ReadLine = LineInput & { executionId: string }

@@ -7,7 +7,10 @@ import { BatchNotFound, TrialNotFound } from '../../core/errors.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { isUuid } from '../../core/ids.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
-import type { AgentStore, BatchStore, ExecutionStore, Page } from '../../core/ports.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { BatchStore } from '../../core/ports/batches.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
+import type { Page } from '../../core/ports/system.ts'
 
 /** `isTrial`: to a trial, of which readers of batches know nothing. */
 export type BatchReference = { access: Access; batchId: string; isTrial?: boolean }

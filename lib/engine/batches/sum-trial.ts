@@ -1,6 +1,7 @@
 import type { Batch } from '../../core/batch.ts'
 import { type ExecutionSummary, inputErrorsOf, roundDollars, usageOfTree } from '../../core/execution.ts'
-import type { BatchStore, ExecutionStore } from '../../core/ports.ts'
+import type { BatchStore } from '../../core/ports/batches.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
 import {
   type Compared,
   type Distribution,

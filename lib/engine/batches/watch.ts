@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Batch, CountedBatch } from '../../core/batch.ts'
 import { Unavailable } from '../../core/errors.ts'
 import { EVENT_IDLE_MS } from '../../core/limits.ts'
-import type { BatchStore } from '../../core/ports.ts'
+import type { BatchStore } from '../../core/ports/batches.ts'
 import { countLines } from './read.ts'
 
 /** Between two reads of a batch in this process, however many clients follow it. */

@@ -1,6 +1,7 @@
 import type { LeasedExecution, Progress } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
-import type { ExecutionStore, System } from '../../core/ports.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
+import type { System } from '../../core/ports/system.ts'
 import type { Renewal } from '../../core/transitions.ts'
 
 type Params = {

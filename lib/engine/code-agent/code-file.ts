@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { LRUCache } from 'lru-cache'
 import type { Version } from '../../core/agent.ts'
-import type { AgentStore } from '../../core/ports.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
 import type { CodeFile } from './thread/protocol.ts'
 
 const MAX_FILES = 200

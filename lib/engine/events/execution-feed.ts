@@ -1,5 +1,5 @@
 import type { Execution, ExecutionStatus } from '../../core/execution.ts'
-import type { ExecutionStore } from '../../core/ports.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { JournalEnd, RecordedStep, StepStore } from '../../core/step.ts'
 import type { Suspension } from '../../core/wait.ts'
 import { onceCompleted } from '../wait-for-completion.ts'

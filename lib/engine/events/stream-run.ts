@@ -1,6 +1,6 @@
 import type { Access } from '../../core/access.ts'
 import { type Execution, isFinal } from '../../core/execution.ts'
-import type { HeldRequest, OpenRequests } from '../../core/ports.ts'
+import type { HeldRequest, OpenRequests } from '../../core/ports/access.ts'
 import { type SubmitEngine, submitAsync } from '../submit/accept.ts'
 import type { RunRequest } from '../submit/run-request.ts'
 import { startSync } from '../submit/submit.ts'

@@ -6,7 +6,9 @@ import { BY_ID, BY_NUMBER, type PageQuery, parsePage } from '../../core/cursor.t
 import { ExecutionNotFound, InvalidQueryParameter } from '../../core/errors.ts'
 import type { Execution, ExecutionStatus, ExecutionSummary } from '../../core/execution.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
-import type { AgentStore, ExecutionSearch, ExecutionStore, Page, SearchedPage } from '../../core/ports.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { ExecutionSearch, ExecutionStore } from '../../core/ports/executions.ts'
+import type { Page, SearchedPage } from '../../core/ports/system.ts'
 import type { RecordedStep, StepStore } from '../../core/step.ts'
 
 /** What a request asks for. `from` and `to`: RFC 3339. */

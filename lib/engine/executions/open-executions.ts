@@ -4,7 +4,9 @@ import { Unavailable } from '../../core/errors.ts'
 import type { ExecutionError, ExecutionSummary } from '../../core/execution.ts'
 import { agentIdFrom } from '../../core/ids.ts'
 import { DEADLINE_MS } from '../../core/limits.ts'
-import type { AgentStore, ExecutionStore, OpenPage, OpenPosition, System } from '../../core/ports.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { ExecutionStore, OpenPage, OpenPosition } from '../../core/ports/executions.ts'
+import type { System } from '../../core/ports/system.ts'
 import { type Endings, endAbandoned, endExecution } from '../end-execution.ts'
 
 export type OpenStores = Endings & {

@@ -4,7 +4,9 @@ import type { Access } from '../../core/access.ts'
 import { ExecutionNotFound, TooManyOpenRequests } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import type { AgentStore, ExecutionStore, OpenRequests } from '../../core/ports.ts'
+import type { OpenRequests } from '../../core/ports/access.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
 
 type Parts = {

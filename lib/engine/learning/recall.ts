@@ -9,7 +9,7 @@ import {
   MAX_UNRATED,
   type Teachers,
 } from '../../core/learning.ts'
-import type { ExecutionStore } from '../../core/ports.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { Validator } from '../../schema/validate/validate.ts'
 import type { Journal } from '../checkpoints/journal.ts'

@@ -12,7 +12,7 @@ import {
   type ModelRequest,
   type ToolCall,
 } from '../../core/model.ts'
-import type { System } from '../../core/ports.ts'
+import type { System } from '../../core/ports/system.ts'
 import { type ModelStep, type RecordedModelStep, responseUsageOf, type StepCall } from '../../core/step.ts'
 import type { Wait } from '../../core/wait.ts'
 import { contextWindowOf } from '../../models/context-window.ts'

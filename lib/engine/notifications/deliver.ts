@@ -7,7 +7,8 @@ import {
   type SubjectEvent,
   type Webhook,
 } from '../../core/notification.ts'
-import type { DeliveryId, DeliveryMessage } from '../../core/ports.ts'
+import type { DeliveryId } from '../../core/ports/notifications.ts'
+import type { DeliveryMessage } from '../../core/ports/queues.ts'
 import { hasOwnMessage } from '../../core/wait.ts'
 import { timerOf } from '../waiting/suspend.ts'
 import { EARLY_MS } from '../waiting/wake.ts'

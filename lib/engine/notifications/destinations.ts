@@ -9,7 +9,7 @@ import {
   selects,
   type Webhook,
 } from '../../core/notification.ts'
-import type { WebhookStore } from '../../core/ports.ts'
+import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { AbortedEvent } from '../../core/rollout.ts'
 import { type LimitWarning, ownerOf } from '../../core/usage-limits.ts'
 import { type Environment, EVENT_BUS as EVENT_BUS_VARIABLE } from '../../environment.ts'

@@ -3,17 +3,14 @@ import type { Batch } from '../../core/batch.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { DeliveryResult, SentEvent } from '../../core/notification.ts'
-import type {
-  BatchStore,
-  DeliveryQueue,
-  DeliveryStore,
-  ExecutionStore,
-  LimitStore,
-  RolloutStore,
-  SignalStore,
-  System,
-  WebhookStore,
-} from '../../core/ports.ts'
+import type { RolloutStore } from '../../core/ports/agents.ts'
+import type { BatchStore } from '../../core/ports/batches.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
+import type { DeliveryStore, WebhookStore } from '../../core/ports/notifications.ts'
+import type { DeliveryQueue } from '../../core/ports/queues.ts'
+import type { System } from '../../core/ports/system.ts'
+import type { LimitStore } from '../../core/ports/usage.ts'
+import type { SignalStore } from '../../core/ports/waits.ts'
 import type { StepStore } from '../../core/step.ts'
 import { PUBLIC_URL } from '../../environment.ts'
 import { readTimes } from '../engine.ts'

@@ -4,16 +4,13 @@ import { CANCELLED, type ExecutionError, isFinal } from '../../core/execution.ts
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import { MAX_ENDING_MS } from '../../core/limits.ts'
 import type { EventType } from '../../core/notification.ts'
-import type {
-  BatchStore,
-  DeliveryMessage,
-  DeliveryQueue,
-  ExecutionStore,
-  LimitStore,
-  RolloutStore,
-  System,
-  WebhookStore,
-} from '../../core/ports.ts'
+import type { RolloutStore } from '../../core/ports/agents.ts'
+import type { BatchStore } from '../../core/ports/batches.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
+import type { WebhookStore } from '../../core/ports/notifications.ts'
+import type { DeliveryMessage, DeliveryQueue } from '../../core/ports/queues.ts'
+import type { System } from '../../core/ports/system.ts'
+import type { LimitStore } from '../../core/ports/usage.ts'
 import { toWaitingFor, type Wait } from '../../core/wait.ts'
 import { type Engine, isoNow, readTimes } from '../engine.ts'
 import { type Addressed, addressedOfBatch, type Destinations, openDestinations } from './destinations.ts'

@@ -6,7 +6,8 @@ import {
   type SentEvent,
   type WebhookSecret,
 } from '../../core/notification.ts'
-import type { System, WebhookStore } from '../../core/ports.ts'
+import type { WebhookStore } from '../../core/ports/notifications.ts'
+import type { System } from '../../core/ports/system.ts'
 import type { Environment } from '../../environment.ts'
 import { privateHosts } from '../../tools/egress/private-hosts.ts'
 import type { Destination } from './destinations.ts'

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { type LeaseTimes, nextSweep } from '../../core/lease-times.ts'
-import type { DeliveryQueue, DeliveryStore, OutboxEntry, System } from '../../core/ports.ts'
+import type { DeliveryStore, OutboxEntry } from '../../core/ports/notifications.ts'
+import type { DeliveryQueue } from '../../core/ports/queues.ts'
+import type { System } from '../../core/ports/system.ts'
 
 type Params = {
   deliveries: Pick<DeliveryStore, 'findHandled' | 'getPosition' | 'readOutbox' | 'setPosition'>

@@ -1,5 +1,7 @@
 import type { EventType } from '../../core/notification.ts'
-import type { DeliveryMessage, RolloutStore, System } from '../../core/ports.ts'
+import type { RolloutStore } from '../../core/ports/agents.ts'
+import type { DeliveryMessage } from '../../core/ports/queues.ts'
+import type { System } from '../../core/ports/system.ts'
 import type { AbortedEvent } from '../../core/rollout.ts'
 import type { Addressed } from './destinations.ts'
 import { addressedOfRollout } from './destinations.ts'

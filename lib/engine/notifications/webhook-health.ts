@@ -1,5 +1,6 @@
 import type { DeliveryResult, Webhook } from '../../core/notification.ts'
-import type { DeliveryStore, System, WebhookStore } from '../../core/ports.ts'
+import type { DeliveryStore, WebhookStore } from '../../core/ports/notifications.ts'
+import type { System } from '../../core/ports/system.ts'
 import type { Destinations } from './destinations.ts'
 
 type Engine = {

@@ -16,7 +16,9 @@ import {
   type Webhook,
   type WebhookSecret,
 } from '../../core/notification.ts'
-import type { AgentStore, System, WebhookStore } from '../../core/ports.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { WebhookStore } from '../../core/ports/notifications.ts'
+import type { System } from '../../core/ports/system.ts'
 import { findEndpointProblem } from '../../tools/egress/egress-policy.ts'
 import { privateHosts } from '../../tools/egress/private-hosts.ts'
 import { newSecret } from './sign-webhook.ts'

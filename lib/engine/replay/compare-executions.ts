@@ -3,7 +3,7 @@ import { compareValues, type ExecutionComparison } from '../../core/compare.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { toPointerTree } from '../../core/json/pointer.ts'
-import type { ExecutionStore } from '../../core/ports.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { StepStore } from '../../core/step.ts'
 import { below, compareSteps } from './compare-steps.ts'
 

@@ -1,7 +1,7 @@
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import type { Version } from '../../core/agent.ts'
 import type { ServedDeclarations } from '../../core/model.ts'
-import type { DeclarationStore } from '../../core/ports.ts'
+import type { DeclarationStore } from '../../core/ports/caches.ts'
 import { INTERVAL_MS } from '../../core/usage.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { McpDocument, ToolDocument } from '../../tools/document/tool-fields.ts'

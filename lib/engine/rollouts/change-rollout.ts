@@ -10,7 +10,7 @@ import {
   VersionRetired,
 } from '../../core/errors.ts'
 import { ROLLOUT_MIN_RUNS } from '../../core/limits.ts'
-import type { System } from '../../core/ports.ts'
+import type { System } from '../../core/ports/system.ts'
 import type { AbortRules, Rollout } from '../../core/rollout.ts'
 import { INTERVAL_MS, startOf } from '../../core/usage.ts'
 

@@ -3,7 +3,8 @@ import pLimit from 'p-limit'
 import { forgetCurrentVersion } from '../../agents/resolve-version.ts'
 import type { Agent, Version } from '../../core/agent.ts'
 import { derivedId } from '../../core/ids.ts'
-import type { AgentStore, RolloutStore, System } from '../../core/ports.ts'
+import type { AgentStore, RolloutStore } from '../../core/ports/agents.ts'
+import type { System } from '../../core/ports/system.ts'
 import {
   type AbortedEvent,
   type AbortedRollout,

@@ -7,7 +7,8 @@ import {
   VersionNotFound,
   type Violation,
 } from '../../core/errors.ts'
-import type { AgentStore, LimitStore } from '../../core/ports.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { LimitStore } from '../../core/ports/usage.ts'
 import type { Schedule } from '../../core/schedule.ts'
 import { inputValidatorOf } from '../compiled-schemas.ts'
 import { checkLimitedModel } from '../submit/limited-models.ts'

@@ -1,5 +1,5 @@
 import { hashJson } from '../../core/json/hash-json.ts'
-import type { ScheduleId } from '../../core/ports.ts'
+import type { ScheduleId } from '../../core/ports/schedules.ts'
 import {
   addFirings,
   type DeclaredSchedule,

@@ -1,5 +1,6 @@
 import { MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN } from '../../core/limits.ts'
-import type { FeedQueue, FiringMessage, RunQueue, ScheduleStore } from '../../core/ports.ts'
+import type { FeedQueue, FiringMessage, RunQueue } from '../../core/ports/queues.ts'
+import type { ScheduleStore } from '../../core/ports/schedules.ts'
 import {
   addFirings,
   type Firing,
@@ -10,8 +11,8 @@ import {
 } from '../../core/schedule.ts'
 import { lastTimes, nextTimes } from '../../cron-times.ts'
 import { MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
-import type { Engine } from '../engine.ts'
 import { type Admit, admission } from '../../limits/admission.ts'
+import type { Engine } from '../engine.ts'
 import { setTimer } from './set-timer.ts'
 import { startFiring } from './start-firing.ts'
 

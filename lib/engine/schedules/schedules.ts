@@ -12,7 +12,9 @@ import {
   TooManySchedules,
   Unavailable,
 } from '../../core/errors.ts'
-import type { AgentStore, Page, ScheduleStore } from '../../core/ports.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { ScheduleStore } from '../../core/ports/schedules.ts'
+import type { Page } from '../../core/ports/system.ts'
 import {
   MAX_SCHEDULE_INPUT_BYTES,
   MAX_SCHEDULES,

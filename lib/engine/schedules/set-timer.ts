@@ -1,4 +1,4 @@
-import type { FeedQueue } from '../../core/ports.ts'
+import type { FeedQueue } from '../../core/ports/queues.ts'
 import type { Schedule } from '../../core/schedule.ts'
 import { type Engine, timesOf } from '../engine.ts'
 

@@ -1,6 +1,7 @@
 import type { Agent } from '../../core/agent.ts'
 import { Unavailable } from '../../core/errors.ts'
-import type { AgentStore, ScheduleStore } from '../../core/ports.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { ScheduleStore } from '../../core/ports/schedules.ts'
 import { readPages } from '../../core/read-pages.ts'
 import type { DeclaredSchedule, Schedule } from '../../core/schedule.ts'
 import { isSameDefinition, toSchedule } from './define-schedule.ts'

@@ -1,10 +1,11 @@
-import { hasCostLimit, limitsOf } from '../../limits/limits.ts'
 import type { Version } from '../../core/agent.ts'
 import { InvalidQueryParameter } from '../../core/errors.ts'
 import { PAGE_SIZE } from '../../core/limits.ts'
-import type { AgentStore, LimitStore } from '../../core/ports.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { LimitStore } from '../../core/ports/usage.ts'
 import type { LimitSubject } from '../../core/usage-limits.ts'
 import type { Environment } from '../../environment.ts'
+import { hasCostLimit, limitsOf } from '../../limits/limits.ts'
 import { modelsOf } from '../models-of.ts'
 
 type Run = { version: Version; tenantId: string | null; model: string | null | undefined }

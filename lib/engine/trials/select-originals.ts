@@ -2,7 +2,8 @@ import { InputSchemaMismatch, ServiceError, type Violation } from '../../core/er
 import { CANCELLED, type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import type { Teachers } from '../../core/learning.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
-import type { ExecutionStore, PageRequest } from '../../core/ports.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
+import type { PageRequest } from '../../core/ports/system.ts'
 import type { TrialSettings } from '../../core/trial.ts'
 import { zip } from '../../core/zip.ts'
 

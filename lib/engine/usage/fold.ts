@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import { FOLD_DELAY_MS } from '../../core/limits.ts'
-import type { System, UsagePosition, UsageSlot, UsageStore } from '../../core/ports.ts'
+import type { System } from '../../core/ports/system.ts'
+import type { UsagePosition, UsageSlot, UsageStore } from '../../core/ports/usage.ts'
 import { DEPLOYMENT, INTERVAL_MS, startOf, toUsageRow, type UsageKey, UsageSums } from '../../core/usage.ts'
 
 type Params = {

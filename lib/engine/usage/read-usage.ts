@@ -5,7 +5,9 @@ import { BY_USAGE, type ListPosition, type PageQuery, parsePage } from '../../co
 import { InvalidCursor, InvalidQueryParameter } from '../../core/errors.ts'
 import { tryParseJson } from '../../core/json/json.ts'
 import { MAX_USAGE_ROWS, USAGE_PAGE_SIZE } from '../../core/limits.ts'
-import type { AgentStore, Page, System, UsageStore } from '../../core/ports.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { Page, System } from '../../core/ports/system.ts'
+import type { UsageStore } from '../../core/ports/usage.ts'
 import {
   DIMENSION_FIELDS,
   INTERVAL_MS,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../core/json/json.ts'
 import type { ToolCall, ToolDeclaration } from '../../core/model.ts'
-import type { System } from '../../core/ports.ts'
+import type { System } from '../../core/ports/system.ts'
 import type { ModelStep, RecordedModelStep, StepCall } from '../../core/step.ts'
 import type { ApprovalRule, CallApproval, Decision } from '../../core/wait.ts'
 import { compileValidator, isUnchecked } from '../../schema/validate/validate.ts'

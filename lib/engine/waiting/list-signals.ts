@@ -2,7 +2,7 @@ import { type ExecutionReference, resolveExecutionId } from '../../access/execut
 import { BY_RECEIPT, type PageQuery, parsePage } from '../../core/cursor.ts'
 import { ExecutionNotFound } from '../../core/errors.ts'
 import { MAX_ESCAPED_PAGE_BYTES } from '../../core/limits.ts'
-import type { Page } from '../../core/ports.ts'
+import type { Page } from '../../core/ports/system.ts'
 import type { Signal } from '../../core/wait.ts'
 import type { Engine } from '../engine.ts'
 import { usedSignals } from './wake.ts'

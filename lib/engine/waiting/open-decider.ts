@@ -1,7 +1,7 @@
 import { hasScope } from '../../access/permissions.ts'
 import type { Access } from '../../core/access.ts'
 import type { ExecutionSummary } from '../../core/execution.ts'
-import type { TokenStore } from '../../core/ports.ts'
+import type { TokenStore } from '../../core/ports/access.ts'
 import type { Approval } from './approvals.ts'
 
 /** How many creators of a token are followed. One with more decides on nothing that says `notByCaller`. */

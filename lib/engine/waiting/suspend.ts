@@ -12,7 +12,8 @@ import {
   MAX_SUSPENDED_EXECUTIONS as DEFAULT_MAX_SUSPENDED,
   MAX_WAIT_DAYS as WAIT_DAYS,
 } from '../../core/limits.ts'
-import type { ExecutionStore, System } from '../../core/ports.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
+import type { System } from '../../core/ports/system.ts'
 import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'
 import { type Environment, MAX_SUSPENDED_EXECUTIONS, MAX_WAIT_DAYS, readInteger } from '../../environment.ts'
 import { endExecution, hasFinalParent } from '../end-execution.ts'

@@ -8,7 +8,7 @@ import type {
 } from '../../core/execution.ts'
 import { nextSweep } from '../../core/lease-times.ts'
 import { DAY_MS, MAX_QUEUE_DELAY_MS, SYNC_DEADLINE_MS } from '../../core/limits.ts'
-import type { ExecutionStore } from '../../core/ports.ts'
+import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { RecordedStep } from '../../core/step.ts'
 import { hasOwnMessage, isQueued, type Suspension, type Wait } from '../../core/wait.ts'
 import { endAbandoned } from '../end-execution.ts'

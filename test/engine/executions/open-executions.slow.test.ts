@@ -3,7 +3,7 @@ import { Unavailable } from '../../../lib/core/errors.ts'
 import type { ExecutionSummary } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
-import type { OpenPage, OpenPosition } from '../../../lib/core/ports.ts'
+import type { OpenPage, OpenPosition } from '../../../lib/core/ports/executions.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import {
   ENDED_BY_OPERATOR,

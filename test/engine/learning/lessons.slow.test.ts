@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
-import type { ExecutionStore } from '../../../lib/core/ports.ts'
+import type { ExecutionStore } from '../../../lib/core/ports/executions.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'

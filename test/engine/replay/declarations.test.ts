@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
-import type { DeclarationStore } from '../../../lib/core/ports.ts'
+import type { DeclarationStore } from '../../../lib/core/ports/caches.ts'
 import { keepDeclarations } from '../../../lib/engine/replay/declarations.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'

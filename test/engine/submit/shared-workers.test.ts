@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { QueuedExecution } from '../../../lib/core/ports.ts'
+import type { QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { submitAsync } from '../../../lib/engine/submit/accept.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'

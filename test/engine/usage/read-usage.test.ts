@@ -4,7 +4,7 @@ import { UNLIMITED } from '../../../lib/core/access.ts'
 import { encodeCursor } from '../../../lib/core/cursor.ts'
 import type { InvalidQueryParameter } from '../../../lib/core/errors.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
-import type { AgentStore } from '../../../lib/core/ports.ts'
+import type { AgentStore } from '../../../lib/core/ports/agents.ts'
 import {
   DIMENSION_FIELDS,
   INTERVAL_MS,

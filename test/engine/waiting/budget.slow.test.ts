@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { ANONYMOUS } from '../../../lib/core/access.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
-import type { QueuedExecution } from '../../../lib/core/ports.ts'
+import type { QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { newLease } from '../../../lib/engine/engine.ts'
 import { approvalIdOfWait } from '../../../lib/engine/waiting/approvals.ts'

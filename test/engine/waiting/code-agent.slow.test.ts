@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import type { QueuedExecution } from '../../../lib/core/ports.ts'
+import type { QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { approvalIdOfWait } from '../../../lib/engine/waiting/approvals.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'

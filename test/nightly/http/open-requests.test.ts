@@ -1,6 +1,6 @@
 import { describe, expect, inject, it, vi } from 'vitest'
+import type { RateStore } from '../../../lib/core/ports/access.ts'
 import { limitOpenRequests } from '../../../lib/limits/open-requests.ts'
-import type { RateStore } from '../../../lib/core/ports.ts'
 import { system } from '../../../lib/system.ts'
 import { createToken } from '../../support/engine/access.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'

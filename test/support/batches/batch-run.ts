@@ -13,13 +13,8 @@ import {
 import { CANCELLED, type Execution, isFinal, type Outcome } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
-import type {
-  BatchQueue,
-  ExecutionStore,
-  FeedMessage,
-  FeedQueue,
-  QueuedExecution,
-} from '../../../lib/core/ports.ts'
+import type { ExecutionStore } from '../../../lib/core/ports/executions.ts'
+import type { BatchQueue, FeedMessage, FeedQueue, QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import type { TrialSettings } from '../../../lib/core/trial.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores, type Stores } from '../../../lib/dynamodb/open-stores.ts'

@@ -1,4 +1,4 @@
-import type { AgentStore } from '../../../lib/core/ports.ts'
+import type { AgentStore } from '../../../lib/core/ports/agents.ts'
 
 /** The store, with a count of its reads of agents and of versions. */
 export function countReads(store: AgentStore) {

@@ -1,7 +1,7 @@
 import type { Execution, NewExecution } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
-import type { QueuedExecution } from '../../../lib/core/ports.ts'
+import type { QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { timerStore } from '../../../lib/dynamodb/timer-store.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'

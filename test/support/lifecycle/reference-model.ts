@@ -1,5 +1,5 @@
 import { type Execution, isFinal, type Progress } from '../../../lib/core/execution.ts'
-import type { ExecutionStore } from '../../../lib/core/ports.ts'
+import type { ExecutionStore } from '../../../lib/core/ports/executions.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../../lib/core/step.ts'
 import * as transitions from '../../../lib/core/transitions.ts'
 

@@ -10,7 +10,7 @@ import {
   type SubjectEvent,
   type Webhook,
 } from '../../../lib/core/notification.ts'
-import type { DeliveryMessage } from '../../../lib/core/ports.ts'
+import type { DeliveryMessage } from '../../../lib/core/ports/queues.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'

@@ -8,7 +8,8 @@ import {
   type Subject,
   type SubjectEvent,
 } from '../../../lib/core/notification.ts'
-import type { BatchQueue, BatchStore, DelayedExecution, DeliveryMessage } from '../../../lib/core/ports.ts'
+import type { BatchStore } from '../../../lib/core/ports/batches.ts'
+import type { BatchQueue, DelayedExecution, DeliveryMessage } from '../../../lib/core/ports/queues.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import * as keys from '../../../lib/dynamodb/table/keys.ts'

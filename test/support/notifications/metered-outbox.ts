@@ -3,7 +3,7 @@ import { toExecutionRecord, toExecutionSummary } from '../../../lib/contract/rec
 import { type Execution, NO_USAGE } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import type { DeliveryMessage } from '../../../lib/core/ports.ts'
+import type { DeliveryMessage } from '../../../lib/core/ports/queues.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { DESTINATIONS_PREFIX } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'

@@ -1,19 +1,19 @@
+import type { Version } from '../../../lib/core/agent.ts'
+import { type Execution, failedExecution } from '../../../lib/core/execution.ts'
+import { agentIdOf } from '../../../lib/core/ids.ts'
+import type { UsageStore } from '../../../lib/core/ports/usage.ts'
+import { selects } from '../../../lib/core/rollout.ts'
+import { INTERVAL_MS } from '../../../lib/core/usage.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import {
   endRollout,
   type GivenRollout,
   getRollout,
   putRollout,
 } from '../../../lib/engine/rollouts/change-rollout.ts'
-import type { Version } from '../../../lib/core/agent.ts'
-import { type Execution, failedExecution } from '../../../lib/core/execution.ts'
-import { agentIdOf } from '../../../lib/core/ids.ts'
-import type { UsageStore } from '../../../lib/core/ports.ts'
-import { selects } from '../../../lib/core/rollout.ts'
-import { INTERVAL_MS } from '../../../lib/core/usage.ts'
-import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import type { Table } from '../../../lib/dynamodb/table/table.ts'
-import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
 import { newRolloutMemory, watchRollouts } from '../../../lib/engine/rollouts/watch-rollouts.ts'
+import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution, runOptions } from '../engine/executions.ts'
 import { anOutbox } from '../notifications/an-outbox.ts'

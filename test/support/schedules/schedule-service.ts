@@ -1,6 +1,6 @@
 import { TooManyRequests, Unavailable } from '../../../lib/core/errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import type { BatchQueue, FeedQueue, FiringMessage } from '../../../lib/core/ports.ts'
+import type { BatchQueue, FeedQueue, FiringMessage } from '../../../lib/core/ports/queues.ts'
 import type { Schedule } from '../../../lib/core/schedule.ts'
 import { nextTimes } from '../../../lib/cron-times.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'

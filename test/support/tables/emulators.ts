@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest'
-import type { Page, PageRequest } from '../../../lib/core/ports.ts'
+import type { Page, PageRequest } from '../../../lib/core/ports/system.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT } from '../../../lib/environment.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'

@@ -1,4 +1,4 @@
-import type { UsagePosition, UsageStore } from '../../../lib/core/ports.ts'
+import type { UsagePosition, UsageStore } from '../../../lib/core/ports/usage.ts'
 import type { UsageInterval, UsageKey, UsageRow, UsageTotals } from '../../../lib/core/usage.ts'
 
 /** A row with one run. */

@@ -6,7 +6,7 @@ import { CANCELLED, type Execution, isFinal } from '../../../lib/core/execution.
 import type { Json } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
-import type { BatchQueue, DelayedExecution, QueuedExecution } from '../../../lib/core/ports.ts'
+import type { BatchQueue, DelayedExecution, QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import {
   CLEANUP_SHARDS,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Version } from '../../../../lib/core/agent.ts'
-import type { ExecutionStore } from '../../../../lib/core/ports.ts'
+import type { ExecutionStore } from '../../../../lib/core/ports/executions.ts'
 import { executionStore } from '../../../../lib/dynamodb/executions/execution-store.ts'
 import { openTable } from '../../../../lib/dynamodb/table/table.ts'
 import { runInProcess } from '../../../../lib/engine/submit/submit.ts'

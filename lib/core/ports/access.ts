@@ -1,0 +1,57 @@
+import type { Organization, Token } from '../agent.ts'
+import type { Page, PageRequest } from './system.ts'
+
+export interface OrganizationStore {
+  create(params: { organization: Organization }): Promise<void>
+  get(params: { id: string }): Promise<Organization | null>
+  list(params: PageRequest): Promise<Page<Organization>>
+}
+
+export interface TokenStore {
+  /** False if a token with this hash exists. */
+  create(params: { token: Token }): Promise<boolean>
+  /** The token with this SHA-256 (hexadecimal), even if it is expired or revoked. */
+  getByHash(params: { hash: string }): Promise<Token | null>
+  list(params: { organizationId: string } & PageRequest): Promise<Page<Token>>
+  /** Sets the hour of the last use, unless it is set to this hour or a later one. */
+  recordUse(params: { hash: string; lastUsedAt: string }): Promise<void>
+  /** The token with this id, even if it is expired or revoked. */
+  get(params: { id: string }): Promise<Token | null>
+  /** Returns the token; null if it does not exist. Revoking twice keeps the first time. */
+  revoke(params: { hash: string; revokedAt: string }): Promise<Token | null>
+  /** Lets the token end at this time, unless it ends before or is revoked. Returns it; null if it does not exist. */
+  expire(params: { hash: string; expiresAt: string }): Promise<Token | null>
+}
+
+export interface RateStore {
+  /** Counts a request of a token in a second (since the epoch). Returns the number of requests in it so far. */
+  count(params: { tokenId: string; second: number }): Promise<number>
+  /** Adds bytes to those of an organization in a minute (since the epoch). Returns their sum so far. */
+  addBytes(params: { organizationId: string; minute: number; bytes: number }): Promise<number>
+  /**
+   * Counts a process that open requests of an organization occupy in a window of time, which ends at `endsAt`
+   * (milliseconds since the epoch). `name`: of the counter. Returns the number of processes in it so far.
+   */
+  countProcess(params: {
+    organizationId: string
+    name: string
+    window: number
+    endsAt: number
+  }): Promise<number>
+}
+
+/** A synchronous run, an event stream of a run that is not part of the request, or a wait for an execution. */
+export type OpenRequestKind = 'run' | 'stream' | 'wait'
+
+/** Limits the requests that stay open while an execution runs. */
+export interface OpenRequests {
+  /** @throws TooManyOpenRequests if it is known that the owner may have no more */
+  hold(kind: OpenRequestKind, owner: { tokenId: string; organizationId: string }): Promise<HeldRequest>
+}
+
+export type HeldRequest = {
+  /** Aborts when the request has to end because others of its organization take up its share. */
+  full: AbortSignal
+  /** The request has ended. Calling it again does nothing. */
+  release: () => void
+}

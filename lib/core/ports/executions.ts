@@ -1,0 +1,247 @@
+import type { Visibility } from '../access.ts'
+import type {
+  Execution,
+  ExecutionError,
+  ExecutionResult,
+  ExecutionStatus,
+  ExecutionSummary,
+  Feedback,
+  Lease,
+  LeasedExecution,
+  LostStep,
+  Outcome,
+  Progress,
+  SuspendedExecution,
+} from '../execution.ts'
+import type { LearningStore, Teachers } from '../learning.ts'
+import type { EndOfWait, Release, Renewal, Suspend } from '../transitions.ts'
+import type { PageRequest, SearchedPage } from './system.ts'
+
+/** `from` is included, `to` is not; both are milliseconds since the epoch, compared with the time in the id. */
+export type ExecutionFilter = {
+  status: ExecutionStatus | null
+  /** Suspended executions: all of them, or those that wait for an approval. `none`: those that are not suspended. */
+  waiting?: 'any' | 'approval' | 'none' | undefined
+  tenantId: string | null
+  from?: number | undefined
+  to?: number | undefined
+  /** A page looks at `MAX_SEARCHED` executions at most, so that it can be short or empty. */
+  search?: ExecutionSearch | undefined
+}
+
+/** What no index has: it is compared with the record of each execution that the other filters let through. */
+export type ExecutionSearch = {
+  errorCode?: string | undefined
+  versionId?: string | undefined
+  source?: Execution['source'] | undefined
+  model?: string | undefined
+  /** In the code or the message of the error; upper and lower case are the same. */
+  errorText?: string | undefined
+}
+
+export type ExecutionListParams = {
+  organizationId: string
+  agentId: string | null
+  /** Only executions of these agents. Pages can be short: no index is read by several agents. */
+  agentIds?: string[] | null
+} & ExecutionFilter &
+  PageRequest
+
+/** `isMarked`: the write also enters a final execution into the outbox (`DeliveryStore.readOutbox`). */
+export type Marking = { isMarked?: boolean }
+
+/**
+ * Of a write by which an execution is final. `sendBefore`: later, it fails with `Unavailable` (milliseconds since the
+ * epoch); by default, `MAX_ENDING_MS` after the call. The caller has taken the time of the end directly before.
+ */
+type Ending = Marking & { sendBefore?: number }
+
+export interface ExecutionStore extends LearningStore {
+  /** Records an accepted execution. False if the id exists; then nothing changes. */
+  create(
+    params: {
+      execution: Execution
+      /** When one counts that is final, in milliseconds since the epoch: now, if it was accepted before. */
+      countedAt?: number
+    } & Ending,
+  ): Promise<boolean>
+  get(params: { organizationId: string; id: string }): Promise<Execution | null>
+  /** The same, without its payloads if their JSON has more bytes: large ones are not read then. */
+  getLimited(params: {
+    organizationId: string
+    id: string
+    maxBytes: number
+  }): Promise<Execution | ExecutionSummary | null>
+  /** The execution without its payloads, which are not read. */
+  getSummary(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
+  /** What is kept of a deleted execution whose events are not delivered: no content, of an error only its code. */
+  getDeleted(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
+  /** Whether the execution exists and belongs to the organization, one of the agents and the tenant. */
+  isVisible(params: Visibility & { id: string }): Promise<boolean>
+  /**
+   * What became of executions, in the order of these ids; null for one that does not exist. They are read 100 at a
+   * time, and large outputs one by one when they are asked for.
+   */
+  readResults(params: { organizationId: string; ids: string[] }): AsyncGenerator<ExecutionResult | null>
+  /** The same with the whole execution. */
+  readMany(params: { organizationId: string; ids: string[] }): AsyncGenerator<Execution | null>
+  /** The same without payloads. */
+  readSummaries(params: { organizationId: string; ids: string[] }): AsyncGenerator<ExecutionSummary | null>
+  /** Their last feedback that counts; null for one without any. */
+  readFeedback(params: {
+    organizationId: string
+    ids: string[]
+    teachers: Teachers
+  }): AsyncGenerator<Feedback | null>
+  /** The status alone: one small read, however large the payloads are. */
+  getStatus(params: { organizationId: string; id: string }): Promise<ExecutionStatus | null>
+  /** The same, and since when it is suspended, in milliseconds since the epoch: null if it is not. */
+  getState(params: {
+    organizationId: string
+    id: string
+  }): Promise<{ status: ExecutionStatus; suspendedAt: number | null } | null>
+  /** Open executions of the organization; an estimate while the number is far below `max`. */
+  countOpen(params: { organizationId: string; max: number }): Promise<number>
+  /** The execution whatever its organization: its secret says who may use it. */
+  getForCallback(params: { id: string }): Promise<ExecutionSummary | null>
+  /** Executions of the organization, or of one of its agents. */
+  list(params: ExecutionListParams): Promise<SearchedPage<Execution>>
+  /** The same without payloads, which are not read. */
+  listSummaries(params: ExecutionListParams): Promise<SearchedPage<ExecutionSummary>>
+  /**
+   * Takes the lease of an open execution that does not wait. `held`: another lease is live; `closed`: it is final or
+   * deleted.
+   */
+  claim(params: {
+    id: string
+    lease: Lease
+    now: number
+  }): Promise<LeasedExecution | 'held' | 'suspended' | 'closed'>
+  /** Gives up the lease until `wake`; false if the owner had lost it. */
+  suspend(params: { execution: ExecutionSummary; owner: string } & Suspend): Promise<boolean>
+  /** The events of a suspended execution are handled: its timer is due at `openUntil`. */
+  clearEvents(params: { execution: SuspendedExecution; openUntil: number }): Promise<void>
+  /** The execution if it is suspended; null otherwise. */
+  getSuspended(params: { id: string }): Promise<SuspendedExecution | null>
+  /** Takes the lease of a suspended execution; null if that suspension is over. */
+  wake(params: {
+    execution: SuspendedExecution
+    lease: Lease
+    openUntil: number
+    now: number
+  }): Promise<LeasedExecution | null>
+  /** Suspended executions of the organization; an estimate while the number is far below `max`. */
+  countSuspended(params: { organizationId: string; max: number }): Promise<number>
+  /** Extends the lease; false if the owner has lost it. */
+  renew(params: { id: string } & Renewal): Promise<boolean>
+  /** Whether the owner has the lease of the open execution: one small read. */
+  isLeasedBy(params: { id: string; owner: string }): Promise<boolean>
+  /** Gives up the lease so that another worker can continue; false if the owner had lost it. */
+  release(params: { id: string; owner: string } & Release): Promise<boolean>
+  /**
+   * Ends the execution; null if its worker no longer holds the lease. `staysListed`: `listStale` lists it until it is
+   * settled.
+   */
+  finish(
+    params: {
+      execution: LeasedExecution
+      outcome: Outcome
+      finishedAt: string
+      staysListed?: boolean
+    } & Ending,
+  ): Promise<Execution | null>
+  /** Ends an open execution, regardless of its lease; null if it is final or does not exist. */
+  end(
+    params: {
+      organizationId: string
+      id: string
+      /** As it was read: only with it, the end is an event. */
+      execution?: ExecutionSummary
+      error: ExecutionError
+      finishedAt: string
+      /** The progress recorded with its last step; null keeps what the record has. */
+      progress?: (Progress & { lostSteps?: LostStep[] }) | null
+      /** Only if no lease was live at this time, and if it does not wait. */
+      unleasedAt?: number
+      /** Only if the record still has these values. */
+      listed?: { openUntil: number; deadlineAt: number }
+      /** `listStale` lists it, as soon as it is final, until it is settled. */
+      staysListed?: boolean
+      /** Of one that is suspended. Only if it still is. */
+      wait?: EndOfWait | null
+    } & Ending,
+  ): Promise<Execution | null>
+  /**
+   * Of a final execution that stayed listed: when it is due again; null if nothing is left to do. `markedAt`: it is
+   * also entered into the outbox, with this time.
+   */
+  settle(params: {
+    execution: ExecutionSummary
+    until: number | null
+    markedAt?: string | false
+  }): Promise<void>
+  /** The ids of open executions that tool calls of an execution have started. */
+  listOpenChildren(params: { organizationId: string; id: string }): Promise<string[]>
+  /**
+   * Deletes a final execution and everything that belongs to it. An interrupted deletion, and what late writers add, is
+   * left to `cleanUp`. Its events are delivered all the same. `awaited`: it has a parent and has not been settled.
+   */
+  delete(params: {
+    organizationId: string
+    id: string
+    now: number
+  }): Promise<'deleted' | 'missing' | 'open' | 'awaited'>
+  /**
+   * No execution is created with this id any more by a process that is about to; false if one was, or if the id was
+   * refused before. `idempotencyId`: what is bound to the id gets another one.
+   */
+  refuse(params: {
+    organizationId: string
+    id: string
+    now: number
+    idempotencyId?: string | null
+  }): Promise<boolean>
+  /** Those of these ids that have an execution. `orRefused`: or had one, or were refused. */
+  findExisting(params: { ids: string[]; orRefused: boolean }): Promise<Set<string>>
+  /** Cleanups that are due at `now`. */
+  listCleanups(params: { now: number; limit: number }): Promise<Cleanup[]>
+  /** Completes a deletion, or deletes a payload that nothing refers to. */
+  cleanUp(params: { cleanup: Cleanup; now: number }): Promise<void>
+  /**
+   * Open executions whose lease or queue grace period had expired at `now`, oldest expiry first, and final ones that
+   * have stayed listed.
+   */
+  listStale(params: { now: number; limit: number }): Promise<StaleExecution[]>
+  /** A page of the open executions of all organizations, in no order. A page can be short. */
+  listOpen(params: { limit: number; after: OpenPosition | null }): Promise<OpenPage>
+  /** Makes an open execution due for the next sweep, with a new deadline; false if it is final or a lease is live. */
+  resume(params: {
+    execution: Pick<Execution, 'id' | 'createdAt' | 'suspension'>
+    now: number
+    deadlineAt: number
+  }): Promise<boolean>
+  /**
+   * Postpones the next sweep of a stale execution; null if a worker has claimed it. `now`: null for a suspended one.
+   */
+  postpone(params: {
+    stale: StaleExecution
+    until: number
+    now: number | null
+  }): Promise<
+    (Pick<Execution, 'attempts' | 'attemptsSinceProgress' | 'sharesWorker'> & { isLine?: true }) | null
+  >
+}
+
+/** An entry of the sweeper's index. */
+export type StaleExecution = Pick<
+  Execution,
+  'id' | 'organizationId' | 'tenantId' | 'createdAt' | 'deadlineAt'
+> & { openUntil: number }
+
+/** Where a page of open executions ended: in which shard of the index, and at which of its entries. */
+export type OpenPosition = { shard: number; entry: Record<string, unknown> | null }
+
+export type OpenPage = { items: ExecutionSummary[]; next: OpenPosition | null }
+
+/** A check of one item of an execution: a payload whose record may not exist, or a deletion that may be incomplete. */
+export type Cleanup = { executionId: string; item: string; dueAt: number }
