@@ -14,8 +14,7 @@ import { toHref, toPath } from '../state/location.ts'
 import { readsAllTenants, useMe } from '../state/session.ts'
 import { ArchiveButton } from './archive-button.tsx'
 import { RecentRuns } from './recent-runs.tsx'
-import { useVersions } from './use-versions.ts'
-import { VersionList } from './version-list.tsx'
+import { useVersions, VersionList } from './version-list.tsx'
 
 /** One agent: what it takes and returns, how its runs went, and its versions. */
 export function AgentPage({ agent: idOrSlug }: { agent: string }) {
@@ -57,7 +56,7 @@ function Agent({ agent, onChange }: { agent: AgentRecord; onChange: (agent: Agen
         <SchemaCard title="Output" schema={agent.outputSchema as JsonObject} />
       </div>
       <RecentRuns agent={agent} />
-      <RolloutCard agent={agent} versions={versions.versions} onChange={onChange} />
+      <RolloutCard agent={agent} versions={versions.items} onChange={onChange} />
       <VersionList agent={agent} list={versions} />
     </div>
   )

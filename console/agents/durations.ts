@@ -1,12 +1,10 @@
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
+import { runTimeOf } from '../components/values.tsx'
 
 type Run = ExecutionSummaryRecord
 
-/** Milliseconds from the first worker to the end. Null for a run that is not final, or that no worker has run. */
-export function durationOf({ startedAt, finishedAt, cached }: Run): number | null {
-  if (startedAt === null || finishedAt === null || cached) return null
-  return Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)
-}
+/** Milliseconds, without results from the cache. */
+export const durationOf = (run: Run): number | null => (run.cached ? null : runTimeOf(run))
 
 export const durationsOf = (runs: Run[]): number[] =>
   runs.map(durationOf).filter((duration) => duration !== null)

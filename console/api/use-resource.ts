@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from './api-error.ts'
 import { watchAttention } from './attention.ts'
 import { createPoller } from './poller.ts'
@@ -8,16 +8,30 @@ type Resource<T> = {
   data: T | null
   error: ApiError | null
   isLoading: boolean
+  /** False while polls fail. */
+  isLive: boolean
   reload: () => void
   /** Replaces the data, for example by the response of a change. */
   setData: (data: T) => void
 }
 
+type Poll<T> = {
+  /** Null: not at all. */
+  everyMs?: number | null
+  /** What can change. By default, all of it. */
+  watch?: (data: T) => unknown
+}
+
 /**
  * Loads data when the component appears, and when `key` changes. The key names everything that `load` depends on.
  * @param load throws ApiError
+ * @param poll keeps it up to date. Absent: nothing changes by itself
  */
-export function useResource<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
+export function useResource<T>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<T>,
+  poll: Poll<T> = { everyMs: null },
+): Resource<T> {
   const [state, setState] = useState<{
     key: string
     data: T | null
@@ -25,24 +39,36 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
     isLoading: boolean
   }>({ key, data: null, error: null, isLoading: true })
   const [round, setRound] = useState(0)
+  const controller = useRef(new AbortController())
   useEffect(() => {
-    const controller = new AbortController()
+    controller.current = new AbortController()
+    const { signal } = controller.current
     setState((last) => ({ key, data: last.key === key ? last.data : null, error: null, isLoading: true }))
-    load(controller.signal).then(
-      (data) => !controller.signal.aborted && setState({ key, data, error: null, isLoading: false }),
+    load(signal).then(
+      (data) => !signal.aborted && setState({ key, data, error: null, isLoading: false }),
       (error: unknown) =>
-        !controller.signal.aborted &&
-        setState((last) => ({ ...last, error: asApiError(error), isLoading: false })),
+        !signal.aborted && setState((last) => ({ ...last, error: asApiError(error), isLoading: false })),
     )
-    return () => controller.abort()
+    return () => controller.current.abort()
   }, [key, round])
   const reload = useCallback(() => setRound((last) => last + 1), [])
-  const setData = useCallback((data: T) => setState((last) => ({ ...last, data })), [])
+  const setData = useCallback((data: T) => setState((last) => ({ ...last, data, error: null })), [])
+  const isLive = usePolling(
+    async () => {
+      const { signal } = controller.current
+      const data = await load(signal)
+      if (!signal.aborted) setData(data)
+      return poll.watch ? poll.watch(data) : data
+    },
+    `${key} ${poll.everyMs}`,
+    poll.everyMs,
+  )
   const isCurrent = state.key === key
   return {
     data: isCurrent ? state.data : null,
     error: isCurrent ? state.error : null,
     isLoading: !isCurrent || state.isLoading,
+    isLive,
     reload,
     setData,
   }
@@ -62,12 +88,21 @@ export const asApiError = (error: unknown): ApiError =>
  * again and again; soon when the window gets the focus, or its user does something.
  * @param poll resolves to what it has read: nothing counts as the same
  * @param key starts again when it changes
+ * @param intervalMs null: not at all
  * @returns whether the last call succeeded
  */
-export function usePolling(poll: () => Promise<unknown>, key: string, intervalMs?: number): boolean {
+export function usePolling(poll: () => Promise<unknown>, key: string, intervalMs?: number | null): boolean {
   const [isLive, setIsLive] = useState(true)
+  const latest = useRef(poll)
+  latest.current = poll
   useEffect(() => {
-    const poller = createPoller({ poll, onResult: setIsLive, ...(intervalMs && { intervalMs }) })
+    setIsLive(true)
+    if (intervalMs === null) return
+    const poller = createPoller({
+      poll: () => latest.current(),
+      onResult: setIsLive,
+      ...(intervalMs && { intervalMs }),
+    })
     const unwatch = watchAttention({ onUse: poller.wake, onHide: poller.pause })
     if (!document.hidden) poller.start()
     return () => {

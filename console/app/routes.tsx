@@ -127,7 +127,7 @@ const routes: Route[] = [
     <TrialPage key={trialId} trialId={trialId} query={query} />
   )),
   route('/rollouts', 'rollouts', () => <RolloutsPage />),
-  route('/webhooks', 'webhooks', () => <WebhooksPage />),
+  route('/webhooks', 'webhooks', (_, query) => <WebhooksPage query={query} />),
   route('/webhooks/{webhookId}', 'webhooks', ({ webhookId }, query) => (
     <WebhookPage key={webhookId} webhookId={webhookId} query={query} />
   )),

@@ -3,6 +3,7 @@ import type { ExecutionSummaryRecord } from '../../lib/contract/records/executio
 import { timeOfId } from '../../lib/core/ids.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { type Page, requestPage } from '../api/request.ts'
+import { append } from '../api/use-list.ts'
 import { asApiError, usePolling } from '../api/use-resource.ts'
 import { credentials } from '../state/session.ts'
 import { type Filters, isSearch, toApiRequest } from './filters.ts'
@@ -89,7 +90,7 @@ export function useRuns(filters: Filters, historyKey: string | undefined): RunsV
       if (!query) request.current.asOf = timeOf(page)
       setState((last) => ({
         ...last,
-        runs: appendRuns(query ? last.runs : [], page.items),
+        runs: append(query ? last.runs : [], page.items),
         next: page.next,
         searched: isSearch ? addSearched(query && last.searched, page) : null,
         isLoading: false,
@@ -217,12 +218,6 @@ async function refreshOpen(
 }
 
 export type Run = ExecutionSummaryRecord
-
-/** Adds an older page. Runs that are listed already are skipped. */
-export function appendRuns(runs: Run[], page: Run[]): Run[] {
-  const known = new Set(runs.map(({ id }) => id))
-  return [...runs, ...page.filter(({ id }) => !known.has(id))]
-}
 
 /**
  * Compares a list with its newest page. `fresh`: runs that are not listed yet. `hasGap`: there may be more runs between

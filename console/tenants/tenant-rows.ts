@@ -16,7 +16,7 @@ export function toTenantRows(usage: UsageRow[], limits: LimitsRecord[]): TenantR
 }
 
 /** Those whose ID contains a text, in any case. Runs without a tenant have none. */
-export function searchTenants(rows: TenantRow[], search: string): TenantRow[] {
+export function searchTenants<Row extends Pick<TenantRow, 'key'>>(rows: Row[], search: string): Row[] {
   const text = search.trim().toLowerCase()
   return text === '' ? rows : rows.filter(({ key }) => key?.toLowerCase().includes(text))
 }

@@ -8,7 +8,7 @@ import { VisibleText } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
 import { Ranking } from './ranking.tsx'
 import { addUpBy, type Totals } from './totals.ts'
-import { useUsage } from './use-usage.ts'
+import { INCOMPLETE_NOTE, useUsage } from './use-usage.ts'
 
 type Props = { period: Period; tenantId?: string | undefined }
 
@@ -63,7 +63,7 @@ function CostBy({ groupBy, title, period, tenantId, nameOf, children }: CostProp
     <Card title={title}>
       {!data && error && <ErrorBox error={error} onRetry={reload} />}
       {!data && !error && <Spinner label="Loading usage…" />}
-      {data && !data.isComplete && <IncompleteNote />}
+      {data && !data.isComplete && <p class="muted">{INCOMPLETE_NOTE}</p>}
       {data && groups.length === 0 && <p class="muted">No run ended in this time.</p>}
       <Ranking
         items={groups.map((group) => ({
@@ -81,7 +81,3 @@ function CostBy({ groupBy, title, period, tenantId, nameOf, children }: CostProp
 
 const describe = ({ runs, failed }: Totals): string =>
   `${formatCountOf(runs, 'run')}${failed > 0 ? `, ${formatCount(failed)} failed` : ''}`
-
-export const IncompleteNote = () => (
-  <p class="muted">There is more usage than this page reads: the latest part of the period is missing.</p>
-)
