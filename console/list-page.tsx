@@ -1,5 +1,4 @@
 import type { ComponentChildren, ComponentType, VNode } from 'preact'
-import { useState } from 'preact/hooks'
 import type { List } from './api/use-list.ts'
 import { Segments } from './components/data.tsx'
 import {
@@ -12,7 +11,6 @@ import {
 } from './components/filters.tsx'
 import { type Columns, ListView, type Look } from './components/list.tsx'
 import { NeedsScope, Page } from './components/page.tsx'
-import { useReopen } from './components/typed-form.tsx'
 import { navigate } from './state/location.ts'
 import { type Scope, useScope } from './state/session.ts'
 
@@ -119,30 +117,5 @@ function ListPage<T, Name extends string, Row>({ page, query }: Props<T, Name, R
         {End && <End {...part} />}
       </div>
     </Page>
-  )
-}
-
-type DialogButtonProps = {
-  label: string
-  /** That the token needs. */
-  scope: Scope
-  /** The form of the dialog: it is open again if something was typed into it before the page was left. */
-  form?: string
-  children: (close: () => void) => VNode
-}
-
-/** A button that opens the form of something new. */
-export function DialogButton({ label, scope, form, children }: DialogButtonProps) {
-  const isOffered = useScope(scope)
-  const [isOpen, setIsOpen] = useState(false)
-  useReopen(form ?? label, isOffered && form !== undefined, () => setIsOpen(true))
-  if (!isOffered) return null
-  return (
-    <>
-      <button type="button" class="primary" onClick={() => setIsOpen(true)}>
-        {label}
-      </button>
-      {isOpen && children(() => setIsOpen(false))}
-    </>
   )
 }

@@ -1,6 +1,6 @@
 import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
 import { type List, useList } from '../api/use-list.ts'
-import { fold } from '../components/fold.ts'
+import { fold } from '../components/format.ts'
 
 /** All agents, page after page: a search must find those of the last page too. */
 export const useAgentList = (withArchived: boolean): List<AgentRecord> =>

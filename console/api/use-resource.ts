@@ -16,8 +16,8 @@ type Resource<T> = {
 }
 
 type Poll<T> = {
-  /** Null: not at all. */
-  everyMs?: number | null
+  /** Null: nothing changes by itself. By default, the shortest interval. @param data null: it has not arrived */
+  everyMs?: (data: T | null) => number | null
   /** What can change. By default, all of it. */
   watch?: (data: T) => unknown
 }
@@ -25,12 +25,12 @@ type Poll<T> = {
 /**
  * Loads data when the component appears, and when `key` changes. The key names everything that `load` depends on.
  * @param load throws ApiError
- * @param poll keeps it up to date. Absent: nothing changes by itself
+ * @param poll keeps it up to date
  */
 export function useResource<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
-  poll: Poll<T> = { everyMs: null },
+  poll: Poll<T> = { everyMs: () => null },
 ): Resource<T> {
   const [state, setState] = useState<{
     key: string
@@ -53,19 +53,21 @@ export function useResource<T>(
   }, [key, round])
   const reload = useCallback(() => setRound((last) => last + 1), [])
   const setData = useCallback((data: T) => setState((last) => ({ ...last, data, error: null })), [])
+  const isCurrent = state.key === key
+  const data = isCurrent ? state.data : null
+  const everyMs = poll.everyMs?.(data)
   const isLive = usePolling(
     async () => {
       const { signal } = controller.current
-      const data = await load(signal)
-      if (!signal.aborted) setData(data)
-      return poll.watch ? poll.watch(data) : data
+      const latest = await load(signal)
+      if (!signal.aborted) setData(latest)
+      return poll.watch ? poll.watch(latest) : latest
     },
-    `${key} ${poll.everyMs}`,
-    poll.everyMs,
+    `${key} ${everyMs}`,
+    everyMs,
   )
-  const isCurrent = state.key === key
   return {
-    data: isCurrent ? state.data : null,
+    data,
     error: isCurrent ? state.error : null,
     isLoading: !isCurrent || state.isLoading,
     isLive,

@@ -126,3 +126,6 @@ export function formatInZone(value: string | number, timezone: string): string {
 
 /** A day in UTC. @param time milliseconds since the epoch */
 export const formatDay = (time: number): string => dayInUtc.format(time)
+
+/** A text without its case and its accents, for searches. */
+export const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()

@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
 import type { ExecutionStateRecord } from '../../lib/contract/records/execution-record.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
@@ -20,10 +20,10 @@ type Sample = { agent: AgentRecord; input: string | null }
 
 /** In an organization without runs: how to create an agent, or to run one. */
 export function FirstVisit() {
-  const [isPolling, setIsPolling] = useState(true)
   // Agents are published elsewhere.
-  const { data, error, reload } = useResource('samples', loadSamples, isPolling ? {} : undefined)
-  useEffect(() => setIsPolling(data === null || data.length === 0), [data])
+  const { data, error, reload } = useResource('samples', loadSamples, {
+    everyMs: (samples) => (samples?.length === 0 ? 3_000 : null),
+  })
   if (!data) return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading agents…" />
   return data.length > 0 ? <RunCard samples={data} /> : <CreateCard />
 }

@@ -5,16 +5,15 @@ import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { loadScript } from '../app/lazy-page.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
-import { PeriodChoice } from '../usage/period-choice.tsx'
 import { parsePeriod } from '../usage/periods.ts'
-import { UsageFigures } from '../usage/usage-figures.tsx'
+import { PeriodChoice, UsageFigures } from '../usage/usage-figures.tsx'
 import { OpenRuns } from './open-runs.tsx'
 
 /** What happens now, and what ran in a period that ends now. The period is in the URL. */
 export function OverviewPage({ query }: { query: URLSearchParams }) {
   const period = parsePeriod(query)
   return (
-    <Page title="Overview" actions={<PeriodChoice period={period} path="/" />}>
+    <Page title="Overview" actions={<PeriodChoice period={period} />}>
       <NeedsScope scope="read">
         <Overview period={period} />
       </NeedsScope>

@@ -1,21 +1,41 @@
 import './tenants.css'
+import type { LimitsRecord } from '../../lib/contract/records/limits-record.ts'
+import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage-record.ts'
 import { MAX_TENANT_ID } from '../../lib/core/access.ts'
+import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { useList } from '../api/use-list.ts'
 import { useResource } from '../api/use-resource.ts'
 import { formatCost, formatCount } from '../components/format.ts'
+import { NeedsScope, Page } from '../components/page.tsx'
 import type { Period } from '../components/range.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe, useScope } from '../state/session.ts'
-import { formatStart, PERIOD_LABELS, toUsageQuery } from '../usage/periods.ts'
+import { formatStart, PERIOD_LABELS, parsePeriod, toUsageQuery } from '../usage/periods.ts'
+import { addUp, addUpBy, type Group } from '../usage/totals.ts'
+import { PeriodChoice, UsageFigures } from '../usage/usage-figures.tsx'
 import { INCOMPLETE_NOTE, loadUsage } from '../usage/use-usage.ts'
 import { findLimits, listLimits } from './limits.ts'
-import { LeftOf } from './limits-card.tsx'
-import { TenantPage } from './tenant-page.tsx'
-import { searchTenants, type TenantRow, toTenantRows } from './tenant-rows.ts'
+import { LeftOf, LimitsCard } from './limits-card.tsx'
 
-export { TenantPage }
+/** `key`: the tenant's ID; null for runs without a tenant. */
+export type TenantRow = Group<string | null> & { limits: UsageLimits | null }
+
+/** Every tenant that has usage or limits: the highest cost first. */
+export function toTenantRows(usage: UsageRow[], limits: LimitsRecord[]): TenantRow[] {
+  const limitsOf = new Map(limits.map((each) => [each.tenantId ?? '', each]))
+  const used = addUpBy(usage, ({ tenantId }) => tenantId ?? null)
+  const known = new Set(used.map(({ key }) => key))
+  const unused = [...limitsOf.keys()].filter((key) => !known.has(key)).map((key) => ({ key, ...addUp([]) }))
+  return [...used, ...unused].map((group) => ({ ...group, limits: limitsOf.get(group.key ?? '') ?? null }))
+}
+
+/** Those whose ID contains a text, in any case. Runs without a tenant have none. */
+export function searchTenants<Row extends Pick<TenantRow, 'key'>>(rows: Row[], search: string): Row[] {
+  const text = search.trim().toLowerCase()
+  return text === '' ? rows : rows.filter(({ key }) => key?.toLowerCase().includes(text))
+}
 
 /** `limits`: undefined if the token may not read them. */
 type Row = Omit<TenantRow, 'limits'> & { limits?: TenantRow['limits']; period: Period }
@@ -154,5 +174,28 @@ export function TenantsPage({ query }: { query: URLSearchParams }) {
     <Tenants query={query} />
   ) : (
     <TenantPage tenantId={boundTenant} query={query} />
+  )
+}
+
+/** One tenant: its limits, and what it used. */
+export function TenantPage({ tenantId, query }: { tenantId: string; query: URLSearchParams }) {
+  const period = parsePeriod(query)
+  const isBound = useMe()?.tenantId != null
+  return (
+    <Page
+      title={tenantId}
+      parent={isBound ? 'Tenant' : <a href="#/tenants">Tenants</a>}
+      actions={<PeriodChoice period={period} />}
+    >
+      <div class="stack">
+        <LimitsCard tenantId={tenantId}>
+          <NeedsScope scope="read">
+            <section class="stack" aria-label="Usage">
+              <UsageFigures key={period} period={period} tenantId={tenantId} />
+            </section>
+          </NeedsScope>
+        </LimitsCard>
+      </div>
+    </Page>
   )
 }

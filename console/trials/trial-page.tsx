@@ -18,8 +18,7 @@ import { type Release, readRelease } from './release.ts'
 import { ReportDialog } from './report-dialog.tsx'
 import { TrialItems } from './trial-items.tsx'
 import { TrialMeasures } from './trial-measures.tsx'
-import { FollowTrials, TrialBadge } from './trial-values.tsx'
-import { VerdictBar, VerdictCounts } from './verdict-bar.tsx'
+import { TrialBadge, VerdictBar, VerdictCounts } from './verdict-bar.tsx'
 import { endedOf, parseVerdict, withoutNames } from './verdicts.ts'
 
 const trialPath = (id: string, rest = ''): string => `/v1/trials/${encodeURIComponent(id)}${rest}`
@@ -28,14 +27,11 @@ type Props = { trialId: string; query: URLSearchParams }
 
 /** One trial. The verdict whose runs are shown is in the URL. */
 export function TrialPage({ trialId, query }: Props) {
-  const { data, error, reload, setData } = useResource(trialId, (signal) =>
-    requestJson<TrialRecord>(trialPath(trialId), { signal }),
+  const { data, error, isLive, reload, setData } = useResource(
+    trialId,
+    (signal) => requestJson<TrialRecord>(trialPath(trialId), { signal }),
+    { everyMs: (trial) => (trial && trial.status !== 'ENDED' ? 3_000 : null) },
   )
-  const poll = async () => {
-    const trial = await requestJson<TrialRecord>(trialPath(trialId))
-    setData(trial)
-    return trial
-  }
   // Of the version that is current now: it can have changed since the trial was started.
   const release = useResource(`${data?.documentId}`, async (signal) =>
     data ? await readRelease(data.documentId, signal) : null,
@@ -52,7 +48,7 @@ export function TrialPage({ trialId, query }: Props) {
       <NeedsScope scope="read">
         {error && !data && <ErrorBox error={error} onRetry={reload} />}
         {!isReady && !error && <Spinner label="Loading the trial…" />}
-        {data && data.status !== 'ENDED' && <FollowTrials poll={poll} />}
+        {!isLive && <p class="muted">Updates are interrupted: the service does not respond. Trying again…</p>}
         {isReady && (
           <div class="stack">
             <Verdicts trial={data} query={query} />

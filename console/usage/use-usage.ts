@@ -28,5 +28,5 @@ export const useUsage = (period: Period, query: UsageQuery) =>
       const now = Date.now()
       return { now, ...(await loadUsage(toUsageQuery(period, now, query), signal)) }
     },
-    { everyMs: POLL_MS, watch: ({ items }) => items },
+    { everyMs: () => POLL_MS, watch: ({ items }) => items },
   )
