@@ -24,7 +24,7 @@ const LISTED = 10
 export function RecentRuns({ agent }: { agent: AgentRecord }) {
   const list = useRuns({ ...NO_FILTERS, agent: agent.slug }, undefined)
   const { isLoading, error, reload } = list
-  const runs = [...list.fresh, ...list.runs].slice(0, COUNTED)
+  const runs = [...list.fresh, ...list.items].slice(0, COUNTED)
   return (
     <section class="card stack" aria-labelledby="runs-title">
       <div class="toolbar">

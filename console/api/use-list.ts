@@ -18,8 +18,8 @@ type State<T> = {
 /** A list as far as it has arrived. */
 export type List<T> = Pick<State<T>, 'items' | 'note' | 'isLoading' | 'error'> & {
   keyOf: (item: T) => string
-  /** Whether a further page can be asked for. */
-  hasMore: boolean
+  /** The query of a further page. Null: none is asked for. */
+  next: URLSearchParams | null
   /** False while polls fail. */
   isLive: boolean
   loadMore: () => void
@@ -52,6 +52,10 @@ type Options<T> = {
   keyOf?: (item: T) => string
   /** Loads all pages, one after the other. */
   isWhole?: boolean
+  /** Its pages can be empty: how far it goes on is for its user to say. */
+  isSearch?: boolean
+  /** How the list was when its page was left. */
+  restored?: Pick<State<T>, 'items' | 'next'> | undefined
   /** How a page is loaded. Throws ApiError. */
   load?: Load<T>
   poll?: Poll<T>
@@ -63,12 +67,16 @@ type Options<T> = {
  * @param path of the API
  */
 export function useList<T>(path: string, options: Options<T> = {}): List<T> {
-  const { query = {}, keyOf = idOf, isWhole = false, poll } = options
+  const { query = {}, keyOf = idOf, isWhole = false, isSearch = false, poll } = options
   const first = (limit = query.limit) => ({ ...query, limit })
   const load: Load<T> =
     options.load ?? ((next, signal) => requestPage<T>(path, { query: next ?? first(), signal }))
   const key = `${path} ${JSON.stringify(query)}`
-  const [state, setState] = useState<State<T>>(() => emptyOf(key))
+  const isRestored = useRef(options.restored !== undefined)
+  const [state, setState] = useState<State<T>>(() => ({
+    ...emptyOf<T>(key),
+    ...(options.restored && { ...options.restored, isLoading: false }),
+  }))
   const [round, setRound] = useState(0)
   const controller = useRef(new AbortController())
 
@@ -77,21 +85,23 @@ export function useList<T>(path: string, options: Options<T> = {}): List<T> {
     const { signal } = controller.current
     let page: NotedPage<T> = { items: [], next: from }
     let replaces = from === null
+    let goesOn = false
     try {
       do {
         page = await load(page.next, signal)
         if (signal.aborted) return
         const { items, next, note } = page
-        const goesOn = next !== null && (isWhole || items.length === 0)
+        goesOn = next !== null && (isWhole || (items.length === 0 && !isSearch))
         // A page can be empty although others follow.
         if (goesOn && items.length === 0) continue
+        const isLast = !goesOn
         const isNew = replaces
         setState((last) => ({
-          ...{ key, next, note, isLoading: goesOn, error: null },
+          ...{ key, next, note, isLoading: !isLast, error: null },
           items: append(isNew ? [] : last.items, items, keyOf),
         }))
         replaces = false
-      } while (page.next !== null && (isWhole || page.items.length === 0))
+      } while (goesOn)
     } catch (error) {
       if (!signal.aborted) setState((last) => ({ ...last, isLoading: false, error: asApiError(error) }))
     }
@@ -99,8 +109,11 @@ export function useList<T>(path: string, options: Options<T> = {}): List<T> {
 
   useEffect(() => {
     controller.current = new AbortController()
-    setState((last) => (last.key === key ? { ...last, isLoading: true, error: null } : emptyOf(key)))
-    void read(null)
+    if (isRestored.current) isRestored.current = false
+    else {
+      setState((last) => (last.key === key ? { ...last, isLoading: true, error: null } : emptyOf(key)))
+      void read(null)
+    }
     return () => controller.current.abort()
   }, [key, round])
 
@@ -115,10 +128,9 @@ export function useList<T>(path: string, options: Options<T> = {}): List<T> {
     setState((last) => ({ ...last, isLoading: true, error: null }))
     void read(next)
   }, [isLoading, next])
-  const hasMore = next !== null && !isWhole
   const retry = next ? loadMore : reload
   const list = {
-    ...{ items, note, isLoading, error, keyOf, hasMore, isLive: true },
+    ...{ items, note, isLoading, error, keyOf, next: isWhole ? null : next, isLive: true },
     ...{ loadMore, reload, retry, update },
   }
 

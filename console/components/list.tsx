@@ -155,12 +155,12 @@ type StateProps<T> = {
 
 /** `3 batches`, `50 batches so far`, `3 of 20 agents`, and whether they are up to date. */
 export function ListState<T>({ list, found, noun, plural }: StateProps<T>) {
-  const { items, note, hasMore, isLoading, isLive } = list
+  const { items, note, next, isLoading, isLive } = list
   const part = found !== null && found < items.length ? `${formatCount(found)} of ` : ''
   const state = [
     found !== null &&
       items.length > 0 &&
-      `${part}${formatCountOf(items.length, noun, plural)}${hasMore || isLoading ? ' so far' : ''}`,
+      `${part}${formatCountOf(items.length, noun, plural)}${next || isLoading ? ' so far' : ''}`,
     note,
     !isLive && 'Updates are interrupted: the service does not respond. Trying again…',
   ].filter(Boolean)
@@ -173,9 +173,9 @@ export function ListState<T>({ list, found, noun, plural }: StateProps<T>) {
 }
 
 /** What follows a list: the button for its next page, or what failed. */
-export function ListEnd<T>({ list: { hasMore, isLoading, error, loadMore, retry } }: { list: List<T> }) {
+export function ListEnd<T>({ list: { next, isLoading, error, loadMore, retry } }: { list: List<T> }) {
   if (error) return <ErrorBox error={error} onRetry={retry} />
-  if (!hasMore) return null
+  if (!next) return null
   return (
     <p>
       <button type="button" disabled={isLoading} onClick={loadMore}>

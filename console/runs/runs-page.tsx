@@ -21,7 +21,7 @@ export function RunsPage({ query }: { query: URLSearchParams }) {
   const filters = useMemo(() => parseFilters(query), [text])
   const [entry] = useState(historyKey)
   const view = useRuns(filters, entry)
-  const { runs, fresh, showFresh } = view
+  const { items: runs, fresh, showFresh } = view
   const selected = useSelection(runs)
   const [mayRun, mayRead] = [useScope('run'), useScope('read')]
   const [isRetrying, setIsRetrying] = useState(false)
@@ -158,7 +158,7 @@ function RetryFailed(props: RetryProps) {
 
 /** Loads the next page when it becomes visible; with the button also without scrolling. */
 function ListEnd({ view, filters }: { view: RunsView; filters: Filters }) {
-  const { runs, next, searched, isLoading, error, loadMore, reload } = view
+  const { items: runs, next, searched, isLoading, error, loadMore, retry } = view
   const end = useRef<HTMLDivElement>(null)
   // How far a search looks is for its user to say.
   const isAutomatic = next !== null && !isSearch(filters)
@@ -171,7 +171,7 @@ function ListEnd({ view, filters }: { view: RunsView; filters: Filters }) {
     return () => observer.disconnect()
   }, [isAutomatic, isLoading, error, loadMore, runs.length])
 
-  if (error) return <ErrorBox error={error} onRetry={next && runs.length > 0 ? loadMore : reload} />
+  if (error) return <ErrorBox error={error} onRetry={retry} />
   if (searched) return <SearchEnd view={view} searched={searched} />
   if (isLoading && runs.length === 0) return <Spinner label="Loading runs…" />
   if (runs.length === 0) return <NoRuns isFiltered={isFiltered(FILTERS, filters)} />
@@ -195,7 +195,7 @@ function ListEnd({ view, filters }: { view: RunsView; filters: Filters }) {
 
 /** How far the service has looked, and a button to look further: it stays where it is, and keeps the focus. */
 function SearchEnd({ view, searched }: { view: RunsView; searched: Searched }) {
-  const { runs, next, isLoading, loadMore } = view
+  const { items: runs, next, isLoading, loadMore } = view
   const state = useRef<HTMLParagraphElement>(null)
   const [wasAsked, setWasAsked] = useState(false)
   useEffect(() => {
