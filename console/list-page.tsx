@@ -1,14 +1,8 @@
 import type { ComponentChildren, ComponentType, VNode } from 'preact'
 import type { List } from './api/use-list.ts'
 import { Segments } from './components/data.tsx'
-import {
-  type Filter,
-  FilterBar,
-  hrefOf,
-  isFiltered,
-  parseFilters,
-  type Values,
-} from './components/filters.tsx'
+import { FilterBar } from './components/filter-bar.tsx'
+import { type Filter, hrefOf, isFiltered, parseFilters, type Values } from './components/filters.ts'
 import { type Columns, ListView, type Look } from './components/list.tsx'
 import { NeedsScope, Page } from './components/page.tsx'
 import { navigate } from './state/location.ts'

@@ -1,9 +1,14 @@
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
-import { runTimeOf } from '../components/values.tsx'
 
 type Run = ExecutionSummaryRecord
 
-/** Milliseconds, without results from the cache. */
+/** Milliseconds from the first worker to the end. Null for a run that is not final, or that no worker has run. */
+export const runTimeOf = ({ startedAt, finishedAt }: Pick<Run, 'startedAt' | 'finishedAt'>): number | null =>
+  startedAt === null || finishedAt === null
+    ? null
+    : Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)
+
+/** The same; null for a copy of a cached result, which took no time. */
 export const durationOf = (run: Run): number | null => (run.cached ? null : runTimeOf(run))
 
 export const durationsOf = (runs: Run[]): number[] =>

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Query } from '../state/location.ts'
-import type { ApiError } from './api-error.ts'
+import { type ApiError, asApiError } from './api-error.ts'
 import { type Page, requestPage } from './request.ts'
-import { asApiError, usePolling } from './use-resource.ts'
+import { usePolling } from './use-polling.ts'
 
 type State<T> = {
   key: string
@@ -28,6 +28,8 @@ export type List<T> = Pick<State<T>, 'items' | 'note' | 'isLoading' | 'error'> &
   retry: () => void
   /** Changes what is shown, for example after a change of an item. */
   update: (change: (items: T[]) => T[]) => void
+  /** The same for all of it, whatever has failed before. */
+  replace: (items: T[]) => void
 }
 
 /** `note`: what else there is to say about the list. */
@@ -37,8 +39,8 @@ type NotedPage<T> = Page<T> & { note?: string }
 type Load<T> = (next: URLSearchParams | null, signal: AbortSignal) => Promise<NotedPage<T>>
 
 type Poll<T> = {
-  /** Null: nothing in the list changes by itself. */
-  everyMs: (items: T[]) => number | null
+  /** Null: nothing in the list changes by itself. Undefined: the shortest interval. */
+  everyMs: (items: T[]) => number | null | undefined
   /** Of the newest items, by default as many as a page has. */
   limit?: number
   /** Instead of reading the newest items. Resolves to what it has read. */
@@ -122,6 +124,7 @@ export function useList<T>(path: string, options: Options<T> = {}): List<T> {
     (change: (items: T[]) => T[]) => setState((last) => ({ ...last, items: change(last.items) })),
     [],
   )
+  const replace = useCallback((items: T[]) => setState((last) => ({ ...last, items, error: null })), [])
   const reload = useCallback(() => setRound((last) => last + 1), [])
   const loadMore = useCallback(() => {
     if (isLoading || !next) return
@@ -131,14 +134,15 @@ export function useList<T>(path: string, options: Options<T> = {}): List<T> {
   const retry = next ? loadMore : reload
   const list = {
     ...{ items, note, isLoading, error, keyOf, next: isWhole ? null : next, isLive: true },
-    ...{ loadMore, reload, retry, update },
+    ...{ loadMore, reload, retry, update, replace },
   }
 
   async function readNewest() {
     const { signal } = controller.current
     if (poll?.read) {
       const update: typeof list.update = (change) => signal.aborted || list.update(change)
-      return poll.read({ ...list, update }, signal)
+      const replace: typeof list.replace = (items) => signal.aborted || list.replace(items)
+      return poll.read({ ...list, update, replace }, signal)
     }
     const newest = await (poll?.limit
       ? requestPage<T>(path, { query: first(poll.limit), signal })

@@ -1,6 +1,7 @@
 import './batches.css'
 import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
+import { runTimeOf } from '../agents/durations.ts'
 import { useList } from '../api/use-list.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Card, Facts, Segments } from '../components/data.tsx'
@@ -12,7 +13,6 @@ import {
   Duration,
   Elapsed,
   RunLink,
-  runTimeOf,
   StatusBadge,
   Time,
   VersionLink,

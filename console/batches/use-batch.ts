@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
-import { type EventSourceOptions, followEvents } from '../api/follow-events.ts'
-import { parseJsonText, requestEvents, requestJson } from '../api/request.ts'
+import { requestEvents, requestJson } from '../api/request.ts'
 import { asApiError, useResource } from '../api/use-resource.ts'
+import { followBatch } from './follow-batch.ts'
 
 /** A batch, which is followed while it is open and the page is visible. */
 export function useBatch(batchId: string) {
@@ -31,14 +31,3 @@ export function useBatch(batchId: string) {
   }, [isOpen, path])
   return { ...resource, isReconnecting, isDeleted }
 }
-
-type Options = EventSourceOptions & { onBatch: (batch: BatchRecord) => void }
-
-/** Reads the events of a batch until it has ended. @throws as `followEvents` does */
-export const followBatch = ({ onBatch, ...source }: Options): Promise<BatchRecord> =>
-  followEvents(source, ({ event, data }) => {
-    if (event !== 'counts' && event !== 'ended') return 'nothing'
-    const batch = parseJsonText<BatchRecord>(data)
-    onBatch(batch)
-    return event === 'ended' ? { end: batch } : 'news'
-  })

@@ -58,12 +58,6 @@ export function Duration({ ms }: { ms: number | null }) {
   )
 }
 
-type Timed = Pick<ExecutionRecord, 'startedAt' | 'finishedAt'>
-
-/** Milliseconds from the first worker to the end. Null for a run that is not final, or that no worker has run. */
-export const runTimeOf = ({ startedAt, finishedAt }: Timed): number | null =>
-  startedAt && finishedAt ? Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0) : null
-
 /** The time since a moment, which grows. @param since ISO 8601 */
 export function Elapsed({ since }: { since: string }) {
   const seconds = Math.max(Math.floor((useNow() - Date.parse(since)) / 1_000), 0)

@@ -8,7 +8,7 @@ import {
   TENANT_FILTER,
   TIME_FILTER,
   type Values,
-} from '../components/filters.tsx'
+} from '../components/filters.ts'
 import { type Range, toApiRange } from '../components/range.ts'
 import { STATUS_LABELS } from '../components/values.tsx'
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
 import { requestPage } from '../api/request.ts'
-import { usePolling } from '../api/use-resource.ts'
+import { usePolling } from '../api/use-polling.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { formatCost, formatCountOf } from '../components/format.ts'

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useResource } from '../api/use-resource.ts'
-import { FilterBar, hrefOf, isFiltered } from '../components/filters.tsx'
+import { FilterBar } from '../components/filter-bar.tsx'
+import { hrefOf, isFiltered } from '../components/filters.ts'
 import { formatCount, formatCountOf, formatMinute } from '../components/format.ts'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
 import { historyKey, navigate } from '../state/location.ts'

@@ -3,7 +3,7 @@ import type { ScheduleRecord } from '../../lib/contract/records/schedule-record.
 import { useList } from '../api/use-list.ts'
 import { announce } from '../components/copy-button.tsx'
 import { DialogButton } from '../components/dialog-button.tsx'
-import { AGENT_FILTER } from '../components/filters.tsx'
+import { AGENT_FILTER } from '../components/filters.ts'
 import { formatInZone } from '../components/format.ts'
 import { AgentLink, RunLink, Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'

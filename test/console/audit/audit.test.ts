@@ -12,7 +12,7 @@ import {
   targetHref,
   toApiQuery,
 } from '../../../console/audit/audit.ts'
-import * as filters from '../../../console/components/filters.tsx'
+import * as filters from '../../../console/components/filters.ts'
 import { parseHash } from '../../../console/state/location.ts'
 import { auditParameters } from '../../../lib/contract/parameters.ts'
 import * as core from '../../../lib/core/audit.ts'

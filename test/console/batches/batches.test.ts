@@ -9,7 +9,7 @@ import {
   progressOf,
   toBatchQuery,
 } from '../../../console/batches/batches.ts'
-import { followBatch } from '../../../console/batches/use-batch.ts'
+import { followBatch } from '../../../console/batches/follow-batch.ts'
 import { aBatch } from '../../browser/stub/work.ts'
 
 it('a batch has the part of it that has ended, and its cost with its limit', () => {

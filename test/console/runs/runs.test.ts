@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { append } from '../../../console/api/use-list.ts'
-import { hrefOf } from '../../../console/components/filters.tsx'
+import { hrefOf } from '../../../console/components/filters.ts'
 import { toLocalText } from '../../../console/components/range.ts'
 import {
   changeFilters,
