@@ -1,4 +1,3 @@
-import './shown-once.css'
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'

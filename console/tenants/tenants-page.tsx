@@ -69,7 +69,7 @@ const Tenants = listPage({
   scope: 'read',
   filters: {
     period: { label: 'Period', choices: PERIOD_LABELS, default: '24h' },
-    search: { label: 'Search', isSearch: true, placeholder: 'Tenant ID', maxLength: MAX_TENANT_ID },
+    search: { label: 'Search', type: 'search', placeholder: 'Tenant ID', maxLength: MAX_TENANT_ID },
   },
   useItems: ({ period }) =>
     useList<Row>('/v1/usage', {
