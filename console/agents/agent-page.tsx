@@ -12,8 +12,7 @@ import { SchemaCard } from '../schema/schema-card.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { readsAllTenants, useMayManage, useMe } from '../state/session.ts'
 import { RecentRuns } from './recent-runs.tsx'
-import { useVersions } from './use-versions.ts'
-import { VersionList } from './version-list.tsx'
+import { useVersions, VersionList } from './version-list.tsx'
 
 /** One agent: what it takes and returns, how its runs went, and its versions. */
 export function AgentPage({ agent: idOrSlug }: { agent: string }) {
@@ -97,7 +96,7 @@ function Agent({ agent, onChange }: ArchiveProps) {
         <SchemaCard title="Output" schema={agent.outputSchema as JsonObject} />
       </div>
       <RecentRuns agent={agent} />
-      <RolloutCard agent={agent} versions={versions.versions} onChange={onChange} />
+      <RolloutCard agent={agent} versions={versions.items} onChange={onChange} />
       <VersionList agent={agent} list={versions} />
     </>
   )

@@ -11,10 +11,11 @@ import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { LineDiff } from './line-diff.tsx'
 
-type Props = { agent: string; before: string; after: string }
+type Props = { agent: string; query: URLSearchParams }
 
 /** What differs between two versions of an agent. */
-export function ComparePage({ agent, before, after }: Props) {
+export function ComparePage({ agent, query }: Props) {
+  const [before, after] = [query.get('before') ?? '', query.get('after') ?? '']
   const { data, error, reload } = useResource(`${agent} ${before} ${after}`, (signal) =>
     Promise.all([getVersion(agent, before, signal), getVersion(agent, after, signal)]),
   )

@@ -1,6 +1,5 @@
 import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
 import { BarChart } from '../components/bar-chart.tsx'
-import { Table } from '../components/data.tsx'
 import {
   formatCount,
   formatCountOf,
@@ -9,6 +8,7 @@ import {
   formatTime,
   shortId,
 } from '../components/format.ts'
+import { ItemTable } from '../components/list.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Duration, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
 import { NO_FILTERS } from '../runs/filters.ts'
@@ -24,7 +24,7 @@ const LISTED = 10
 export function RecentRuns({ agent }: { agent: AgentRecord }) {
   const list = useRuns({ ...NO_FILTERS, agent: agent.slug }, undefined)
   const { isLoading, error, reload } = list
-  const runs = [...list.fresh, ...list.runs].slice(0, COUNTED)
+  const runs = [...list.fresh, ...list.items].slice(0, COUNTED)
   return (
     <section class="card stack" aria-labelledby="runs-title">
       <div class="toolbar">
@@ -42,7 +42,19 @@ export function RecentRuns({ agent }: { agent: AgentRecord }) {
         <>
           <Figures runs={runs} isAll={list.next === null && runs.length < COUNTED} />
           <DurationChart runs={runs} />
-          <RunTable runs={runs.slice(0, LISTED)} />
+          <ItemTable
+            caption="Latest runs"
+            items={runs.slice(0, LISTED)}
+            columns={{
+              Run: ({ id }) => <RunLink executionId={id} />,
+              Status: ({ status, error }) => <StatusBadge status={status} code={error?.code} />,
+              Created: ({ createdAt }) => <Time value={createdAt} />,
+              Duration: { numeric: (run) => <Duration ms={durationOf(run)} /> },
+              Version: ({ documentId, versionId }) => (
+                <VersionLink agent={documentId} versionId={versionId} />
+              ),
+            }}
+          />
         </>
       )}
     </section>
@@ -97,30 +109,3 @@ function DurationChart({ runs }: { runs: Run[] }) {
     />
   )
 }
-
-const RunTable = ({ runs }: { runs: Run[] }) => (
-  <Table
-    caption="Latest runs"
-    columns={['Run', 'Status', 'Created', { label: 'Duration', isNumeric: true }, 'Version']}
-  >
-    {runs.map((run) => (
-      <tr key={run.id}>
-        <th scope="row">
-          <RunLink executionId={run.id} />
-        </th>
-        <td>
-          <StatusBadge status={run.status} code={run.error?.code} />
-        </td>
-        <td>
-          <Time value={run.createdAt} />
-        </td>
-        <td class="numeric">
-          <Duration ms={durationOf(run)} />
-        </td>
-        <td>
-          <VersionLink agent={run.documentId} versionId={run.versionId} />
-        </td>
-      </tr>
-    ))}
-  </Table>
-)

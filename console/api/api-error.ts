@@ -86,3 +86,12 @@ export function adviceFor({ status, code, retryAfter }: ApiError): string {
   if (status >= 500) return 'Try again. If it fails again, report it with the request ID.'
   return 'Correct the request, then try again.'
 }
+
+/** Errors of this page are shown like those of the service. */
+export const asApiError = (error: unknown): ApiError =>
+  error instanceof ApiError
+    ? error
+    : new ApiError(error instanceof Error ? error.message : String(error), {
+        status: -1,
+        code: 'ConsoleError',
+      })

@@ -12,13 +12,17 @@ export const loadScript = <Module,>(load: () => Promise<Module>): Promise<Module
     throw new ApiError('The service has been updated.', { status: 404, code: 'RouteNotFound' })
   })
 
-/** A page whose script is loaded when it is opened. Its styles are in `main.css`. */
-export function lazyPage<Props extends object>(
+type PropsOf<Component> = Component extends (props: infer Props extends object) => unknown ? Props : never
+
+/** A page whose script is loaded when it is opened. Its styles are in `main.css`. @param name of its component */
+export function lazyPage<Module, Name extends keyof Module>(
   title: string,
-  load: (props: Props) => Promise<ComponentType<Props>>,
+  load: (props: PropsOf<Module[Name]>) => Promise<Module>,
+  name: Name,
 ) {
-  return (props: Props) => {
-    const { data: Loaded, error, reload } = useResource(title, () => loadScript(() => load(props)))
+  return (props: PropsOf<Module[Name]>) => {
+    const { data, error, reload } = useResource(title, () => loadScript(() => load(props)))
+    const Loaded = data?.[name] as ComponentType<object> | undefined
     if (Loaded) return <Loaded {...props} />
     if (!error) return <Spinner label="Loading the page…" />
     return (

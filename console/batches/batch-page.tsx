@@ -2,14 +2,14 @@ import './batches.css'
 import { useEffect, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
-import { requestEvents, requestJson, requestPage } from '../api/request.ts'
-import { usePages } from '../api/use-pages.ts'
+import { runTimeOf } from '../agents/durations.ts'
+import { requestEvents, requestJson } from '../api/request.ts'
+import { useList } from '../api/use-list.ts'
 import { asApiError, useResource } from '../api/use-resource.ts'
-import { Card, Facts, Segments, Table } from '../components/data.tsx'
+import { Card, Facts, Segments } from '../components/data.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { formatCost, formatCount, formatPercent, shortId } from '../components/format.ts'
-import { ListEnd } from '../components/list-end.tsx'
-import { Spinner } from '../components/page.tsx'
+import { ListView } from '../components/list.tsx'
 import {
   AgentLink,
   CopiedId,
@@ -22,7 +22,7 @@ import {
   VersionLink,
 } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
-import { navigate, toHref, toPath } from '../state/location.ts'
+import { hrefHere, navigate } from '../state/location.ts'
 import { BatchActions } from './batch-actions.tsx'
 import {
   followBatch,
@@ -158,27 +158,22 @@ const BatchFacts = ({ batch }: { batch: BatchRecord }) => (
   />
 )
 
-type Line = ExecutionSummaryRecord
-const PAGE_SIZE = 100
-
 /** The runs of a batch in the order of its lines. */
 function Lines({ batch, status }: { batch: BatchRecord; status: LineStatus | null }) {
-  const path = `/v1/batches/${encodeURIComponent(batch.id)}/executions`
   // A filtered page can be short: the service reads a part of the lines for each.
-  const list = usePages<Line>(`${batch.id} ${status}`, (next, signal) =>
-    requestPage(path, { query: next ?? { status, fields: 'summary', limit: PAGE_SIZE }, signal }),
-  )
-  const { items, isLoading, error } = list
-  const hrefOf = (chosen: string) =>
-    toHref(toPath('batches', batch.id), { status: chosen === 'ALL' ? null : chosen })
+  const list = useList<ExecutionSummaryRecord>(`/v1/batches/${encodeURIComponent(batch.id)}/executions`, {
+    query: { status, fields: 'summary', limit: 100 },
+  })
   return (
-    <Card title="Runs">
-      <div class="toolbar batch-filter">
+    <Card title="Runs" class="stack">
+      <div class="toolbar">
         <Segments
           label="Runs with this status"
           choices={{ ALL: 'All', ...LINE_STATUSES }}
           chosen={status ?? 'ALL'}
-          onChoose={(chosen) => navigate(hrefOf(chosen), { replace: true })}
+          onChoose={(chosen) =>
+            navigate(hrefHere({ status: chosen === 'ALL' ? null : chosen }), { replace: true })
+          }
         />
         {batch.status !== 'ENDED' && (
           <button type="button" class="small" onClick={list.reload}>
@@ -186,55 +181,24 @@ function Lines({ batch, status }: { batch: BatchRecord; status: LineStatus | nul
           </button>
         )}
       </div>
-      {items.length === 0 && isLoading && <Spinner label="Loading runs…" />}
-      {items.length > 0 && (
-        <Table
-          caption="Runs in the order of the lines"
-          columns={[
-            'Line',
-            'Run',
-            'Status',
-            { label: 'Duration', isNumeric: true },
-            { label: 'Steps', isNumeric: true },
-            { label: 'Cost', isNumeric: true },
-          ]}
-        >
-          {items.map((run) => (
-            <LineRow key={run.id} run={run} />
-          ))}
-        </Table>
-      )}
-      {items.length === 0 && !isLoading && !error && (
-        <p class="empty">
-          {status === null ? 'No line has started, or its runs were deleted.' : 'No run has this status.'}
-        </p>
-      )}
-      <ListEnd {...list} />
-      <p class="muted">Lines that have not started, or were not started any more, have no run.</p>
+      <ListView
+        list={list}
+        noun="run"
+        isUncounted
+        caption="Runs in the order of the lines"
+        columns={{
+          Line: ({ customId }) => customId ?? '',
+          Run: ({ id }) => <RunLink executionId={id} />,
+          Status: ({ status, error, waitingFor }) => (
+            <StatusBadge status={status} code={error?.code} isWaiting={waitingFor !== null} />
+          ),
+          Duration: { numeric: (run) => <Duration ms={runTimeOf(run)} /> },
+          Steps: { numeric: ({ steps }) => formatCount(steps) },
+          Cost: { numeric: ({ costUsd }) => (costUsd ? formatCost(costUsd) : null) },
+        }}
+        empty={status === null ? 'No line has started, or its runs were deleted.' : 'No run has this status.'}
+      />
+      <p class="muted note">Lines that have not started, or were not started any more, have no run.</p>
     </Card>
-  )
-}
-
-function LineRow({ run }: { run: Line }) {
-  const { startedAt, finishedAt } = run
-  return (
-    <tr class="batch-line">
-      <th scope="row">
-        <VisibleText text={run.customId ?? ''} />
-      </th>
-      <td>
-        <RunLink executionId={run.id} />
-      </td>
-      <td>
-        <StatusBadge status={run.status} code={run.error?.code} isWaiting={run.waitingFor !== null} />
-      </td>
-      <td class="numeric">
-        <Duration
-          ms={startedAt && finishedAt ? Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0) : null}
-        />
-      </td>
-      <td class="numeric">{formatCount(run.steps)}</td>
-      <td class="numeric">{run.costUsd ? formatCost(run.costUsd) : '–'}</td>
-    </tr>
   )
 }

@@ -10,16 +10,17 @@ type TableProps = {
   /** What the table lists. For screen readers. */
   caption: string
   columns: Column[]
+  class?: string
   /** Rows (`<tr>`). */
   children: ComponentChildren
 }
 
 /** A table that scrolls sideways where it does not fit. */
-export function Table({ caption, columns, children }: TableProps) {
+export function Table({ caption, columns, class: className, children }: TableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus.
     <section class="table-scroll" aria-label={caption} tabIndex={0}>
-      <table>
+      <table class={className}>
         <caption class="visually-hidden">
           <VisibleText text={caption} />
         </caption>

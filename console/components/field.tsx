@@ -240,32 +240,3 @@ export function Choices<Name extends string>({ label, choices, value, onChange }
     </fieldset>
   )
 }
-
-type SearchProps = {
-  label?: string
-  value: string
-  placeholder: string
-  maxLength?: number
-  /** The ID of what says how much was found. */
-  describedBy?: string
-  onInput: (value: string) => void
-}
-
-/** A search that follows each key. */
-export function SearchField({ label = 'Search', describedBy, onInput, ...attributes }: SearchProps) {
-  const id = useId()
-  return (
-    <>
-      <label for={id}>{label}</label>
-      <input
-        {...attributes}
-        id={id}
-        type="search"
-        autocomplete="off"
-        spellcheck={false}
-        aria-describedby={describedBy}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />
-    </>
-  )
-}

@@ -1,6 +1,7 @@
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import { type ApiError, withLabels } from '../api/api-error.ts'
+import { type Scope, useScope } from '../state/session.ts'
 import { announce } from './copy-button.tsx'
 import { Dialog, useAction } from './dialog.tsx'
 import { ErrorBox } from './page.tsx'
@@ -76,17 +77,21 @@ export function FormDialog(props: FormProps) {
 
 type ButtonProps = {
   label: string
+  /** That the token needs. */
+  scope?: Scope | undefined
   /** False: there is no button. A dialog that is open stays. */
-  isOffered?: boolean
-  isDisabled?: boolean
-  class?: string
+  isOffered?: boolean | undefined
+  isDisabled?: boolean | undefined
+  class?: string | undefined
   /** The name of a typed form: it opens again with what was typed into it before the page was left. */
   form?: string
   children: (close: () => void) => ComponentChildren
 }
 
 /** A button that opens a dialog. */
-export function DialogButton({ label, isOffered = true, isDisabled, form, children, ...props }: ButtonProps) {
+export function DialogButton({ label, scope, isDisabled, form, children, ...props }: ButtonProps) {
+  const hasScope = useScope(scope ?? 'read') || scope === undefined
+  const isOffered = (props.isOffered ?? true) && hasScope
   const [isOpen, setIsOpen] = useState(false)
   useReopen(form ?? null, isOffered, () => setIsOpen(true))
   return (
@@ -131,15 +136,10 @@ export const ConfirmDialog = ({ confirm, keep, action, done, onClose, ...form }:
 type ConfirmButtonProps = Omit<ConfirmProps, 'onClose'> & Omit<ButtonProps, 'children' | 'form'>
 
 /** A button that asks before it does something. */
-export const ConfirmButton = ({
-  label,
-  isOffered = true,
-  isDisabled = false,
-  ...props
-}: ConfirmButtonProps) => {
-  const { class: className = '', ...dialog } = props
+export const ConfirmButton = (props: ConfirmButtonProps) => {
+  const { label, scope, isOffered, isDisabled, class: className, ...dialog } = props
   return (
-    <DialogButton label={label} isOffered={isOffered} isDisabled={isDisabled} class={className}>
+    <DialogButton {...{ label, scope, isOffered, isDisabled }} class={className}>
       {(close) => <ConfirmDialog {...dialog} onClose={close} />}
     </DialogButton>
   )

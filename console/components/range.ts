@@ -9,6 +9,14 @@ export const PERIODS = {
 } as const
 export type Period = keyof typeof PERIODS
 
+/** After "Last". */
+export const PERIOD_NAMES: Record<Period, string> = {
+  '1h': 'hour',
+  '24h': '24 hours',
+  '7d': '7 days',
+  '30d': '30 days',
+}
+
 /** `from`, `to`: local date and time, as in `<input type="datetime-local">`; ignored with a period. */
 export type Range = { period: Period | ''; from: string; to: string }
 

@@ -4,7 +4,7 @@ import type { ExecutionStateRecord } from '../../lib/contract/records/execution-
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { getVersion } from '../api/agents.ts'
 import { requestJson, requestPage, toUrl } from '../api/request.ts'
-import { usePolling, useResource } from '../api/use-resource.ts'
+import { useResource } from '../api/use-resource.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
@@ -20,11 +20,10 @@ type Sample = { agent: AgentRecord; input: string | null }
 
 /** In an organization without runs: how to create an agent, or to run one. */
 export function FirstVisit() {
-  const { data, error, reload, setData } = useResource('samples', loadSamples)
   // Agents are published elsewhere.
-  usePolling(async () => {
-    if (data?.length === 0) setData(await loadSamples())
-  }, `samples ${data?.length}`)
+  const { data, error, reload } = useResource('samples', loadSamples, {
+    everyMs: (samples) => (samples?.length === 0 ? 3_000 : null),
+  })
   if (!data) return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading agents…" />
   return data.length > 0 ? <RunCard samples={data} /> : <CreateCard />
 }
@@ -33,7 +32,7 @@ export function FirstVisit() {
 const MAX_READ = 6
 
 /** Code agents first: they need no model, and cost nothing. */
-async function loadSamples(signal = new AbortController().signal): Promise<Sample[]> {
+async function loadSamples(signal: AbortSignal): Promise<Sample[]> {
   const { items } = await requestPage<AgentRecord>('/v1/agents', { query: { limit: 50 }, signal })
   const samples = items
     .filter(({ currentVersionId, archivedAt }) => currentVersionId !== null && archivedAt === null)

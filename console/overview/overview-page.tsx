@@ -2,19 +2,18 @@ import './overview.css'
 import { useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
 import { requestPage } from '../api/request.ts'
-import { usePolling, useResource } from '../api/use-resource.ts'
+import { useResource } from '../api/use-resource.ts'
 import { loadScript } from '../app/lazy-page.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
-import { PeriodChoice } from '../usage/period-choice.tsx'
 import { parsePeriod } from '../usage/periods.ts'
-import { UsageFigures } from '../usage/usage-figures.tsx'
+import { PeriodChoice, UsageFigures } from '../usage/usage-figures.tsx'
 import { OpenRuns } from './open-runs.tsx'
 
 /** What happens now, and what ran in a period that ends now. The period is in the URL. */
 export function OverviewPage({ query }: { query: URLSearchParams }) {
   const period = parsePeriod(query)
   return (
-    <Page title="Overview" actions={<PeriodChoice period={period} path="/" />}>
+    <Page title="Overview" actions={<PeriodChoice period={period} />}>
       <NeedsScope scope="read">
         <Overview period={period} />
       </NeedsScope>
@@ -46,7 +45,7 @@ function Overview({ period }: { period: ReturnType<typeof parsePeriod> }) {
 function useFirstVisit(isEmpty: boolean): boolean | null {
   const [hasRun, setHasRun] = useState(false)
   const isAsked = isEmpty && !hasRun
-  const check = async (signal?: AbortSignal) => {
+  async function check(signal: AbortSignal) {
     if (!isAsked) return false
     const query = { limit: 1, fields: 'summary' }
     const { items, next } = await requestPage<ExecutionSummaryRecord>('/v1/agent_executions', {
@@ -58,8 +57,7 @@ function useFirstVisit(isEmpty: boolean): boolean | null {
     setHasRun(!isFirst)
     return isFirst
   }
-  const { data, error } = useResource(`first visit ${isAsked}`, check)
-  usePolling(check, `first visit ${isAsked}`)
+  const { data, error } = useResource(`first visit ${isAsked}`, check, isAsked ? {} : undefined)
   return !isAsked || error ? false : data
 }
 

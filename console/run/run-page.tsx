@@ -26,14 +26,10 @@ import { RunActions } from './run-actions.tsx'
 import { RunValues } from './run-values.tsx'
 import { useRun } from './use-run.ts'
 
-type Props = {
-  executionId: string
-  /** The item of the trace that the address names: `4`, `4.2`. */
-  step: string | null
-}
+type Props = { executionId: string; query: URLSearchParams }
 
-/** One execution: what happened in it, and the detail of each part. */
-export function RunPage({ executionId, step }: Props) {
+/** One execution: what happened in it, and the detail of each part. The chosen item of the trace is in the URL. */
+export function RunPage({ executionId, query }: Props) {
   const { run: stored, steps, hasAllSteps, isReconnecting, ...actions } = useRun(executionId)
   const data = useMemo(() => stored && withProgress(stored, steps), [stored, steps])
   const [isDeleted, setIsDeleted] = useState(false)
@@ -78,7 +74,7 @@ export function RunPage({ executionId, step }: Props) {
             run={run}
             steps={steps}
             hasAllSteps={hasAllSteps || actions.error !== null}
-            selectedId={step}
+            selectedId={query.get('step')}
             onSelect={select}
             onLoadStep={actions.loadStep}
           >

@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useResource } from '../api/use-resource.ts'
+import { FilterBar } from '../components/filter-bar.tsx'
+import { hrefOf, isFiltered } from '../components/filters.ts'
 import { formatCount, formatCountOf, formatMinute } from '../components/format.ts'
 import { ErrorBox, Page, Spinner } from '../components/page.tsx'
-import { historyKey, navigate, toHref } from '../state/location.ts'
+import { historyKey, navigate } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
-import { type Filters, isFiltered, isSearch, parseFilters, toPageQuery } from './filters.ts'
-import { RunFilters } from './run-filters.tsx'
+import { changeFilters, FILTERS, type Filters, isSearch, parseFilters } from './filters.ts'
 import { RunRows } from './run-rows.tsx'
 import { type Run, type RunsView, type Searched, useRuns } from './use-runs.ts'
 
@@ -19,10 +20,9 @@ const MAX_RETRIES = 50
 export function RunsPage({ query }: { query: URLSearchParams }) {
   const text = query.toString()
   const filters = useMemo(() => parseFilters(query), [text])
-  const [isCustom, setIsCustom] = useState(Boolean(filters.from || filters.to))
   const [entry] = useState(historyKey)
   const view = useRuns(filters, entry)
-  const { runs, fresh, showFresh } = view
+  const { items: runs, fresh, showFresh } = view
   const selected = useSelection(runs)
   const [mayRun, mayRead] = [useScope('run'), useScope('read')]
   const [isRetrying, setIsRetrying] = useState(false)
@@ -31,17 +31,16 @@ export function RunsPage({ query }: { query: URLSearchParams }) {
     if (fresh.length > 0 && window.scrollY < TOP_PIXELS) showFresh()
   }, [fresh, showFresh])
 
-  function changeFilters(next: Filters, isNextCustom: boolean) {
-    setIsCustom(isNextCustom)
+  function change(change: Partial<Filters>) {
     selected.clear()
     // The back button leaves the list, however often its filters have changed.
-    navigate(toHref('/runs', toPageQuery(next)), { replace: true })
+    navigate(hrefOf('/runs', FILTERS, changeFilters(filters, change)), { replace: true })
   }
 
   const maySelect = mayRun && mayRead && runs.some(isFailed)
   return (
     <Page title="Runs">
-      <RunFilters filters={filters} isCustom={isCustom} runs={runs} onChange={changeFilters} />
+      <FilterBar filters={FILTERS} values={filters} items={runs} onChange={change} />
       <div class="runs-state muted">
         <span>
           {runs.length > 0 && (view.next ? newest(runs.length) : formatCountOf(runs.length, 'run'))}
@@ -160,7 +159,7 @@ function RetryFailed(props: RetryProps) {
 
 /** Loads the next page when it becomes visible; with the button also without scrolling. */
 function ListEnd({ view, filters }: { view: RunsView; filters: Filters }) {
-  const { runs, next, searched, isLoading, error, loadMore, reload } = view
+  const { items: runs, next, searched, isLoading, error, loadMore, retry } = view
   const end = useRef<HTMLDivElement>(null)
   // How far a search looks is for its user to say.
   const isAutomatic = next !== null && !isSearch(filters)
@@ -173,10 +172,10 @@ function ListEnd({ view, filters }: { view: RunsView; filters: Filters }) {
     return () => observer.disconnect()
   }, [isAutomatic, isLoading, error, loadMore, runs.length])
 
-  if (error) return <ErrorBox error={error} onRetry={next && runs.length > 0 ? loadMore : reload} />
+  if (error) return <ErrorBox error={error} onRetry={retry} />
   if (searched) return <SearchEnd view={view} searched={searched} />
   if (isLoading && runs.length === 0) return <Spinner label="Loading runs…" />
-  if (runs.length === 0) return <NoRuns isFiltered={isFiltered(filters)} />
+  if (runs.length === 0) return <NoRuns isFiltered={isFiltered(FILTERS, filters)} />
   return (
     // A new element: the old one would have moved.
     <div key={runs.length} class="runs-end" ref={end}>
@@ -197,7 +196,7 @@ function ListEnd({ view, filters }: { view: RunsView; filters: Filters }) {
 
 /** How far the service has looked, and a button to look further: it stays where it is, and keeps the focus. */
 function SearchEnd({ view, searched }: { view: RunsView; searched: Searched }) {
-  const { runs, next, isLoading, loadMore } = view
+  const { items: runs, next, isLoading, loadMore } = view
   const state = useRef<HTMLParagraphElement>(null)
   const [wasAsked, setWasAsked] = useState(false)
   useEffect(() => {

@@ -4,7 +4,7 @@ import type { ExecutionRecord } from '../../lib/contract/records/execution-recor
 import type { ScheduleRecord } from '../../lib/contract/records/schedule-record.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson, send } from '../api/request.ts'
-import { usePolling, useResource } from '../api/use-resource.ts'
+import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Card, Table } from '../components/data.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
@@ -24,8 +24,9 @@ const INTERVAL_MS = 30_000
 /** One schedule: when it runs next, what became of its last times, and what it starts. */
 export function SchedulePage({ agent, name }: { agent: string; name: string }) {
   const path = schedulePath(agent, name)
-  const schedule = useResource(path, (signal) => requestJson<ScheduleRecord>(path, { signal }))
-  usePolling(async () => schedule.setData(await requestJson<ScheduleRecord>(path)), path, INTERVAL_MS)
+  const schedule = useResource(path, (signal) => requestJson<ScheduleRecord>(path, { signal }), {
+    everyMs: () => INTERVAL_MS,
+  })
   const mayManage = useScope('manage')
   return (
     <DetailPage

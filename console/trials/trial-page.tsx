@@ -17,8 +17,7 @@ import { type Release, readRelease } from '../versions/release.tsx'
 import { ReportDialog } from './report-dialog.tsx'
 import { TrialItems } from './trial-items.tsx'
 import { TrialMeasures } from './trial-measures.tsx'
-import { FollowTrials, TrialBadge } from './trial-values.tsx'
-import { VerdictBar, VerdictCounts } from './verdict-bar.tsx'
+import { TrialBadge, VerdictBar, VerdictCounts } from './verdict-bar.tsx'
 import { endedOf, parseVerdict, withoutNames } from './verdicts.ts'
 
 const trialPath = (id: string, rest = ''): string => `/v1/trials/${encodeURIComponent(id)}${rest}`
@@ -27,13 +26,10 @@ type Props = { trialId: string; query: URLSearchParams }
 
 /** One trial. The verdict whose runs are shown is in the URL. */
 export function TrialPage({ trialId, query }: Props) {
-  const trial = useResource(trialId, (signal) => requestJson<TrialRecord>(trialPath(trialId), { signal }))
+  const trial = useResource(trialId, (signal) => requestJson<TrialRecord>(trialPath(trialId), { signal }), {
+    everyMs: (read) => (read && read.status !== 'ENDED' ? 3_000 : null),
+  })
   const { data, setData } = trial
-  const poll = async () => {
-    const read = await requestJson<TrialRecord>(trialPath(trialId))
-    setData(read)
-    return read
-  }
   // Of the version that is current now: it can have changed since the trial was started.
   const release = useResource(`${data?.documentId}`, async (signal) =>
     data ? await readRelease(data.documentId, signal) : null,
@@ -51,7 +47,9 @@ export function TrialPage({ trialId, query }: Props) {
     >
       {(shown) => (
         <>
-          {shown.status !== 'ENDED' && <FollowTrials poll={poll} />}
+          {!trial.isLive && (
+            <p class="muted">Updates are interrupted: the service does not respond. Trying again…</p>
+          )}
           <Verdicts trial={shown} query={query} />
           <div class="grid">
             <GateCard trial={shown} release={release} />

@@ -1,6 +1,8 @@
+import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
 import { VERDICTS, type Verdict } from '../../lib/core/trial.ts'
 import { formatCount } from '../components/format.ts'
-import { countVerdicts, VERDICT_LABELS, VERDICT_MEANINGS } from './verdicts.ts'
+import { Badge } from '../components/values.tsx'
+import { countVerdicts, stateOf, VERDICT_LABELS, VERDICT_MEANINGS } from './verdicts.ts'
 
 type Props = {
   verdicts: Record<Verdict, number>
@@ -67,3 +69,9 @@ export const VerdictBadge = ({ verdict }: { verdict: Verdict }) => (
     {VERDICT_LABELS[verdict]}
   </span>
 )
+
+/** The state of a trial. */
+export function TrialBadge({ trial }: { trial: Pick<TrialRecord, 'status' | 'error'> }) {
+  const { kind, label } = stateOf(trial)
+  return <Badge kind={kind}>{label}</Badge>
+}

@@ -33,17 +33,16 @@ type Loaded = {
   me: MeRecord | null
 }
 
-type Props = {
-  /** ID or slug. */
-  agent: string
-  /** An execution whose input is where to begin. */
-  from: string | null
-  /** JSON text to begin with, unless there is such an execution. */
-  input: string | null
-}
+/** `agent`: ID or slug. */
+type Props = { agent: string; query: URLSearchParams }
+
+/** Another input begins afresh. */
+export const TryPage = (props: Props) => <TryWith key={`${props.query}`} {...props} />
 
 /** Runs an agent with an input that is typed here. */
-export function TryPage({ agent: idOrSlug, from, input }: Props) {
+function TryWith({ agent: idOrSlug, query }: Props) {
+  /** An execution whose input is where to begin, or JSON text to begin with. */
+  const [from, input] = [query.get('from'), query.get('input')]
   const me = useMe()
   const loaded = useResource(`${idOrSlug} ${from}`, (signal) => load(idOrSlug, from, me, signal))
   const { data, error, reload } = loaded

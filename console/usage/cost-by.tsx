@@ -6,9 +6,8 @@ import { ErrorBox, Spinner } from '../components/page.tsx'
 import type { Period } from '../components/range.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
-import { Ranking } from './ranking.tsx'
 import { addUpBy, type Totals } from './totals.ts'
-import { useUsage } from './use-usage.ts'
+import { INCOMPLETE_NOTE, useUsage } from './use-usage.ts'
 
 type Props = { period: Period; tenantId?: string | undefined }
 
@@ -63,7 +62,7 @@ function CostBy({ groupBy, title, period, tenantId, nameOf, children }: CostProp
     <Card title={title}>
       {!data && error && <ErrorBox error={error} onRetry={reload} />}
       {!data && !error && <Spinner label="Loading usage…" />}
-      {data && !data.isComplete && <IncompleteNote />}
+      {data && !data.isComplete && <p class="muted">{INCOMPLETE_NOTE}</p>}
       {data && groups.length === 0 && <p class="muted">No run ended in this time.</p>}
       <Ranking
         items={groups.map((group) => ({
@@ -82,6 +81,38 @@ function CostBy({ groupBy, title, period, tenantId, nameOf, children }: CostProp
 const describe = ({ runs, failed }: Totals): string =>
   `${formatCountOf(runs, 'run')}${failed > 0 ? `, ${formatCount(failed)} failed` : ''}`
 
-export const IncompleteNote = () => (
-  <p class="muted">There is more usage than this page reads: the latest part of the period is missing.</p>
-)
+type RankedItem = {
+  key: string
+  name: ComponentChildren
+  detail?: string
+  value: number
+  /** The value for people. */
+  text: string
+}
+
+const SHOWN = 10
+
+/** The highest values, with a bar for each. @param items the highest first */
+export function Ranking({ items }: { items: RankedItem[] }) {
+  const max = items[0]?.value ?? 0
+  const others = items.length - SHOWN
+  return (
+    <>
+      <ul class="ranking">
+        {items.slice(0, SHOWN).map(({ key, name, detail, value, text }) => (
+          <li key={key}>
+            <span class="ranking-name">
+              {name}
+              {detail && <span class="muted">{detail}</span>}
+            </span>
+            <span class="ranking-track" aria-hidden="true">
+              <span style={{ width: `${max > 0 ? (100 * value) / max : 0}%` }} />
+            </span>
+            <span class="numeric">{text}</span>
+          </li>
+        ))}
+      </ul>
+      {others > 0 && <p class="muted">And {formatCount(others)} more.</p>}
+    </>
+  )
+}

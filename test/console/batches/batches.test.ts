@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../console/api/api-error.ts'
-import { mergeNewest } from '../../../console/api/use-pages.ts'
+import { mergeNewest } from '../../../console/api/use-list.ts'
 import {
   followBatch,
   formatBatchCost,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toLimits } from '../../../console/tenants/limits-dialog.tsx'
-import { searchTenants, toTenantRows } from '../../../console/tenants/tenant-rows.ts'
+import { searchTenants, toTenantRows } from '../../../console/tenants/tenants-page.tsx'
 import { leftOf } from '../../../lib/core/usage-limits.ts'
 import { aLimitsRecord, aUsageRow } from '../../browser/stub/usage.ts'
 
