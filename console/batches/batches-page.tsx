@@ -1,8 +1,8 @@
 import './batches.css'
 import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
 import { useList } from '../api/use-list.ts'
-import { DialogButton } from '../components/dialog-button.tsx'
 import { AGENT_FILTER, TENANT_FILTER } from '../components/filters.ts'
+import { DialogButton } from '../components/form-dialog.tsx'
 import { formatCount, shortId } from '../components/format.ts'
 import { AgentLink, Time } from '../components/values.tsx'
 import { listPage } from '../list-page.tsx'
@@ -53,7 +53,7 @@ export const BatchesPage = listPage({
   empty: () =>
     'There are no batches yet. A batch runs an agent with up to 10,000 inputs: start one with a file of JSON lines.',
   Actions: ({ values: { agent } }) => (
-    <DialogButton label="Start a batch…" scope="run" form={batchForm(agent)}>
+    <DialogButton class="primary" label="Start a batch…" scope="run" form={batchForm(agent)}>
       {(close) => <StartBatchDialog agent={agent} onClose={close} />}
     </DialogButton>
   ),

@@ -56,7 +56,7 @@ export function Card(props: { title: string; class?: string; children: Component
   )
 }
 
-/** Names and values, side by side. Values that are null are left out. */
+/** Names and values, side by side. Values that are null are left out. Texts may be those of somebody else. */
 export function Facts({ facts }: { facts: Record<string, ComponentChildren> }) {
   return (
     <dl class="facts">
@@ -64,7 +64,7 @@ export function Facts({ facts }: { facts: Record<string, ComponentChildren> }) {
         value === null || value === undefined || value === false ? null : (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dd>{typeof value === 'string' ? <VisibleText text={value} /> : value}</dd>
           </div>
         ),
       )}

@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from '../api/api-error.ts'
 import { asApiError } from '../api/use-resource.ts'
-import { ErrorBox } from './page.tsx'
 import { VisibleText } from './visible-text.tsx'
 
 type DialogProps = {
@@ -51,41 +50,6 @@ export function Dialog({ title, onClose, isKept = false, children }: DialogProps
       </h2>
       {children}
     </dialog>
-  )
-}
-
-type ConfirmProps = {
-  title: string
-  /** On the button that does it. */
-  label: string
-  /** On the button that does not. */
-  keepLabel: string
-  /** By default, the action can be started at once. */
-  isReady?: boolean
-  children: ComponentChildren
-  action: () => Promise<void>
-  onClose: () => void
-}
-
-/** Asks before something that cannot be undone. */
-export function ConfirmDialog(props: ConfirmProps) {
-  const { title, label, keepLabel, isReady = true, children, action, onClose } = props
-  const { isRunning, error, start } = useAction(action)
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <div class="form">
-        {children}
-        {error && <ErrorBox error={error} />}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            {keepLabel}
-          </button>
-          <button type="button" class="danger" disabled={isRunning || !isReady} onClick={start}>
-            {label}
-          </button>
-        </div>
-      </div>
-    </Dialog>
   )
 }
 

@@ -2,8 +2,8 @@ import './schedules.css'
 import type { ScheduleRecord } from '../../lib/contract/records/schedule-record.ts'
 import { useList } from '../api/use-list.ts'
 import { announce } from '../components/copy-button.tsx'
-import { DialogButton } from '../components/dialog-button.tsx'
 import { AGENT_FILTER } from '../components/filters.ts'
+import { DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
 import { AgentLink, RunLink, Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -60,7 +60,7 @@ export const SchedulesPage = listPage({
     'No agent has a schedule yet. A schedule starts runs of an agent at the times of a cron expression.',
   noMatch: () => 'This agent has no schedule.',
   Actions: ({ values: { agent } }) => (
-    <DialogButton label="Create a schedule…" scope="manage" form={scheduleForm(null, agent)}>
+    <DialogButton class="primary" label="Create a schedule…" scope="manage" form={scheduleForm(null, agent)}>
       {(close) => (
         <ScheduleDialog
           agent={agent}

@@ -1,8 +1,7 @@
-import './tokens.css'
 import type { TokenRecord } from '../../lib/contract/records/token-record.ts'
 import { requestPage } from '../api/request.ts'
 import { type List, mergeNewest, useList } from '../api/use-list.ts'
-import { DialogButton } from '../components/dialog-button.tsx'
+import { DialogButton } from '../components/form-dialog.tsx'
 import { formatCountOf, formatExactTime, formatMinute } from '../components/format.ts'
 import { Badge, Time } from '../components/values.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
@@ -65,7 +64,7 @@ export const TokensPage = listPage({
   empty: ({ show }) =>
     `${show === 'all' ? 'There are no tokens' : 'There are no valid tokens'} that yours may see. Create one for each program that uses agents: it can then be replaced or revoked alone.`,
   Actions: ({ list }) => (
-    <DialogButton label="Create token…" scope="manage">
+    <DialogButton class="primary" label="Create token…" scope="manage">
       {(close) => (
         <TokenDialog
           onCreate={() => {

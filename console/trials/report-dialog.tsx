@@ -6,7 +6,7 @@ import { useResource } from '../api/use-resource.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
-import type { Release } from './release.ts'
+import type { Release } from '../versions/release.tsx'
 
 type Props = { trial: TrialRecord; release: Release; onClose: () => void }
 

@@ -1,7 +1,7 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { announce } from '../components/copy-button.tsx'
-import { ConfirmDialog } from '../components/dialog.tsx'
+import { ConfirmDialog } from '../components/form-dialog.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useFocusNext } from '../schema/form/use-focus-next.ts'
 import { MAX_NAME, type SavedInput, SavedInputs, toInputName } from './saved-inputs.ts'
@@ -145,8 +145,8 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
                 {opened?.for === 'delete' && opened.name === input.name && (
                   <ConfirmDialog
                     title="Delete this saved input?"
-                    label="Delete saved input"
-                    keepLabel="Keep saved input"
+                    confirm="Delete saved input"
+                    keep="Keep saved input"
                     action={() => remove(input)}
                     onClose={() => setOpened(null)}
                   >

@@ -4,7 +4,7 @@ import type { DeliveryRecord, WebhookRecord } from '../../lib/contract/records/w
 import { type Page as ListPage, requestJson, requestPage } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { useResource } from '../api/use-resource.ts'
-import { DialogButton } from '../components/dialog-button.tsx'
+import { DialogButton } from '../components/form-dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -41,7 +41,7 @@ export const WebhooksPage = listPage({
   },
   empty: () => 'There are no webhooks. Create one for a URL that receives events; it can be tested at once.',
   Actions: ({ list }) => (
-    <DialogButton label="Create webhook…" scope="manage" form={webhookForm(null)}>
+    <DialogButton class="primary" label="Create webhook…" scope="manage" form={webhookForm(null)}>
       {(close) => (
         <WebhookDialog
           title="Create a webhook"
