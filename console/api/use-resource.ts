@@ -35,6 +35,7 @@ export function useResource<T>(
   poll?: Poll<T>,
 ): Resource<T> {
   const { items, error, isLoading, isLive, reload, replace } = useList<T>(key, {
+    keyOf: () => key,
     load: async (_, signal) => ({ items: [await load(signal)], next: null }),
     ...(poll && {
       poll: {

@@ -1,4 +1,4 @@
-import type { ComponentType } from 'preact'
+import type { ComponentType, VNode } from 'preact'
 import { ApiError } from '../api/api-error.ts'
 import { send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
@@ -14,21 +14,30 @@ export const loadScript = <Module,>(load: () => Promise<Module>): Promise<Module
 
 type PropsOf<Component> = Component extends (props: infer Props extends object) => unknown ? Props : never
 
-/** A page whose script is loaded when it is opened. Its styles are in `main.css`. @param name of its component */
-export function lazyPage<Module, Name extends keyof Module>(
+/** A part of a page whose script is loaded when it appears. Its styles are in `main.css`. */
+export function lazyPart<Module, Name extends keyof Module>(
+  what: string,
+  load: (props: PropsOf<Module[Name]>) => Promise<Module>,
+  name: Name,
+  /** What failed, for people. */
+  Failure: (props: { error: ApiError; onRetry: () => void }) => VNode = ErrorBox,
+) {
+  return (props: PropsOf<Module[Name]>) => {
+    const { data, error, reload } = useResource(what, () => loadScript(() => load(props)))
+    const Loaded = data?.[name] as ComponentType<object> | undefined
+    if (Loaded) return <Loaded {...props} />
+    return error ? <Failure error={error} onRetry={reload} /> : <Spinner label={`Loading ${what}…`} />
+  }
+}
+
+/** A page whose script is loaded when it is opened. @param name of its component */
+export const lazyPage = <Module, Name extends keyof Module>(
   title: string,
   load: (props: PropsOf<Module[Name]>) => Promise<Module>,
   name: Name,
-) {
-  return (props: PropsOf<Module[Name]>) => {
-    const { data, error, reload } = useResource(title, () => loadScript(() => load(props)))
-    const Loaded = data?.[name] as ComponentType<object> | undefined
-    if (Loaded) return <Loaded {...props} />
-    if (!error) return <Spinner label="Loading the page…" />
-    return (
-      <Page title={title}>
-        <ErrorBox error={error} onRetry={reload} />
-      </Page>
-    )
-  }
-}
+) =>
+  lazyPart('the page', load, name, (failure) => (
+    <Page title={title}>
+      <ErrorBox {...failure} />
+    </Page>
+  ))
