@@ -1,4 +1,3 @@
-import './visible-text.css'
 import { mayHide, splitHidden } from './hidden-characters.ts'
 
 export { toVisible } from './hidden-characters.ts'

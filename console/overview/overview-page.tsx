@@ -1,4 +1,3 @@
-import './overview.css'
 import { useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
 import { requestPage } from '../api/request.ts'
