@@ -8,7 +8,7 @@ import { ConfirmButton } from '../components/form-dialog.tsx'
 import { CopiedId, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { RolloutCard } from '../rollouts/rollout-card.tsx'
-import { SchemaCard } from '../schema/schema-card.tsx'
+import { SchemaCard } from '../schema/schema-table.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { readsAllTenants, useMayManage, useMe } from '../state/session.ts'
 import { RecentRuns } from './recent-runs.tsx'
@@ -133,7 +133,7 @@ function AgentFacts({ agent }: { agent: AgentRecord }) {
       }}
     >
       {agent.description !== null && (
-        <p class="agent-description">
+        <p class="long-text">
           <VisibleText text={agent.description} />
         </p>
       )}

@@ -23,7 +23,7 @@ export const AgentsPage = listPage({
   find: (agents, { search }) => searchAgents(agents, search),
   noun: 'agent',
   caption: 'Agents',
-  class: 'agents',
+  class: 'stack agents',
   // With more agents, users search.
   shown: 100,
   Item: ({ item }) => <Agent agent={item} />,

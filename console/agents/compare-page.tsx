@@ -1,13 +1,16 @@
 import './agent.css'
+import '../compare/compare.css'
 import { useMemo } from 'preact/hooks'
 import { compareVersions } from '../../lib/contract/compare-versions.ts'
 import type { VersionDetails } from '../../lib/contract/records/agent-record.ts'
 import { getVersion } from '../api/agents.ts'
 import { useResource } from '../api/use-resource.ts'
+import { Card } from '../components/data.tsx'
+import { AgentPath, Loaded } from '../components/detail-page.tsx'
 import { JsonView } from '../components/json-view.tsx'
-import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+import { Page } from '../components/page.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextAfter, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { LineDiff } from './line-diff.tsx'
 
@@ -16,29 +19,22 @@ type Props = { agent: string; query: URLSearchParams }
 /** What differs between two versions of an agent. */
 export function ComparePage({ agent, query }: Props) {
   const [before, after] = [query.get('before') ?? '', query.get('after') ?? '']
-  const { data, error, reload } = useResource(`${agent} ${before} ${after}`, (signal) =>
+  const versions = useResource(`${agent} ${before} ${after}`, (signal) =>
     Promise.all([getVersion(agent, before, signal), getVersion(agent, after, signal)]),
   )
   return (
     <Page
       title="Compare versions"
-      parent={
-        <>
-          <a href="#/agents">Agents</a> ›{' '}
-          <a href={toHref(toPath('agents', agent))}>
-            <VisibleText text={agent} />
-          </a>
-        </>
-      }
+      parent={<AgentPath agent={agent} />}
       actions={
         <a class="button" href={toHref(toPath('agents', agent, 'compare'), { before: after, after: before })}>
           Swap
         </a>
       }
     >
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Loading the versions…" />}
-      {data && <Comparison before={data[0]} after={data[1]} />}
+      <Loaded of={versions} label="Loading the versions…">
+        {([first, second]) => <Comparison before={first} after={second} />}
+      </Loaded>
     </Page>
   )
 }
@@ -53,9 +49,8 @@ function Comparison({ before, after }: { before: VersionDetails; after: VersionD
       </div>
       {changes.length === 0 && instructions.length === 0 && <p class="empty">The versions do not differ.</p>}
       {changes.length > 0 && (
-        <section class="card stack" aria-labelledby="changes-title">
-          <h2 id="changes-title">Document</h2>
-          <ul class="changes">
+        <Card title="Document" class="stack">
+          <ul class="stack plain-list changes">
             {changes.map((change) => (
               <li key={change.path}>
                 <h3>
@@ -63,20 +58,19 @@ function Comparison({ before, after }: { before: VersionDetails; after: VersionD
                     <VisibleText text={change.path} />
                   </code>
                 </h3>
-                <div class="change-sides">
+                <div class="sides">
                   <Side name="Before" value={change.before} path={change.path} />
                   <Side name="After" value={change.after} path={change.path} />
                 </div>
               </li>
             ))}
           </ul>
-        </section>
+        </Card>
       )}
       {instructions.length > 0 && (
-        <section class="card" aria-labelledby="instructions-title">
-          <h2 id="instructions-title">Instructions</h2>
+        <Card title="Instructions">
           <LineDiff lines={instructions} />
-        </section>
+        </Card>
       )}
     </div>
   )
@@ -89,11 +83,7 @@ const VersionCard = ({ title, version }: { title: string; version: VersionDetail
     </h2>
     <p class="muted">
       {version.status === 'DRAFT' ? 'Draft' : 'Published'}, <Time value={version.createdAt} />
-      {version.message !== null && (
-        <>
-          : <VisibleText text={version.message} />
-        </>
-      )}
+      <TextAfter text={version.message} />
     </p>
   </section>
 )
@@ -102,8 +92,8 @@ type SideProps = { name: 'Before' | 'After'; value: unknown; path: string }
 
 /** One side of a change; narrow windows show the sides one below the other. */
 const Side = ({ name, value, path }: SideProps) => (
-  <div class={`change-side change-${name.toLowerCase()}`}>
-    <span class="change-name">{name}</span>
+  <div class={`side side-${name === 'Before' ? 'a' : 'b'}`}>
+    <span class="side-name">{name}</span>
     {value === undefined ? (
       <span class="muted">absent</span>
     ) : (

@@ -78,7 +78,7 @@ function CompareForm({ agent, versions }: { agent: AgentRecord; versions: Versio
     </option>
   ))
   return (
-    <form class="compare-form" onSubmit={compare}>
+    <form class="actions" onSubmit={compare}>
       <label for={`${id}-before`}>Compare</label>
       <select
         id={`${id}-before`}

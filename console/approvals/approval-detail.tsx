@@ -47,7 +47,7 @@ export function ApprovalDetail({ approval, isFocused, onDecided }: Props) {
   )
   if (isPast) return <PastApproval itemKey={key} title={approval.title} />
   return (
-    <section class="card approval" aria-labelledby="approval-title">
+    <section class="card stack approval" aria-labelledby="approval-title">
       <h2 id="approval-title" ref={heading} tabIndex={-1}>
         <VisibleText text={approval.title} />
       </h2>
@@ -109,7 +109,7 @@ function TimeLeft({ until }: { until: string }) {
 function Refusal() {
   const hasScope = useMe()?.scopes.includes('approve') ?? false
   return (
-    <p class="approval-refusal" role="note">
+    <p class="warning-note" role="note">
       {hasScope
         ? 'Your token started this run, and the tool lets nobody decide on their own runs. Ask somebody else with the scope approve.'
         : 'Deciding needs a token with the scope approve, which no other scope includes. Yours shows what is asked.'}

@@ -1,4 +1,3 @@
-import './audit.css'
 import { useRef } from 'preact/hooks'
 import { requestPage } from '../api/request.ts'
 import { type List, mergeNewest, useList } from '../api/use-list.ts'

@@ -72,7 +72,7 @@ function Details({ entry }: { entry: Entry }) {
       <h3>
         <VisibleText text={labelOf(action)} />
       </h3>
-      <div class="audit-outcome">
+      <div class="toolbar">
         <ResultBadge entry={entry} />
         <OutcomeNote entry={entry} />
       </div>
@@ -97,7 +97,7 @@ function Details({ entry }: { entry: Entry }) {
         }}
       />
       <Changes entry={entry} />
-      <p class="audit-links">
+      <p class="toolbar">
         <a href={auditHref({ actor: actor.subject ?? actor.id })}>Everything by the same</a>
         {target.id !== null && <a href={auditHref({ target: target.id })}>Everything about this</a>}
       </p>
@@ -123,7 +123,7 @@ function Changes({ entry }: { entry: Entry }) {
   return (
     <Table caption="What was changed" columns={['Field', ...(hasBefore ? ['Before'] : []), 'Requested']}>
       {changes.map(({ name, from, to }) => (
-        <tr key={name} class="audit-change">
+        <tr key={name} class="long-text">
           <th scope="row">
             <VisibleText text={name} class="mono" />
           </th>

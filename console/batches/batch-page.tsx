@@ -1,4 +1,3 @@
-import './batches.css'
 import { useEffect, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
@@ -98,7 +97,7 @@ function Progress({ batch }: { batch: BatchRecord }) {
   return (
     <Card title="Progress">
       <ProgressBar batch={batch} />
-      <p role="status" class="batch-progress">
+      <p role="status">
         {formatCount(counts.SUCCESS + counts.ERROR)} of {formatCount(lines)} ended (
         {formatPercent(progressOf(batch))})
       </p>

@@ -1,4 +1,3 @@
-import './batches.css'
 import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
 import { useList } from '../api/use-list.ts'
 import { AGENT_FILTER, TENANT_FILTER } from '../components/filters.ts'

@@ -148,7 +148,7 @@ function LineErrors({ error }: { error: ApiError }) {
       <p>
         <VisibleText text={error.message} />
       </p>
-      <ul class="batch-errors">
+      <ul class="plain-list box">
         {errors.map(({ path, message }, index) => (
           <li key={`${index} ${path}`}>
             <VisibleText text={message} />

@@ -43,15 +43,33 @@ export function Table({ caption, columns, class: className, children }: TablePro
   )
 }
 
+type CardProps = {
+  title: string
+  /** Beside the title. */
+  actions?: ComponentChildren
+  class?: string
+  children: ComponentChildren
+}
+
 /** A part of a page, with its title. */
-export function Card(props: { title: string; class?: string; children: ComponentChildren }) {
+export function Card({ title, actions, class: className = '', children }: CardProps) {
   const id = useId()
+  const heading = (
+    <h2 id={id}>
+      <VisibleText text={title} />
+    </h2>
+  )
   return (
-    <section class={`card ${props.class ?? ''}`} aria-labelledby={id}>
-      <h2 id={id}>
-        <VisibleText text={props.title} />
-      </h2>
-      {props.children}
+    <section class={`card ${className}`} aria-labelledby={id}>
+      {actions ? (
+        <div class="toolbar">
+          {heading}
+          {actions}
+        </div>
+      ) : (
+        heading
+      )}
+      {children}
     </section>
   )
 }

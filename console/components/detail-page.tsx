@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api/api-error.ts'
+import { toHref, toPath } from '../state/location.ts'
 import type { Scope } from '../state/session.ts'
 import { Facts } from './data.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from './page.tsx'
+import { VisibleText } from './visible-text.tsx'
 
 type LoadedProps<T> = {
   of: { data: T | null; error: ApiError | null; reload: () => void }
@@ -49,6 +51,16 @@ export function DetailPage<T>({ title, parent, detail, actions, scope, after, ..
     </Page>
   )
 }
+
+/** Where the pages of an agent are. @param title of the agent, once it is known */
+export const AgentPath = ({ agent, title = agent }: { agent: string; title?: string | undefined }) => (
+  <>
+    <a href="#/agents">Agents</a> ›{' '}
+    <a href={toHref(toPath('agents', agent))}>
+      <VisibleText text={title} />
+    </a>
+  </>
+)
 
 /** The first part of a page. */
 export const FactsCard = ({

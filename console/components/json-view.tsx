@@ -1,5 +1,5 @@
 import './json-view.css'
-import { Component, type ComponentChild } from 'preact'
+import { Component, type ComponentChild, type ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'
 import { formatCount, formatCountOf } from './format.ts'
@@ -152,6 +152,14 @@ export function TextPortions({ text, isJson = false }: { text: string; isJson?: 
     </>
   )
 }
+
+/** A text in a box that scrolls. @param label what it is, for screen readers */
+export const TextBox = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus.
+  <section class="box" aria-label={label} tabIndex={0}>
+    <pre>{children}</pre>
+  </section>
+)
 
 /** A component that renders again only if one of its properties has changed. */
 export function memo<Props extends object>(

@@ -126,7 +126,7 @@ export function ListView<T, Row>(props: ListProps<T, Row>) {
         <ItemTable {...{ caption, columns, items, keyOf }} useRow={(item) => useRow?.(item, list) as Row} />
       )}
       {found.length > 0 && Item && (
-        <ul class={props.class} aria-label={caption}>
+        <ul class={`plain-list ${props.class}`} aria-label={caption}>
           {items.map((item) => (
             <Item key={keyOf(item)} item={item} list={list} />
           ))}

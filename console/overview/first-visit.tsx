@@ -160,8 +160,8 @@ function CreateCard() {
 }
 
 const Command = ({ text }: { text: string }) => (
-  <div class="stack command">
-    <pre>
+  <div class="stack">
+    <pre class="box">
       <VisibleText text={text} />
     </pre>
     <div>

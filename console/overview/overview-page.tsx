@@ -1,10 +1,9 @@
-import '../usage/usage.css'
 import { useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { lazyPart } from '../app/lazy-page.tsx'
-import { NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { loadScript } from '../app/lazy-page.tsx'
+import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { parsePeriod } from '../usage/periods.ts'
 import { PeriodChoice, UsageFigures } from '../usage/usage-figures.tsx'
 import { OpenRuns } from './open-runs.tsx'
@@ -61,4 +60,10 @@ function useFirstVisit(isEmpty: boolean): boolean | null {
   return !isAsked || error ? false : data
 }
 
-const FirstVisit = lazyPart('the next step', () => import('./first-visit.tsx'), 'FirstVisit')
+const loadFirstVisit = () => import('./first-visit.tsx')
+
+function FirstVisit() {
+  const { data, error, reload } = useResource('first visit', () => loadScript(loadFirstVisit))
+  if (data) return <data.FirstVisit />
+  return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading the next step…" />
+}

@@ -1,4 +1,3 @@
-import './rollouts.css'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent-record.ts'
 import type { RolloutRecord } from '../../lib/contract/records/rollout-record.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
@@ -11,9 +10,8 @@ import { Elapsed, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useMayManage, useMe } from '../state/session.ts'
 import { PromoteDialog } from '../versions/promote-dialog.tsx'
-import { RolloutBar } from './rollout-bar.tsx'
 import { RolloutDialog, rolloutForm } from './rollout-dialog.tsx'
-import { RolloutFigures } from './rollout-figures.tsx'
+import { RolloutBar, RolloutFigures } from './rollout-figures.tsx'
 import { describeRules } from './rollout-form.ts'
 
 type Props = {

@@ -1,4 +1,3 @@
-import './rollouts.css'
 import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent-record.ts'
 import type { RolloutRecord } from '../../lib/contract/records/rollout-record.ts'
@@ -119,7 +118,7 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
         {...field('key')}
         choices={{ tenant: 'all runs of a tenant, or none', execution: 'each run on its own' }}
       />
-      <fieldset class="fields rollout-rules">
+      <fieldset class="fields">
         <legend>The service ends it automatically when</legend>
         <NumberField
           label="more than this share of its runs failed (%)"

@@ -103,3 +103,10 @@ function formatAverage(totals: Totals): string {
   const average = averageRunTime(totals)
   return average === null ? '–' : formatDuration(average)
 }
+
+/** A picture of the share, which is beside it as text. */
+export const RolloutBar = ({ percent }: { percent: number }) => (
+  <div class="progress" aria-hidden="true">
+    <div class="progress-part" style={{ width: `${percent}%` }} />
+  </div>
+)

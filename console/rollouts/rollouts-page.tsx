@@ -1,4 +1,3 @@
-import './rollouts.css'
 import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
 import { useAgentList } from '../agents/agent-list.ts'
 import { Card } from '../components/data.tsx'
@@ -8,7 +7,7 @@ import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { AgentLink, Elapsed, Time, VersionLink } from '../components/values.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { mayAudit, useMe } from '../state/session.ts'
-import { RolloutBar } from './rollout-bar.tsx'
+import { RolloutBar } from './rollout-figures.tsx'
 
 /** The rollouts of all agents: those in progress, and the last one of each agent that the service has ended. */
 export const RolloutsPage = () => (

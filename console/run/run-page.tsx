@@ -1,4 +1,3 @@
-import './run.css'
 import { useMemo, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
 import { runTimeOf } from '../agents/durations.ts'
@@ -141,7 +140,7 @@ function RunFacts({ run }: { run: ExecutionRecord }) {
           <RunLink executionId={run.cachedDocumentExecutionId} />
         ),
         'Learned from': run.learnedFrom.length > 0 && (
-          <ul class="inline-list">
+          <ul class="plain-list actions">
             {run.learnedFrom.map((id) => (
               <li key={id}>
                 <RunLink executionId={id} />

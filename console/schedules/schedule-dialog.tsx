@@ -200,7 +200,7 @@ function Preview({ cron, timezone }: { cron: string; timezone: string }) {
   const minute = Math.floor(useNow() / 60_000)
   const times = previewTimes(cron, timezone, minute * 60_000)
   return (
-    <div class="schedule-preview muted" role="status">
+    <div class="muted" role="status">
       {times === null ? (
         'The next times appear here when times and time zone are valid.'
       ) : times.length === 0 ? (
@@ -208,7 +208,7 @@ function Preview({ cron, timezone }: { cron: string; timezone: string }) {
       ) : (
         <>
           Next times:
-          <ol>
+          <ol class="plain-list actions">
             {times.map((time) => (
               <li key={time}>{formatInZone(time, timezone.trim())}</li>
             ))}

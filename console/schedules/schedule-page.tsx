@@ -1,4 +1,3 @@
-import './schedules.css'
 import { useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution-record.ts'
 import type { ScheduleRecord } from '../../lib/contract/records/schedule-record.ts'

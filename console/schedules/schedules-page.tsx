@@ -1,4 +1,3 @@
-import './schedules.css'
 import type { ScheduleRecord } from '../../lib/contract/records/schedule-record.ts'
 import { useList } from '../api/use-list.ts'
 import { announce } from '../components/copy-button.tsx'

@@ -99,7 +99,7 @@ function IssueList({ id, issues, onSelect }: ListProps) {
   return (
     <div id={id} class="issues" aria-live="polite">
       {issues.length > 0 && (
-        <ul>
+        <ul class="plain-list">
           {issues.slice(0, MAX_SHOWN).map((issue) => (
             <li key={`${issue.offset} ${issue.message}`} class={`issue-${issue.kind}`}>
               <button type="button" class="link" onClick={() => onSelect(issue)}>

@@ -70,7 +70,7 @@ export function SchemaEditor(props: SchemaEditorProps) {
   }
 
   return (
-    <div class="schema-editor">
+    <div class="form schema-editor">
       <div class="toolbar">
         <Segments
           label={`Edit ${label} as`}
@@ -152,7 +152,7 @@ function IssueSummary({ items }: { items: SummaryItem[] }) {
   return (
     <section class="issue-summary" aria-labelledby={id}>
       <h3 id={id}>{formatCountOf(items.length, 'error')}</h3>
-      <ul>
+      <ul class="plain-list">
         {items.slice(0, MAX_SHOWN).map(({ key, label, text, onSelect }) => (
           <li key={key}>
             <button type="button" class="link" onClick={onSelect}>
@@ -184,7 +184,7 @@ function focusPart(id: string, pointer: string): void {
 
 function FileButton({ onText }: { onText: (text: string) => void }) {
   return (
-    <label class="file-button">
+    <label class="button small">
       Open file…
       <input
         type="file"

@@ -2,10 +2,26 @@ import './schema.css'
 import { useMemo } from 'preact/hooks'
 import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
 import { readFileLimits } from '../../lib/schema/files/file-schema.ts'
+import { CopyButton } from '../components/copy-button.tsx'
 import { Table } from '../components/data.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { describeBounds } from './form/field.ts'
 import { fieldsOf, openSchema, readPart, type SchemaView } from './schema-view.ts'
+
+/** A declared schema with a button that copies it. @param title what it describes: `Input`, for example */
+export const SchemaCard = ({ title, schema }: { title: string; schema: JsonObject }) => (
+  <section class="card" aria-label={`${title} schema`}>
+    <div class="toolbar">
+      <h2>{title}</h2>
+      <CopyButton
+        text={() => JSON.stringify(schema, null, 2)}
+        label="Copy schema"
+        subject={`of the ${title}`}
+      />
+    </div>
+    <SchemaTable schema={schema} caption={`Fields of the ${title.toLowerCase()}`} />
+  </section>
+)
 
 /** A declared schema (field map or JSON Schema) as a table. @param caption what it describes, for screen readers */
 export function SchemaTable({ schema, caption }: { schema: JsonObject; caption: string }) {
@@ -23,7 +39,7 @@ export function SchemaTable({ schema, caption }: { schema: JsonObject; caption: 
 function Row({ row }: { row: SchemaRow }) {
   return (
     <tr>
-      <th scope="row" class={`schema-name schema-depth-${Math.min(row.depth, 6)}`}>
+      <th scope="row" class="schema-type" style={{ paddingLeft: `${0.8 + 1.2 * Math.min(row.depth, 6)}rem` }}>
         {row.parent && <VisibleText text={`${row.parent} › `} class="visually-hidden" />}
         <VisibleText text={row.name} class={row.isField ? 'mono' : 'muted'} />
       </th>
@@ -34,7 +50,7 @@ function Row({ row }: { row: SchemaRow }) {
       <td class="schema-description">
         <VisibleText text={row.description} />
         {row.rules.length > 0 && (
-          <ul class="schema-rules">
+          <ul class="plain-list schema-rules">
             {row.rules.map((rule) => (
               <li key={rule}>
                 <VisibleText text={rule} />

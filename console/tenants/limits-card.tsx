@@ -1,4 +1,3 @@
-import './tenants.css'
 import type { ComponentChildren } from 'preact'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { send } from '../api/request.ts'
@@ -31,7 +30,7 @@ export function LimitsCard({ tenantId, children }: Props) {
   }
   return (
     <>
-      <Card title="Limits" class="limits-card">
+      <Card title="Limits" class="stack">
         <Loaded of={seen} label="Loading limits…">
           {({ limits }) =>
             limits === 'hidden' ? (
@@ -103,7 +102,9 @@ function Limits({ limits, left }: LimitsState) {
             <tr key={name}>
               <th scope="row">{name}</th>
               <td class="numeric">{format(limit ?? 0)}</td>
-              <td class={`numeric ${rest === 0 ? 'used-up' : ''}`}>{rest === null ? '–' : format(rest)}</td>
+              <td class={`numeric ${rest === 0 ? 'field-error' : ''}`}>
+                {rest === null ? '–' : format(rest)}
+              </td>
             </tr>
           ))}
         </Table>
@@ -132,7 +133,7 @@ export function LeftOf({ limit, left, format, isLoading }: LeftProps) {
   if (limit === null) return '–'
   const text = left == null ? (isLoading ? '…' : '?') : format(left)
   return (
-    <span class={left === 0 ? 'used-up' : undefined}>
+    <span class={left === 0 ? 'field-error' : undefined}>
       {text} of {format(limit)}
     </span>
   )

@@ -1,4 +1,3 @@
-import './tenants.css'
 import type { LimitsRecord } from '../../lib/contract/records/limits-record.ts'
 import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage-record.ts'
 import { MAX_TENANT_ID } from '../../lib/core/access.ts'

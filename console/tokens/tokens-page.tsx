@@ -121,7 +121,7 @@ function Status({ token: { expiresAt, revokedAt }, state }: { token: TokenRecord
 function Limits({ token: { agents, tenantId, rate } }: { token: TokenRecord }) {
   if (agents === null && tenantId === null && rate === null) return <span class="muted">none</span>
   return (
-    <ul class="token-limits">
+    <ul class="plain-list">
       {agents !== null && (
         <li title={toVisible(agents.join(', '))}>
           {agents.length > 2 ? (

@@ -133,7 +133,7 @@ function Gate({ trial, gate }: { trial: TrialRecord; gate: Release['gate'] }) {
       </p>
       {hasEnded && <p>{summary}</p>}
       {reasons.length > 0 && (
-        <ul class="gate-reasons">
+        <ul>
           {reasons.map((reason) => (
             <li key={reason}>{withoutNames(reason)}</li>
           ))}

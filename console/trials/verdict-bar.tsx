@@ -37,7 +37,7 @@ type CountsProps = {
 /** How many runs have each verdict. Each is a link that shows only these. */
 export function VerdictCounts({ verdicts, lines, chosen, hrefOf }: CountsProps) {
   return (
-    <ul class="verdict-counts" aria-label="Runs by verdict">
+    <ul class="actions plain-list verdict-counts" aria-label="Runs by verdict">
       <li>
         <a href={hrefOf(null)} aria-current={chosen === null ? 'true' : undefined}>
           All <strong>{formatCount(lines)}</strong>

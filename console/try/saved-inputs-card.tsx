@@ -75,7 +75,7 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
       <p class="muted">
         They stay in this browser, for everyone who uses it, until they are deleted. Files are not saved.
       </p>
-      <div class="saved-inputs-new">
+      <div class="actions">
         <label for={`${id}-name`}>Name</label>
         <input
           id={`${id}-name`}
@@ -99,7 +99,7 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
       <p id={`${id}-problem`} role="alert" class="field-error">
         {problem}
       </p>
-      <ul ref={list}>
+      <ul ref={list} class="plain-list">
         {inputs.map((input) => (
           <li key={input.name} data-name={input.name}>
             {opened?.for === 'rename' && opened.name === input.name ? (
@@ -114,7 +114,7 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
               />
             ) : (
               <>
-                <VisibleText class="saved-inputs-name" text={input.name} />
+                <VisibleText class="long-text" text={input.name} />
                 <span class="actions">
                   <button
                     type="button"

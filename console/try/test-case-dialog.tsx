@@ -1,9 +1,11 @@
-import { useId, useMemo, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Segments } from '../components/data.tsx'
 import { Dialog } from '../components/dialog.tsx'
+import { TextField } from '../components/field.tsx'
 import { formatCount } from '../components/format.ts'
+import { TextBox } from '../components/json-view.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { type Expected, hasExpectation, toTestCase } from './to-test-case.ts'
 
@@ -20,7 +22,6 @@ type Props = {
 
 /** The input and the result of a run as an entry of `cases.yaml`, to copy. */
 export function TestCaseDialog({ input, run, steps, onClose }: Props) {
-  const id = useId()
   const [name, setName] = useState('')
   const [expected, setExpected] = useState<Expected>('output')
   const isExpected = hasExpectation(run)
@@ -36,14 +37,12 @@ export function TestCaseDialog({ input, run, steps, onClose }: Props) {
           Add it to <code>cases.yaml</code> in the folder of the agent. <code>npm run agents -- test</code>{' '}
           runs it. It contains the input and the result of this run: check them for personal data.
         </p>
-        <label for={`${id}-name`}>Name of the case</label>
-        <input
-          id={`${id}-name`}
+        <TextField
+          label="Name of the case"
           value={name}
+          onChange={setName}
           maxLength={200}
-          autocomplete="off"
           placeholder={`execution ${run.id}`}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
         />
         {isExpected ? (
           <Segments
@@ -58,15 +57,12 @@ export function TestCaseDialog({ input, run, steps, onClose }: Props) {
         ) : (
           <p class="muted">The run was cancelled, so the case expects nothing but success.</p>
         )}
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus. */}
-        <section class="sample" tabIndex={0} aria-label="Test case in YAML">
-          <pre>
-            <VisibleText text={yaml.slice(0, MAX_SHOWN)} />
-          </pre>
-          {yaml.length > MAX_SHOWN && (
-            <p class="muted">and {formatCount(yaml.length - MAX_SHOWN)} more characters</p>
-          )}
-        </section>
+        <TextBox label="Test case in YAML">
+          <VisibleText text={yaml.slice(0, MAX_SHOWN)} />
+        </TextBox>
+        {yaml.length > MAX_SHOWN && (
+          <p class="muted">and {formatCount(yaml.length - MAX_SHOWN)} more characters</p>
+        )}
         {waited && (
           <p class="muted">
             This run has waited. <code>npm run agents -- cases add {run.id}</code> makes a case that also has

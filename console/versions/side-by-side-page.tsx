@@ -1,4 +1,3 @@
-import './versions.css'
 import '../compare/compare.css'
 import type { TargetedSubmitEvent } from 'preact'
 import { useRef, useState } from 'preact/hooks'

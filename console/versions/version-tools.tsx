@@ -19,7 +19,7 @@ export function VersionTools({ tools }: { tools: Tool[] }) {
       <h2 id="tools-title">
         Tools <span class="muted">{formatCount(tools.length)}</span>
       </h2>
-      <ul class="version-tools">
+      <ul class="stack plain-list">
         {tools.map((tool, index) => (
           <li key={index}>
             <p>
@@ -41,7 +41,7 @@ export function VersionTools({ tools }: { tools: Tool[] }) {
               )}
             </p>
             {typeof tool.description === 'string' && (
-              <p class="version-tool-text">
+              <p class="long-text">
                 <VisibleText text={tool.description} />
               </p>
             )}

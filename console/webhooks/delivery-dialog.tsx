@@ -108,7 +108,7 @@ function Exchange({ delivery, url }: { delivery: DeliveryRecord; url: string | n
   return (
     <>
       <h3>Request</h3>
-      <pre class="exchange">
+      <pre class="box">
         {'POST '}
         {url === null ? 'the URL of the run' : <VisibleText text={url} />}
         {'\ncontent-type: application/json\nwebhook-id: '}
@@ -119,7 +119,7 @@ function Exchange({ delivery, url }: { delivery: DeliveryRecord; url: string | n
         {`,\n  "timestamp": ${JSON.stringify(occurredAt)},\n  "data": ${subject}\n}`}
       </pre>
       <h3>Answer</h3>
-      <p class="exchange">
+      <p class="long-text">
         {responseStatus === null ? 'There was none.' : `Status ${responseStatus}. Its body is not kept.`}{' '}
         {error !== null && <VisibleText text={error} />}
       </p>
@@ -129,7 +129,7 @@ function Exchange({ delivery, url }: { delivery: DeliveryRecord; url: string | n
 
 const Outcome = ({ delivery: { error, responseStatus } }: { delivery: DeliveryRecord }) =>
   error === null ? (
-    <p class="webhook-accepted">The receiver accepted it with {responseStatus}.</p>
+    <p class="success">The receiver accepted it with {responseStatus}.</p>
   ) : (
     <p class="field-error">
       The receiver did not accept it: <VisibleText text={error} />

@@ -148,7 +148,7 @@ function TestDialog({ webhook, onClose }: TestProps) {
 
 const TestResult = ({ result: { delivered, responseStatus, error } }: { result: TestResultRecord }) => (
   <>
-    <p class={delivered ? 'webhook-accepted' : 'field-error'}>
+    <p class={delivered ? 'success' : 'field-error'}>
       {delivered
         ? `The receiver accepted it with ${responseStatus}.`
         : responseStatus === null

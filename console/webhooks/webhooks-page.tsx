@@ -1,4 +1,3 @@
-import './webhooks.css'
 import { useState } from 'preact/hooks'
 import type { DeliveryRecord, WebhookRecord } from '../../lib/contract/records/webhook-record.ts'
 import { type Page as ListPage, requestJson, requestPage } from '../api/request.ts'

@@ -71,8 +71,8 @@ export function FieldFrame(props: FieldProps & { children: ComponentChildren }) 
   const { field, path, label, isRequired, actions, children } = props
   const ids = useFieldIds(path)
   return (
-    <div class="field">
-      <div class="field-label">
+    <div class="labelled">
+      <div class="toolbar">
         <label for={ids.control}>
           <VisibleText text={field.title ?? label} /> <RequiredMark isRequired={isRequired} />
         </label>

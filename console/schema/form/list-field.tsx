@@ -55,7 +55,7 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
       }
     >
       {node && items.length === 0 && <p class="muted">No items.</p>}
-      <ol class="field-items" ref={list}>
+      <ol class="stack plain-list field-items" ref={list}>
         {items.map((item, index) => (
           <li key={index}>
             {renderPart({
@@ -80,7 +80,7 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
         ))}
       </ol>
       {!isReadOnly && (
-        <div class="field-group-actions">
+        <div class="actions">
           <button type="button" class="small" ref={addButton} onClick={add}>
             Add item
             <VisibleText text={` to ${label}`} class="visually-hidden" />

@@ -75,7 +75,7 @@ export function ObjectMembers({ node, fields, path }: MembersProps) {
         </Fragment>
       ))}
       {others.length > 0 && (
-        <dl class="field-others" ref={list}>
+        <dl class="form field-others" ref={list}>
           {others.map(({ name, value }) => (
             <div key={name}>
               <dt>
