@@ -2,9 +2,6 @@ import { useCallback } from 'preact/hooks'
 import type { ApiError } from './api-error.ts'
 import { useList } from './use-list.ts'
 
-export { asApiError } from './api-error.ts'
-export { usePolling } from './use-polling.ts'
-
 /** What a request has led to so far. `data` stays while it is loaded again. */
 type Resource<T> = {
   data: T | null
