@@ -32,3 +32,12 @@ export function lazyPage<Module, Name extends keyof Module>(
     )
   }
 }
+
+/** A part of a page whose script is loaded when it appears. @param label while it is loaded */
+export function lazyPart<Props extends object>(label: string, load: () => Promise<ComponentType<Props>>) {
+  return (props: Props) => {
+    const { data: Part, error, reload } = useResource(label, () => loadScript(load))
+    if (Part) return <Part {...props} />
+    return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label={label} />
+  }
+}

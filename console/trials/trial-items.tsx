@@ -48,7 +48,7 @@ export function TrialItems({ trial, verdict }: Props) {
         noun="run"
         isUncounted
         caption="Runs of the trial"
-        class="trial-items"
+        class="form plain-list"
         Item={status === 'ENDED' ? EndedItem : Item}
         empty={verdict ? 'No run has this verdict.' : 'The trial has no runs.'}
       />
@@ -72,7 +72,7 @@ function Item({ item, hasEnded = false }: ItemProps) {
   ]
   return (
     <li class="card">
-      <div class="trial-item-head">
+      <div class="actions">
         {verdict ? (
           <VerdictBadge verdict={verdict} />
         ) : (
@@ -94,7 +94,7 @@ function Item({ item, hasEnded = false }: ItemProps) {
         <span class="muted">{measures.join(' · ')}</span>
       </div>
       {error && verdict !== 'SAME' && (
-        <p class="trial-item-error">
+        <p class="long-text">
           <code>
             <VisibleText text={error.code} />
           </code>{' '}
