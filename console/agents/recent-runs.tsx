@@ -1,5 +1,6 @@
 import type { AgentRecord } from '../../lib/contract/records/agent-record.ts'
 import { BarChart } from '../components/bar-chart.tsx'
+import { Card } from '../components/data.tsx'
 import {
   formatCount,
   formatCountOf,
@@ -26,11 +27,11 @@ export function RecentRuns({ agent }: { agent: AgentRecord }) {
   const { isLoading, error, reload } = list
   const runs = [...list.fresh, ...list.items].slice(0, COUNTED)
   return (
-    <section class="card stack" aria-labelledby="runs-title">
-      <div class="toolbar">
-        <h2 id="runs-title">Recent runs</h2>
-        <a href={toHref('/runs', { agent: agent.slug })}>All runs</a>
-      </div>
+    <Card
+      title="Recent runs"
+      class="stack"
+      actions={<a href={toHref('/runs', { agent: agent.slug })}>All runs</a>}
+    >
       {error && <ErrorBox error={error} onRetry={reload} />}
       {runs.length === 0 && isLoading && <Spinner label="Loading runs…" />}
       {runs.length === 0 && !isLoading && !error && (
@@ -57,7 +58,7 @@ export function RecentRuns({ agent }: { agent: AgentRecord }) {
           />
         </>
       )}
-    </section>
+    </Card>
   )
 }
 

@@ -2,6 +2,7 @@ import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent-record.ts'
 import { type List, useList } from '../api/use-list.ts'
+import { Card } from '../components/data.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
@@ -28,11 +29,11 @@ export function useVersions(agent: AgentRecord): List<VersionRecord> {
 export function VersionList({ agent, list }: { agent: AgentRecord; list: List<VersionRecord> }) {
   const isBound = useMe()?.tenantId != null
   return (
-    <section class="card stack" aria-labelledby="versions-title">
-      <div class="toolbar">
-        <h2 id="versions-title">Versions</h2>
-        {list.items.length > 0 && !isBound && <CompareForm agent={agent} versions={list.items} />}
-      </div>
+    <Card
+      title="Versions"
+      class="stack"
+      actions={list.items.length > 0 && !isBound && <CompareForm agent={agent} versions={list.items} />}
+    >
       <ListView
         list={list}
         noun="version"
@@ -54,7 +55,7 @@ export function VersionList({ agent, list }: { agent: AgentRecord; list: List<Ve
         }}
         empty="It has no versions."
       />
-    </section>
+    </Card>
   )
 }
 
@@ -71,30 +72,26 @@ function CompareForm({ agent, versions }: { agent: AgentRecord; versions: Versio
     navigate(toHref(toPath('agents', agent.slug, 'compare'), { before, after }))
   }
 
-  const options = versions.map((version) => (
-    <option key={version.id} value={version.id}>
-      {shortId(version.id)}, {formatTime(version.createdAt)}
-      {version.id === agent.currentVersionId ? ' (current)' : version.status === 'DRAFT' ? ' (draft)' : ''}
-    </option>
-  ))
+  const select = (value: string, onChoose: (id: string) => void, id: string) => (
+    <select id={id} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+      {versions.map((version) => (
+        <option key={version.id} value={version.id}>
+          {shortId(version.id)}, {formatTime(version.createdAt)}
+          {version.id === agent.currentVersionId
+            ? ' (current)'
+            : version.status === 'DRAFT'
+              ? ' (draft)'
+              : ''}
+        </option>
+      ))}
+    </select>
+  )
   return (
     <form class="actions" onSubmit={compare}>
       <label for={`${id}-before`}>Compare</label>
-      <select
-        id={`${id}-before`}
-        value={before}
-        onChange={({ currentTarget }) => setBefore(currentTarget.value)}
-      >
-        {options}
-      </select>
+      {select(before, setBefore, `${id}-before`)}
       <label for={`${id}-after`}>with</label>
-      <select
-        id={`${id}-after`}
-        value={after}
-        onChange={({ currentTarget }) => setAfter(currentTarget.value)}
-      >
-        {options}
-      </select>
+      {select(after, setAfter, `${id}-after`)}
       <button type="submit">Compare</button>
     </form>
   )

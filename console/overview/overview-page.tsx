@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { loadScript } from '../app/lazy-page.tsx'
-import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { lazyPart } from '../app/lazy-page.tsx'
+import { NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { parsePeriod } from '../usage/periods.ts'
 import { PeriodChoice, UsageFigures } from '../usage/usage-figures.tsx'
 import { OpenRuns } from './open-runs.tsx'
@@ -60,10 +60,4 @@ function useFirstVisit(isEmpty: boolean): boolean | null {
   return !isAsked || error ? false : data
 }
 
-const loadFirstVisit = () => import('./first-visit.tsx')
-
-function FirstVisit() {
-  const { data, error, reload } = useResource('first visit', () => loadScript(loadFirstVisit))
-  if (data) return <data.FirstVisit />
-  return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading the next step…" />
-}
+const FirstVisit = lazyPart('the next step', () => import('./first-visit.tsx'), 'FirstVisit')

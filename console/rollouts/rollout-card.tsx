@@ -3,11 +3,11 @@ import type { RolloutRecord } from '../../lib/contract/records/rollout-record.ts
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { requestJson, send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Card, Facts, Table } from '../components/data.tsx'
+import { Card, Facts } from '../components/data.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { shortId } from '../components/format.ts'
+import { ItemTable } from '../components/list.tsx'
 import { Elapsed, Time, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
 import { useMayManage, useMe } from '../state/session.ts'
 import { PromoteDialog } from '../versions/promote-dialog.tsx'
 import { RolloutDialog, rolloutForm } from './rollout-dialog.tsx'
@@ -118,21 +118,15 @@ function Rules({ agent }: { agent: AgentRecord }) {
 
 /** Of each version the last rollout that broke a rule. */
 const Aborted = ({ agent, versions }: { agent: AgentRecord; versions: VersionRecord[] }) => (
-  <Table caption="Rollouts that the service has ended" columns={['Ended by the service', 'Version', 'Why']}>
-    {versions.map(({ id, abortedRollout }) => (
-      <tr key={id}>
-        <td>
-          <Time value={abortedRollout?.at ?? null} />
-        </td>
-        <th scope="row">
-          <VersionLink agent={agent.slug} versionId={id} />
-        </th>
-        <td class="version-message">
-          <VisibleText text={abortedRollout?.reason ?? '–'} />
-        </td>
-      </tr>
-    ))}
-  </Table>
+  <ItemTable
+    caption="Rollouts that the service has ended"
+    items={versions}
+    columns={{
+      'Ended by the service': ({ abortedRollout }) => <Time value={abortedRollout?.at ?? null} />,
+      Version: { header: ({ id }) => <VersionLink agent={agent.slug} versionId={id} /> },
+      Why: { text: ({ abortedRollout }) => abortedRollout?.reason },
+    }}
+  />
 )
 
 type EndProps = { agent: AgentRecord; isOffered: boolean; onChange: (agent: AgentRecord) => void }

@@ -5,11 +5,12 @@ import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson, send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
-import { Card, Table } from '../components/data.tsx'
+import { Card } from '../components/data.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { ConfirmButton, ConfirmDialog, DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
+import { ItemTable } from '../components/list.tsx'
 import { AgentLink, RunLink, Time, VersionLink } from '../components/values.tsx'
 import { TextAfter, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
@@ -92,18 +93,15 @@ const NextRuns = ({ schedule: { nextRuns, timezone, enabled } }: { schedule: Sch
     {nextRuns.length === 0 ? (
       <p>{enabled ? 'Its times are over: it never runs again.' : 'It is paused: no run is due.'}</p>
     ) : (
-      <Table caption="Next runs, the first one first" columns={[timezone, 'In your time']}>
-        {nextRuns.map((time) => (
-          <tr key={time}>
-            <td>
-              <VisibleText text={formatInZone(time, timezone)} />
-            </td>
-            <td>
-              <Time value={time} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <ItemTable
+        caption="Next runs, the first one first"
+        items={nextRuns}
+        keyOf={String}
+        columns={{
+          [timezone]: (time) => formatInZone(time, timezone),
+          'In your time': (time) => <Time value={time} />,
+        }}
+      />
     )}
   </Card>
 )
@@ -113,23 +111,23 @@ const Firings = ({ schedule: { firings } }: { schedule: ScheduleRecord }) => (
     {firings.length === 0 ? (
       <p>It was not due yet.</p>
     ) : (
-      <Table
+      <ItemTable
         caption="What became of the last times, newest first"
-        columns={['Due', 'What became of it', 'Run']}
-      >
-        {firings.map(({ scheduledFor, status, executionId, code }) => (
-          <tr key={scheduledFor}>
-            <td>
-              <Time value={scheduledFor} />
-            </td>
-            <td class={status === 'FAILED' ? 'field-error' : undefined}>
-              {FIRING_TEXTS[status]}
-              <TextAfter text={code} />
-            </td>
-            <td>{executionId === null ? '–' : <RunLink executionId={executionId} />}</td>
-          </tr>
-        ))}
-      </Table>
+        items={firings}
+        keyOf={({ scheduledFor }) => scheduledFor}
+        columns={{
+          Due: ({ scheduledFor }) => <Time value={scheduledFor} />,
+          'What became of it': {
+            text: ({ status, code }) => (
+              <span class={status === 'FAILED' ? 'field-error' : undefined}>
+                {FIRING_TEXTS[status]}
+                <TextAfter text={code} />
+              </span>
+            ),
+          },
+          Run: ({ executionId }) => executionId !== null && <RunLink executionId={executionId} />,
+        }}
+      />
     )}
   </Card>
 )

@@ -3,10 +3,11 @@ import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
-import { Card, Table } from '../components/data.tsx'
+import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatCost, formatCount, formatPercent } from '../components/format.ts'
+import { ItemTable } from '../components/list.tsx'
 import { useMe, useScope } from '../state/session.ts'
 import { type LimitsState, limitsPath, readLimits } from './limits.ts'
 import { LimitsDialog, limitsForm } from './limits-dialog.tsx'
@@ -94,20 +95,19 @@ function Limits({ limits, left }: LimitsState) {
   return (
     <>
       {rows.length > 0 && (
-        <Table
+        <ItemTable
           caption="What is allowed, and what is left"
-          columns={['Limit', { label: 'Allowed', isNumeric: true }, { label: 'Left', isNumeric: true }]}
-        >
-          {rows.map(({ name, limit, left: rest, format }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td class="numeric">{format(limit ?? 0)}</td>
-              <td class={`numeric ${rest === 0 ? 'field-error' : ''}`}>
-                {rest === null ? '–' : format(rest)}
-              </td>
-            </tr>
-          ))}
-        </Table>
+          items={rows}
+          keyOf={({ name }) => name}
+          columns={{
+            Limit: ({ name }) => name,
+            Allowed: { numeric: ({ limit, format }) => format(limit ?? 0) },
+            Left: {
+              numeric: ({ left: rest, format }) =>
+                rest !== null && <span class={rest === 0 ? 'field-error' : undefined}>{format(rest)}</span>,
+            },
+          }}
+        />
       )}
       <p class="muted">
         Days and months are those of UTC.{' '}

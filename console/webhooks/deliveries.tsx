@@ -1,13 +1,13 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { DeliveryRecord } from '../../lib/contract/records/webhook-record.ts'
 import { type List, mergeNewest, useList } from '../api/use-list.ts'
-import { Segments } from '../components/data.tsx'
+import { Card, Segments } from '../components/data.tsx'
+import { DialogButton } from '../components/form-dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
 import { Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { hrefHere, navigate, toPath } from '../state/location.ts'
-import { useScope } from '../state/session.ts'
 import { DeliveryDialog } from './delivery-dialog.tsx'
 import { DeliveryBadge, SubjectLink } from './delivery-values.tsx'
 import { labelOfEvent, webhookPath } from './events.ts'
@@ -27,8 +27,6 @@ type Props = {
 
 /** What was sent to a webhook, newest first. Which of them are shown, and which one is open, is in the URL. */
 export function Deliveries({ webhookId, url, query, onNews }: Props) {
-  const mayManage = useScope('manage')
-  const [isRedelivering, setIsRedelivering] = useState(false)
   const isFailedOnly = query.get('show') === 'failed'
   const opened = query.get('delivery')
   const list = useList<DeliveryRecord>(webhookPath(webhookId, '/deliveries'), {
@@ -39,9 +37,10 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
   useNews(list, onNews)
   const change = (changed: DeliveryRecord) => list.update((all) => mergeNewest(all, [changed]))
   return (
-    <section class="card stack" aria-labelledby="deliveries-title">
-      <div class="toolbar">
-        <h2 id="deliveries-title">Deliveries</h2>
+    <Card
+      title="Deliveries"
+      class="stack"
+      actions={
         <div class="actions">
           <Segments
             label="Deliveries that are shown"
@@ -51,13 +50,12 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
               navigate(hrefHere({ show: choice === 'failed' ? 'failed' : null }), { replace: true })
             }
           />
-          {mayManage && (
-            <button type="button" onClick={() => setIsRedelivering(true)}>
-              Redeliver failed…
-            </button>
-          )}
+          <DialogButton label="Redeliver failed…" scope="manage">
+            {(close) => <RedeliverDialog webhookId={webhookId} onChange={change} onClose={close} />}
+          </DialogButton>
         </div>
-      </div>
+      }
+    >
       <ListView
         list={list}
         found={isFailedOnly ? items.filter(({ status }) => status !== 'DELIVERED') : items}
@@ -104,10 +102,7 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
           closedHref={hrefHere({ delivery: null })}
         />
       )}
-      {isRedelivering && (
-        <RedeliverDialog webhookId={webhookId} onChange={change} onClose={() => setIsRedelivering(false)} />
-      )}
-    </section>
+    </Card>
   )
 }
 

@@ -83,14 +83,14 @@ function DeliveryFacts({ delivery }: { delivery: DeliveryRecord }) {
   return (
     <Facts
       facts={{
-        Event: <VisibleText text={labelOfEvent(type)} />,
+        Event: labelOfEvent(type),
         About: <SubjectLink delivery={delivery} />,
         Happened: <Time value={occurredAt} />,
         Status: <DeliveryBadge status={status} />,
         Attempts: formatCount(attempts),
         'First attempt': <Time value={createdAt} />,
         'Last attempt': <Time value={attemptedAt} />,
-        'Next attempt': nextAttemptAt !== null && <Time value={nextAttemptAt} />,
+        'Next attempt': nextAttemptAt && <Time value={nextAttemptAt} />,
       }}
     />
   )
