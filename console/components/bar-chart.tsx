@@ -1,5 +1,5 @@
 import './bar-chart.css'
-import { ItemTable } from './list.tsx'
+import { ItemTable } from './item-table.tsx'
 
 /** `color`: one of the series of the theme. */
 export type Series = { name: string; color: 1 | 2 | 3 }

@@ -3,7 +3,7 @@ import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usag
 import { INTERVAL_MS, type UsageInterval } from '../../lib/core/usage.ts'
 import { useResource } from '../api/use-resource.ts'
 import { formatCost, formatCount, formatDuration, formatPercent } from '../components/format.ts'
-import { ItemTable } from '../components/list.tsx'
+import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
 import { addUp, averageRunTime, type Totals } from '../usage/totals.ts'
