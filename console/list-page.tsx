@@ -1,7 +1,6 @@
 import type { ComponentChildren, ComponentType, VNode } from 'preact'
 import type { List } from './api/use-list.ts'
-import { Segments } from './components/data.tsx'
-import { FilterBar } from './components/filter-bar.tsx'
+import { FilterBar, Views } from './components/filter-bar.tsx'
 import { type Filter, hrefOf, isFiltered, parseFilters, type Values } from './components/filters.ts'
 import type { Columns } from './components/item-table.tsx'
 import { ListView, type Look } from './components/list.tsx'
@@ -82,15 +81,7 @@ function ListPage<T, Name extends string, Row, L>({ page, query }: Props<T, Name
       actions={
         (views.length > 0 || Actions) && (
           <>
-            {views.map(([name, { label, choices = {} }]) => (
-              <Segments
-                key={name}
-                label={label}
-                choices={choices}
-                chosen={values[name as Name]}
-                onChoose={(choice) => change({ [name]: choice })}
-              />
-            ))}
+            <Views filters={filters} values={values} />
             {Actions && <Actions {...part} />}
           </>
         )

@@ -1,6 +1,8 @@
 import './list.css'
 import { useEffect, useId, useState } from 'preact/hooks'
+import { hrefHere, navigate } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
+import { Segments } from './data.tsx'
 import {
   type Filter,
   type Filters,
@@ -70,6 +72,25 @@ export function FilterBar<T>({ filters, values, items, onChange }: BarProps<T>) 
     </search>
   )
 }
+
+/** Filters that always have a value, as buttons. The back button leaves the page, however often they have changed. */
+export const Views = ({ filters, values }: Pick<BarProps<never>, 'filters' | 'values'>) => (
+  <>
+    {Object.entries(filters).map(([name, { label, choices = {}, default: initial }]) =>
+      initial === undefined ? null : (
+        <Segments
+          key={name}
+          label={label}
+          choices={choices}
+          chosen={values[name] ?? initial}
+          onChoose={(choice) =>
+            navigate(hrefHere({ [name]: choice === initial ? null : choice }), { replace: true })
+          }
+        />
+      ),
+    )}
+  </>
+)
 
 type FieldProps<T> = {
   filter: Filter<T>

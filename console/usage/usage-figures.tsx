@@ -1,7 +1,7 @@
 import './usage.css'
 import { useEffect } from 'preact/hooks'
 import { BarChart, type Series } from '../components/bar-chart.tsx'
-import { Card, Segments } from '../components/data.tsx'
+import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import {
   formatCompact,
@@ -13,10 +13,10 @@ import {
 } from '../components/format.ts'
 import { type Period, toLocalText } from '../components/range.ts'
 import { VisibleText } from '../components/visible-text.tsx'
-import { hrefHere, navigate, toHref } from '../state/location.ts'
+import { toHref } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { CostByAgent, CostByTenant, Ranking } from './cost-by.tsx'
-import { formatPart, formatStart, PERIOD_LABELS, partsOf } from './periods.ts'
+import { formatPart, formatStart, partsOf } from './periods.ts'
 import { addUp, averageRunTime, countErrors, type Totals } from './totals.ts'
 import { type Usage, useUsage } from './use-usage.ts'
 
@@ -194,13 +194,3 @@ function ErrorCodes({ usage: { items }, period, tenantId }: PartProps) {
     </Card>
   )
 }
-
-export const PeriodChoice = ({ period }: { period: Period }) => (
-  <Segments
-    label="Period"
-    choices={PERIOD_LABELS}
-    chosen={period}
-    // The back button leaves the page, however often its period has changed.
-    onChoose={(chosen) => navigate(hrefHere({ period: chosen }), { replace: true })}
-  />
-)
