@@ -66,9 +66,7 @@ export function RedeliverDialog({ webhookId, onChange, onClose }: Props) {
               {ids.length === 0
                 ? 'No delivery has failed for good'
                 : `${formatCountOf(ids.length, 'delivery has', 'deliveries have')} failed for good`}
-              {isComplete
-                ? '.'
-                : ` among the newest ${formatCount(lookedAt)}; older ones are not looked at.`}
+              {isComplete ? '.' : ` among the newest ${formatCount(lookedAt)}; older ones are not looked at.`}
               {ids.length > 0 &&
                 ' Each gets one attempt, one after the other. Those that fail stay as they are, and receivers skip what they have handled. What was sent cannot be taken back.'}
             </p>
