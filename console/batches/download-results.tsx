@@ -4,7 +4,7 @@ import { type ApiError, unreachable } from '../api/api-error.ts'
 import { nextQueryOf, send } from '../api/request.ts'
 import { asApiError } from '../api/use-resource.ts'
 import { announce, saveFile } from '../components/copy-button.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { InfoDialog } from '../components/dialog.tsx'
 import { formatBytes, formatPercent } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { resultsFileOf } from './batches.ts'
@@ -46,23 +46,16 @@ export function DownloadResults({ batch }: { batch: BatchRecord }) {
         Download results
       </button>
       {loaded && (
-        <Dialog title="Download results" onClose={close}>
-          <div class="form">
-            {error ? (
-              <ErrorBox error={error} onRetry={download} />
-            ) : (
-              <p role="status">
-                {formatPercent(batch.lines === 0 ? 1 : Math.min(loaded.lines / batch.lines, 1))},{' '}
-                {formatBytes(loaded.bytes)}
-              </p>
-            )}
-            <div class="actions">
-              <button type="button" onClick={close}>
-                {error ? 'Close' : 'Stop'}
-              </button>
-            </div>
-          </div>
-        </Dialog>
+        <InfoDialog title="Download results" onClose={close} close={error ? 'Close' : 'Stop'}>
+          {error ? (
+            <ErrorBox error={error} onRetry={download} />
+          ) : (
+            <p role="status">
+              {formatPercent(batch.lines === 0 ? 1 : Math.min(loaded.lines / batch.lines, 1))},{' '}
+              {formatBytes(loaded.bytes)}
+            </p>
+          )}
+        </InfoDialog>
       )}
     </>
   )

@@ -150,7 +150,7 @@ function IssueSummary({ items }: { items: SummaryItem[] }) {
   const id = useId()
   if (items.length === 0) return null
   return (
-    <section class="issue-summary" aria-labelledby={id}>
+    <section class="error-box issues" aria-labelledby={id}>
       <h3 id={id}>{formatCountOf(items.length, 'error')}</h3>
       <ul class="plain-list">
         {items.slice(0, MAX_SHOWN).map(({ key, label, text, onSelect }) => (

@@ -94,7 +94,7 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
           onInput={({ currentTarget }) => set(currentTarget.value)}
         />
       ) : (
-        <div class="field-time" key="picker">
+        <div class="actions field-time" key="picker">
           <input
             {...control}
             aria-invalid={control['aria-invalid'] || isIncomplete}
