@@ -1,18 +1,18 @@
 import './agent.css'
 import '../compare/compare.css'
-import { useMemo } from 'preact/hooks'
-import { compareVersions } from '../../lib/contract/compare-versions.ts'
+import { useMemo, useState } from 'preact/hooks'
+import { type ComparedLine, compareVersions } from '../../lib/contract/compare-versions.ts'
 import type { VersionDetails } from '../../lib/contract/records/agent-record.ts'
 import { getVersion } from '../api/agents.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Card } from '../components/data.tsx'
 import { AgentPath, Loaded } from '../components/detail-page.tsx'
+import { formatCount } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { Page } from '../components/page.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
 import { TextAfter, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
-import { LineDiff } from './line-diff.tsx'
 
 type Props = { agent: string; query: URLSearchParams }
 
@@ -101,3 +101,64 @@ const Side = ({ name, value, path }: SideProps) => (
     )}
   </div>
 )
+
+/** Adjacent lines. `start`: the index of the first. `isFolded`: none differs, nor is near one that does. */
+type Stretch = { start: number; lines: ComparedLine[]; isFolded: boolean }
+
+/** Unchanged lines that are shown around a difference. */
+const CONTEXT = 3
+
+/** Splits compared lines into parts to show, and parts of several lines to fold. */
+export function foldLines(lines: ComparedLine[]): Stretch[] {
+  const isNear = lines.map(() => false)
+  for (const [index, { kind }] of lines.entries())
+    if (kind !== 'same') isNear.fill(true, Math.max(index - CONTEXT, 0), index + CONTEXT + 1)
+  const parts: Stretch[] = []
+  for (const [index, line] of lines.entries()) {
+    const isFolded = !isNear[index]
+    const last = parts.at(-1)
+    if (last?.isFolded === isFolded) last.lines.push(line)
+    else parts.push({ start: index, lines: [line], isFolded })
+  }
+  // One line takes no more room than the button that would show it.
+  return parts.map((part) => (part.lines.length === 1 ? { ...part, isFolded: false } : part))
+}
+
+const WORDS = { same: '', added: 'Added: ', removed: 'Removed: ' }
+const SIGNS = { same: ' ', added: '+', removed: '−' }
+
+/** Two texts line by line. Long stretches without a difference are folded. */
+function LineDiff({ lines }: { lines: ComparedLine[] }) {
+  return (
+    <div class="line-diff code">
+      {foldLines(lines).map((part) => (
+        <DiffPart key={part.start} part={part} />
+      ))}
+    </div>
+  )
+}
+
+function DiffPart({ part: { lines, isFolded } }: { part: Stretch }) {
+  const [isOpen, setIsOpen] = useState(!isFolded)
+  if (!isOpen)
+    return (
+      <button type="button" class="link" onClick={() => setIsOpen(true)}>
+        Show {formatCount(lines.length)} unchanged lines
+      </button>
+    )
+  return (
+    <>
+      {lines.map(({ kind, text }, index) => (
+        <div key={index} class={`diff-${kind}`}>
+          <span class="diff-sign" aria-hidden="true">
+            {SIGNS[kind]}
+          </span>
+          <span>
+            <span class="visually-hidden">{WORDS[kind]}</span>
+            <VisibleText text={text} />
+          </span>
+        </div>
+      ))}
+    </>
+  )
+}

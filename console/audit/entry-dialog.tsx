@@ -2,7 +2,7 @@ import { isUuid, timeOfId } from '../../lib/core/ids.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Facts } from '../components/data.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { InfoDialog } from '../components/dialog.tsx'
 import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
@@ -40,21 +40,14 @@ export function EntryDialog({ entryId, entry: listed, closedHref }: Props) {
   }
   const entry = listed ?? data
   return (
-    <Dialog title="Change" onClose={close}>
-      <div class="form">
-        {entry && <Details entry={entry} />}
-        {error && <ErrorBox error={error} onRetry={reload} />}
-        {!entry && isLoading && <Spinner label="Loading the change…" />}
-        {!entry && !isLoading && !error && (
-          <p>The log has no such change. It may have expired, or it belongs to another organization.</p>
-        )}
-        <div class="actions">
-          <button type="button" onClick={close}>
-            Close
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <InfoDialog title="Change" onClose={close}>
+      {entry && <Details entry={entry} />}
+      {error && <ErrorBox error={error} onRetry={reload} />}
+      {!entry && isLoading && <Spinner label="Loading the change…" />}
+      {!entry && !isLoading && !error && (
+        <p>The log has no such change. It may have expired, or it belongs to another organization.</p>
+      )}
+    </InfoDialog>
   )
 }
 

@@ -3,7 +3,7 @@ import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
 import { type ApiError, asApiError, unreachable } from '../api/api-error.ts'
 import { nextQueryOf, send } from '../api/request.ts'
 import { announce, saveFile } from '../components/copy-button.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { InfoDialog } from '../components/dialog.tsx'
 import { formatBytes, formatPercent } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { resultsFileOf } from './batches.ts'
@@ -45,23 +45,16 @@ export function DownloadResults({ batch }: { batch: BatchRecord }) {
         Download results
       </button>
       {loaded && (
-        <Dialog title="Download results" onClose={close}>
-          <div class="form">
-            {error ? (
-              <ErrorBox error={error} onRetry={download} />
-            ) : (
-              <p role="status">
-                {formatPercent(batch.lines === 0 ? 1 : Math.min(loaded.lines / batch.lines, 1))},{' '}
-                {formatBytes(loaded.bytes)}
-              </p>
-            )}
-            <div class="actions">
-              <button type="button" onClick={close}>
-                {error ? 'Close' : 'Stop'}
-              </button>
-            </div>
-          </div>
-        </Dialog>
+        <InfoDialog title="Download results" onClose={close} close={error ? 'Close' : 'Stop'}>
+          {error ? (
+            <ErrorBox error={error} onRetry={download} />
+          ) : (
+            <p role="status">
+              {formatPercent(batch.lines === 0 ? 1 : Math.min(loaded.lines / batch.lines, 1))},{' '}
+              {formatBytes(loaded.bytes)}
+            </p>
+          )}
+        </InfoDialog>
       )}
     </>
   )

@@ -52,6 +52,27 @@ export function Dialog({ title, onClose, isKept = false, children }: DialogProps
   )
 }
 
+type InfoProps = Omit<DialogProps, 'isKept'> & {
+  close?: string
+  /** Buttons beside the one that closes it. */
+  actions?: ComponentChildren
+}
+
+/** A dialog that shows something. */
+export const InfoDialog = ({ title, close = 'Close', actions, onClose, children }: InfoProps) => (
+  <Dialog title={title} onClose={onClose}>
+    <div class="form">
+      {children}
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          {close}
+        </button>
+        {actions}
+      </div>
+    </div>
+  </Dialog>
+)
+
 type ActionState<T> = { isRunning: boolean; result: T | null; error: ApiError | null }
 
 /**

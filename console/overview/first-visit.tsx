@@ -13,7 +13,7 @@ import { ErrorBox } from '../components/page.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
-import { TOKEN_VARIABLE, toCurl } from '../try/sample-request.ts'
+import { TOKEN_VARIABLE, toCurl } from '../try/samples.ts'
 import { sampleInput } from './sample-input.ts'
 
 /** An agent that can be run, with an input as JSON text. */

@@ -135,7 +135,7 @@ export function LargeText({ text, label, issues, onClear }: LargeTextProps) {
     [text],
   )
   return (
-    <section class="large-text" aria-label={label}>
+    <section class="card large-text" aria-label={label}>
       <p>
         <strong>{formatCount(text.length)} characters</strong> of JSON: more than can be edited here. They are
         sent as they are.{' '}

@@ -75,7 +75,7 @@ const Plain = ({ item, title, children }: PlainProps) => (
 )
 
 const Title = ({ item, children }: { item: TraceItem; children: ComponentChildren }) => (
-  <div class="trace-title">
+  <div class="actions">
     <h2>{children}</h2>
     {item.state === 'failed' && <span class="badge badge-error">failed</span>}
     {item.state === 'open' && <span class="badge badge-in_progress">in progress</span>}
@@ -164,7 +164,7 @@ function StepDetail({ item, onLoadStep, onSelect }: Props) {
       {toolCalls.length > 0 && (
         <>
           <h3>Calls</h3>
-          <ol class="trace-calls">
+          <ol>
             {toolCalls.map((call, index) => (
               <li key={call.id}>
                 <button type="button" class="link" onClick={() => onSelect(`${number}.${index + 1}`, true)}>

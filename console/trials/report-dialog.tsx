@@ -5,7 +5,7 @@ import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Loaded } from '../components/detail-page.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { InfoDialog } from '../components/dialog.tsx'
 import type { Release } from '../versions/release.tsx'
 
 type Props = { trial: TrialRecord; release: Release; onClose: () => void }
@@ -27,30 +27,26 @@ export function ReportDialog({ trial, release, onClose }: Props) {
     return toReport(outcome, `npm run agents -- trials results ${trial.id}`)
   })
   return (
-    <Dialog title="Report" onClose={onClose}>
-      <div class="form">
-        <p>
-          Markdown for a pull request, the same that <code>agents trial --report</code> writes.
-        </p>
-        <Loaded of={report} label="Loading the differences…">
-          {(text) => (
-            <textarea
-              class="trial-report"
-              readOnly
-              rows={16}
-              spellcheck={false}
-              aria-label="Report"
-              value={text}
-            />
-          )}
-        </Loaded>
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Close
-          </button>
-          {report.data !== null && <CopyButton text={report.data} label="Copy Markdown" />}
-        </div>
-      </div>
-    </Dialog>
+    <InfoDialog
+      title="Report"
+      onClose={onClose}
+      actions={report.data !== null && <CopyButton text={report.data} label="Copy Markdown" />}
+    >
+      <p>
+        Markdown for a pull request, the same that <code>agents trial --report</code> writes.
+      </p>
+      <Loaded of={report} label="Loading the differences…">
+        {(text) => (
+          <textarea
+            class="trial-report"
+            readOnly
+            rows={16}
+            spellcheck={false}
+            aria-label="Report"
+            value={text}
+          />
+        )}
+      </Loaded>
+    </InfoDialog>
   )
 }

@@ -59,7 +59,6 @@ function Form({ form, set }: FormProps) {
   return (
     <>
       <SelectField
-        class="trial-field"
         label="Agent"
         required
         value={form.agent}
@@ -95,7 +94,6 @@ function OfAgent({ form, set }: FormProps) {
         return (
           <>
             <SelectField
-              class="trial-field"
               label="Version that is tried"
               value={version}
               onChange={(chosen) => set({ version: chosen, live: [] })}
@@ -249,7 +247,6 @@ function Sources({ version, form, set }: FormProps & { version: VersionDetails }
         {tools.length > 0 && '. Only tools that the document marks as read-only can be called.'}
       </p>
       <NumberField
-        class="trial-field"
         label={`${LABELS.maxTrialCostUsd} (US dollars)${isLimited ? '' : ', optional'}`}
         help={
           isLimited
@@ -264,7 +261,6 @@ function Sources({ version, form, set }: FormProps & { version: VersionDetails }
         onChange={(maxCost) => set({ maxCost })}
       />
       <AreaField
-        class="trial-field"
         label={`${LABELS.ignore}, optional`}
         help="Parts of outputs and of what tools are asked, as JSON Pointers, one per line: times, for example."
         placeholder="/createdAt"

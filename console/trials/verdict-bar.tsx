@@ -39,13 +39,14 @@ export function VerdictCounts({ verdicts, lines, chosen, hrefOf }: CountsProps) 
   return (
     <ul class="actions plain-list verdict-counts" aria-label="Runs by verdict">
       <li>
-        <a href={hrefOf(null)} aria-current={chosen === null ? 'true' : undefined}>
+        <a class="button small" href={hrefOf(null)} aria-current={chosen === null ? 'true' : undefined}>
           All <strong>{formatCount(lines)}</strong>
         </a>
       </li>
       {VERDICTS.map((verdict) => (
         <li key={verdict}>
           <a
+            class="button small"
             href={hrefOf(verdict)}
             aria-current={chosen === verdict ? 'true' : undefined}
             title={VERDICT_MEANINGS[verdict]}

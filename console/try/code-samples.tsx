@@ -5,9 +5,7 @@ import { Card, Segments } from '../components/data.tsx'
 import { TextBox } from '../components/json-view.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import type { Parameters } from './run-options.ts'
-import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE, toCurl } from './sample-request.ts'
-import { toPython } from './to-python.ts'
-import { toTypeScript } from './to-typescript.ts'
+import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE, toCurl, toPython, toTypeScript } from './samples.ts'
 
 const LANGUAGES = { curl: 'curl', typescript: 'TypeScript', python: 'Python' }
 type Language = keyof typeof LANGUAGES

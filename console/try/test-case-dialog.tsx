@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Segments } from '../components/data.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { InfoDialog } from '../components/dialog.tsx'
 import { TextField } from '../components/field.tsx'
 import { formatCount } from '../components/format.ts'
 import { TextBox } from '../components/json-view.tsx'
@@ -31,51 +31,47 @@ export function TestCaseDialog({ input, run, steps, onClose }: Props) {
   )
   const waited = steps.some(({ wait }) => wait !== undefined)
   return (
-    <Dialog title="As test case" onClose={onClose}>
-      <div class="form">
-        <p class="muted">
-          Add it to <code>cases.yaml</code> in the folder of the agent. <code>npm run agents -- test</code>{' '}
-          runs it. It contains the input and the result of this run: check them for personal data.
-        </p>
-        <TextField
-          label="Name of the case"
-          value={name}
-          onChange={setName}
-          maxLength={200}
-          placeholder={`execution ${run.id}`}
+    <InfoDialog
+      title="As test case"
+      onClose={onClose}
+      actions={<CopyButton text={yaml} subject="the test case" />}
+    >
+      <p class="muted">
+        Add it to <code>cases.yaml</code> in the folder of the agent. <code>npm run agents -- test</code> runs
+        it. It contains the input and the result of this run: check them for personal data.
+      </p>
+      <TextField
+        label="Name of the case"
+        value={name}
+        onChange={setName}
+        maxLength={200}
+        placeholder={`execution ${run.id}`}
+      />
+      {isExpected ? (
+        <Segments
+          label="What the case expects"
+          choices={{
+            output: run.error ? 'The same error' : 'The same output',
+            success: 'That it succeeds',
+          }}
+          chosen={expected}
+          onChoose={setExpected}
         />
-        {isExpected ? (
-          <Segments
-            label="What the case expects"
-            choices={{
-              output: run.error ? 'The same error' : 'The same output',
-              success: 'That it succeeds',
-            }}
-            chosen={expected}
-            onChoose={setExpected}
-          />
-        ) : (
-          <p class="muted">The run was cancelled, so the case expects nothing but success.</p>
-        )}
-        <TextBox label="Test case in YAML">
-          <VisibleText text={yaml.slice(0, MAX_SHOWN)} />
-        </TextBox>
-        {yaml.length > MAX_SHOWN && (
-          <p class="muted">and {formatCount(yaml.length - MAX_SHOWN)} more characters</p>
-        )}
-        {waited && (
-          <p class="muted">
-            This run has waited. <code>npm run agents -- cases add {run.id}</code> makes a case that also has
-            what ended its waits.
-          </p>
-        )}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Close
-          </button>
-          <CopyButton text={yaml} subject="the test case" />
-        </div>
-      </div>
-    </Dialog>
+      ) : (
+        <p class="muted">The run was cancelled, so the case expects nothing but success.</p>
+      )}
+      <TextBox label="Test case in YAML">
+        <VisibleText text={yaml.slice(0, MAX_SHOWN)} />
+      </TextBox>
+      {yaml.length > MAX_SHOWN && (
+        <p class="muted">and {formatCount(yaml.length - MAX_SHOWN)} more characters</p>
+      )}
+      {waited && (
+        <p class="muted">
+          This run has waited. <code>npm run agents -- cases add {run.id}</code> makes a case that also has
+          what ended its waits.
+        </p>
+      )}
+    </InfoDialog>
   )
 }

@@ -3,11 +3,12 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent-record.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import type { ApiError } from '../api/api-error.ts'
+import { Card } from '../components/data.tsx'
 import { formatCountOf } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { type Issue, locate } from '../schema/check-text.ts'
-import { useFocusNext } from '../schema/form/use-focus-next.ts'
-import { JsonSyntaxError, parseJsonTree } from '../schema/json-node.ts'
+import { useFocusNext } from '../schema/form/field-frame.tsx'
+import { tryParseTree } from '../schema/json-node.ts'
 import { runCheck, useCheck } from '../schema/run-check.ts'
 import { SchemaEditor } from '../schema/schema-editor.tsx'
 import { isEditable } from '../schema/use-large-input.ts'
@@ -128,8 +129,7 @@ export function TryForm(props: Props) {
   const canIgnore = hasMistakes && !attempted.isSyntax && formProblems.length === 0
   return (
     <form class="stack" ref={form} onSubmit={run} onKeyDown={runOnEnter} noValidate>
-      <section class="card" aria-labelledby="input-title">
-        <h2 id="input-title">Input</h2>
+      <Card title="Input">
         <div role="status" class="try-notice">
           {notice && (
             <p>
@@ -152,7 +152,7 @@ export function TryForm(props: Props) {
           onProblems={setFormProblems}
         />
         {check.error !== null && <p class="muted">The input is not checked here: {check.error}</p>}
-      </section>
+      </Card>
       <details class="card" open={Object.keys(problems).length > 0 || undefined}>
         <summary>Options</summary>
         <OptionsForm {...props} problems={problems} onChange={onOptions} />
@@ -209,12 +209,8 @@ export function TryForm(props: Props) {
 /** The violations that the service named, at their positions in the input that was sent; none for a large input. */
 export function toServerIssues(error: ApiError | null, text: string): Issue[] {
   if (error?.code !== 'InputSchemaMismatch' || !isEditable(text)) return []
-  try {
-    return locate(text, parseJsonTree(text), error.problem?.errors ?? [])
-  } catch (cause) {
-    if (cause instanceof JsonSyntaxError) return []
-    throw cause
-  }
+  const root = tryParseTree(text)
+  return root ? locate(text, root, error.problem?.errors ?? []) : []
 }
 
 /** What the service said about parameters, by their names. */

@@ -20,8 +20,8 @@ import { applicableOptions, NO_OPTIONS, optionsOfRun, type RunOptions, toParamet
 import { SavedInputsCard } from './saved-inputs-card.tsx'
 import { TryForm, toServerIssues, toServerOptionProblems } from './try-form.tsx'
 import { TryResult } from './try-result.tsx'
+import { type Typed, useTypedInput } from './typed-inputs.ts'
 import { useTry } from './use-try.ts'
-import { type Typed, useTypedInput } from './use-typed-input.ts'
 
 type Data = {
   agent: AgentRecord

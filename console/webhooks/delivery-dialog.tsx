@@ -1,7 +1,7 @@
 import type { DeliveryRecord } from '../../lib/contract/records/webhook-record.ts'
 import { requestJson } from '../api/request.ts'
 import { Facts } from '../components/data.tsx'
-import { Dialog, useAction } from '../components/dialog.tsx'
+import { InfoDialog, useAction } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
@@ -42,39 +42,38 @@ export function DeliveryDialog(props: Props) {
     if (current === path && query.get('delivery') === deliveryId) navigate(closedHref, { replace: true })
   }
   return (
-    <Dialog title="Delivery" onClose={close}>
-      <div class="form">
-        {delivery ? (
-          <>
-            <DeliveryFacts delivery={delivery} />
-            <Exchange delivery={delivery} url={url} />
-          </>
-        ) : (
-          <p>
-            It is not among the {formatCountOf(lookedAt, 'newest delivery', 'newest deliveries')} that are
-            loaded. Load more of them, then open it again; it may also be deleted with its run.
-          </p>
-        )}
-        {error && <ErrorBox error={error} />}
-        <div role="status">{result && <Outcome delivery={result} />}</div>
-        {mayManage && delivery && (
-          <p class="muted">
-            Redelivering makes one attempt now, with the same ID: receivers skip what they have handled. If it
-            fails, neither the status nor the next attempt changes. It cannot be taken back.
-          </p>
-        )}
-        <div class="actions">
-          <button type="button" onClick={close}>
-            Close
+    <InfoDialog
+      title="Delivery"
+      onClose={close}
+      actions={
+        mayManage &&
+        delivery && (
+          <button type="button" class="primary" disabled={isRunning} onClick={start}>
+            {isRunning ? 'Sending…' : 'Redeliver now'}
           </button>
-          {mayManage && delivery && (
-            <button type="button" class="primary" disabled={isRunning} onClick={start}>
-              {isRunning ? 'Sending…' : 'Redeliver now'}
-            </button>
-          )}
-        </div>
-      </div>
-    </Dialog>
+        )
+      }
+    >
+      {delivery ? (
+        <>
+          <DeliveryFacts delivery={delivery} />
+          <Exchange delivery={delivery} url={url} />
+        </>
+      ) : (
+        <p>
+          It is not among the {formatCountOf(lookedAt, 'newest delivery', 'newest deliveries')} that are
+          loaded. Load more of them, then open it again; it may also be deleted with its run.
+        </p>
+      )}
+      {error && <ErrorBox error={error} />}
+      <div role="status">{result && <Outcome delivery={result} />}</div>
+      {mayManage && delivery && (
+        <p class="muted">
+          Redelivering makes one attempt now, with the same ID: receivers skip what they have handled. If it
+          fails, neither the status nor the next attempt changes. It cannot be taken back.
+        </p>
+      )}
+    </InfoDialog>
   )
 }
 

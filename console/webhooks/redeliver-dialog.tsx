@@ -4,7 +4,7 @@ import { type ApiError, asApiError } from '../api/api-error.ts'
 import { requestJson, requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Loaded } from '../components/detail-page.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { InfoDialog } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -58,34 +58,33 @@ export function RedeliverDialog({ webhookId, onChange, onClose }: Props) {
   }
 
   return (
-    <Dialog title="Redeliver what has failed" onClose={onClose}>
-      <div class="form">
-        <Loaded of={found} label="Looking for deliveries that have failed…">
-          {({ isComplete, lookedAt }) => (
-            <p>
-              {ids.length === 0
-                ? 'No delivery has failed for good'
-                : `${formatCountOf(ids.length, 'delivery has', 'deliveries have')} failed for good`}
-              {isComplete ? '.' : ` among the newest ${formatCount(lookedAt)}; older ones are not looked at.`}
-              {ids.length > 0 &&
-                ' Each gets one attempt, one after the other. Those that fail stay as they are, and receivers skip what they have handled. What was sent cannot be taken back.'}
-            </p>
-          )}
-        </Loaded>
-        {state !== 'ready' && <Progress progress={progress} total={ids.length} isOver={state === 'over'} />}
-        {error && <ErrorBox error={error} />}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            {state === 'running' ? 'Stop and close' : 'Close'}
+    <InfoDialog
+      title="Redeliver what has failed"
+      onClose={onClose}
+      close={state === 'running' ? 'Stop and close' : 'Close'}
+      actions={
+        ids.length > 0 && (
+          <button type="button" class="primary" disabled={state !== 'ready'} onClick={start}>
+            Redeliver {formatCount(ids.length)}
           </button>
-          {ids.length > 0 && (
-            <button type="button" class="primary" disabled={state !== 'ready'} onClick={start}>
-              Redeliver {formatCount(ids.length)}
-            </button>
-          )}
-        </div>
-      </div>
-    </Dialog>
+        )
+      }
+    >
+      <Loaded of={found} label="Looking for deliveries that have failed…">
+        {({ isComplete, lookedAt }) => (
+          <p>
+            {ids.length === 0
+              ? 'No delivery has failed for good'
+              : `${formatCountOf(ids.length, 'delivery has', 'deliveries have')} failed for good`}
+            {isComplete ? '.' : ` among the newest ${formatCount(lookedAt)}; older ones are not looked at.`}
+            {ids.length > 0 &&
+              ' Each gets one attempt, one after the other. Those that fail stay as they are, and receivers skip what they have handled. What was sent cannot be taken back.'}
+          </p>
+        )}
+      </Loaded>
+      {state !== 'ready' && <Progress progress={progress} total={ids.length} isOver={state === 'over'} />}
+      {error && <ErrorBox error={error} />}
+    </InfoDialog>
   )
 }
 

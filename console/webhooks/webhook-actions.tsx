@@ -1,7 +1,7 @@
 import type { TestResultRecord, WebhookRecord } from '../../lib/contract/records/webhook-record.ts'
 import { requestJson, send } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
-import { Dialog, useAction } from '../components/dialog.tsx'
+import { InfoDialog, useAction } from '../components/dialog.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -124,25 +124,23 @@ function TestDialog({ webhook, onClose }: TestProps) {
     requestJson<TestResultRecord>(webhookPath(webhook.id, '/test'), { method: 'POST' }),
   )
   return (
-    <Dialog title="Send a test event" onClose={onClose}>
-      <div class="form">
-        <p>
-          One event of the type <code>webhook.test</code> is sent to <VisibleText text={webhook.url} />,
-          signed like the others{webhook.enabled ? '' : ', although the webhook is disabled'}. It is not tried
-          again, and is no delivery of the list. Receivers skip types that they do not know.
-        </p>
-        {error && <ErrorBox error={error} />}
-        <div role="status">{result && <TestResult result={result} />}</div>
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Close
-          </button>
-          <button type="button" class="primary" disabled={isRunning} onClick={start}>
-            {isRunning ? 'Sending…' : result ? 'Send another' : 'Send test event'}
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <InfoDialog
+      title="Send a test event"
+      onClose={onClose}
+      actions={
+        <button type="button" class="primary" disabled={isRunning} onClick={start}>
+          {isRunning ? 'Sending…' : result ? 'Send another' : 'Send test event'}
+        </button>
+      }
+    >
+      <p>
+        One event of the type <code>webhook.test</code> is sent to <VisibleText text={webhook.url} />, signed
+        like the others{webhook.enabled ? '' : ', although the webhook is disabled'}. It is not tried again,
+        and is no delivery of the list. Receivers skip types that they do not know.
+      </p>
+      {error && <ErrorBox error={error} />}
+      <div role="status">{result && <TestResult result={result} />}</div>
+    </InfoDialog>
   )
 }
 
