@@ -1,23 +1,22 @@
 import type { ComponentChildren, ComponentType, VNode } from 'preact'
 import type { List } from './api/use-list.ts'
-import { Segments } from './components/data.tsx'
-import { FilterBar } from './components/filter-bar.tsx'
+import { FilterBar, Views } from './components/filter-bar.tsx'
 import { type Filter, hrefOf, isFiltered, parseFilters, type Values } from './components/filters.ts'
-import { type Columns, ListView, type Look } from './components/list.tsx'
+import type { Columns } from './components/item-table.tsx'
+import { ListView, type Look } from './components/list.tsx'
 import { NeedsScope, Page } from './components/page.tsx'
 import { navigate } from './state/location.ts'
 import { type Scope, useScope } from './state/session.ts'
 
-type PartProps<T, Name extends string> = {
-  values: Values<Name>
-  list: List<T>
-  query: URLSearchParams
-}
+type PartProps<L, Name extends string> = { values: Values<Name>; list: L; query: URLSearchParams }
 
 /** `found`: what is shown of the list. `empty`: what the page says if there is nothing. */
-export type BodyProps<T, Name extends string> = PartProps<T, Name> & { found: T[]; empty: ComponentChildren }
+export type BodyProps<T, Name extends string, L = List<T>> = PartProps<L, Name> & {
+  found: T[]
+  empty: ComponentChildren
+}
 
-type ListPage<T, Name extends string, Row> = Omit<Look<T, Row>, 'columns'> & {
+type ListPage<T, Name extends string, Row, L> = Omit<Look<T, Row>, 'columns'> & {
   title: string
   /** Without it, the token sees nothing. */
   scope?: Scope
@@ -26,10 +25,10 @@ type ListPage<T, Name extends string, Row> = Omit<Look<T, Row>, 'columns'> & {
   /** What is listed, and why. */
   note?: string
   filters?: Record<Name, Filter<T>>
-  /** For filters that exclude each other: all of them after a change. */
+  /** For filters that exclude each other: all of them after a change, or as the address has them. */
   change?: (values: Values<Name>, change: Partial<Values<Name>>) => Values<Name>
   /** Loads what the filters leave. */
-  useItems: (values: Values<Name>) => List<T>
+  useItems: (values: Values<Name>) => L & List<T>
   /** Of what is loaded, what is shown. */
   find?: (items: T[], values: Values<Name>) => T[]
   columns?: Columns<T, Row> | ((items: T[]) => Columns<T, Row>)
@@ -38,15 +37,15 @@ type ListPage<T, Name extends string, Row> = Omit<Look<T, Row>, 'columns'> & {
   /** The same, if the filters may be why. */
   noMatch?: (values: Values<Name>) => ComponentChildren
   /** Buttons and links beside the title. */
-  Actions?: ComponentType<PartProps<T, Name>>
+  Actions?: ComponentType<PartProps<L, Name>>
   /** Instead of a table or a list of items. */
-  Body?: ComponentType<BodyProps<T, Name>>
+  Body?: ComponentType<BodyProps<T, Name, L>>
   /** What follows the list, such as the dialog of an item that is open. */
-  End?: ComponentType<PartProps<T, Name>>
+  End?: ComponentType<PartProps<L, Name>>
 }
 
 /** A page that lists something. Its filters are in the URL. */
-export function listPage<T, Row = unknown, Name extends string = never>(page: ListPage<T, Name, Row>) {
+export function listPage<T, L, Row = unknown, Name extends string = never>(page: ListPage<T, Name, Row, L>) {
   return ({ query }: { query: URLSearchParams }): VNode => {
     const { title, scope } = page
     const mayRead = useScope(scope ?? 'read') || scope === undefined
@@ -59,11 +58,12 @@ export function listPage<T, Row = unknown, Name extends string = never>(page: Li
   }
 }
 
-type Props<T, Name extends string, Row> = { page: ListPage<T, Name, Row>; query: URLSearchParams }
+type Props<T, Name extends string, Row, L> = { page: ListPage<T, Name, Row, L>; query: URLSearchParams }
 
-function ListPage<T, Name extends string, Row>({ page, query }: Props<T, Name, Row>) {
+function ListPage<T, Name extends string, Row, L>({ page, query }: Props<T, Name, Row, L>) {
   const { title, path, noun, filters = {} as Record<Name, Filter<T>>, columns, Actions, Body, End } = page
-  const values = parseFilters(filters, query)
+  const given = parseFilters(filters, query)
+  const values = page.change?.(given, given) ?? given
   const list = page.useItems(values)
   const part = { values, list, query }
   function change(change: Partial<Values>) {
@@ -81,15 +81,7 @@ function ListPage<T, Name extends string, Row>({ page, query }: Props<T, Name, R
       actions={
         (views.length > 0 || Actions) && (
           <>
-            {views.map(([name, { label, choices = {} }]) => (
-              <Segments
-                key={name}
-                label={label}
-                choices={choices}
-                chosen={values[name as Name]}
-                onChoose={(choice) => change({ [name]: choice })}
-              />
-            ))}
+            <Views filters={filters} values={values} />
             {Actions && <Actions {...part} />}
           </>
         )

@@ -12,7 +12,7 @@ export const AgentsPage = listPage({
   path: '/agents',
   filters: {
     show: { label: 'Which agents', choices: { active: 'Active', archived: 'Archived' }, default: 'active' },
-    search: { label: 'Search', isSearch: true, placeholder: 'Title, slug or description' },
+    search: { label: 'Search', type: 'search', placeholder: 'Title, slug or description' },
   },
   useItems({ show }) {
     const list = useAgentList(show === 'archived')
@@ -23,7 +23,7 @@ export const AgentsPage = listPage({
   find: (agents, { search }) => searchAgents(agents, search),
   noun: 'agent',
   caption: 'Agents',
-  class: 'agents',
+  class: 'stack agents',
   // With more agents, users search.
   shown: 100,
   Item: ({ item }) => <Agent agent={item} />,

@@ -9,7 +9,7 @@ import {
   formatTime,
   shortId,
 } from '../components/format.ts'
-import { ItemTable } from '../components/list.tsx'
+import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Duration, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
 import { NO_FILTERS } from '../runs/filters.ts'

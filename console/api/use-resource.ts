@@ -2,9 +2,6 @@ import { useCallback } from 'preact/hooks'
 import type { ApiError } from './api-error.ts'
 import { useList } from './use-list.ts'
 
-export { asApiError } from './api-error.ts'
-export { usePolling } from './use-polling.ts'
-
 /** What a request has led to so far. `data` stays while it is loaded again. */
 type Resource<T> = {
   data: T | null
@@ -35,6 +32,7 @@ export function useResource<T>(
   poll?: Poll<T>,
 ): Resource<T> {
   const { items, error, isLoading, isLive, reload, replace } = useList<T>(key, {
+    keyOf: () => key,
     load: async (_, signal) => ({ items: [await load(signal)], next: null }),
     ...(poll && {
       poll: {

@@ -1,4 +1,4 @@
-import type { ComponentType } from 'preact'
+import type { ComponentType, VNode } from 'preact'
 import { ApiError } from '../api/api-error.ts'
 import { send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
@@ -14,30 +14,30 @@ export const loadScript = <Module,>(load: () => Promise<Module>): Promise<Module
 
 type PropsOf<Component> = Component extends (props: infer Props extends object) => unknown ? Props : never
 
-/** A page whose script is loaded when it is opened. Its styles are in `main.css`. @param name of its component */
-export function lazyPage<Module, Name extends keyof Module>(
-  title: string,
+/** A part of a page whose script is loaded when it appears. Its styles are in `main.css`. */
+export function lazyPart<Module, Name extends keyof Module>(
+  what: string,
   load: (props: PropsOf<Module[Name]>) => Promise<Module>,
   name: Name,
+  /** What failed, for people. */
+  Failure: (props: { error: ApiError; onRetry: () => void }) => VNode = ErrorBox,
 ) {
   return (props: PropsOf<Module[Name]>) => {
-    const { data, error, reload } = useResource(title, () => loadScript(() => load(props)))
+    const { data, error, reload } = useResource(what, () => loadScript(() => load(props)))
     const Loaded = data?.[name] as ComponentType<object> | undefined
     if (Loaded) return <Loaded {...props} />
-    if (!error) return <Spinner label="Loading the page…" />
-    return (
-      <Page title={title}>
-        <ErrorBox error={error} onRetry={reload} />
-      </Page>
-    )
+    return error ? <Failure error={error} onRetry={reload} /> : <Spinner label={`Loading ${what}…`} />
   }
 }
 
-/** A part of a page whose script is loaded when it appears. @param label while it is loaded */
-export function lazyPart<Props extends object>(label: string, load: () => Promise<ComponentType<Props>>) {
-  return (props: Props) => {
-    const { data: Part, error, reload } = useResource(label, () => loadScript(load))
-    if (Part) return <Part {...props} />
-    return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label={label} />
-  }
-}
+/** A page whose script is loaded when it is opened. @param name of its component */
+export const lazyPage = <Module, Name extends keyof Module>(
+  title: string,
+  load: (props: PropsOf<Module[Name]>) => Promise<Module>,
+  name: Name,
+) =>
+  lazyPart('the page', load, name, (failure) => (
+    <Page title={title}>
+      <ErrorBox {...failure} />
+    </Page>
+  ))

@@ -45,10 +45,7 @@ export function Search({ pages }: { pages: Page[] }) {
   )
 }
 
-const Palette = lazyPart<{ pages: Page[]; onChoose: (href: string) => void }>(
-  'Loading the search…',
-  async () => (await import('../search/search-palette.tsx')).SearchPalette,
-)
+const Palette = lazyPart('the search', () => import('../search/search-palette.tsx'), 'SearchPalette')
 
 /** What is typed into a field is not a shortcut; Ctrl-K is none of its editing keys. */
 function isShortcut({ key, ctrlKey, metaKey, altKey, isComposing, target }: KeyboardEvent): boolean {

@@ -24,7 +24,7 @@ export const ApprovalsPage = listPage({
   filters: {
     ...AGENT_FILTER,
     ...TENANT_FILTER,
-    search: { label: 'Title', isSearch: true, placeholder: 'Contains' },
+    search: { label: 'Title', type: 'search', placeholder: 'Contains' },
   },
   useItems: ({ agent, tenantId }) =>
     useList<ApprovalRecord>('/v1/approvals', {

@@ -25,7 +25,7 @@ export const AuditPage = listPage({
   path: '/audit',
   scope: 'manage',
   filters: FILTERS,
-  useItems: (values) => useEntries(values as Filters),
+  useItems: useEntries,
   noun: 'change',
   caption: 'Changes, newest first',
   columns: {

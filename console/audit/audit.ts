@@ -5,7 +5,7 @@ import { MAX_FILTER } from '../../lib/core/limits.ts'
 import { useAgents } from '../api/agents.ts'
 import { firstOf, hrefOf, type Suggestion, TIME_FILTER, type Values } from '../components/filters.ts'
 import { shortId } from '../components/format.ts'
-import { type Range, toApiRange } from '../components/range.ts'
+import { toApiRange } from '../components/range.ts'
 import { type Query, toHref, toPath } from '../state/location.ts'
 import { useMe, useScope } from '../state/session.ts'
 
@@ -90,7 +90,7 @@ export const FILTERS = {
 }
 
 /** Kept in the URL; empty texts filter nothing. */
-export type Filters = Values<'action' | 'actor' | 'target'> & Range
+export type Filters = Values<keyof typeof FILTERS>
 
 /** As the query of the API. @param now milliseconds since the epoch, where a period ends */
 export const toApiQuery = ({ action, actor, target, ...range }: Filters, now: number): Query => ({

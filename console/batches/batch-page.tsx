@@ -2,11 +2,13 @@ import { useEffect, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution-record.ts'
 import { runTimeOf } from '../agents/durations.ts'
+import { asApiError } from '../api/api-error.ts'
 import { requestEvents, requestJson } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
-import { asApiError, useResource } from '../api/use-resource.ts'
-import { Card, Facts, Segments } from '../components/data.tsx'
+import { useResource } from '../api/use-resource.ts'
+import { Card, Facts } from '../components/data.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
+import { Views } from '../components/filter-bar.tsx'
 import { formatCost, formatCount, formatPercent, shortId } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
 import {
@@ -21,7 +23,6 @@ import {
   VersionLink,
 } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
-import { hrefHere, navigate } from '../state/location.ts'
 import { BatchActions } from './batch-actions.tsx'
 import {
   followBatch,
@@ -157,6 +158,10 @@ const BatchFacts = ({ batch }: { batch: BatchRecord }) => (
   />
 )
 
+const LINE_VIEW = {
+  status: { label: 'Runs with this status', choices: { ALL: 'All', ...LINE_STATUSES }, default: 'ALL' },
+}
+
 /** The runs of a batch in the order of its lines. */
 function Lines({ batch, status }: { batch: BatchRecord; status: LineStatus | null }) {
   // A filtered page can be short: the service reads a part of the lines for each.
@@ -166,14 +171,7 @@ function Lines({ batch, status }: { batch: BatchRecord; status: LineStatus | nul
   return (
     <Card title="Runs" class="stack">
       <div class="toolbar">
-        <Segments
-          label="Runs with this status"
-          choices={{ ALL: 'All', ...LINE_STATUSES }}
-          chosen={status ?? 'ALL'}
-          onChoose={(chosen) =>
-            navigate(hrefHere({ status: chosen === 'ALL' ? null : chosen }), { replace: true })
-          }
-        />
+        <Views filters={LINE_VIEW} values={{ status: status ?? 'ALL' }} />
         {batch.status !== 'ENDED' && (
           <button type="button" class="small" onClick={list.reload}>
             Refresh

@@ -2,10 +2,9 @@ import type { BatchRecord } from '../../lib/contract/records/batch-record.ts'
 import { useList } from '../api/use-list.ts'
 import { AGENT_FILTER, TENANT_FILTER } from '../components/filters.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
-import { formatCount, shortId } from '../components/format.ts'
-import { AgentLink, Time } from '../components/values.tsx'
+import { formatCount } from '../components/format.ts'
+import { AgentLink, IdLink, Time } from '../components/values.tsx'
 import { listPage } from '../list-page.tsx'
-import { toHref, toPath } from '../state/location.ts'
 import { formatBatchCost } from './batches.ts'
 import { BatchStatus, ProgressBar } from './progress.tsx'
 import { batchForm, StartBatchDialog } from './start-batch-dialog.tsx'
@@ -29,11 +28,7 @@ export const BatchesPage = listPage({
   plural: 'batches',
   caption: 'Batches, newest first',
   columns: {
-    Batch: ({ id }) => (
-      <a class="mono" href={toHref(toPath('batches', id))} title={id}>
-        {shortId(id)}
-      </a>
-    ),
+    Batch: ({ id }) => <IdLink section="batches" id={id} />,
     Agent: ({ documentId }) => <AgentLink agentId={documentId} />,
     Status: (batch) => <BatchStatus batch={batch} />,
     Progress: (batch) => (

@@ -2,47 +2,6 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { VisibleText } from './visible-text.tsx'
 
-type Column =
-  | string
-  | { label: string; isNumeric?: boolean /** Only for screen readers. */; isHidden?: boolean }
-
-type TableProps = {
-  /** What the table lists. For screen readers. */
-  caption: string
-  columns: Column[]
-  class?: string
-  /** Rows (`<tr>`). */
-  children: ComponentChildren
-}
-
-/** A table that scrolls sideways where it does not fit. */
-export function Table({ caption, columns, class: className, children }: TableProps) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus.
-    <section class="table-scroll" aria-label={caption} tabIndex={0}>
-      <table class={className}>
-        <caption class="visually-hidden">
-          <VisibleText text={caption} />
-        </caption>
-        <thead>
-          <tr>
-            {columns.map((column) => {
-              const { label, isNumeric, isHidden } =
-                typeof column === 'string' ? { label: column, isNumeric: false, isHidden: false } : column
-              return (
-                <th key={label} scope="col" class={isNumeric ? 'numeric' : undefined}>
-                  <VisibleText text={label} class={isHidden ? 'visually-hidden' : undefined} />
-                </th>
-              )
-            })}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </section>
-  )
-}
-
 type CardProps = {
   title: string
   /** Beside the title. */

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { ApiError } from '../api/api-error.ts'
-import { asApiError } from '../api/use-resource.ts'
+import { type ApiError, asApiError } from '../api/api-error.ts'
 import { VisibleText } from './visible-text.tsx'
 
 type DialogProps = {

@@ -1,7 +1,8 @@
-import './filter-bar.css'
-import type { ComponentChildren } from 'preact'
+import './list.css'
 import { useEffect, useId, useState } from 'preact/hooks'
+import { hrefHere, navigate } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
+import { Segments } from './data.tsx'
 import {
   type Filter,
   type Filters,
@@ -11,7 +12,7 @@ import {
   useAgentSuggestions,
   type Values,
 } from './filters.ts'
-import { PERIOD_NAMES, PERIODS } from './range.ts'
+import { CUSTOM } from './range.ts'
 import { toVisible } from './visible-text.tsx'
 
 type BarProps<T> = {
@@ -27,15 +28,21 @@ export function FilterBar<T>({ filters, values, items, onChange }: BarProps<T>) 
   const id = useId()
   const isBound = useMe()?.tenantId != null
   const [showsMore, setShowsMore] = useState<boolean | null>(null)
-  /** Fields begin afresh. */
-  const [clears, setClears] = useState(0)
   const fields = Object.entries(filters).filter(
-    ([, { default: view, isOfTenants }]) => view === undefined && !(isOfTenants && isBound),
+    ([, { default: view, isOfTenants, isEnd }]) =>
+      view === undefined && !(isOfTenants && isBound) && !(isEnd && values.period !== CUSTOM),
   )
   const more = fields.filter(([, { isMore }]) => isMore)
   const isOpen = showsMore ?? more.some(([name]) => values[name] !== '')
   const toField = ([name, filter]: [string, Filter<T>]) => (
-    <Field key={`${name} ${clears}`} {...{ name, filter, values, items, onChange }} />
+    <FilterField
+      key={name}
+      filter={filter}
+      value={values[name] ?? ''}
+      items={items}
+      limits={!filter.isEnd ? {} : name === 'from' ? { max: values.to } : { min: values.from }}
+      onChange={(value) => onChange({ [name]: value })}
+    />
   )
   return (
     <search class="filters">
@@ -52,15 +59,9 @@ export function FilterBar<T>({ filters, values, items, onChange }: BarProps<T>) 
           </button>
         </div>
       )}
-      {isFiltered(filters, values) && !fields.every(([, { isSearch }]) => isSearch) && (
+      {isFiltered(filters, values) && !fields.every(([, { type }]) => type === 'search') && (
         <div>
-          <button
-            type="button"
-            onClick={() => {
-              setClears(clears + 1)
-              onChange(parseFilters(filters, new URLSearchParams()))
-            }}
-          >
+          <button type="button" onClick={() => onChange(parseFilters(filters, new URLSearchParams()))}>
             Clear filters
           </button>
         </div>
@@ -72,153 +73,95 @@ export function FilterBar<T>({ filters, values, items, onChange }: BarProps<T>) 
   )
 }
 
-type FieldProps<T> = BarProps<T> & { name: string; filter: Filter<T> }
+/** Filters that always have a value, as buttons. The back button leaves the page, however often they have changed. */
+export const Views = ({ filters, values }: Pick<BarProps<never>, 'filters' | 'values'>) => (
+  <>
+    {Object.entries(filters).map(([name, { label, choices = {}, default: initial }]) =>
+      initial === undefined ? null : (
+        <Segments
+          key={name}
+          label={label}
+          choices={choices}
+          chosen={values[name] ?? initial}
+          onChoose={(choice) =>
+            navigate(hrefHere({ [name]: choice === initial ? null : choice }), { replace: true })
+          }
+        />
+      ),
+    )}
+  </>
+)
 
-function Field<T>({ name, filter, values, items, onChange }: Omit<FieldProps<T>, 'filters'>) {
-  const { label, choices, isTime, isSearch, isExact, placeholder, maxLength } = filter
-  const value = values[name] ?? ''
-  const change = (text: string) => onChange({ [name]: text })
-  if (isTime) return <TimeField values={values} onChange={onChange} />
-  if (choices) return <ChoiceField {...{ label, choices, value }} onChange={change} />
-  if (isSearch)
-    return (
-      <Labelled label={label} class="filters-search">
-        {(id) => (
-          <input
-            {...{ id, value, placeholder, maxLength }}
-            type="search"
-            autocomplete="off"
-            spellcheck={false}
-            onInput={({ currentTarget }) => change(currentTarget.value)}
-          />
-        )}
-      </Labelled>
-    )
-  const suggestions = filter.useSuggestions?.(items)
-  return (
-    <Labelled label={label}>
-      {(id) => (
-        <SuggestingInput {...{ id, value, isExact, placeholder, maxLength, suggestions }} onCommit={change} />
-      )}
-    </Labelled>
-  )
-}
-
-type ChoiceProps = {
-  label: string
-  /** What it says if nothing is chosen. */
-  any?: string
+type FieldProps<T> = {
+  filter: Filter<T>
   value: string
-  choices: Record<string, string>
+  items: T[]
+  limits: { min?: string | undefined; max?: string | undefined }
   onChange: (value: string) => void
 }
 
-const ChoiceField = ({ label, any = 'All', value, choices, onChange }: ChoiceProps) => (
-  <Labelled label={label}>
-    {(id) => (
-      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <option value="">{any}</option>
-        {Object.entries(choices).map(([choice, name]) => (
-          <option key={choice} value={choice}>
-            {name}
-          </option>
-        ))}
-      </select>
-    )}
-  </Labelled>
-)
-
-const CUSTOM = 'custom'
-const TIME_CHOICES = {
-  ...Object.fromEntries(Object.entries(PERIOD_NAMES).map(([period, name]) => [period, `Last ${name}`])),
-  [CUSTOM]: 'From – to',
-}
-
-function TimeField({ values, onChange }: Pick<BarProps<never>, 'values' | 'onChange'>) {
-  const { period = '', from = '', to = '' } = values
-  const [isChosen, setIsChosen] = useState(false)
-  const isCustom = period === '' && (isChosen || from !== '' || to !== '')
-
-  function choose(value: string) {
-    const isPeriod = Object.hasOwn(PERIODS, value)
-    onChange({ period: isPeriod ? value : '', ...(value !== CUSTOM && { from: '', to: '' }) })
-    setIsChosen(value === CUSTOM)
-  }
-  const toField = (name: 'from' | 'to', label: string, limit: object) => (
-    <Labelled label={label}>
-      {(id) => (
-        <input
-          {...limit}
-          id={id}
-          type="datetime-local"
-          value={values[name]}
-          onChange={({ currentTarget }) => onChange({ period: '', [name]: currentTarget.value })}
+function FilterField<T>({ filter, value, items, limits, onChange }: FieldProps<T>) {
+  const id = useId()
+  const { label, choices, any = 'All', type = 'text', isExact, placeholder, maxLength } = filter
+  const suggestions = filter.useSuggestions?.(items)
+  return (
+    <div class={`filters-field filters-${type}`}>
+      <label for={id}>{label}</label>
+      {choices ? (
+        <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+          <option value="">{any}</option>
+          {Object.entries(choices).map(([choice, name]) => (
+            <option key={choice} value={choice}>
+              {name}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <FilterInput
+          {...limits}
+          {...{ id, type, value, isExact, suggestions, placeholder, maxLength, onChange }}
         />
       )}
-    </Labelled>
-  )
-  return (
-    <>
-      <ChoiceField
-        label="Time"
-        any="Any time"
-        value={isCustom ? CUSTOM : period}
-        choices={TIME_CHOICES}
-        onChange={choose}
-      />
-      {isCustom && (
-        <div class="filters-range">
-          {toField('from', 'From', { max: to })}
-          {toField('to', 'To', { min: from })}
-        </div>
-      )}
-    </>
-  )
-}
-
-type LabelledProps = { label: string; class?: string; children: (id: string) => ComponentChildren }
-
-function Labelled({ label, class: className = '', children }: LabelledProps) {
-  const id = useId()
-  return (
-    <div class={`filters-field ${className}`}>
-      <label for={id}>{label}</label>
-      {children(id)}
     </div>
   )
 }
 
 type InputProps = {
   id: string
+  type?: NonNullable<Filter['type']>
   value: string
   isExact?: boolean | undefined
-  onCommit: (value: string) => void
   suggestions?: Iterable<Suggestion> | undefined
   placeholder?: string | undefined
   maxLength?: number | undefined
+  min?: string | undefined
+  max?: string | undefined
   required?: boolean
+  onChange: (value: string) => void
 }
 
-/** A text that counts when it is complete. What is typed survives when the page is rendered again. */
-function SuggestingInput({ id, value, isExact, onCommit, suggestions, ...attributes }: InputProps) {
+/** A text that counts when it is complete, but for a search. What is typed survives when the page is rendered again. */
+function FilterInput({ value, isExact, suggestions, onChange, ...attributes }: InputProps) {
+  const { id, type = 'text' } = attributes
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
+  function complete(text: string) {
+    setTyped(text)
+    if (text !== value) onChange(text)
+  }
   return (
     <>
       <input
         {...attributes}
-        id={id}
-        type="text"
+        type={type}
         list={suggestions && `${id}-list`}
         value={typed}
         autocomplete="off"
         spellcheck={false}
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        onChange={({ currentTarget }) => {
-          const text = isExact ? currentTarget.value : currentTarget.value.trim()
-          setTyped(text)
-          if (text !== value) onCommit(text)
-        }}
+        onInput={({ currentTarget }) => (type === 'search' ? complete : setTyped)(currentTarget.value)}
+        onChange={({ currentTarget }) =>
+          complete(isExact || type === 'search' ? currentTarget.value : currentTarget.value.trim())
+        }
       />
       {suggestions && (
         <datalist id={`${id}-list`}>
@@ -233,7 +176,9 @@ function SuggestingInput({ id, value, isExact, onCommit, suggestions, ...attribu
   )
 }
 
+type AgentProps = Pick<InputProps, 'id' | 'value' | 'required'> & { onCommit: (value: string) => void }
+
 /** A field for the slug or the ID of an agent, which suggests those that exist. */
-export const AgentInput = (input: Pick<InputProps, 'id' | 'value' | 'onCommit' | 'required'>) => (
-  <SuggestingInput {...input} placeholder="Slug or ID" suggestions={useAgentSuggestions()} />
+export const AgentInput = ({ onCommit, ...input }: AgentProps) => (
+  <FilterInput {...input} placeholder="Slug or ID" suggestions={useAgentSuggestions()} onChange={onCommit} />
 )

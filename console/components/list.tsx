@@ -2,91 +2,13 @@ import './list.css'
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useState } from 'preact/hooks'
 import type { List } from '../api/use-list.ts'
-import { Table } from './data.tsx'
 import { formatCount, formatCountOf } from './format.ts'
+import { type Columns, ItemTable } from './item-table.tsx'
 import { ErrorBox, Spinner } from './page.tsx'
-import { VisibleText } from './visible-text.tsx'
 
-/** A text is shown with its hidden characters, and a dash where there is no value. */
-type Cell<T, Row> = (item: T, row: Row) => ComponentChildren
-
-/**
- * What the cells of a column show. `text`: has several lines if it is long. `header`: names the row; by default, the
- * first column does. `actions`: its label is only for screen readers.
- */
-type Kind = 'text' | 'numeric' | 'header' | 'actions'
-
-type Column<T, Row> = Cell<T, Row> | Partial<Record<Kind, Cell<T, Row>>>
-
-/** By their labels; what is false is left out. */
-export type Columns<T, Row = unknown> = Record<string, Column<T, Row> | false>
-
-type TableProps<T, Row> = {
+export type Look<T, Row = unknown> = {
   /** What is listed. For screen readers. */
   caption: string
-  columns: Columns<T, Row>
-  items: T[]
-  keyOf?: (item: T) => string
-  /** What the cells of a row share, such as a request. */
-  useRow?: ((item: T) => Row) | undefined
-}
-
-export function ItemTable<T, Row>({ caption, columns, items, keyOf = idOf, useRow }: TableProps<T, Row>) {
-  const shown = Object.entries(columns).flatMap(([label, column]): ShownColumn<T, Row>[] => {
-    if (column === false) return []
-    if (typeof column === 'function') return [{ label, kind: null, cell: column }]
-    return (Object.keys(column) as Kind[]).map((kind) => ({
-      label,
-      kind,
-      cell: column[kind] ?? (() => null),
-    }))
-  })
-  const head = shown.map(({ label, kind }) => ({
-    ...{ label, isNumeric: kind === 'numeric', isHidden: kind === 'actions' },
-  }))
-  return (
-    <Table caption={caption} columns={head} class="items">
-      {items.map((item) => (
-        <ItemRow key={keyOf(item)} {...{ item, columns: shown, useRow }} />
-      ))}
-    </Table>
-  )
-}
-
-const idOf = (item: unknown): string => (item as { id: string }).id
-
-type ShownColumn<T, Row> = { label: string; kind: Kind | null; cell: Cell<T, Row> }
-
-type RowProps<T, Row> = { item: T; columns: ShownColumn<T, Row>[]; useRow: ((item: T) => Row) | undefined }
-
-function ItemRow<T, Row>({ item, columns, useRow }: RowProps<T, Row>) {
-  const row = useRow?.(item) as Row
-  const header = columns.find(({ kind }) => kind === 'header') ?? columns[0]
-  return (
-    <tr>
-      {columns.map((column) => {
-        const { label, kind, cell } = column
-        const content = toContent(cell(item, row))
-        return column === header ? (
-          <th key={label} scope="row">
-            {content}
-          </th>
-        ) : (
-          <td key={label} class={kind ?? undefined}>
-            {content}
-          </td>
-        )
-      })}
-    </tr>
-  )
-}
-
-function toContent(value: ComponentChildren): ComponentChildren {
-  if (value === null || value === undefined || value === false) return <span class="muted">–</span>
-  return typeof value === 'string' ? <VisibleText text={value} /> : value
-}
-
-export type Look<T, Row = unknown> = Pick<TableProps<T, Row>, 'caption'> & {
   /** What an item is called, and several of them if not with an s. */
   noun: string
   plural?: string
@@ -126,7 +48,7 @@ export function ListView<T, Row>(props: ListProps<T, Row>) {
         <ItemTable {...{ caption, columns, items, keyOf }} useRow={(item) => useRow?.(item, list) as Row} />
       )}
       {found.length > 0 && Item && (
-        <ul class={props.class} aria-label={caption}>
+        <ul class={`plain-list ${props.class}`} aria-label={caption}>
           {items.map((item) => (
             <Item key={keyOf(item)} item={item} list={list} />
           ))}

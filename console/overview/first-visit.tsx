@@ -7,8 +7,9 @@ import { requestJson, requestPage, toUrl } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
+import { Loaded } from '../components/detail-page.tsx'
 import { useAction } from '../components/dialog.tsx'
-import { ErrorBox, Spinner } from '../components/page.tsx'
+import { ErrorBox } from '../components/page.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
@@ -21,11 +22,14 @@ type Sample = { agent: AgentRecord; input: string | null }
 /** In an organization without runs: how to create an agent, or to run one. */
 export function FirstVisit() {
   // Agents are published elsewhere.
-  const { data, error, reload } = useResource('samples', loadSamples, {
+  const samples = useResource('samples', loadSamples, {
     everyMs: (samples) => (samples?.length === 0 ? 3_000 : null),
   })
-  if (!data) return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading agents…" />
-  return data.length > 0 ? <RunCard samples={data} /> : <CreateCard />
+  return (
+    <Loaded of={samples} label="Loading agents…">
+      {(samples) => (samples.length > 0 ? <RunCard samples={samples} /> : <CreateCard />)}
+    </Loaded>
+  )
 }
 
 /** Of how many agents it is read whether they need a model. */

@@ -3,7 +3,7 @@ import type { ExecutionSummaryRecord } from '../../lib/contract/records/executio
 import { requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { formatCount } from '../components/format.ts'
-import { ItemTable } from '../components/list.tsx'
+import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { AgentLink, Elapsed, RunLink } from '../components/values.tsx'
 

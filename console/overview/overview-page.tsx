@@ -3,16 +3,17 @@ import type { ExecutionSummaryRecord } from '../../lib/contract/records/executio
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { lazyPart } from '../app/lazy-page.tsx'
+import { Views } from '../components/filter-bar.tsx'
 import { NeedsScope, Page, Spinner } from '../components/page.tsx'
-import { parsePeriod } from '../usage/periods.ts'
-import { PeriodChoice, UsageFigures } from '../usage/usage-figures.tsx'
+import { PERIOD_VIEW, parsePeriod } from '../usage/periods.ts'
+import { UsageFigures } from '../usage/usage-figures.tsx'
 import { OpenRuns } from './open-runs.tsx'
 
 /** What happens now, and what ran in a period that ends now. The period is in the URL. */
 export function OverviewPage({ query }: { query: URLSearchParams }) {
   const period = parsePeriod(query)
   return (
-    <Page title="Overview" actions={<PeriodChoice period={period} />}>
+    <Page title="Overview" actions={<Views filters={PERIOD_VIEW} values={{ period }} />}>
       <NeedsScope scope="read">
         <Overview period={period} />
       </NeedsScope>
@@ -60,7 +61,4 @@ function useFirstVisit(isEmpty: boolean): boolean | null {
   return !isAsked || error ? false : data
 }
 
-const FirstVisit = lazyPart(
-  'Loading the next step…',
-  async () => (await import('./first-visit.tsx')).FirstVisit,
-)
+const FirstVisit = lazyPart('the next step', () => import('./first-visit.tsx'), 'FirstVisit')

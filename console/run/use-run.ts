@@ -1,9 +1,8 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord, StepRecord } from '../../lib/contract/records/execution-record.ts'
-import { ApiError } from '../api/api-error.ts'
+import { ApiError, asApiError } from '../api/api-error.ts'
 import { type Page, parseJsonText, requestEvents, requestJson } from '../api/request.ts'
 import { MAX_VALUE_BYTES, pathOfRun, peekRun, requestRun, requestSteps, takeBegun } from '../api/runs.ts'
-import { asApiError } from '../api/use-resource.ts'
 import { followRun, mergeStep } from './follow-run.ts'
 
 type RunState = {

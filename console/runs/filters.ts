@@ -9,7 +9,7 @@ import {
   TIME_FILTER,
   type Values,
 } from '../components/filters.ts'
-import { type Range, toApiRange } from '../components/range.ts'
+import { toApiRange } from '../components/range.ts'
 import { STATUS_LABELS } from '../components/values.tsx'
 
 type Run = ExecutionSummaryRecord
@@ -59,7 +59,7 @@ export const FILTERS = {
 }
 
 /** Kept in the URL; empty texts filter nothing. */
-export type Filters = Values<keyof typeof FILTERS> & Range
+export type Filters = Values<keyof typeof FILTERS>
 
 const searchOf = ({ errorCode, errorText, version, source, model }: Filters) => ({
   ...{ errorCode, errorText, version, source, model },
@@ -77,7 +77,7 @@ export function changeFilters(filters: Filters, change: Partial<Filters>): Filte
 }
 
 export function parseFilters(query: URLSearchParams): Filters {
-  const filters = parse(FILTERS, query) as Filters
+  const filters = parse(FILTERS, query)
   // Only these have an error.
   return filters.errorCode || filters.errorText ? { ...filters, status: 'ERROR' } : filters
 }

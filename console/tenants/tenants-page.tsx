@@ -4,6 +4,7 @@ import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { useList } from '../api/use-list.ts'
 import { useResource } from '../api/use-resource.ts'
+import { Views } from '../components/filter-bar.tsx'
 import { formatCost, formatCount } from '../components/format.ts'
 import { NeedsScope, Page } from '../components/page.tsx'
 import type { Period } from '../components/range.ts'
@@ -11,9 +12,9 @@ import { VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe, useScope } from '../state/session.ts'
-import { formatStart, PERIOD_LABELS, parsePeriod, toUsageQuery } from '../usage/periods.ts'
+import { formatStart, PERIOD_VIEW, parsePeriod, toUsageQuery } from '../usage/periods.ts'
 import { addUp, addUpBy, type Group } from '../usage/totals.ts'
-import { PeriodChoice, UsageFigures } from '../usage/usage-figures.tsx'
+import { UsageFigures } from '../usage/usage-figures.tsx'
 import { INCOMPLETE_NOTE, loadUsage } from '../usage/use-usage.ts'
 import { findLimits, listLimits } from './limits.ts'
 import { LeftOf, LimitsCard } from './limits-card.tsx'
@@ -67,8 +68,8 @@ const Tenants = listPage({
   path: '/tenants',
   scope: 'read',
   filters: {
-    period: { label: 'Period', choices: PERIOD_LABELS, default: '24h' },
-    search: { label: 'Search', isSearch: true, placeholder: 'Tenant ID', maxLength: MAX_TENANT_ID },
+    ...PERIOD_VIEW,
+    search: { label: 'Search', type: 'search', placeholder: 'Tenant ID', maxLength: MAX_TENANT_ID },
   },
   useItems: ({ period }) =>
     useList<Row>('/v1/usage', {
@@ -184,7 +185,7 @@ export function TenantPage({ tenantId, query }: { tenantId: string; query: URLSe
     <Page
       title={tenantId}
       parent={isBound ? 'Tenant' : <a href="#/tenants">Tenants</a>}
-      actions={<PeriodChoice period={period} />}
+      actions={<Views filters={PERIOD_VIEW} values={{ period }} />}
     >
       <div class="stack">
         <LimitsCard tenantId={tenantId}>

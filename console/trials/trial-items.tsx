@@ -4,7 +4,8 @@ import { toText } from '../../lib/contract/trial-outcome.ts'
 import type { Verdict } from '../../lib/core/trial.ts'
 import { useList } from '../api/use-list.ts'
 import { formatCost, formatCount, formatCountOf, formatDuration, shortId } from '../components/format.ts'
-import { ItemTable, ListView } from '../components/list.tsx'
+import { ItemTable } from '../components/item-table.tsx'
+import { ListView } from '../components/list.tsx'
 import { RunLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
@@ -48,7 +49,7 @@ export function TrialItems({ trial, verdict }: Props) {
         noun="run"
         isUncounted
         caption="Runs of the trial"
-        class="form plain-list"
+        class="stack"
         Item={status === 'ENDED' ? EndedItem : Item}
         empty={verdict ? 'No run has this verdict.' : 'The trial has no runs.'}
       />

@@ -3,10 +3,10 @@ import type { TrialRecord } from '../../lib/contract/records/trial-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { useList } from '../api/use-list.ts'
 import { AGENT_FILTER } from '../components/filters.ts'
-import { formatCost, formatCount, shortId } from '../components/format.ts'
-import { AgentLink, Time, VersionLink } from '../components/values.tsx'
+import { formatCost, formatCount } from '../components/format.ts'
+import { AgentLink, IdLink, Time, VersionLink } from '../components/values.tsx'
 import { listPage } from '../list-page.tsx'
-import { toHref, toPath } from '../state/location.ts'
+import { toHref } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { describeVerdicts, TrialBadge, VerdictBar } from './verdict-bar.tsx'
 import { endedOf } from './verdicts.ts'
@@ -29,11 +29,7 @@ export const TrialsPage = listPage({
   noun: 'trial',
   caption: 'Trials, newest first',
   columns: {
-    Trial: ({ id }) => (
-      <a class="mono" href={toHref(toPath('trials', id))} title={id}>
-        {shortId(id)}
-      </a>
-    ),
+    Trial: ({ id }) => <IdLink section="trials" id={id} />,
     Agent: ({ documentId }) => <AgentLink agentId={documentId} />,
     Version: (trial) => <Version trial={trial} />,
     Status: (trial) => <TrialBadge trial={trial} />,

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
+import type { UsageRowRecord } from '../../lib/contract/records/usage-record.ts'
 import { useAgents } from '../api/agents.ts'
 import { Card } from '../components/data.tsx'
+import { Loaded } from '../components/detail-page.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
-import { ErrorBox, Spinner } from '../components/page.tsx'
 import type { Period } from '../components/range.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
@@ -53,17 +54,19 @@ type CostProps = Props & {
 }
 
 function CostBy({ groupBy, title, period, tenantId, nameOf, children }: CostProps) {
-  const { data, error, reload } = useUsage(period, { groupBy, tenantId })
-  const groups = addUpBy(
-    data?.items ?? [],
-    (row) => (groupBy === 'agent' ? row.agentId : row.tenantId) ?? null,
-  )
+  const usage = useUsage(period, { groupBy, tenantId })
+  const keyOf = (row: UsageRowRecord) => (groupBy === 'agent' ? row.agentId : row.tenantId) ?? null
+  const groups = addUpBy(usage.data?.items ?? [], keyOf)
   return (
     <Card title={title}>
-      {!data && error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Loading usage…" />}
-      {data && !data.isComplete && <p class="muted">{INCOMPLETE_NOTE}</p>}
-      {data && groups.length === 0 && <p class="muted">No run ended in this time.</p>}
+      <Loaded of={usage} label="Loading usage…">
+        {({ isComplete }) => (
+          <>
+            {!isComplete && <p class="muted">{INCOMPLETE_NOTE}</p>}
+            {groups.length === 0 && <p class="muted">No run ended in this time.</p>}
+          </>
+        )}
+      </Loaded>
       <Ranking
         items={groups.map((group) => ({
           key: JSON.stringify(group.key),

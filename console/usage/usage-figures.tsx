@@ -1,7 +1,8 @@
 import './usage.css'
 import { useEffect } from 'preact/hooks'
 import { BarChart, type Series } from '../components/bar-chart.tsx'
-import { Card, Segments } from '../components/data.tsx'
+import { Card } from '../components/data.tsx'
+import { Loaded } from '../components/detail-page.tsx'
 import {
   formatCompact,
   formatCost,
@@ -10,13 +11,12 @@ import {
   formatDuration,
   formatPercent,
 } from '../components/format.ts'
-import { ErrorBox, Spinner } from '../components/page.tsx'
 import { type Period, toLocalText } from '../components/range.ts'
 import { VisibleText } from '../components/visible-text.tsx'
-import { hrefHere, navigate, toHref } from '../state/location.ts'
+import { toHref } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { CostByAgent, CostByTenant, Ranking } from './cost-by.tsx'
-import { formatPart, formatStart, PERIOD_LABELS, partsOf } from './periods.ts'
+import { formatPart, formatStart, partsOf } from './periods.ts'
 import { addUp, averageRunTime, countErrors, type Totals } from './totals.ts'
 import { type Usage, useUsage } from './use-usage.ts'
 
@@ -30,20 +30,17 @@ type Props = {
 
 /** What ran in a period that ends now, what it cost, and for whom. Everything leads to its runs. */
 export function UsageFigures({ period, tenantId, onLoad }: Props) {
-  const { data, error, reload, isLive } = useUsage(period, { tenantId })
+  const resource = useUsage(period, { tenantId })
+  const { data, isLive } = resource
   const boundTenant = useMe()?.tenantId ?? null
   useEffect(() => {
     if (data) onLoad?.(addUp(data.items))
   }, [data])
   return (
     <>
-      {data ? (
-        <Figures {...{ usage: data, period, tenantId, isLive }} />
-      ) : error ? (
-        <ErrorBox error={error} onRetry={reload} />
-      ) : (
-        <Spinner label="Loading usage…" />
-      )}
+      <Loaded of={resource} label="Loading usage…">
+        {(usage) => <Figures {...{ usage, period, tenantId, isLive }} />}
+      </Loaded>
       {/* They load at the same time. */}
       <div class="grid" hidden={!data}>
         <CostByAgent period={period} tenantId={tenantId} />
@@ -197,13 +194,3 @@ function ErrorCodes({ usage: { items }, period, tenantId }: PartProps) {
     </Card>
   )
 }
-
-export const PeriodChoice = ({ period }: { period: Period }) => (
-  <Segments
-    label="Period"
-    choices={PERIOD_LABELS}
-    chosen={period}
-    // The back button leaves the page, however often its period has changed.
-    onChoose={(chosen) => navigate(hrefHere({ period: chosen }), { replace: true })}
-  />
-)

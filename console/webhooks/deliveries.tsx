@@ -1,19 +1,29 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { DeliveryRecord } from '../../lib/contract/records/webhook-record.ts'
 import { type List, mergeNewest, useList } from '../api/use-list.ts'
-import { Card, Segments } from '../components/data.tsx'
+import { Card } from '../components/data.tsx'
+import { Views } from '../components/filter-bar.tsx'
+import { parseFilters } from '../components/filters.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
 import { Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
-import { hrefHere, navigate, toPath } from '../state/location.ts'
+import { hrefHere, toPath } from '../state/location.ts'
 import { DeliveryDialog } from './delivery-dialog.tsx'
 import { DeliveryBadge, SubjectLink } from './delivery-values.tsx'
 import { labelOfEvent, webhookPath } from './events.ts'
 import { RedeliverDialog } from './redeliver-dialog.tsx'
 
 const PAGE_SIZE = 50
+
+const VIEWS = {
+  show: {
+    label: 'Deliveries that are shown',
+    choices: { all: 'All', failed: 'Not delivered' },
+    default: 'all',
+  },
+}
 
 type Props = {
   /** Or `default`. */
@@ -27,7 +37,7 @@ type Props = {
 
 /** What was sent to a webhook, newest first. Which of them are shown, and which one is open, is in the URL. */
 export function Deliveries({ webhookId, url, query, onNews }: Props) {
-  const isFailedOnly = query.get('show') === 'failed'
+  const { show } = parseFilters(VIEWS, query)
   const opened = query.get('delivery')
   const list = useList<DeliveryRecord>(webhookPath(webhookId, '/deliveries'), {
     query: { limit: PAGE_SIZE },
@@ -42,14 +52,7 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
       class="stack"
       actions={
         <div class="actions">
-          <Segments
-            label="Deliveries that are shown"
-            choices={{ all: 'All', failed: 'Not delivered' }}
-            chosen={isFailedOnly ? 'failed' : 'all'}
-            onChoose={(choice) =>
-              navigate(hrefHere({ show: choice === 'failed' ? 'failed' : null }), { replace: true })
-            }
-          />
+          <Views filters={VIEWS} values={{ show }} />
           <DialogButton label="Redeliver failed…" scope="manage">
             {(close) => <RedeliverDialog webhookId={webhookId} onChange={change} onClose={close} />}
           </DialogButton>
@@ -58,7 +61,7 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
     >
       <ListView
         list={list}
-        found={isFailedOnly ? items.filter(({ status }) => status !== 'DELIVERED') : items}
+        found={show === 'failed' ? items.filter(({ status }) => status !== 'DELIVERED') : items}
         noun="delivery"
         plural="deliveries"
         isUncounted
