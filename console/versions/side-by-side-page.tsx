@@ -1,6 +1,6 @@
 import '../compare/compare.css'
-import type { TargetedSubmitEvent } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import '../try/try.css'
+import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent-record.ts'
 import type { ComparisonRecord } from '../../lib/contract/records/execution-record.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
@@ -18,10 +18,8 @@ import { Restored, useTypedForm } from '../components/typed-form.tsx'
 import { Elapsed, RunLink, StatusBadge, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { initialText } from '../schema/form/field.ts'
-import { runCheck, useCheck } from '../schema/run-check.ts'
-import { SchemaEditor } from '../schema/schema-editor.tsx'
 import { toHref, toPath } from '../state/location.ts'
-import { useScope } from '../state/session.ts'
+import { InputForm } from '../try/input-form.tsx'
 import { stripFiles } from '../try/strip-files.ts'
 import { type Try, useTry } from '../try/use-try.ts'
 
@@ -80,33 +78,12 @@ function SideBySide({ agent, version, current }: Props) {
     },
   )
   const { text, isAlone } = typed.form
-  const [problems, setProblems] = useState<string[]>([])
-  /** The text that was to be sent although it has mistakes. */
-  const [warned, setWarned] = useState<string | null>(null)
-  const form = useRef<HTMLFormElement>(null)
-  const check = useCheck({ text, schema, mode: 'adapting' })
   const [left, right] = [useTry(), useTry()]
-  const mayRun = useScope('run')
   /** How the last runs were started. */
   const [sentAlone, setSentAlone] = useState(false)
   const isRunning = (left.last?.isRunning ?? false) || (right.last?.isRunning ?? false)
-  const hasMistakes = check.issues.length > 0 || problems.length > 0
-  const isSyntax = check.issues.some(({ kind }) => kind === 'syntax')
 
-  async function run(event: TargetedSubmitEvent<HTMLFormElement>) {
-    event.preventDefault()
-    if (isRunning || !mayRun) return
-    // What is shown may be about an earlier text. What cannot be checked here is checked by the service.
-    const request = { text, schema, mode: 'adapting' as const }
-    const mistakes = await runCheck(request, new AbortController().signal).catch(() => [])
-    if (
-      (mistakes.length > 0 || problems.length > 0) &&
-      (warned !== text || isSyntax || problems.length > 0)
-    ) {
-      setWarned(text)
-      setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
-      return
-    }
+  function run() {
     // From the cache, one side would show what it did another time.
     const parametersOf = ({ id }: VersionDetails) => ({ version: id, useCache: false })
     setSentAlone(isAlone)
@@ -116,50 +93,33 @@ function SideBySide({ agent, version, current }: Props) {
   }
 
   const [a, b] = [left.last?.run, right.last?.run]
-  const isWarned = warned === text && hasMistakes
   return (
     <div class="stack">
-      <form class="stack" ref={form} onSubmit={run} noValidate>
-        <Card title="Input">
+      <InputForm
+        schema={schema}
+        text={text}
+        mode="adapting"
+        label={isAlone ? 'Run' : 'Run both'}
+        isRunning={isRunning}
+        notice={
           <Restored typed={typed} onReset={typed.reset}>
             {typed.form.hadFiles && 'Files are not kept: choose them again.'}
           </Restored>
-          <SchemaEditor
-            text={text}
-            schema={schema}
-            label="Input"
-            issues={isWarned ? check.issues : check.issues.filter(({ isMissing }) => !isMissing)}
-            onChange={(changed) => typed.set({ text: changed })}
-            onProblems={setProblems}
-          />
-        </Card>
-        {isWarned && (
-          <p class="field-error" role="alert">
-            {isSyntax
-              ? 'Correct the JSON: the service would reject it.'
-              : 'The input does not match the schema of this version. The service adapts what is unambiguous.'}
-          </p>
-        )}
+        }
+        help={
+          isAlone
+            ? 'The run calls its tools, and costs what a run costs.'
+            : 'Two runs start: both call their tools, and both cost what a run costs.'
+        }
+        onText={(changed) => typed.set({ text: changed })}
+        onRun={run}
+      >
         <CheckField
           label="Run the current version too, and compare"
           value={!isAlone}
           onChange={(isBoth) => typed.set({ isAlone: !isBoth })}
         />
-        <div class="actions">
-          <button type="submit" class="primary" disabled={isRunning || !mayRun}>
-            {isRunning
-              ? 'Running…'
-              : `${isAlone ? 'Run' : 'Run both'}${isWarned && !isSyntax ? ' anyway' : ''}`}
-          </button>
-          <span class="muted">
-            {!mayRun
-              ? 'This token may not run agents.'
-              : isAlone
-                ? 'The run calls its tools, and costs what a run costs.'
-                : 'Two runs start: both call their tools, and both cost what a run costs.'}
-          </span>
-        </div>
-      </form>
+      </InputForm>
       <div class="grid">
         {!isAlone && (
           <Result
