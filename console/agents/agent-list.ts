@@ -1,55 +1,10 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
-import type { ApiError } from '../api/api-error.ts'
-import { requestPage } from '../api/request.ts'
-import { asApiError } from '../api/use-resource.ts'
-import { fold } from '../components/fold.ts'
-import { toSearchParams } from '../state/location.ts'
+import { type List, useList } from '../api/use-list.ts'
+import { fold } from '../components/format.ts'
 
-/** The agents that have arrived so far. `isComplete`: all pages have. */
-export type AgentList = {
-  agents: AgentRecord[]
-  isComplete: boolean
-  error: ApiError | null
-  /** Continues after an error. */
-  retry: () => void
-}
-
-type State = { agents: AgentRecord[]; next: URLSearchParams | null }
-
-/**
- * All agents, page after page: a search must find those of the last page too.
- * @param withArchived the same as long as the component exists
- */
-export function useAgentList(withArchived: boolean): AgentList {
-  const [state, setState] = useState<State>(() => ({
-    agents: [],
-    next: toSearchParams({ limit: 100, ...(withArchived && { archived: true }) }),
-  }))
-  const [error, setError] = useState<ApiError | null>(null)
-  const { next } = state
-  useEffect(() => {
-    if (!next || error) return
-    const controller = new AbortController()
-    requestPage<AgentRecord>('/v1/agents', { query: next, signal: controller.signal }).then(
-      (page) =>
-        setState(({ agents }) => ({
-          agents: withoutDuplicates([...agents, ...page.items]),
-          next: page.next,
-        })),
-      (cause: unknown) => {
-        if (!controller.signal.aborted) setError(asApiError(cause))
-      },
-    )
-    return () => controller.abort()
-  }, [next, error])
-  return { agents: state.agents, isComplete: next === null, error, retry: () => setError(null) }
-}
-
-/** An agent that is published while pages are read can be on two of them. */
-const withoutDuplicates = (agents: AgentRecord[]): AgentRecord[] => [
-  ...new Map(agents.map((agent) => [agent.id, agent])).values(),
-]
+/** All agents, page after page: a search must find those of the last page too. */
+export const useAgentList = (withArchived: boolean): List<AgentRecord> =>
+  useList('/v1/agents', { query: { limit: 100, archived: withArchived || null }, isWhole: true })
 
 type Searched = Pick<AgentRecord, 'title' | 'slug' | 'description' | 'id'>
 

@@ -3,63 +3,102 @@ import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { CopyButton } from '../components/copy-button.tsx'
-import { Facts } from '../components/data.tsx'
-import { ErrorBox, Page, Spinner } from '../components/page.tsx'
-import { Time, VersionLink } from '../components/values.tsx'
+import { DetailPage, FactsCard } from '../components/detail-page.tsx'
+import { ConfirmButton } from '../components/form-dialog.tsx'
+import { CopiedId, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { RolloutCard } from '../rollouts/rollout-card.tsx'
-import { SchemaCard } from '../schema/schema-card.tsx'
+import { SchemaCard } from '../schema/schema-table.tsx'
 import { toHref, toPath } from '../state/location.ts'
-import { readsAllTenants, useMe } from '../state/session.ts'
-import { ArchiveButton } from './archive-button.tsx'
+import { readsAllTenants, useMayManage, useMe } from '../state/session.ts'
 import { RecentRuns } from './recent-runs.tsx'
-import { useVersions } from './use-versions.ts'
-import { VersionList } from './version-list.tsx'
+import { useVersions, VersionList } from './version-list.tsx'
 
 /** One agent: what it takes and returns, how its runs went, and its versions. */
 export function AgentPage({ agent: idOrSlug }: { agent: string }) {
-  const { data, error, reload, setData } = useResource(idOrSlug, (signal) =>
+  const agent = useResource(idOrSlug, (signal) =>
     requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`, { signal }),
   )
   return (
-    <Page
-      title={data?.title ?? idOrSlug}
+    <DetailPage
+      of={agent}
+      label="Loading the agent…"
+      title={agent.data?.title ?? idOrSlug}
       parent={<a href="#/agents">Agents</a>}
-      detail={data && <AgentState agent={data} />}
-      actions={
-        data && (
-          <>
-            {data.archivedAt === null && (
-              <a class="button primary" href={toHref(toPath('agents', data.slug, 'try'))}>
-                Try it
-              </a>
-            )}
-            <ArchiveButton agent={data} onChange={setData} />
-          </>
-        )
-      }
+      detail={(data) => <AgentState agent={data} />}
+      actions={(data) => (
+        <>
+          {data.archivedAt === null && (
+            <a class="button primary" href={toHref(toPath('agents', data.slug, 'try'))}>
+              Try it
+            </a>
+          )}
+          <ArchiveButton agent={data} onChange={agent.setData} />
+        </>
+      )}
     >
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Loading the agent…" />}
-      {data && <Agent agent={data} onChange={setData} />}
-    </Page>
+      {(data) => <Agent agent={data} onChange={agent.setData} />}
+    </DetailPage>
   )
 }
 
-function Agent({ agent, onChange }: { agent: AgentRecord; onChange: (agent: AgentRecord) => void }) {
+type ArchiveProps = { agent: AgentRecord; onChange: (agent: AgentRecord) => void }
+
+/** Archives an agent, or restores it; nothing for tokens that may not. */
+function ArchiveButton({ agent, onChange }: ArchiveProps) {
+  const isActive = agent.archivedAt === null
+  const change = async (action: 'archive' | 'restore') =>
+    onChange(await requestJson<AgentRecord>(`/v1/agents/${agent.id}/${action}`, { method: 'POST' }))
+  if (!useMayManage()) return null
+  return (
+    <>
+      <ConfirmButton
+        label="Archive…"
+        class="danger"
+        isOffered={isActive}
+        title="Archive this agent?"
+        confirm="Archive"
+        keep="Keep it active"
+        action={() => change('archive')}
+        done="The agent is archived."
+      >
+        <p>
+          Within a second, all new runs of it are refused, also those of schedules and of agents that call it.
+          Lists leave it out. Runs in progress finish, and its history stays readable.
+        </p>
+        <p>To undo it, restore the agent on this page; the list of agents shows archived ones, too.</p>
+      </ConfirmButton>
+      <ConfirmButton
+        label="Restore…"
+        isOffered={!isActive}
+        title="Restore this agent?"
+        confirm="Restore"
+        keep="Keep it archived"
+        action={() => change('restore')}
+        done="The agent is restored."
+      >
+        <p>
+          Runs, versions and schedules work again as before it was archived. To undo it, archive the agent
+          again.
+        </p>
+      </ConfirmButton>
+    </>
+  )
+}
+
+function Agent({ agent, onChange }: ArchiveProps) {
   const versions = useVersions(agent)
   return (
-    <div class="stack">
+    <>
       <AgentFacts agent={agent} />
       <div class="grid">
         <SchemaCard title="Input" schema={agent.inputSchema as JsonObject} />
         <SchemaCard title="Output" schema={agent.outputSchema as JsonObject} />
       </div>
       <RecentRuns agent={agent} />
-      <RolloutCard agent={agent} versions={versions.versions} onChange={onChange} />
+      <RolloutCard agent={agent} versions={versions.items} onChange={onChange} />
       <VersionList agent={agent} list={versions} />
-    </div>
+    </>
   )
 }
 
@@ -74,38 +113,30 @@ function AgentState({ agent }: { agent: AgentRecord }) {
   )
 }
 
-const AgentFacts = ({ agent }: { agent: AgentRecord }) => {
+function AgentFacts({ agent }: { agent: AgentRecord }) {
   const me = useMe()
+  const version = (id: string | null) => id && <VersionLink agent={agent.slug} versionId={id} />
   return (
-    <section class="card" aria-label="Facts">
+    <FactsCard
+      facts={{
+        Slug: <VisibleText text={agent.slug} class="mono" />,
+        'Current version': version(agent.currentVersionId),
+        Draft: version(agent.draftVersionId),
+        // Its place is kept until it is known whether the token may see them.
+        Schedules: (me === null || readsAllTenants(me)) && (
+          <a href={toHref('/schedules', { agent: agent.slug })}>Schedules of this agent</a>
+        ),
+        ID: <CopiedId id={agent.id} />,
+        Created: <Time value={agent.createdAt} />,
+        Updated: <Time value={agent.updatedAt} />,
+        Archived: agent.archivedAt && <Time value={agent.archivedAt} />,
+      }}
+    >
       {agent.description !== null && (
-        <p class="agent-description">
+        <p class="long-text">
           <VisibleText text={agent.description} />
         </p>
       )}
-      <Facts
-        facts={{
-          Slug: <VisibleText text={agent.slug} class="mono" />,
-          'Current version': agent.currentVersionId !== null && (
-            <VersionLink agent={agent.slug} versionId={agent.currentVersionId} />
-          ),
-          Draft: agent.draftVersionId !== null && (
-            <VersionLink agent={agent.slug} versionId={agent.draftVersionId} />
-          ),
-          // Its place is kept until it is known whether the token may see them.
-          Schedules: (me === null || readsAllTenants(me)) && (
-            <a href={toHref('/schedules', { agent: agent.slug })}>Schedules of this agent</a>
-          ),
-          ID: (
-            <>
-              <code>{agent.id}</code> <CopyButton text={agent.id} subject="the ID" />
-            </>
-          ),
-          Created: <Time value={agent.createdAt} />,
-          Updated: <Time value={agent.updatedAt} />,
-          Archived: agent.archivedAt !== null && <Time value={agent.archivedAt} />,
-        }}
-      />
-    </section>
+    </FactsCard>
   )
 }

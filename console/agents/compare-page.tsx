@@ -1,43 +1,40 @@
 import './agent.css'
-import { useMemo } from 'preact/hooks'
-import { compareVersions } from '../../lib/contract/compare-versions.ts'
+import '../compare/compare.css'
+import { useMemo, useState } from 'preact/hooks'
+import { type ComparedLine, compareVersions } from '../../lib/contract/compare-versions.ts'
 import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { getVersion } from '../api/agents.ts'
 import { useResource } from '../api/use-resource.ts'
+import { Card } from '../components/data.tsx'
+import { AgentPath, Loaded } from '../components/detail-page.tsx'
+import { formatCount } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
-import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+import { Page } from '../components/page.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextAfter, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
-import { LineDiff } from './line-diff.tsx'
 
-type Props = { agent: string; before: string; after: string }
+type Props = { agent: string; query: URLSearchParams }
 
 /** What differs between two versions of an agent. */
-export function ComparePage({ agent, before, after }: Props) {
-  const { data, error, reload } = useResource(`${agent} ${before} ${after}`, (signal) =>
+export function ComparePage({ agent, query }: Props) {
+  const [before, after] = [query.get('before') ?? '', query.get('after') ?? '']
+  const versions = useResource(`${agent} ${before} ${after}`, (signal) =>
     Promise.all([getVersion(agent, before, signal), getVersion(agent, after, signal)]),
   )
   return (
     <Page
       title="Compare versions"
-      parent={
-        <>
-          <a href="#/agents">Agents</a> ›{' '}
-          <a href={toHref(toPath('agents', agent))}>
-            <VisibleText text={agent} />
-          </a>
-        </>
-      }
+      parent={<AgentPath agent={agent} />}
       actions={
         <a class="button" href={toHref(toPath('agents', agent, 'compare'), { before: after, after: before })}>
           Swap
         </a>
       }
     >
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Loading the versions…" />}
-      {data && <Comparison before={data[0]} after={data[1]} />}
+      <Loaded of={versions} label="Loading the versions…">
+        {([first, second]) => <Comparison before={first} after={second} />}
+      </Loaded>
     </Page>
   )
 }
@@ -52,9 +49,8 @@ function Comparison({ before, after }: { before: VersionDetails; after: VersionD
       </div>
       {changes.length === 0 && instructions.length === 0 && <p class="empty">The versions do not differ.</p>}
       {changes.length > 0 && (
-        <section class="card stack" aria-labelledby="changes-title">
-          <h2 id="changes-title">Document</h2>
-          <ul class="changes">
+        <Card title="Document" class="stack">
+          <ul class="stack plain-list changes">
             {changes.map((change) => (
               <li key={change.path}>
                 <h3>
@@ -62,20 +58,19 @@ function Comparison({ before, after }: { before: VersionDetails; after: VersionD
                     <VisibleText text={change.path} />
                   </code>
                 </h3>
-                <div class="change-sides">
+                <div class="sides">
                   <Side name="Before" value={change.before} path={change.path} />
                   <Side name="After" value={change.after} path={change.path} />
                 </div>
               </li>
             ))}
           </ul>
-        </section>
+        </Card>
       )}
       {instructions.length > 0 && (
-        <section class="card" aria-labelledby="instructions-title">
-          <h2 id="instructions-title">Instructions</h2>
+        <Card title="Instructions">
           <LineDiff lines={instructions} />
-        </section>
+        </Card>
       )}
     </div>
   )
@@ -88,11 +83,7 @@ const VersionCard = ({ title, version }: { title: string; version: VersionDetail
     </h2>
     <p class="muted">
       {version.status === 'DRAFT' ? 'Draft' : 'Published'}, <Time value={version.createdAt} />
-      {version.message !== null && (
-        <>
-          : <VisibleText text={version.message} />
-        </>
-      )}
+      <TextAfter text={version.message} />
     </p>
   </section>
 )
@@ -101,8 +92,8 @@ type SideProps = { name: 'Before' | 'After'; value: unknown; path: string }
 
 /** One side of a change; narrow windows show the sides one below the other. */
 const Side = ({ name, value, path }: SideProps) => (
-  <div class={`change-side change-${name.toLowerCase()}`}>
-    <span class="change-name">{name}</span>
+  <div class={`side side-${name === 'Before' ? 'a' : 'b'}`}>
+    <span class="side-name">{name}</span>
     {value === undefined ? (
       <span class="muted">absent</span>
     ) : (
@@ -110,3 +101,64 @@ const Side = ({ name, value, path }: SideProps) => (
     )}
   </div>
 )
+
+/** Adjacent lines. `start`: the index of the first. `isFolded`: none differs, nor is near one that does. */
+type Stretch = { start: number; lines: ComparedLine[]; isFolded: boolean }
+
+/** Unchanged lines that are shown around a difference. */
+const CONTEXT = 3
+
+/** Splits compared lines into parts to show, and parts of several lines to fold. */
+export function foldLines(lines: ComparedLine[]): Stretch[] {
+  const isNear = lines.map(() => false)
+  for (const [index, { kind }] of lines.entries())
+    if (kind !== 'same') isNear.fill(true, Math.max(index - CONTEXT, 0), index + CONTEXT + 1)
+  const parts: Stretch[] = []
+  for (const [index, line] of lines.entries()) {
+    const isFolded = !isNear[index]
+    const last = parts.at(-1)
+    if (last?.isFolded === isFolded) last.lines.push(line)
+    else parts.push({ start: index, lines: [line], isFolded })
+  }
+  // One line takes no more room than the button that would show it.
+  return parts.map((part) => (part.lines.length === 1 ? { ...part, isFolded: false } : part))
+}
+
+const WORDS = { same: '', added: 'Added: ', removed: 'Removed: ' }
+const SIGNS = { same: ' ', added: '+', removed: '−' }
+
+/** Two texts line by line. Long stretches without a difference are folded. */
+function LineDiff({ lines }: { lines: ComparedLine[] }) {
+  return (
+    <div class="line-diff code">
+      {foldLines(lines).map((part) => (
+        <DiffPart key={part.start} part={part} />
+      ))}
+    </div>
+  )
+}
+
+function DiffPart({ part: { lines, isFolded } }: { part: Stretch }) {
+  const [isOpen, setIsOpen] = useState(!isFolded)
+  if (!isOpen)
+    return (
+      <button type="button" class="link" onClick={() => setIsOpen(true)}>
+        Show {formatCount(lines.length)} unchanged lines
+      </button>
+    )
+  return (
+    <>
+      {lines.map(({ kind, text }, index) => (
+        <div key={index} class={`diff-${kind}`}>
+          <span class="diff-sign" aria-hidden="true">
+            {SIGNS[kind]}
+          </span>
+          <span>
+            <span class="visually-hidden">{WORDS[kind]}</span>
+            <VisibleText text={text} />
+          </span>
+        </div>
+      ))}
+    </>
+  )
+}

@@ -3,10 +3,13 @@ import type { ExecutionSummaryRecord } from '../../lib/contract/records/executio
 type Run = ExecutionSummaryRecord
 
 /** Milliseconds from the first worker to the end. Null for a run that is not final, or that no worker has run. */
-export function durationOf({ startedAt, finishedAt, cached }: Run): number | null {
-  if (startedAt === null || finishedAt === null || cached) return null
-  return Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)
-}
+export const runTimeOf = ({ startedAt, finishedAt }: Pick<Run, 'startedAt' | 'finishedAt'>): number | null =>
+  startedAt === null || finishedAt === null
+    ? null
+    : Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)
+
+/** The same; null for a copy of a cached result, which took no time. */
+export const durationOf = (run: Run): number | null => (run.cached ? null : runTimeOf(run))
 
 export const durationsOf = (runs: Run[]): number[] =>
   runs.map(durationOf).filter((duration) => duration !== null)

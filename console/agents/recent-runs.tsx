@@ -1,6 +1,6 @@
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { BarChart } from '../components/bar-chart.tsx'
-import { Table } from '../components/data.tsx'
+import { Card } from '../components/data.tsx'
 import {
   formatCount,
   formatCountOf,
@@ -9,6 +9,7 @@ import {
   formatTime,
   shortId,
 } from '../components/format.ts'
+import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Duration, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
 import { NO_FILTERS } from '../runs/filters.ts'
@@ -24,13 +25,13 @@ const LISTED = 10
 export function RecentRuns({ agent }: { agent: AgentRecord }) {
   const list = useRuns({ ...NO_FILTERS, agent: agent.slug }, undefined)
   const { isLoading, error, reload } = list
-  const runs = [...list.fresh, ...list.runs].slice(0, COUNTED)
+  const runs = [...list.fresh, ...list.items].slice(0, COUNTED)
   return (
-    <section class="card stack" aria-labelledby="runs-title">
-      <div class="toolbar">
-        <h2 id="runs-title">Recent runs</h2>
-        <a href={toHref('/runs', { agent: agent.slug })}>All runs</a>
-      </div>
+    <Card
+      title="Recent runs"
+      class="stack"
+      actions={<a href={toHref('/runs', { agent: agent.slug })}>All runs</a>}
+    >
       {error && <ErrorBox error={error} onRetry={reload} />}
       {runs.length === 0 && isLoading && <Spinner label="Loading runs…" />}
       {runs.length === 0 && !isLoading && !error && (
@@ -42,10 +43,22 @@ export function RecentRuns({ agent }: { agent: AgentRecord }) {
         <>
           <Figures runs={runs} isAll={list.next === null && runs.length < COUNTED} />
           <DurationChart runs={runs} />
-          <RunTable runs={runs.slice(0, LISTED)} />
+          <ItemTable
+            caption="Latest runs"
+            items={runs.slice(0, LISTED)}
+            columns={{
+              Run: ({ id }) => <RunLink executionId={id} />,
+              Status: ({ status, error }) => <StatusBadge status={status} code={error?.code} />,
+              Created: ({ createdAt }) => <Time value={createdAt} />,
+              Duration: { numeric: (run) => <Duration ms={durationOf(run)} /> },
+              Version: ({ documentId, versionId }) => (
+                <VersionLink agent={documentId} versionId={versionId} />
+              ),
+            }}
+          />
         </>
       )}
-    </section>
+    </Card>
   )
 }
 
@@ -97,30 +110,3 @@ function DurationChart({ runs }: { runs: Run[] }) {
     />
   )
 }
-
-const RunTable = ({ runs }: { runs: Run[] }) => (
-  <Table
-    caption="Latest runs"
-    columns={['Run', 'Status', 'Created', { label: 'Duration', isNumeric: true }, 'Version']}
-  >
-    {runs.map((run) => (
-      <tr key={run.id}>
-        <th scope="row">
-          <RunLink executionId={run.id} />
-        </th>
-        <td>
-          <StatusBadge status={run.status} code={run.error?.code} />
-        </td>
-        <td>
-          <Time value={run.createdAt} />
-        </td>
-        <td class="numeric">
-          <Duration ms={durationOf(run)} />
-        </td>
-        <td>
-          <VersionLink agent={run.documentId} versionId={run.versionId} />
-        </td>
-      </tr>
-    ))}
-  </Table>
-)

@@ -1,84 +1,61 @@
 import type { TargetedSubmitEvent } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
-import { Table } from '../components/data.tsx'
+import { type List, useList } from '../api/use-list.ts'
+import { Card } from '../components/data.tsx'
 import { formatTime, shortId } from '../components/format.ts'
-import { ErrorBox, Spinner } from '../components/page.tsx'
+import { ListView } from '../components/list.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { stateOf, VersionBadge } from '../versions/version-state.tsx'
-import type { Versions } from './use-versions.ts'
 
-/** The versions of an agent, newest first. Two of them can be compared. */
-export function VersionList({ agent, list }: { agent: AgentRecord; list: Versions }) {
-  const { versions, hasMore, error, loadMore, retry } = list
-  const isBound = useMe()?.tenantId != null
-  return (
-    <section class="card stack" aria-labelledby="versions-title">
-      <div class="toolbar">
-        <h2 id="versions-title">Versions</h2>
-        {versions && !isBound && <CompareForm agent={agent} versions={versions} />}
-      </div>
-      {error && <ErrorBox error={error} onRetry={retry} />}
-      {!versions && !error && <Spinner label="Loading versions…" />}
-      {versions && (
-        <Table
-          caption={`Versions of ${agent.title}`}
-          columns={['Version', 'Status', 'Created', 'Author', 'Model', 'Tools', 'Message']}
-        >
-          {versions.map((version) => (
-            <VersionRow key={version.id} version={version} agent={agent} />
-          ))}
-        </Table>
-      )}
-      {hasMore && (
-        <div>
-          <button type="button" onClick={loadMore}>
-            Load more
-          </button>
-        </div>
-      )}
-    </section>
-  )
+/** The states of versions depend on the agent: they are loaded again when it changes. */
+export function useVersions(agent: AgentRecord): List<VersionRecord> {
+  const list = useList<VersionRecord>(`/v1/agents/${encodeURIComponent(agent.id)}/versions`, {
+    query: { limit: 20 },
+  })
+  const { currentVersionId, draftVersionId, rollout } = agent
+  const isFirst = useRef(true)
+  useEffect(() => {
+    if (!isFirst.current) list.reload()
+    isFirst.current = false
+  }, [currentVersionId, draftVersionId, rollout?.versionId, rollout?.updatedAt])
+  return list
 }
 
-function VersionRow({ version, agent }: { version: VersionRecord; agent: AgentRecord }) {
+/** The versions of an agent, newest first. Two of them can be compared. */
+export function VersionList({ agent, list }: { agent: AgentRecord; list: List<VersionRecord> }) {
+  const isBound = useMe()?.tenantId != null
   return (
-    <tr>
-      <th scope="row">
-        <VersionLink agent={agent.slug} versionId={version.id} />
-      </th>
-      <td>
-        <VersionBadge version={version} state={stateOf(version, agent)} />
-      </td>
-      <td>
-        <Time value={version.createdAt} />
-      </td>
-      <td>
-        <code title={version.createdBy}>{shortId(version.createdBy)}</code>
-      </td>
-      <td>
-        {version.model === null ? (
-          <span class="muted">–</span>
-        ) : (
-          <code>
-            <VisibleText text={version.model} />
-          </code>
-        )}
-      </td>
-      <td>
-        {version.toolNames.length === 0 ? (
-          <span class="muted">–</span>
-        ) : (
-          <VisibleText text={version.toolNames.join(', ')} />
-        )}
-      </td>
-      <td class="version-message">
-        {version.message === null ? <span class="muted">–</span> : <VisibleText text={version.message} />}
-      </td>
-    </tr>
+    <Card
+      title="Versions"
+      class="stack"
+      actions={list.items.length > 0 && !isBound && <CompareForm agent={agent} versions={list.items} />}
+    >
+      <ListView
+        list={list}
+        noun="version"
+        isUncounted
+        caption={`Versions of ${agent.title}`}
+        columns={{
+          Version: ({ id }) => <VersionLink agent={agent.slug} versionId={id} />,
+          Status: (version) => <VersionBadge version={version} state={stateOf(version, agent)} />,
+          Created: ({ createdAt }) => <Time value={createdAt} />,
+          Author: ({ createdBy }) => <code title={createdBy}>{shortId(createdBy)}</code>,
+          Model: ({ model }) =>
+            model !== null && (
+              <code>
+                <VisibleText text={model} />
+              </code>
+            ),
+          Tools: { text: ({ toolNames }) => toolNames.join(', ') || null },
+          Message: { text: ({ message }) => message },
+        }}
+        empty="It has no versions."
+      />
+    </Card>
   )
 }
 
@@ -95,30 +72,26 @@ function CompareForm({ agent, versions }: { agent: AgentRecord; versions: Versio
     navigate(toHref(toPath('agents', agent.slug, 'compare'), { before, after }))
   }
 
-  const options = versions.map((version) => (
-    <option key={version.id} value={version.id}>
-      {shortId(version.id)}, {formatTime(version.createdAt)}
-      {version.id === agent.currentVersionId ? ' (current)' : version.status === 'DRAFT' ? ' (draft)' : ''}
-    </option>
-  ))
+  const select = (value: string, onChoose: (id: string) => void, id: string) => (
+    <select id={id} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+      {versions.map((version) => (
+        <option key={version.id} value={version.id}>
+          {shortId(version.id)}, {formatTime(version.createdAt)}
+          {version.id === agent.currentVersionId
+            ? ' (current)'
+            : version.status === 'DRAFT'
+              ? ' (draft)'
+              : ''}
+        </option>
+      ))}
+    </select>
+  )
   return (
-    <form class="compare-form" onSubmit={compare}>
+    <form class="actions" onSubmit={compare}>
       <label for={`${id}-before`}>Compare</label>
-      <select
-        id={`${id}-before`}
-        value={before}
-        onChange={({ currentTarget }) => setBefore(currentTarget.value)}
-      >
-        {options}
-      </select>
+      {select(before, setBefore, `${id}-before`)}
       <label for={`${id}-after`}>with</label>
-      <select
-        id={`${id}-after`}
-        value={after}
-        onChange={({ currentTarget }) => setAfter(currentTarget.value)}
-      >
-        {options}
-      </select>
+      {select(after, setAfter, `${id}-after`)}
       <button type="submit">Compare</button>
     </form>
   )

@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks'
 import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
 import { credentials } from '../state/session.ts'
 import { createStore, type Store, useStore } from '../state/store.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError, nullIf } from './api-error.ts'
 import { requestJson, requestPages } from './request.ts'
 
 /** All agents by id. Executions name theirs by id only. Null until they are loaded. */
@@ -73,15 +73,8 @@ export const getVersion = (agent: string, versionId: string, signal: AbortSignal
   requestJson(`/v1/agents/${encodeURIComponent(agent)}/versions/${encodeURIComponent(versionId)}`, { signal })
 
 /** The same; null if it does not exist. @throws ApiError */
-export async function findVersion(
+export const findVersion = (
   agent: string,
   versionId: string,
   signal: AbortSignal,
-): Promise<VersionDetails | null> {
-  try {
-    return await getVersion(agent, versionId, signal)
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null
-    throw error
-  }
-}
+): Promise<VersionDetails | null> => getVersion(agent, versionId, signal).catch(nullIf(404))

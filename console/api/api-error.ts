@@ -48,6 +48,14 @@ async function readProblem(response: Response): Promise<ProblemRecord | null> {
   return isProblem ? await response.json().catch(() => null) : null
 }
 
+/** For `catch`: null for an error with this status or code; throws any other. */
+export const nullIf =
+  (kind: number | string) =>
+  (error: unknown): null => {
+    if (error instanceof ApiError && (error.status === kind || error.code === kind)) return null
+    throw error
+  }
+
 /** The same error with the labels of a form in place of the members of the request: `/url must be…`. */
 export function withLabels(error: ApiError, labels: Record<string, string>): ApiError {
   const labelOf = (name: string, text: string) => (Object.hasOwn(labels, name) ? `“${labels[name]}”` : text)
@@ -78,3 +86,12 @@ export function adviceFor({ status, code, retryAfter }: ApiError): string {
   if (status >= 500) return 'Try again. If it fails again, report it with the request ID.'
   return 'Correct the request, then try again.'
 }
+
+/** Errors of this page are shown like those of the service. */
+export const asApiError = (error: unknown): ApiError =>
+  error instanceof ApiError
+    ? error
+    : new ApiError(error instanceof Error ? error.message : String(error), {
+        status: -1,
+        code: 'ConsoleError',
+      })

@@ -1,6 +1,6 @@
 import type { SentEvent } from '../../clients/typescript/src/runs/sse.ts'
+import { asApiError } from './api-error.ts'
 import { createQuiet } from './quiet.ts'
-import { asApiError } from './use-resource.ts'
 
 const MIN_RECONNECT_MS = 1_000
 const MAX_RECONNECT_MS = 20_000

@@ -1,6 +1,6 @@
+import { asApiError } from './api-error.ts'
 import { type Attention, watchAttention } from './attention.ts'
 import { createPoller } from './poller.ts'
-import { asApiError } from './use-resource.ts'
 
 /** A stream costs as long as it is open, much more than a request now and then. */
 const QUIET_MS = 300_000

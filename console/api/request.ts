@@ -97,11 +97,15 @@ const MAX_PAGES = 20
 /** The first pages of a list. @throws ApiError */
 export async function requestPages<T>(
   path: string,
-  { query, signal }: { query: Query; signal?: AbortSignal | undefined },
+  {
+    query,
+    signal,
+    maxPages = MAX_PAGES,
+  }: { query: Query; signal?: AbortSignal | undefined; maxPages?: number },
 ): Promise<LoadedList<T>> {
   const items: T[] = []
   let next: Query | URLSearchParams | null = query
-  for (let page = 0; next && page < MAX_PAGES; page += 1) {
+  for (let page = 0; next && page < maxPages; page += 1) {
     const loaded: Page<T> = await requestPage<T>(path, { query: next, signal })
     items.push(...loaded.items)
     next = loaded.next

@@ -3,9 +3,8 @@ import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Facts } from '../components/data.tsx'
-import { ConfirmDialog } from '../components/dialog.tsx'
+import { ConfirmDialog } from '../components/form-dialog.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
 import { currentLocation } from '../state/location.ts'
 import { credentials, isLookingForToken, MeContext, offeredToken, signIn } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
@@ -49,8 +48,8 @@ function Console() {
 /** Whose token it is. */
 const factsOf = ({ organizationId, subject, tokenId, tenantId, scopes }: MeRecord) => ({
   Organization: organizationId,
-  ...(subject === null ? { Token: tokenId } : { Person: <VisibleText text={subject} /> }),
-  Tenant: tenantId !== null && <VisibleText text={tenantId} />,
+  ...(subject === null ? { Token: tokenId } : { Person: subject }),
+  Tenant: tenantId,
   Scopes: scopes.join(', '),
 })
 
@@ -68,8 +67,8 @@ function SignInLinkDialog({ token, isSignedIn }: { token: string; isSignedIn: bo
   return (
     <ConfirmDialog
       title={isSignedIn ? 'Sign in with another token?' : 'Sign in with the token of the link?'}
-      label="Use the token of the link"
-      keepLabel={isSignedIn ? 'Keep my token' : 'Do not sign in'}
+      confirm="Use the token of the link"
+      keep={isSignedIn ? 'Keep my token' : 'Do not sign in'}
       isReady={owner.data !== null}
       action={replace}
       onClose={keep}

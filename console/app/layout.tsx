@@ -5,12 +5,9 @@ import { ApprovalCount } from '../approvals/approval-count.tsx'
 import { Announcer } from '../components/copy-button.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { mayAudit, readsAllTenants, signOut, useMe } from '../state/session.ts'
-import type { Section } from './routes.tsx'
 import { Search } from './search.tsx'
 
 type Link = {
-  section: Section
-  href: string
   label: string
   /** Whether the token may see the page; absent if every token may. Asked once the token is known. */
   shows?: (me: MeRecord) => boolean
@@ -18,37 +15,38 @@ type Link = {
   Detail?: ComponentType<{ me: MeRecord }>
 }
 
-/** The pages of the sidebar. */
-const LINKS: Link[] = [
-  { section: 'overview', href: '#/', label: 'Overview' },
-  { section: 'agents', href: '#/agents', label: 'Agents' },
-  { section: 'runs', href: '#/runs', label: 'Runs' },
-  {
-    section: 'approvals',
-    href: '#/approvals',
-    label: 'Approvals',
-    shows: ({ scopes }) => scopes.includes('approve') || scopes.includes('read'),
-    Detail: ({ me }) => (me.scopes.includes('approve') ? <ApprovalCount /> : null),
-  },
-  {
-    section: 'batches',
-    href: '#/batches',
-    label: 'Batches',
-    shows: ({ scopes }) => scopes.includes('read'),
-  },
-  { section: 'schedules', href: '#/schedules', label: 'Schedules', shows: readsAllTenants },
-  { section: 'trials', href: '#/trials', label: 'Trials', shows: readsAllTenants },
-  { section: 'rollouts', href: '#/rollouts', label: 'Rollouts', shows: readsAllTenants },
-  { section: 'webhooks', href: '#/webhooks', label: 'Webhooks', shows: readsAllTenants },
-  { section: 'tenants', href: '#/tenants', label: 'Tenants' },
-  {
-    section: 'tokens',
-    href: '#/tokens',
-    label: 'Tokens',
-    shows: ({ scopes }) => scopes.includes('manage'),
-  },
-  { section: 'audit', href: '#/audit', label: 'Audit log', shows: mayAudit },
-]
+/** The part of the navigation that a page belongs to. */
+export type Section = keyof typeof SECTIONS
+
+const link = (label: string, shows?: Link['shows'], Detail?: Link['Detail']): Link => ({
+  ...{ label, ...(shows && { shows }), ...(Detail && { Detail }) },
+})
+
+const reads = ({ scopes }: MeRecord) => scopes.includes('read')
+
+/** The pages of the sidebar. Their addresses are their names. */
+const SECTIONS = {
+  overview: link('Overview'),
+  agents: link('Agents'),
+  runs: link('Runs'),
+  approvals: link(
+    'Approvals',
+    (me) => me.scopes.includes('approve') || reads(me),
+    ({ me }) => (me.scopes.includes('approve') ? <ApprovalCount /> : null),
+  ),
+  batches: link('Batches', reads),
+  schedules: link('Schedules', readsAllTenants),
+  trials: link('Trials', readsAllTenants),
+  rollouts: link('Rollouts', readsAllTenants),
+  webhooks: link('Webhooks', readsAllTenants),
+  tenants: link('Tenants'),
+  tokens: link('Tokens', ({ scopes }) => scopes.includes('manage')),
+  audit: link('Audit log', mayAudit),
+}
+
+const LINKS = Object.entries(SECTIONS).map(([section, each]) => ({
+  ...{ section, href: section === 'overview' ? '#/' : `#/${section}`, ...each },
+}))
 
 /** Relative to the document, which is `/console` below any base path. */
 export const DOCS_URL = 'console/docs.html'

@@ -1,4 +1,4 @@
-import type { ComponentType } from 'preact'
+import type { ComponentType, VNode } from 'preact'
 import { ApiError } from '../api/api-error.ts'
 import { send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
@@ -12,19 +12,32 @@ export const loadScript = <Module,>(load: () => Promise<Module>): Promise<Module
     throw new ApiError('The service has been updated.', { status: 404, code: 'RouteNotFound' })
   })
 
-/** A page whose script is loaded when it is opened. Its styles are in `main.css`. */
-export function lazyPage<Props extends object>(
-  title: string,
-  load: (props: Props) => Promise<ComponentType<Props>>,
+type PropsOf<Component> = Component extends (props: infer Props extends object) => unknown ? Props : never
+
+/** A part of a page whose script is loaded when it appears. Its styles are in `main.css`. */
+export function lazyPart<Module, Name extends keyof Module>(
+  what: string,
+  load: (props: PropsOf<Module[Name]>) => Promise<Module>,
+  name: Name,
+  /** What failed, for people. */
+  Failure: (props: { error: ApiError; onRetry: () => void }) => VNode = ErrorBox,
 ) {
-  return (props: Props) => {
-    const { data: Loaded, error, reload } = useResource(title, () => loadScript(() => load(props)))
+  return (props: PropsOf<Module[Name]>) => {
+    const { data, error, reload } = useResource(what, () => loadScript(() => load(props)))
+    const Loaded = data?.[name] as ComponentType<object> | undefined
     if (Loaded) return <Loaded {...props} />
-    if (!error) return <Spinner label="Loading the page…" />
-    return (
-      <Page title={title}>
-        <ErrorBox error={error} onRetry={reload} />
-      </Page>
-    )
+    return error ? <Failure error={error} onRetry={reload} /> : <Spinner label={`Loading ${what}…`} />
   }
 }
+
+/** A page whose script is loaded when it is opened. @param name of its component */
+export const lazyPage = <Module, Name extends keyof Module>(
+  title: string,
+  load: (props: PropsOf<Module[Name]>) => Promise<Module>,
+  name: Name,
+) =>
+  lazyPart('the page', load, name, (failure) => (
+    <Page title={title}>
+      <ErrorBox {...failure} />
+    </Page>
+  ))

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact'
+import type { ComponentType, VNode } from 'preact'
 import { AgentsPage } from '../agents/agents-page.tsx'
 import { beginRun } from '../api/runs.ts'
 import { Page } from '../components/page.tsx'
@@ -6,144 +6,85 @@ import { VisibleText } from '../components/visible-text.tsx'
 import { OverviewPage } from '../overview/overview-page.tsx'
 import { RunsPage } from '../runs/runs-page.tsx'
 import { type Location, matchPath } from '../state/location.ts'
+import type { Section } from './layout.tsx'
 import { lazyPage } from './lazy-page.tsx'
 
-/** The part of the navigation that a page belongs to. */
-export type Section =
-  | 'overview'
-  | 'agents'
-  | 'runs'
-  | 'approvals'
-  | 'batches'
-  | 'schedules'
-  | 'trials'
-  | 'rollouts'
-  | 'webhooks'
-  | 'tenants'
-  | 'tokens'
-  | 'audit'
-
 /** The names in a pattern such as `/runs/{executionId}`, with a text for each. */
-type Params<Pattern extends string> = Pattern extends `${string}{${infer Name}}${infer Rest}`
+type Params<Pattern> = Pattern extends `${string}{${infer Name}}${infer Rest}`
   ? Record<Name, string> & Params<Rest>
   : unknown
 
-type Route = {
-  pattern: string
-  section: Section
-  render: (params: Record<string, string>, query: URLSearchParams) => VNode
+/** A page gets the values of its pattern, and the query. */
+type Pages<Patterns> = {
+  [Pattern in keyof Patterns]: ComponentType<Params<Pattern> & { query: URLSearchParams }>
 }
 
-const route = <Pattern extends string>(
-  pattern: Pattern,
-  section: Section,
-  render: (params: Params<Pattern>, query: URLSearchParams) => VNode,
-): Route => ({ pattern, section, render: render as Route['render'] })
-
-const AgentPage = lazyPage('Agent', async () => (await import('../agents/agent-page.tsx')).AgentPage)
-const ComparePage = lazyPage(
-  'Compare versions',
-  async () => (await import('../agents/compare-page.tsx')).ComparePage,
-)
-const VersionPage = lazyPage(
-  'Version',
-  async () => (await import('../versions/version-page.tsx')).VersionPage,
-)
-const SideBySidePage = lazyPage(
-  'Try a version',
-  async () => (await import('../versions/side-by-side-page.tsx')).SideBySidePage,
-)
-const RunPage = lazyPage('Run', async ({ executionId }: { executionId: string; step: string | null }) => {
+function loadRun({ executionId }: { executionId: string }) {
   beginRun(executionId)
-  return (await import('../run/run-page.tsx')).RunPage
+  return import('../run/run-page.tsx')
+}
+
+const definePages = <Patterns extends Pages<Patterns>>(pages: Patterns) =>
+  Object.entries(pages) as [pattern: string, page: ComponentType<{ query: URLSearchParams }>][]
+
+/** Every page. The first one that matches counts. */
+const pages = definePages({
+  '/': OverviewPage,
+  '/agents': AgentsPage,
+  '/agents/{agent}': lazyPage('Agent', () => import('../agents/agent-page.tsx'), 'AgentPage'),
+  '/agents/{agent}/compare': lazyPage(
+    'Compare versions',
+    () => import('../agents/compare-page.tsx'),
+    'ComparePage',
+  ),
+  '/agents/{agent}/versions/{versionId}': lazyPage(
+    'Version',
+    () => import('../versions/version-page.tsx'),
+    'VersionPage',
+  ),
+  '/agents/{agent}/versions/{versionId}/try': lazyPage(
+    'Try a version',
+    () => import('../versions/side-by-side-page.tsx'),
+    'SideBySidePage',
+  ),
+  '/agents/{agent}/try': lazyPage('Try it', () => import('../try/try-page.tsx'), 'TryPage'),
+  '/agents/{agent}/schedules/{name}': lazyPage(
+    'Schedule',
+    () => import('../schedules/schedules-page.tsx'),
+    'SchedulePage',
+  ),
+  '/runs': RunsPage,
+  '/runs/{executionId}': lazyPage('Run', loadRun, 'RunPage'),
+  '/compare': lazyPage('Compare runs', () => import('../compare/compare-runs-page.tsx'), 'CompareRunsPage'),
+  '/approvals': lazyPage('Approvals', () => import('../approvals/approvals-page.tsx'), 'ApprovalsPage'),
+  '/batches': lazyPage('Batches', () => import('../batches/batches-page.tsx'), 'BatchesPage'),
+  '/batches/{batchId}': lazyPage('Batch', () => import('../batches/batches-page.tsx'), 'BatchPage'),
+  '/schedules': lazyPage('Schedules', () => import('../schedules/schedules-page.tsx'), 'SchedulesPage'),
+  '/trials': lazyPage('Trials', () => import('../trials/trials-page.tsx'), 'TrialsPage'),
+  '/trials/new': lazyPage('Start a trial', () => import('../trials/trials-page.tsx'), 'StartTrialPage'),
+  '/trials/{trialId}': lazyPage('Trial', () => import('../trials/trials-page.tsx'), 'TrialPage'),
+  '/rollouts': lazyPage('Rollouts', () => import('../rollouts/rollouts-page.tsx'), 'RolloutsPage'),
+  '/webhooks': lazyPage('Webhooks', () => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  '/webhooks/{webhookId}': lazyPage('Webhook', () => import('../webhooks/webhooks-page.tsx'), 'WebhookPage'),
+  '/tokens': lazyPage('Tokens', () => import('../tokens/tokens-page.tsx'), 'TokensPage'),
+  '/tenants': lazyPage('Tenants', () => import('../tenants/tenants-page.tsx'), 'TenantsPage'),
+  '/tenants/{tenantId}': lazyPage('Tenant', () => import('../tenants/tenants-page.tsx'), 'TenantPage'),
+  '/audit': lazyPage('Audit log', () => import('../audit/audit-page.tsx'), 'AuditPage'),
 })
-const TryPage = lazyPage('Try it', async () => (await import('../try/try-page.tsx')).TryPage)
-const CompareRunsPage = lazyPage(
-  'Compare runs',
-  async () => (await import('../compare/compare-runs-page.tsx')).CompareRunsPage,
-)
-const loadTenants = () => import('../tenants/tenants-page.tsx')
-const TenantsPage = lazyPage('Tenants', async () => (await loadTenants()).TenantsPage)
-const TenantPage = lazyPage('Tenant', async () => (await loadTenants()).TenantPage)
-const loadWebhooks = () => import('../webhooks/webhooks-page.tsx')
-const WebhooksPage = lazyPage('Webhooks', async () => (await loadWebhooks()).WebhooksPage)
-const WebhookPage = lazyPage('Webhook', async () => (await loadWebhooks()).WebhookPage)
-const TokensPage = lazyPage('Tokens', async () => (await import('../tokens/tokens-page.tsx')).TokensPage)
-const loadTrials = () => import('../trials/trials-page.tsx')
-const TrialsPage = lazyPage('Trials', async () => (await loadTrials()).TrialsPage)
-const TrialPage = lazyPage('Trial', async () => (await loadTrials()).TrialPage)
-const StartTrialPage = lazyPage('Start a trial', async () => (await loadTrials()).StartTrialPage)
-const RolloutsPage = lazyPage(
-  'Rollouts',
-  async () => (await import('../rollouts/rollouts-page.tsx')).RolloutsPage,
-)
 
-const ApprovalsPage = lazyPage(
-  'Approvals',
-  async () => (await import('../approvals/approvals-page.tsx')).ApprovalsPage,
-)
-const loadBatches = () => import('../batches/batches-page.tsx')
-const BatchesPage = lazyPage('Batches', async () => (await loadBatches()).BatchesPage)
-const BatchPage = lazyPage('Batch', async () => (await loadBatches()).BatchPage)
-const loadSchedules = () => import('../schedules/schedules-page.tsx')
-const SchedulesPage = lazyPage('Schedules', async () => (await loadSchedules()).SchedulesPage)
-const SchedulePage = lazyPage('Schedule', async () => (await loadSchedules()).SchedulePage)
-const AuditPage = lazyPage('Audit log', async () => (await import('../audit/audit-page.tsx')).AuditPage)
+/** Pages that belong to another part of the navigation than their path begins with. */
+const SECTIONS: Record<string, Section> = {
+  '/': 'overview',
+  '/compare': 'runs',
+  '/agents/{agent}/schedules/{name}': 'schedules',
+}
 
-/** Every page. The first route that matches counts. Keys make a page start afresh when its subject changes. */
-const routes: Route[] = [
-  route('/', 'overview', (_, query) => <OverviewPage query={query} />),
-  route('/agents', 'agents', (_, query) => <AgentsPage query={query} />),
-  route('/agents/{agent}', 'agents', ({ agent }) => <AgentPage key={agent} agent={agent} />),
-  route('/agents/{agent}/compare', 'agents', ({ agent }, query) => (
-    <ComparePage agent={agent} before={query.get('before') ?? ''} after={query.get('after') ?? ''} />
-  )),
-  route('/agents/{agent}/versions/{versionId}', 'agents', ({ agent, versionId }) => (
-    <VersionPage key={`${agent} ${versionId}`} agent={agent} versionId={versionId} />
-  )),
-  route('/agents/{agent}/versions/{versionId}/try', 'agents', ({ agent, versionId }) => (
-    <SideBySidePage key={`${agent} ${versionId}`} agent={agent} versionId={versionId} />
-  )),
-  route('/agents/{agent}/try', 'agents', ({ agent }, query) => (
-    <TryPage key={`${agent} ${query}`} agent={agent} from={query.get('from')} input={query.get('input')} />
-  )),
-  route('/runs', 'runs', (_, query) => <RunsPage query={query} />),
-  route('/runs/{executionId}', 'runs', ({ executionId }, query) => (
-    <RunPage key={executionId} executionId={executionId} step={query.get('step')} />
-  )),
-  route('/approvals', 'approvals', (_, query) => <ApprovalsPage query={query} />),
-  route('/batches', 'batches', (_, query) => <BatchesPage query={query} />),
-  route('/batches/{batchId}', 'batches', ({ batchId }, query) => (
-    <BatchPage key={batchId} batchId={batchId} query={query} />
-  )),
-  route('/schedules', 'schedules', (_, query) => <SchedulesPage query={query} />),
-  route('/agents/{agent}/schedules/{name}', 'schedules', ({ agent, name }) => (
-    <SchedulePage key={`${agent} ${name}`} agent={agent} name={name} />
-  )),
-  route('/compare', 'runs', (_, query) => <CompareRunsPage query={query} />),
-  route('/trials', 'trials', (_, query) => <TrialsPage query={query} />),
-  route('/trials/new', 'trials', (_, query) => <StartTrialPage query={query} />),
-  route('/trials/{trialId}', 'trials', ({ trialId }, query) => (
-    <TrialPage key={trialId} trialId={trialId} query={query} />
-  )),
-  route('/rollouts', 'rollouts', () => <RolloutsPage />),
-  route('/webhooks', 'webhooks', () => <WebhooksPage />),
-  route('/webhooks/{webhookId}', 'webhooks', ({ webhookId }, query) => (
-    <WebhookPage key={webhookId} webhookId={webhookId} query={query} />
-  )),
-  route('/tokens', 'tokens', (_, query) => <TokensPage query={query} />),
-  route('/tenants', 'tenants', (_, query) => <TenantsPage query={query} />),
-  route('/tenants/{tenantId}', 'tenants', ({ tenantId }, query) => (
-    <TenantPage key={tenantId} tenantId={tenantId} query={query} />
-  )),
-  route('/audit', 'audit', (_, query) => <AuditPage query={query} />),
-]
-
-/** The page of a location, and its part of the navigation. */
+/** The page of a location, and its part of the navigation. It starts afresh when its subject changes. */
 export function findRoute({ path, query }: Location): { section: Section | null; element: VNode } {
-  for (const { pattern, section, render } of routes) {
+  for (const [pattern, Page] of pages) {
     const params = matchPath(pattern, path)
-    if (params) return { section, element: render(params, query) }
+    const section = SECTIONS[pattern] ?? (pattern.split('/')[1] as Section)
+    if (params) return { section, element: <Page key={JSON.stringify(params)} {...params} query={query} /> }
   }
   return { section: null, element: <NotFoundPage path={path} /> }
 }

@@ -1,9 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { useResource } from '../api/use-resource.ts'
 import { Dialog } from '../components/dialog.tsx'
-import { ErrorBox, Spinner } from '../components/page.tsx'
 import { navigate } from '../state/location.ts'
-import { loadScript } from './lazy-page.tsx'
+import { lazyPart } from './lazy-page.tsx'
 
 type Page = { label: string; href: string }
 
@@ -47,13 +45,7 @@ export function Search({ pages }: { pages: Page[] }) {
   )
 }
 
-const loadPalette = () => import('../search/search-palette.tsx')
-
-function Palette(props: { pages: Page[]; onChoose: (href: string) => void }) {
-  const { data, error, reload } = useResource('search', () => loadScript(loadPalette))
-  if (data) return <data.SearchPalette {...props} />
-  return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading the search…" />
-}
+const Palette = lazyPart('the search', () => import('../search/search-palette.tsx'), 'SearchPalette')
 
 /** What is typed into a field is not a shortcut; Ctrl-K is none of its editing keys. */
 function isShortcut({ key, ctrlKey, metaKey, altKey, isComposing, target }: KeyboardEvent): boolean {

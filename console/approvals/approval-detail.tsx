@@ -6,6 +6,7 @@ import { requestJson } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Facts } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
+import { AreaField } from '../components/field.tsx'
 import { formatSeconds } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
 import { ErrorBox } from '../components/page.tsx'
@@ -47,7 +48,7 @@ export function ApprovalDetail({ approval, isFocused, onDecided }: Props) {
   )
   if (isPast) return <PastApproval itemKey={key} title={approval.title} />
   return (
-    <section class="card approval" aria-labelledby="approval-title">
+    <section class="card stack approval" aria-labelledby="approval-title">
       <h2 id="approval-title" ref={heading} tabIndex={-1}>
         <VisibleText text={approval.title} />
       </h2>
@@ -61,7 +62,7 @@ export function ApprovalDetail({ approval, isFocused, onDecided }: Props) {
             </>
           ),
           Run: <RunLink executionId={approval.executionId} />,
-          Tenant: approval.tenantId !== null && <VisibleText text={approval.tenantId} />,
+          Tenant: approval.tenantId,
           Since: <Time value={approval.since} />,
           Until: <TimeLeft until={approval.until} />,
         }}
@@ -109,7 +110,7 @@ function TimeLeft({ until }: { until: string }) {
 function Refusal() {
   const hasScope = useMe()?.scopes.includes('approve') ?? false
   return (
-    <p class="approval-refusal" role="note">
+    <p class="warning-note" role="note">
       {hasScope
         ? 'Your token started this run, and the tool lets nobody decide on their own runs. Ask somebody else with the scope approve.'
         : 'Deciding needs a token with the scope approve, which no other scope includes. Yours shows what is asked.'}
@@ -159,20 +160,14 @@ function Decision({ approval, draft, hasMistakes, onNote, onPast, onDecided }: D
   const error = approve.error ?? reject.error
   return (
     <div class="form">
-      <div class="approval-note-field">
-        <label for="approval-note">Note</label>
-        <textarea
-          id="approval-note"
-          rows={2}
-          maxLength={MAX_NOTE}
-          value={note}
-          aria-describedby="approval-note-help"
-          onInput={({ currentTarget }) => onNote(currentTarget.value)}
-        />
-        <span id="approval-note-help" class="muted">
-          The agent gets it with your decision.
-        </span>
-      </div>
+      <AreaField
+        label="Note"
+        help="The agent gets it with your decision."
+        value={note}
+        onChange={onNote}
+        maxLength={MAX_NOTE}
+        hasSpellcheck
+      />
       <p class="muted">
         The run continues at once. A decision cannot be taken back; the first one counts.
         {isChanged && ' The agent is told that the input was changed.'}

@@ -32,7 +32,7 @@ export function InputEditor({ approval, text, check, mayEdit, onText }: Props) {
   const asked = useMemo(() => printJson(approval.input), [approval.input])
   const isLarge = asked.length > MAX_EDITED_BYTES || !isEditable(asked)
   return (
-    <div class="approval-input">
+    <div class="form">
       <div class="toolbar">
         <h3>Input</h3>
         <div class="actions">
@@ -62,7 +62,7 @@ export function InputEditor({ approval, text, check, mayEdit, onText }: Props) {
       ) : view === 'tree' ? (
         <JsonView value={approval.input} label="the input" />
       ) : (
-        <pre class="approval-text">
+        <pre class="box">
           <TextPortions text={asked} />
         </pre>
       )}

@@ -26,7 +26,7 @@ export function PastApproval({ itemKey, title }: Props) {
   }, [])
   const past = data?.past
   return (
-    <section class="card approval" aria-labelledby="approval-title">
+    <section class="card stack approval" aria-labelledby="approval-title">
       <h2 id="approval-title" ref={heading} tabIndex={-1}>
         <VisibleText text={past?.title ?? title ?? 'This approval'} />
       </h2>
@@ -72,7 +72,7 @@ async function load({ executionId, id }: { executionId: string; id: string }, si
 /** Who decided what, when, and why. */
 function OutcomeView({ outcome }: { outcome: Outcome }) {
   return (
-    <div class="approval-outcome">
+    <div>
       <p>
         <strong>
           <VisibleText text={describeOutcome(outcome)} />
@@ -84,7 +84,7 @@ function OutcomeView({ outcome }: { outcome: Outcome }) {
         )}
       </p>
       {outcome.note !== null && (
-        <p class="approval-note">
+        <p class="long-text">
           <VisibleText text={outcome.note} />
         </p>
       )}

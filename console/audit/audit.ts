@@ -2,9 +2,12 @@ import type { AuditRecord } from '../../lib/contract/records/audit.ts'
 import { isUuid } from '../../lib/core/ids.ts'
 import { isJsonObject } from '../../lib/core/json/json.ts'
 import { MAX_FILTER } from '../../lib/core/limits.ts'
+import { useAgents } from '../api/agents.ts'
+import { firstOf, hrefOf, type Suggestion, TIME_FILTER, type Values } from '../components/filters.ts'
 import { shortId } from '../components/format.ts'
-import { parseRange, type Range, toApiRange } from '../components/range.ts'
+import { toApiRange } from '../components/range.ts'
 import { type Query, toHref, toPath } from '../state/location.ts'
+import { useMe, useScope } from '../state/session.ts'
 
 export type Entry = AuditRecord
 export type Action = Entry['action']
@@ -44,7 +47,6 @@ export const ACTION_LABELS: Record<Action, string> = {
   'token.revoke': 'Revoke token',
   'organization.create': 'Create organization',
 }
-export const ACTIONS = Object.keys(ACTION_LABELS) as Action[]
 
 /** A newer service may have others. */
 export const labelOf = (action: string): string =>
@@ -56,23 +58,39 @@ export const KIND_LABELS: Record<Entry['target']['kind'], string> = {
   organization: 'Organization',
 }
 
-/** Which changes the page lists. Kept in the URL; empty texts filter nothing. */
-export type Filters = { action: Action | ''; actor: string; target: string } & Range
-
-export const NO_FILTERS: Filters = { action: '', actor: '', target: '', period: '', from: '', to: '' }
-
-export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '')
-
-/** Unknown values, which an edited URL may contain, filter nothing. */
-export function parseFilters(query: URLSearchParams): Filters {
-  const action = query.get('action')
-  const text = (name: 'actor' | 'target') => (query.get(name) ?? '').slice(0, MAX_FILTER[name])
-  return {
-    action: ACTIONS.find((each) => each === action) ?? '',
-    ...{ actor: text('actor'), target: text('target') },
-    ...parseRange(query),
-  }
+/** Agents have the changes of their versions and schedules: they are suggested, too. */
+function useTargets(entries: Entry[]): Suggestion[] {
+  const mayRead = useScope('read')
+  const agents = useAgents()
+  const named = mayRead ? [...(agents?.values() ?? [])] : []
+  const listed = entries.flatMap(({ target }): Suggestion[] =>
+    target.id === null ? [] : [[target.id, target.kind]],
+  )
+  return firstOf([...listed, ...named.map(({ id, title }): Suggestion => [id, title])])
 }
+
+function useActors(entries: Entry[]): Suggestion[] {
+  const me = useMe()
+  const listed = entries.map(({ actor }): Suggestion => [actor.subject ?? actor.id, nameOf(actor)])
+  return firstOf(me ? [[me.tokenId, 'This token'], ...listed] : listed)
+}
+
+/** Which changes the page lists. */
+export const FILTERS = {
+  action: { label: 'Action', choices: ACTION_LABELS },
+  actor: {
+    ...{ label: 'By', placeholder: 'ID or subject', maxLength: MAX_FILTER.actor },
+    useSuggestions: useActors,
+  },
+  target: {
+    ...{ label: 'What', placeholder: 'ID', maxLength: MAX_FILTER.target },
+    useSuggestions: useTargets,
+  },
+  ...TIME_FILTER,
+}
+
+/** Kept in the URL; empty texts filter nothing. */
+export type Filters = Values<keyof typeof FILTERS>
 
 /** As the query of the API. @param now milliseconds since the epoch, where a period ends */
 export const toApiQuery = ({ action, actor, target, ...range }: Filters, now: number): Query => ({
@@ -80,9 +98,8 @@ export const toApiQuery = ({ action, actor, target, ...range }: Filters, now: nu
   ...toApiRange(range, now),
 })
 
-/** As a link of the console. @param entry the ID of the one that is open */
-export const auditHref = (filters: Partial<Filters>, entry: string | null = null): string =>
-  toHref('/audit', { ...filters, ...(filters.period && { from: '', to: '' }), entry })
+/** A link to the page. */
+export const auditHref = (filters: Partial<Filters>): string => hrefOf('/audit', FILTERS, filters as Values)
 
 /** What was deleted has no page any more. Limits belong to what is still there. */
 const isGone = ({ action, result }: Entry): boolean =>

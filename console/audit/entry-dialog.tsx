@@ -1,8 +1,9 @@
 import { isUuid, timeOfId } from '../../lib/core/ids.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Facts, Table } from '../components/data.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { Facts } from '../components/data.tsx'
+import { InfoDialog } from '../components/dialog.tsx'
+import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -39,21 +40,14 @@ export function EntryDialog({ entryId, entry: listed, closedHref }: Props) {
   }
   const entry = listed ?? data
   return (
-    <Dialog title="Change" onClose={close}>
-      <div class="form">
-        {entry && <Details entry={entry} />}
-        {error && <ErrorBox error={error} onRetry={reload} />}
-        {!entry && isLoading && <Spinner label="Loading the change…" />}
-        {!entry && !isLoading && !error && (
-          <p>The log has no such change. It may have expired, or it belongs to another organization.</p>
-        )}
-        <div class="actions">
-          <button type="button" onClick={close}>
-            Close
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <InfoDialog title="Change" onClose={close}>
+      {entry && <Details entry={entry} />}
+      {error && <ErrorBox error={error} onRetry={reload} />}
+      {!entry && isLoading && <Spinner label="Loading the change…" />}
+      {!entry && !isLoading && !error && (
+        <p>The log has no such change. It may have expired, or it belongs to another organization.</p>
+      )}
+    </InfoDialog>
   )
 }
 
@@ -72,7 +66,7 @@ function Details({ entry }: { entry: Entry }) {
       <h3>
         <VisibleText text={labelOf(action)} />
       </h3>
-      <div class="audit-outcome">
+      <div class="toolbar">
         <ResultBadge entry={entry} />
         <OutcomeNote entry={entry} />
       </div>
@@ -87,9 +81,9 @@ function Details({ entry }: { entry: Entry }) {
           ),
           Through: INTERFACE_LABELS[source.interface] ?? source.interface,
           Address: source.ip !== undefined && <VisibleText text={source.ip} class="mono" />,
-          Machine: source.host !== undefined && <VisibleText text={source.host} />,
-          'User agent': source.userAgent !== undefined && <VisibleText text={source.userAgent} />,
-          Subject: actor.subject !== undefined && <VisibleText text={actor.subject} />,
+          Machine: source.host,
+          'User agent': source.userAgent,
+          Subject: actor.subject,
           'ID of who made it': nameOf(actor) !== actor.id && <VisibleText text={actor.id} class="mono" />,
           'ID of what was changed': target.id !== null && <VisibleText text={target.id} class="mono" />,
           Action: <VisibleText text={action} class="mono" />,
@@ -97,7 +91,7 @@ function Details({ entry }: { entry: Entry }) {
         }}
       />
       <Changes entry={entry} />
-      <p class="audit-links">
+      <p class="toolbar">
         <a href={auditHref({ actor: actor.subject ?? actor.id })}>Everything by the same</a>
         {target.id !== null && <a href={auditHref({ target: target.id })}>Everything about this</a>}
       </p>
@@ -119,20 +113,16 @@ function OutcomeNote({ entry }: { entry: Entry }) {
 function Changes({ entry }: { entry: Entry }) {
   const changes = changesOf(entry)
   if (changes.length === 0) return <p class="muted">Nothing but the action itself is recorded.</p>
-  const hasBefore = changes.some(({ from }) => from !== undefined)
   return (
-    <Table caption="What was changed" columns={['Field', ...(hasBefore ? ['Before'] : []), 'Requested']}>
-      {changes.map(({ name, from, to }) => (
-        <tr key={name} class="audit-change">
-          <th scope="row">
-            <VisibleText text={name} class="mono" />
-          </th>
-          {hasBefore && <td>{from === undefined ? '–' : <VisibleText text={from} />}</td>}
-          <td>
-            <VisibleText text={to} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <ItemTable
+      caption="What was changed"
+      items={changes}
+      keyOf={({ name }) => name}
+      columns={{
+        Field: ({ name }) => <VisibleText text={name} class="mono" />,
+        Before: changes.some(({ from }) => from !== undefined) && { text: ({ from }) => from },
+        Requested: { text: ({ to }) => to },
+      }}
+    />
   )
 }

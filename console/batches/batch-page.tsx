@@ -1,59 +1,96 @@
-import './batches.css'
+import { useEffect, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
-import { requestPage } from '../api/request.ts'
-import { usePages } from '../api/use-pages.ts'
-import { CopyButton } from '../components/copy-button.tsx'
-import { Card, Facts, Segments, Table } from '../components/data.tsx'
+import { runTimeOf } from '../agents/durations.ts'
+import { asApiError } from '../api/api-error.ts'
+import { requestEvents, requestJson } from '../api/request.ts'
+import { useList } from '../api/use-list.ts'
+import { useResource } from '../api/use-resource.ts'
+import { Card, Facts } from '../components/data.tsx'
+import { DetailPage, FactsCard } from '../components/detail-page.tsx'
+import { Views } from '../components/filter-bar.tsx'
 import { formatCost, formatCount, formatPercent, shortId } from '../components/format.ts'
-import { ListEnd } from '../components/list-end.tsx'
-import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { ListView } from '../components/list.tsx'
 import {
   AgentLink,
+  CopiedId,
   Duration,
   Elapsed,
+  IdLink,
   RunLink,
   StatusBadge,
   Time,
   VersionLink,
 } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
-import { navigate, toHref, toPath } from '../state/location.ts'
 import { BatchActions } from './batch-actions.tsx'
-import { formatBatchCost, LINE_STATUSES, type LineStatus, parseLineStatus, progressOf } from './batches.ts'
+import {
+  followBatch,
+  formatBatchCost,
+  LINE_STATUSES,
+  type LineStatus,
+  parseLineStatus,
+  progressOf,
+} from './batches.ts'
 import { BatchStatus, ProgressBar } from './progress.tsx'
-import { useBatch } from './use-batch.ts'
 
 /** One batch: how far it is, what it cost, and its runs. Which of these are shown is in the URL. */
 export function BatchPage({ batchId, query }: { batchId: string; query: URLSearchParams }) {
-  const { data: batch, error, reload, setData, isReconnecting, isDeleted } = useBatch(batchId)
+  const { isReconnecting, isDeleted, ...batch } = useBatch(batchId)
   const status = parseLineStatus(query.get('status'))
   return (
-    <Page
+    <DetailPage
+      of={batch}
+      label="Loading the batch…"
       title={`Batch ${shortId(batchId)}`}
       parent={<a href="#/batches">Batches</a>}
-      detail={batch && <BatchStatus batch={batch} />}
-      actions={batch && !isDeleted && <BatchActions batch={batch} onChange={setData} />}
+      scope="read"
+      detail={(data) => <BatchStatus batch={data} />}
+      actions={(data) => !isDeleted && <BatchActions batch={data} onChange={batch.setData} />}
     >
-      <NeedsScope scope="read">
-        {error && <ErrorBox error={error} onRetry={reload} />}
-        {!batch && !error && <Spinner label="Loading the batch…" />}
-        {batch && (
-          <div class="stack">
-            {isDeleted && <p class="batch-note">It was deleted meanwhile. This is its last known state.</p>}
-            {isReconnecting && (
-              <p class="muted" role="status">
-                Updates are interrupted: the service does not respond. Trying again…
-              </p>
-            )}
-            <Progress batch={batch} />
-            <BatchFacts batch={batch} />
-            {!isDeleted && <Lines key={status} batch={batch} status={status} />}
-          </div>
-        )}
-      </NeedsScope>
-    </Page>
+      {(data) => (
+        <>
+          {isDeleted && <p class="warning-note">It was deleted meanwhile. This is its last known state.</p>}
+          {isReconnecting && (
+            <p class="muted" role="status">
+              Updates are interrupted: the service does not respond. Trying again…
+            </p>
+          )}
+          <Progress batch={data} />
+          <BatchFacts batch={data} />
+          {!isDeleted && <Lines key={status} batch={data} status={status} />}
+        </>
+      )}
+    </DetailPage>
   )
+}
+
+/** A batch, which is followed while it is open and the page is visible. */
+function useBatch(batchId: string) {
+  const path = `/v1/batches/${encodeURIComponent(batchId)}`
+  const resource = useResource(batchId, (signal) => requestJson<BatchRecord>(path, { signal }))
+  const [isReconnecting, setIsReconnecting] = useState(false)
+  const [isDeleted, setIsDeleted] = useState(false)
+  const isOpen = resource.data !== null && resource.data.status !== 'ENDED'
+  useEffect(() => {
+    if (!isOpen) return
+    const controller = new AbortController()
+    const { signal } = controller
+    followBatch({
+      open: async (lastEvent, closed) => {
+        const headers = lastEvent === '' ? {} : { 'Last-Event-ID': lastEvent }
+        return (await requestEvents(path, { headers, signal: closed })).events
+      },
+      peek: () => requestJson<BatchRecord>(path, { signal }),
+      signal,
+      onBatch: resource.setData,
+      onReconnecting: setIsReconnecting,
+    }).catch((error: unknown) => {
+      if (!signal.aborted && asApiError(error).status === 404) setIsDeleted(true)
+    })
+    return () => controller.abort()
+  }, [isOpen, path])
+  return { ...resource, isReconnecting, isDeleted }
 }
 
 function Progress({ batch }: { batch: BatchRecord }) {
@@ -61,7 +98,7 @@ function Progress({ batch }: { batch: BatchRecord }) {
   return (
     <Card title="Progress">
       <ProgressBar batch={batch} />
-      <p role="status" class="batch-progress">
+      <p role="status">
         {formatCount(counts.SUCCESS + counts.ERROR)} of {formatCount(lines)} ended (
         {formatPercent(progressOf(batch))})
       </p>
@@ -79,17 +116,12 @@ function Progress({ batch }: { batch: BatchRecord }) {
             </>
           ),
           Succeeded: formatCount(counts.SUCCESS),
-          Failed: (
-            <>
-              {formatCount(counts.ERROR)}
-              {cancelled > 0 && ` (${formatCount(cancelled)} cancelled)`}
-            </>
-          ),
+          Failed: formatCount(counts.ERROR) + (cancelled > 0 ? ` (${formatCount(cancelled)} cancelled)` : ''),
           Cost: formatBatchCost(batch),
         }}
       />
       {error && (
-        <p class="batch-note">
+        <p class="warning-note">
           <VisibleText text={error.message} />
         </p>
       )}
@@ -100,120 +132,70 @@ function Progress({ batch }: { batch: BatchRecord }) {
 const yesNo = (value: boolean | null) => value !== null && (value ? 'Yes' : 'No')
 
 const BatchFacts = ({ batch }: { batch: BatchRecord }) => (
-  <section class="card" aria-label="Facts">
-    <Facts
-      facts={{
-        ID: (
-          <>
-            <code>{batch.id}</code> <CopyButton text={batch.id} subject="the ID" />
-          </>
-        ),
-        Agent: <AgentLink agentId={batch.documentId} />,
-        Version: <VersionLink agent={batch.documentId} versionId={batch.versionId} />,
-        Tenant: batch.tenantId !== null && <VisibleText text={batch.tenantId} />,
-        Started: <Time value={batch.createdAt} />,
-        Ended: batch.endedAt !== null && <Time value={batch.endedAt} />,
-        Duration:
-          batch.endedAt === null ? (
-            <Elapsed since={batch.createdAt} />
-          ) : (
-            <Duration ms={Math.max(Date.parse(batch.endedAt) - Date.parse(batch.createdAt), 0)} />
-          ),
-        'Lines at the same time': formatCount(batch.maxConcurrency),
-        'Retry of': batch.retryOf !== null && (
-          <a class="mono" href={toHref(toPath('batches', batch.retryOf))} title={batch.retryOf}>
-            {shortId(batch.retryOf)}
-          </a>
-        ),
-        Model: batch.model !== null && <VisibleText text={batch.model} />,
-        'Strict input': yesNo(batch.enforceInputSchema),
-        Cache: yesNo(batch.useCache),
-        'Dynamic learning': yesNo(batch.useDynamicLearning),
-        'Steps of a line at most': batch.maxAgentSteps !== null && formatCount(batch.maxAgentSteps),
-        'Tokens of a line at most': batch.maxTokens !== null && formatCount(batch.maxTokens),
-        'Cost of a line at most': batch.maxCostUsd !== null && formatCost(batch.maxCostUsd),
-      }}
-    />
-  </section>
+  <FactsCard
+    facts={{
+      ID: <CopiedId id={batch.id} />,
+      Agent: <AgentLink agentId={batch.documentId} />,
+      Version: <VersionLink agent={batch.documentId} versionId={batch.versionId} />,
+      Tenant: batch.tenantId,
+      Started: <Time value={batch.createdAt} />,
+      Ended: batch.endedAt && <Time value={batch.endedAt} />,
+      Duration: batch.endedAt ? (
+        <Duration ms={Math.max(Date.parse(batch.endedAt) - Date.parse(batch.createdAt), 0)} />
+      ) : (
+        <Elapsed since={batch.createdAt} />
+      ),
+      'Lines at the same time': formatCount(batch.maxConcurrency),
+      'Retry of': batch.retryOf && <IdLink section="batches" id={batch.retryOf} />,
+      Model: batch.model,
+      'Strict input': yesNo(batch.enforceInputSchema),
+      Cache: yesNo(batch.useCache),
+      'Dynamic learning': yesNo(batch.useDynamicLearning),
+      'Steps of a line at most': batch.maxAgentSteps !== null && formatCount(batch.maxAgentSteps),
+      'Tokens of a line at most': batch.maxTokens !== null && formatCount(batch.maxTokens),
+      'Cost of a line at most': batch.maxCostUsd !== null && formatCost(batch.maxCostUsd),
+    }}
+  />
 )
 
-type Line = ExecutionSummaryRecord
-const PAGE_SIZE = 100
+const LINE_VIEW = {
+  status: { label: 'Runs with this status', choices: { ALL: 'All', ...LINE_STATUSES }, default: 'ALL' },
+}
 
 /** The runs of a batch in the order of its lines. */
 function Lines({ batch, status }: { batch: BatchRecord; status: LineStatus | null }) {
-  const path = `/v1/batches/${encodeURIComponent(batch.id)}/executions`
   // A filtered page can be short: the service reads a part of the lines for each.
-  const list = usePages<Line>(`${batch.id} ${status}`, (next, signal) =>
-    requestPage(path, { query: next ?? { status, fields: 'summary', limit: PAGE_SIZE }, signal }),
-  )
-  const { items, isLoading, error } = list
-  const hrefOf = (chosen: string) =>
-    toHref(toPath('batches', batch.id), { status: chosen === 'ALL' ? null : chosen })
+  const list = useList<ExecutionSummaryRecord>(`/v1/batches/${encodeURIComponent(batch.id)}/executions`, {
+    query: { status, fields: 'summary', limit: 100 },
+  })
   return (
-    <Card title="Runs">
-      <div class="toolbar batch-filter">
-        <Segments
-          label="Runs with this status"
-          choices={{ ALL: 'All', ...LINE_STATUSES }}
-          chosen={status ?? 'ALL'}
-          onChoose={(chosen) => navigate(hrefOf(chosen), { replace: true })}
-        />
+    <Card title="Runs" class="stack">
+      <div class="toolbar">
+        <Views filters={LINE_VIEW} values={{ status: status ?? 'ALL' }} />
         {batch.status !== 'ENDED' && (
           <button type="button" class="small" onClick={list.reload}>
             Refresh
           </button>
         )}
       </div>
-      {items.length === 0 && isLoading && <Spinner label="Loading runs…" />}
-      {items.length > 0 && (
-        <Table
-          caption="Runs in the order of the lines"
-          columns={[
-            'Line',
-            'Run',
-            'Status',
-            { label: 'Duration', isNumeric: true },
-            { label: 'Steps', isNumeric: true },
-            { label: 'Cost', isNumeric: true },
-          ]}
-        >
-          {items.map((run) => (
-            <LineRow key={run.id} run={run} />
-          ))}
-        </Table>
-      )}
-      {items.length === 0 && !isLoading && !error && (
-        <p class="empty">
-          {status === null ? 'No line has started, or its runs were deleted.' : 'No run has this status.'}
-        </p>
-      )}
-      <ListEnd {...list} />
-      <p class="muted">Lines that have not started, or were not started any more, have no run.</p>
+      <ListView
+        list={list}
+        noun="run"
+        isUncounted
+        caption="Runs in the order of the lines"
+        columns={{
+          Line: ({ customId }) => customId ?? '',
+          Run: ({ id }) => <RunLink executionId={id} />,
+          Status: ({ status, error, waitingFor }) => (
+            <StatusBadge status={status} code={error?.code} isWaiting={waitingFor !== null} />
+          ),
+          Duration: { numeric: (run) => <Duration ms={runTimeOf(run)} /> },
+          Steps: { numeric: ({ steps }) => formatCount(steps) },
+          Cost: { numeric: ({ costUsd }) => (costUsd ? formatCost(costUsd) : null) },
+        }}
+        empty={status === null ? 'No line has started, or its runs were deleted.' : 'No run has this status.'}
+      />
+      <p class="muted note">Lines that have not started, or were not started any more, have no run.</p>
     </Card>
-  )
-}
-
-function LineRow({ run }: { run: Line }) {
-  const { startedAt, finishedAt } = run
-  return (
-    <tr class="batch-line">
-      <th scope="row">
-        <VisibleText text={run.customId ?? ''} />
-      </th>
-      <td>
-        <RunLink executionId={run.id} />
-      </td>
-      <td>
-        <StatusBadge status={run.status} code={run.error?.code} isWaiting={run.waitingFor !== null} />
-      </td>
-      <td class="numeric">
-        <Duration
-          ms={startedAt && finishedAt ? Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0) : null}
-        />
-      </td>
-      <td class="numeric">{formatCount(run.steps)}</td>
-      <td class="numeric">{run.costUsd ? formatCost(run.costUsd) : '–'}</td>
-    </tr>
   )
 }

@@ -1,4 +1,6 @@
 import type { BatchRecord } from '../../lib/contract/records/batch.ts'
+import { type EventSourceOptions, followEvents } from '../api/follow-events.ts'
+import { parseJsonText } from '../api/request.ts'
 import { formatCost } from '../components/format.ts'
 
 export type LineStatus = keyof BatchRecord['counts']
@@ -54,3 +56,14 @@ export const toBatchQuery = ({ enforceInputSchema, ...texts }: BatchOptions) => 
 
 /** `results-01a20000.ndjson` */
 export const resultsFileOf = ({ id }: Pick<BatchRecord, 'id'>): string => `results-${id.slice(0, 8)}.ndjson`
+
+type Options = EventSourceOptions & { onBatch: (batch: BatchRecord) => void }
+
+/** Reads the events of a batch until it has ended. @throws as `followEvents` does */
+export const followBatch = ({ onBatch, ...source }: Options): Promise<BatchRecord> =>
+  followEvents(source, ({ event, data }) => {
+    if (event !== 'counts' && event !== 'ended') return 'nothing'
+    const batch = parseJsonText<BatchRecord>(data)
+    onBatch(batch)
+    return event === 'ended' ? { end: batch } : 'news'
+  })

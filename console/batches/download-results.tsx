@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch.ts'
-import { type ApiError, unreachable } from '../api/api-error.ts'
+import { type ApiError, asApiError, unreachable } from '../api/api-error.ts'
 import { nextQueryOf, send } from '../api/request.ts'
-import { asApiError } from '../api/use-resource.ts'
-import { announce } from '../components/copy-button.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { announce, saveFile } from '../components/copy-button.tsx'
+import { InfoDialog } from '../components/dialog.tsx'
 import { formatBytes, formatPercent } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { resultsFileOf } from './batches.ts'
@@ -12,7 +11,7 @@ import { resultsFileOf } from './batches.ts'
 /** Results of one request. */
 const PAGE_SIZE = 1_000
 
-/** Saves the results of a batch as a file of JSON lines. A link could not send the token. */
+/** Saves the results of a batch as a file of JSON lines. */
 export function DownloadResults({ batch }: { batch: BatchRecord }) {
   const [loaded, setLoaded] = useState<{ lines: number; bytes: number } | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
@@ -26,7 +25,7 @@ export function DownloadResults({ batch }: { batch: BatchRecord }) {
     setLoaded({ lines: 0, bytes: 0 })
     try {
       const parts = await readResults(batch, current.signal, setLoaded)
-      save(new Blob(parts, { type: 'application/x-ndjson' }), resultsFileOf(batch))
+      saveFile(new Blob(parts, { type: 'application/x-ndjson' }), resultsFileOf(batch))
       announce('The results are saved.')
       setLoaded(null)
     } catch (cause) {
@@ -46,23 +45,16 @@ export function DownloadResults({ batch }: { batch: BatchRecord }) {
         Download results
       </button>
       {loaded && (
-        <Dialog title="Download results" onClose={close}>
-          <div class="form">
-            {error ? (
-              <ErrorBox error={error} onRetry={download} />
-            ) : (
-              <p role="status">
-                {formatPercent(batch.lines === 0 ? 1 : Math.min(loaded.lines / batch.lines, 1))},{' '}
-                {formatBytes(loaded.bytes)}
-              </p>
-            )}
-            <div class="actions">
-              <button type="button" onClick={close}>
-                {error ? 'Close' : 'Stop'}
-              </button>
-            </div>
-          </div>
-        </Dialog>
+        <InfoDialog title="Download results" onClose={close} close={error ? 'Close' : 'Stop'}>
+          {error ? (
+            <ErrorBox error={error} onRetry={download} />
+          ) : (
+            <p role="status">
+              {formatPercent(batch.lines === 0 ? 1 : Math.min(loaded.lines / batch.lines, 1))},{' '}
+              {formatBytes(loaded.bytes)}
+            </p>
+          )}
+        </InfoDialog>
       )}
     </>
   )
@@ -99,12 +91,4 @@ function countLines(text: string): number {
   let count = 0
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1
   return count
-}
-
-function save(blob: Blob, name: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(blob)
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }

@@ -1,5 +1,4 @@
-import type { TargetedSubmitEvent } from 'preact'
-import { useId, useRef, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import { MAX_CONCURRENCY } from '../../lib/core/batch.ts'
@@ -7,17 +6,17 @@ import { MAX_COST_USD } from '../../lib/core/limits.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson } from '../api/request.ts'
-import { AgentInput } from '../components/agent-tenant-filters.tsx'
 import { announce } from '../components/copy-button.tsx'
-import { Dialog, useAction } from '../components/dialog.tsx'
-import { Field, NumberField } from '../components/field.tsx'
+import { CheckField, Field, NumberField, TextField } from '../components/field.tsx'
+import { AgentInput } from '../components/filter-bar.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { formatBytes, formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
-import { Restored, useTypedForm } from '../components/typed-form.tsx'
+import { useTypedForm } from '../components/typed-form.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
-import { type BatchOptions, mediaTypeOf, NO_BATCH_OPTIONS, toBatchQuery } from './batches.ts'
+import { mediaTypeOf, NO_BATCH_OPTIONS, toBatchQuery } from './batches.ts'
 
 /** Bytes that a request can have: the service counts quotes and line breaks twice. */
 const MAX_FILE_BYTES = 6_000_000
@@ -30,155 +29,112 @@ export const batchForm = (agent: string): string => `batch ${agent}`
 
 /** Starts a batch with the lines of a file, after the service has checked them. */
 export function StartBatchDialog({ agent: given, onClose }: Props) {
-  const id = useId()
   const boundTenant = useMe()?.tenantId ?? null
   const typed = useTypedForm(batchForm(given), () => ({ agent: given, ...NO_BATCH_OPTIONS }))
   const { agent, ...options } = typed.form
-  const [file, setFile] = useState<{ name: string; text: string; bytes: number } | null>(null)
-  /** The number of lines, once the service has found them valid. */
-  const [checked, setChecked] = useState<number | null>(null)
-  const key = useRef(newIdempotencyKey())
-  /** What is sent has changed. */
-  function reset() {
-    setChecked(null)
-    key.current = newIdempotencyKey()
-  }
-  const set = (change: Partial<BatchOptions & { agent: string }>) => {
-    typed.set(change)
-    reset()
-  }
-  function close() {
-    typed.forget()
-    onClose()
-  }
+  const [file, setFile] = useState<{ text: string; bytes: number; chosenAt: number } | null>(null)
+  /** What the service has found valid, and how many lines of it there are. */
+  const [checked, setChecked] = useState<{ request: string; lines: number } | null>(null)
+  const request = JSON.stringify([typed.form, file?.chosenAt])
+  const lines = checked?.request === request ? checked.lines : null
+  // The same key for the same batch: sent twice, it starts once.
+  const key = useMemo(newIdempotencyKey, [request])
 
-  const send = <T,>(query: object) =>
+  const post = <T,>(query: object) =>
     requestJson<T>(`/v1/agents/${encodeURIComponent(agent)}/batches`, {
       method: 'POST',
       query: { ...toBatchQuery(options), ...query },
       body: file?.text ?? '',
-      headers: { 'Content-Type': mediaTypeOf(file?.text ?? ''), 'Idempotency-Key': key.current },
+      headers: { 'Content-Type': mediaTypeOf(file?.text ?? ''), 'Idempotency-Key': key },
     })
-  const check = useAction(async () => {
-    const { lines } = await send<{ lines: number }>({ validateOnly: true })
-    setChecked(lines)
-    announce(`${formatCountOf(lines, 'line')} are valid.`)
-  })
-  const start = useAction(async () => {
-    const batch = await send<BatchRecord>({})
+  async function send(): Promise<boolean> {
+    if (lines === null) {
+      const valid = await post<{ lines: number }>({ validateOnly: true })
+      setChecked({ request, lines: valid.lines })
+      announce(`${formatCountOf(valid.lines, 'line')} are valid.`)
+      return false
+    }
+    const batch = await post<BatchRecord>({})
     announce('The batch has started.')
-    close()
+    onClose()
     navigate(toHref(toPath('batches', batch.id)))
-  })
-  const isRunning = check.isRunning || start.isRunning
-
-  function submit(event: TargetedSubmitEvent<HTMLFormElement>) {
-    event.preventDefault()
-    void (checked === null ? check.start() : start.start())
+    return true
   }
 
   async function choose(input: HTMLInputElement) {
     const [chosen] = input.files ?? []
-    setFile(chosen ? { name: chosen.name, text: await chosen.text(), bytes: chosen.size } : null)
-    reset()
+    setFile(chosen ? { text: await chosen.text(), bytes: chosen.size, chosenAt: performance.now() } : null)
   }
 
+  const tooLarge = `The file has ${formatBytes(file?.bytes ?? 0)}. A batch has at most ${formatBytes(MAX_FILE_BYTES)}: split it.`
   const isTooLarge = file !== null && file.bytes > MAX_FILE_BYTES
-  const error = checked === null ? check.error : start.error
   return (
-    <Dialog title="Start a batch" onClose={close}>
-      <form class="form" onSubmit={submit}>
-        <Restored typed={typed}>The file is not kept: choose it again.</Restored>
-        <div class="batch-field">
-          <label for={`${id}-agent`}>Agent</label>
-          <AgentInput
-            id={`${id}-agent`}
-            value={agent}
-            required
-            onCommit={(text) => set({ agent: text.trim() })}
-          />
-        </div>
-        <div class="batch-field">
-          <label for={`${id}-file`}>Inputs</label>
+    <FormDialog
+      title="Start a batch"
+      submit={lines === null ? 'Check' : `Start ${formatCountOf(lines, 'run')}`}
+      {...(lines === null && { busy: 'Checking…' })}
+      isReady={!isTooLarge}
+      note="The file is not kept: choose it again."
+      showError={(error) => <LineErrors error={error} />}
+      {...{ typed, send, onClose }}
+    >
+      <Field label="Agent">
+        {({ id }) => (
+          <AgentInput id={id} value={agent} required onCommit={(text) => typed.set({ agent: text.trim() })} />
+        )}
+      </Field>
+      <Field
+        label="Inputs"
+        help={
+          <>
+            A line for each input, or a JSON list of these: <code>{EXAMPLE}</code>
+          </>
+        }
+        problems={isTooLarge ? [tooLarge] : []}
+      >
+        {(attributes) => (
           <input
-            id={`${id}-file`}
+            {...attributes}
             type="file"
             required
             accept=".ndjson,.jsonl,.json,application/json,application/x-ndjson"
-            aria-describedby={`${id}-file-help`}
             onChange={({ currentTarget }) => choose(currentTarget)}
           />
-          <p id={`${id}-file-help`} class="muted">
-            A line for each input, or a JSON list of these: <code>{EXAMPLE}</code>
-          </p>
-          {isTooLarge && (
-            <p class="field-error" role="alert">
-              The file has {formatBytes(file.bytes)}. A batch has at most {formatBytes(MAX_FILE_BYTES)}: split
-              it.
-            </p>
-          )}
-        </div>
-        <div class="batch-options">
-          {boundTenant === null && (
-            <Field class="batch-field" label="Tenant">
-              {(attributes) => (
-                <input
-                  {...attributes}
-                  maxLength={MAX_TENANT_ID}
-                  placeholder="none"
-                  autocomplete="off"
-                  value={options.tenantId}
-                  onInput={({ currentTarget }) => set({ tenantId: currentTarget.value })}
-                />
-              )}
-            </Field>
-          )}
-          <NumberField
-            class="batch-field"
-            label="Lines at the same time"
-            value={options.maxConcurrency}
-            range={{ ...MAX_CONCURRENCY, step: 1 }}
-            placeholder={String(MAX_CONCURRENCY.default)}
-            onInput={(maxConcurrency) => set({ maxConcurrency })}
-          />
-          <NumberField
-            class="batch-field"
-            label="Cost at most (US dollars)"
-            value={options.maxBatchCostUsd}
-            range={MAX_COST_USD}
-            placeholder="no limit"
-            onInput={(maxBatchCostUsd) => set({ maxBatchCostUsd })}
-          />
-        </div>
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={options.enforceInputSchema}
-            onChange={({ currentTarget }) => set({ enforceInputSchema: currentTarget.checked })}
-          />
-          Strict: reject inputs that do not match the schema
-        </label>
-        {error && !isRunning && <LineErrors error={error} />}
-        {checked !== null && (
-          <p class="batch-checked" role="status">
-            {checked === 1 ? '1 line is valid' : `${formatCount(checked)} lines are valid`}. Starting runs the
-            current version of the agent with each of them, which costs as any run. You can cancel the batch.
-          </p>
         )}
-        <div class="actions">
-          <button type="button" onClick={close}>
-            Close
-          </button>
-          <button type="submit" class="primary" disabled={isRunning || isTooLarge}>
-            {checked === null
-              ? check.isRunning
-                ? 'Checking…'
-                : 'Check'
-              : `Start ${formatCountOf(checked, 'run')}`}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      </Field>
+      <div class="fields">
+        {boundTenant === null && (
+          <TextField
+            label="Tenant"
+            {...typed.field('tenantId')}
+            maxLength={MAX_TENANT_ID}
+            placeholder="none"
+          />
+        )}
+        <NumberField
+          label="Lines at the same time"
+          {...typed.field('maxConcurrency')}
+          range={{ ...MAX_CONCURRENCY, step: 1 }}
+          placeholder={String(MAX_CONCURRENCY.default)}
+        />
+        <NumberField
+          label="Cost at most (US dollars)"
+          {...typed.field('maxBatchCostUsd')}
+          range={MAX_COST_USD}
+          placeholder="no limit"
+        />
+      </div>
+      <CheckField
+        label="Strict: reject inputs that do not match the schema"
+        {...typed.field('enforceInputSchema')}
+      />
+      {lines !== null && (
+        <p role="status">
+          {lines === 1 ? '1 line is valid' : `${formatCount(lines)} lines are valid`}. Starting runs the
+          current version of the agent with each of them, which costs as any run. You can cancel the batch.
+        </p>
+      )}
+    </FormDialog>
   )
 }
 
@@ -192,7 +148,7 @@ function LineErrors({ error }: { error: ApiError }) {
       <p>
         <VisibleText text={error.message} />
       </p>
-      <ul class="batch-errors">
+      <ul class="plain-list box">
         {errors.map(({ path, message }, index) => (
           <li key={`${index} ${path}`}>
             <VisibleText text={message} />

@@ -1,9 +1,10 @@
 import type { TargetedSubmitEvent } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { requestPage } from '../api/request.ts'
 import { Card } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
+import { TextField } from '../components/field.tsx'
 import { shortId } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { navigate, toHref } from '../state/location.ts'
@@ -32,19 +33,23 @@ export function ChooseRuns({ a, b, agent, original }: Props) {
     else event.currentTarget.querySelector<HTMLInputElement>(`[name=${first === null ? 'a' : 'b'}]`)?.focus()
   }
 
-  const field = (name: 'a' | 'b') => ({
-    name,
-    text: texts[name],
-    isMissing: isMissing(name),
-    onText: (text: string) => setTexts({ ...texts, [name]: text }),
-  })
+  const field = (name: 'a' | 'b') => (
+    <TextField
+      label={name === 'a' ? 'Run A' : 'Run B'}
+      name={name}
+      value={texts[name]}
+      onChange={(text) => setTexts({ ...texts, [name]: text })}
+      isMono
+      problems={isMissing(name) ? [MISSING] : []}
+    />
+  )
   const first = parseRunId(texts.a)
   return (
     <Card title="Which runs">
       <form class="form" onSubmit={compare} noValidate>
-        <div class="compare-fields">
-          <RunField label="Run A" {...field('a')} />
-          <RunField label="Run B" {...field('b')} />
+        <div class="grid">
+          {field('a')}
+          {field('b')}
         </div>
         <p class="muted">Paste the ID of a run, or the address of its page.</p>
         <div class="actions">
@@ -65,37 +70,7 @@ export function ChooseRuns({ a, b, agent, original }: Props) {
 
 const show = (a: string, b: string) => navigate(toHref('/compare', { a, b }))
 
-type FieldProps = {
-  label: string
-  name: string
-  text: string
-  isMissing: boolean
-  onText: (text: string) => void
-}
-
-function RunField({ label, name, text, isMissing, onText }: FieldProps) {
-  const id = useId()
-  return (
-    <div>
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        value={text}
-        autocomplete="off"
-        spellcheck={false}
-        aria-invalid={isMissing}
-        aria-describedby={isMissing ? `${id}-error` : undefined}
-        onInput={({ currentTarget }) => onText(currentTarget.value)}
-      />
-      {isMissing && (
-        <p id={`${id}-error`} class="field-error">
-          Enter the ID of a run, such as {shortId('01a2003a-d1f2-7169-a695-5ea4428d9251')}: all 36 characters.
-        </p>
-      )}
-    </div>
-  )
-}
+const MISSING = `Enter the ID of a run, such as ${shortId('01a2003a-d1f2-7169-a695-5ea4428d9251')}: all 36 characters.`
 
 /** Finds the newest successful run of an agent, other than this one. */
 function LastSuccess({ agent, other }: { agent: string; other: string }) {

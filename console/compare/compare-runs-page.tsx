@@ -3,7 +3,8 @@ import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Card } from '../components/data.tsx'
-import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+import { Loaded } from '../components/detail-page.tsx'
+import { Page } from '../components/page.tsx'
 import { toHref } from '../state/location.ts'
 import { ChooseRuns } from './choose-runs.tsx'
 import { ComparedSteps } from './compared-steps.tsx'
@@ -30,10 +31,10 @@ export function CompareRunsPage({ query }: { query: URLSearchParams }) {
 
 /** Two runs side by side: what they were asked for, what they did and returned, and what that took. */
 function CompareRuns({ a, b }: { a: string; b: string }) {
-  const { data, error, isLoading, reload } = useResource(`${a} ${b}`, (signal) =>
+  const comparison = useResource(`${a} ${b}`, (signal) =>
     requestJson<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`, { signal }),
   )
-  const agent = data?.left.documentId
+  const agent = comparison.data?.left.documentId
   return (
     <Page
       title="Compare runs"
@@ -49,9 +50,11 @@ function CompareRuns({ a, b }: { a: string; b: string }) {
         </>
       }
     >
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Comparing the runs…" />}
-      {data && <Comparison comparison={data} isLoading={isLoading} onReload={reload} />}
+      <Loaded of={comparison} label="Comparing the runs…">
+        {(data) => (
+          <Comparison comparison={data} isLoading={comparison.isLoading} onReload={comparison.reload} />
+        )}
+      </Loaded>
     </Page>
   )
 }
@@ -66,7 +69,7 @@ function Comparison({ comparison, isLoading, onReload }: Props) {
     <div class="stack">
       {left.id === right.id && <p class="empty">A and B are the same run.</p>}
       {isOpen && (
-        <div class="toolbar compare-note">
+        <div class="card toolbar">
           <p>A run in progress is compared as it was when this page was loaded.</p>
           <button type="button" disabled={isLoading} onClick={onReload}>
             Compare again

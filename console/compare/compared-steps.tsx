@@ -34,7 +34,7 @@ export function ComparedSteps({ left, right, steps, hasMoreSteps }: Props) {
           </button>
         )}
       </div>
-      <ol class="compared-steps">
+      <ol class="plain-list">
         {groups
           .slice(0, shown)
           .map((group) =>
@@ -81,7 +81,7 @@ function DifferingStep({ step, isFirst, hrefs }: StepProps) {
         {isFirst && <span class="badge badge-warning">First difference</span>}
         {step.number === null && <span class="badge">Only in B</span>}
         {step.otherNumber === null && <span class="badge">Only in A</span>}
-        <span class="compared-links">
+        <span class="actions">
           {hrefs.a && (
             <a href={hrefs.a}>
               Open in A

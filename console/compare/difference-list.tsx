@@ -18,7 +18,7 @@ const OPTIONS: Record<string, string> = {
 export function DifferenceList({ differences, isCut }: Differences) {
   return (
     <>
-      <ul class="differences">
+      <ul class="plain-list differences">
         {differences.map((difference) => (
           <li key={difference.path}>
             <Path path={difference.path} />
@@ -43,7 +43,7 @@ const Path = ({ path }: { path: string }) => {
   return option ? (
     <strong>{option}</strong>
   ) : (
-    <code class="difference-path">
+    <code>
       <VisibleText text={path} />
     </code>
   )

@@ -1,5 +1,5 @@
 import './bar-chart.css'
-import { Table } from './data.tsx'
+import { ItemTable } from './item-table.tsx'
 
 /** `color`: one of the series of the theme. */
 export type Series = { name: string; color: 1 | 2 | 3 }
@@ -51,21 +51,20 @@ export function BarChart({ label, axis, series, bars, format, ...options }: Prop
       </div>
       <details>
         <summary>Show as a table</summary>
-        <Table
+        <ItemTable
           caption={label}
-          columns={[axis, ...series.map(({ name }) => ({ label: name, isNumeric: true }))]}
-        >
-          {bars.map((bar, row) => (
-            <tr key={row}>
-              <th scope="row">{bar.href === undefined ? bar.label : <a href={bar.href}>{bar.label}</a>}</th>
-              {series.map(({ name }, index) => (
-                <td key={name} class="numeric">
-                  {format(bar.values[index] ?? 0)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </Table>
+          items={bars}
+          keyOf={({ label, href }) => href ?? label}
+          columns={{
+            [axis]: ({ label, href }) => (href === undefined ? label : <a href={href}>{label}</a>),
+            ...Object.fromEntries(
+              series.map(({ name }, index) => [
+                name,
+                { numeric: ({ values }: ChartBar) => format(values[index] ?? 0) },
+              ]),
+            ),
+          }}
+        />
       </details>
     </figure>
   )

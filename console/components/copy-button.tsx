@@ -68,3 +68,12 @@ async function write(text: string): Promise<boolean> {
     return false
   }
 }
+
+/** Lets the browser save a file. A link could not send the token. */
+export function saveFile(blob: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}

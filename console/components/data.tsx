@@ -2,60 +2,38 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { VisibleText } from './visible-text.tsx'
 
-type Column =
-  | string
-  | { label: string; isNumeric?: boolean /** Only for screen readers. */; isHidden?: boolean }
-
-type TableProps = {
-  /** What the table lists. For screen readers. */
-  caption: string
-  columns: Column[]
-  /** Rows (`<tr>`). */
+type CardProps = {
+  title: string
+  /** Beside the title. */
+  actions?: ComponentChildren
+  class?: string
   children: ComponentChildren
 }
 
-/** A table that scrolls sideways where it does not fit. */
-export function Table({ caption, columns, children }: TableProps) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus.
-    <section class="table-scroll" aria-label={caption} tabIndex={0}>
-      <table>
-        <caption class="visually-hidden">
-          <VisibleText text={caption} />
-        </caption>
-        <thead>
-          <tr>
-            {columns.map((column) => {
-              const { label, isNumeric, isHidden } =
-                typeof column === 'string' ? { label: column, isNumeric: false, isHidden: false } : column
-              return (
-                <th key={label} scope="col" class={isNumeric ? 'numeric' : undefined}>
-                  <VisibleText text={label} class={isHidden ? 'visually-hidden' : undefined} />
-                </th>
-              )
-            })}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </section>
-  )
-}
-
 /** A part of a page, with its title. */
-export function Card(props: { title: string; class?: string; children: ComponentChildren }) {
+export function Card({ title, actions, class: className = '', children }: CardProps) {
   const id = useId()
+  const heading = (
+    <h2 id={id}>
+      <VisibleText text={title} />
+    </h2>
+  )
   return (
-    <section class={`card ${props.class ?? ''}`} aria-labelledby={id}>
-      <h2 id={id}>
-        <VisibleText text={props.title} />
-      </h2>
-      {props.children}
+    <section class={`card ${className}`} aria-labelledby={id}>
+      {actions ? (
+        <div class="toolbar">
+          {heading}
+          {actions}
+        </div>
+      ) : (
+        heading
+      )}
+      {children}
     </section>
   )
 }
 
-/** Names and values, side by side. Values that are null are left out. */
+/** Names and values, side by side. Values that are null are left out. Texts may be those of somebody else. */
 export function Facts({ facts }: { facts: Record<string, ComponentChildren> }) {
   return (
     <dl class="facts">
@@ -63,7 +41,7 @@ export function Facts({ facts }: { facts: Record<string, ComponentChildren> }) {
         value === null || value === undefined || value === false ? null : (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dd>{typeof value === 'string' ? <VisibleText text={value} /> : value}</dd>
           </div>
         ),
       )}

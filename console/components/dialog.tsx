@@ -1,8 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { ApiError } from '../api/api-error.ts'
-import { asApiError } from '../api/use-resource.ts'
-import { ErrorBox } from './page.tsx'
+import { type ApiError, asApiError } from '../api/api-error.ts'
 import { VisibleText } from './visible-text.tsx'
 
 type DialogProps = {
@@ -54,40 +52,26 @@ export function Dialog({ title, onClose, isKept = false, children }: DialogProps
   )
 }
 
-type ConfirmProps = {
-  title: string
-  /** On the button that does it. */
-  label: string
-  /** On the button that does not. */
-  keepLabel: string
-  /** By default, the action can be started at once. */
-  isReady?: boolean
-  children: ComponentChildren
-  action: () => Promise<void>
-  onClose: () => void
+type InfoProps = Omit<DialogProps, 'isKept'> & {
+  close?: string
+  /** Buttons beside the one that closes it. */
+  actions?: ComponentChildren
 }
 
-/** Asks before something that cannot be undone. */
-export function ConfirmDialog(props: ConfirmProps) {
-  const { title, label, keepLabel, isReady = true, children, action, onClose } = props
-  const { isRunning, error, start } = useAction(action)
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <div class="form">
-        {children}
-        {error && <ErrorBox error={error} />}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            {keepLabel}
-          </button>
-          <button type="button" class="danger" disabled={isRunning || !isReady} onClick={start}>
-            {label}
-          </button>
-        </div>
+/** A dialog that shows something. */
+export const InfoDialog = ({ title, close = 'Close', actions, onClose, children }: InfoProps) => (
+  <Dialog title={title} onClose={onClose}>
+    <div class="form">
+      {children}
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          {close}
+        </button>
+        {actions}
       </div>
-    </Dialog>
-  )
-}
+    </div>
+  </Dialog>
+)
 
 type ActionState<T> = { isRunning: boolean; result: T | null; error: ApiError | null }
 

@@ -126,3 +126,13 @@ export function formatInZone(value: string | number, timezone: string): string {
 
 /** A day in UTC. @param time milliseconds since the epoch */
 export const formatDay = (time: number): string => dayInUtc.format(time)
+
+/** What is typed one per line. */
+export const toLines = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+/** A text without its case and its accents, for searches. */
+export const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()

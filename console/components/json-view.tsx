@@ -1,5 +1,5 @@
 import './json-view.css'
-import { Component, type ComponentChild } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'
 import { formatCount, formatCountOf } from './format.ts'
@@ -153,19 +153,10 @@ export function TextPortions({ text, isJson = false }: { text: string; isJson?: 
   )
 }
 
-/** A component that renders again only if one of its properties has changed. */
-export function memo<Props extends object>(
-  render: (props: Props) => ComponentChild,
-): new (
-  props: Props,
-) => Component<Props> {
-  return class extends Component<Props> {
-    override shouldComponentUpdate(next: Props): boolean {
-      const names = Object.keys(next) as (keyof Props)[]
-      return names.some((name) => !Object.is(next[name], this.props[name]))
-    }
-    render(): ComponentChild {
-      return render(this.props)
-    }
-  }
-}
+/** A text in a box that scrolls. @param label what it is, for screen readers */
+export const TextBox = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus.
+  <section class="box" aria-label={label} tabIndex={0}>
+    <pre>{children}</pre>
+  </section>
+)

@@ -9,25 +9,23 @@ export const PERIODS = {
 } as const
 export type Period = keyof typeof PERIODS
 
-/** `from`, `to`: local date and time, as in `<input type="datetime-local">`; ignored with a period. */
-export type Range = { period: Period | ''; from: string; to: string }
+const isPeriod = (text: string): text is Period => Object.hasOwn(PERIODS, text)
 
-/** Unknown values, which an edited URL may contain, filter nothing. */
-export function parseRange(query: URLSearchParams): Range {
-  const [period = '', from = '', to = ''] = ['period', 'from', 'to'].map((name) => query.get(name) ?? '')
-  return {
-    period: Object.hasOwn(PERIODS, period) ? (period as Period) : '',
-    from: isLocalTime(from) ? from : '',
-    to: isLocalTime(to) ? to : '',
-  }
-}
+/** The period of a range whose ends are given. */
+export const CUSTOM = 'custom'
+
+/** `from`, `to`: local date and time, as in `<input type="datetime-local">`; ignored with another period. */
+export type Range = { period: string; from: string; to: string }
 
 /** @param now milliseconds since the epoch, where a period ends */
 export const toApiRange = ({ period, from, to }: Range, now: number): { from: string; to?: string } =>
-  period ? { from: new Date(now - PERIODS[period]).toISOString() } : { from: toIso(from), to: toIso(to) }
+  isPeriod(period)
+    ? { from: new Date(now - PERIODS[period]).toISOString() }
+    : { from: toIso(from), to: toIso(to) }
 
-const isLocalTime = (text: string) =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text) && !Number.isNaN(Date.parse(text))
+/** A text that is a local time; empty for any other. */
+export const parseLocalTime = (text: string): string =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : ''
 
 const toIso = (text: string) => (text === '' ? '' : new Date(text).toISOString())
 

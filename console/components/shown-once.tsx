@@ -1,4 +1,3 @@
-import './shown-once.css'
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'
@@ -30,8 +29,8 @@ export function ShownOnceDialog({ title, text, subject, hint, children, onClose 
     <Dialog title={title} isKept onClose={onClose}>
       <div class="form">
         <p>{hint}</p>
-        <div class="shown-once">
-          <code>{text}</code>
+        <div class="box toolbar shown-once">
+          <code class="long-text">{text}</code>
           <CopyButton text={text} subject={subject} />
         </div>
         {children}

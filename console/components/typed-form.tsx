@@ -9,16 +9,36 @@ const typedValues = new TypedValues()
 
 const keyOf = (me: MeRecord, name: string): string => formKey({ ...me, personId: personOf(me) }, name)
 
-type TypedForm<T> = {
-  /** As it is typed. */
+/** A form as it is typed. */
+type Form<T> = {
   form: T
   set: (change: Partial<T>) => void
+  /** What the field of a member needs. */
+  field: <Name extends keyof T>(name: Name) => { value: T[Name]; onChange: (value: T[Name]) => void }
+}
+
+export type TypedForm<T> = Form<T> & {
   /** Whether it began with what was typed before the page was left. */
   isRestored: boolean
   /** It was sent, or its user does not want it: next time, it begins afresh. */
   forget: () => void
   /** Forgets it, and begins afresh now. */
   reset: () => void
+}
+
+const toForm = <T,>(form: T, set: Form<T>['set']): Form<T> => ({
+  form,
+  set,
+  field: (name) => ({
+    value: form[name],
+    onChange: (value) => set({ [name]: value } as unknown as Partial<T>),
+  }),
+})
+
+/** What is typed into a form, and gone with it. */
+export function useForm<T extends object>(begin: () => T): Form<T> {
+  const [form, setForm] = useState(begin)
+  return toForm(form, (change) => setForm((last) => ({ ...last, ...change })))
 }
 
 /**
@@ -47,15 +67,15 @@ export function useTypedForm<T extends object>(
     latest.current = restored
     setState(toState(restored, initial))
   }, [key])
+  const set = (change: Partial<T>) => {
+    latest.current = { ...latest.current, ...change }
+    setState({ form: latest.current, isRestored })
+    const isChanged = JSON.stringify(latest.current) !== JSON.stringify(initial)
+    if (key !== null) typedValues.write(key, isChanged ? toStored(latest.current) : null)
+  }
   return {
-    form,
+    ...toForm(form, set),
     isRestored,
-    set(change) {
-      latest.current = { ...latest.current, ...change }
-      setState({ form: latest.current, isRestored })
-      const isChanged = JSON.stringify(latest.current) !== JSON.stringify(initial)
-      if (key !== null) typedValues.write(key, isChanged ? toStored(latest.current) : null)
-    },
     forget,
     reset() {
       forget()
@@ -77,12 +97,13 @@ export function useForgetForm(name: string): () => void {
 
 /**
  * Opens a form if something was typed into it before the page was left.
+ * @param name null: nothing is kept of it
  * @param isOffered whether the token may use it, as far as that is known
  */
-export function useReopen(name: string, isOffered: boolean, open: () => void): void {
+export function useReopen(name: string | null, isOffered: boolean, open: () => void): void {
   const me = useMe()
   useEffect(() => {
-    if (me && isOffered && typedValues.read(keyOf(me, name))) open()
+    if (me && isOffered && name !== null && typedValues.read(keyOf(me, name))) open()
   }, [me === null, isOffered, name])
 }
 
@@ -120,17 +141,3 @@ function restore<T extends object>(stored: JsonObject | null, initial: T): T | n
 /** Null stands for a text that nobody has entered. */
 const kindOf = (value: Json): string =>
   Array.isArray(value) ? 'list' : value === null ? 'string' : typeof value
-
-/** The fields of a form whose elements keep what is typed, as pairs of names and values. */
-type Entries = [name: string, value: string][]
-
-export const noEntries = (): { entries: Entries } => ({ entries: [] })
-
-export const readEntries = (form: HTMLFormElement): Entries =>
-  [...new FormData(form)].map(([name, value]) => [name, String(value)])
-
-export function toFormData(entries: Entries): FormData {
-  const data = new FormData()
-  for (const entry of entries) if (Array.isArray(entry)) data.append(String(entry[0]), String(entry[1]))
-  return data
-}

@@ -4,6 +4,7 @@ import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import { useAgent } from '../api/agents.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
+import { CopyButton } from './copy-button.tsx'
 import {
   formatDuration,
   formatExactTime,
@@ -144,14 +145,25 @@ function markOfSource({ source, trialId }: Pick<Marked, 'source' | 'trialId'>): 
   return null
 }
 
-/** A link to an execution, by the short form of its ID. */
-export function RunLink({ executionId }: { executionId: string }) {
-  return (
-    <a class="mono" href={toHref(toPath('runs', executionId))} title={executionId}>
-      {shortId(executionId)}
-    </a>
-  )
-}
+type IdLinkProps = { section: 'runs' | 'batches' | 'trials'; id: string }
+
+/** A link to a page, by the short form of the ID of what it shows. */
+export const IdLink = ({ section, id }: IdLinkProps) => (
+  <a class="mono" href={toHref(toPath(section, id))} title={id}>
+    {shortId(id)}
+  </a>
+)
+
+export const RunLink = ({ executionId }: { executionId: string }) => (
+  <IdLink section="runs" id={executionId} />
+)
+
+/** An ID with a button that copies it. */
+export const CopiedId = ({ id }: { id: string }) => (
+  <>
+    <code>{id}</code> <CopyButton text={id} subject="the ID" />
+  </>
+)
 
 /** A link to an agent, by its title once that is known. */
 export function AgentLink({ agentId }: { agentId: string }) {

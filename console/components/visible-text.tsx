@@ -1,4 +1,3 @@
-import './visible-text.css'
 import { mayHide, splitHidden } from './hidden-characters.ts'
 
 export { toVisible } from './hidden-characters.ts'
@@ -15,7 +14,18 @@ export const VisibleText = ({ text, class: className }: Props) => (
   </bdi>
 )
 
-/** The same, within an element that isolates its direction. */
+type AfterProps = { before?: string; text: string | null | undefined }
+
+/** A text that follows another one; nothing if there is none. */
+export const TextAfter = ({ before = ': ', text }: AfterProps) =>
+  text ? (
+    <>
+      {before}
+      <VisibleText text={text} />
+    </>
+  ) : null
+
+/** A text of somebody else, within an element that isolates its direction. */
 export const VisibleParts = ({ text }: { text: string }) => (
   <>
     {mayHide(text)

@@ -4,15 +4,16 @@ import type { ExecutionStateRecord } from '../../lib/contract/records/execution.
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { getVersion } from '../api/agents.ts'
 import { requestJson, requestPage, toUrl } from '../api/request.ts'
-import { usePolling, useResource } from '../api/use-resource.ts'
+import { useResource } from '../api/use-resource.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
+import { Loaded } from '../components/detail-page.tsx'
 import { useAction } from '../components/dialog.tsx'
-import { ErrorBox, Spinner } from '../components/page.tsx'
+import { ErrorBox } from '../components/page.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
-import { TOKEN_VARIABLE, toCurl } from '../try/sample-request.ts'
+import { TOKEN_VARIABLE, toCurl } from '../try/samples.ts'
 import { sampleInput } from './sample-input.ts'
 
 /** An agent that can be run, with an input as JSON text. */
@@ -20,20 +21,22 @@ type Sample = { agent: AgentRecord; input: string | null }
 
 /** In an organization without runs: how to create an agent, or to run one. */
 export function FirstVisit() {
-  const { data, error, reload, setData } = useResource('samples', loadSamples)
   // Agents are published elsewhere.
-  usePolling(async () => {
-    if (data?.length === 0) setData(await loadSamples())
-  }, `samples ${data?.length}`)
-  if (!data) return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading agents…" />
-  return data.length > 0 ? <RunCard samples={data} /> : <CreateCard />
+  const samples = useResource('samples', loadSamples, {
+    everyMs: (samples) => (samples?.length === 0 ? 3_000 : null),
+  })
+  return (
+    <Loaded of={samples} label="Loading agents…">
+      {(samples) => (samples.length > 0 ? <RunCard samples={samples} /> : <CreateCard />)}
+    </Loaded>
+  )
 }
 
 /** Of how many agents it is read whether they need a model. */
 const MAX_READ = 6
 
 /** Code agents first: they need no model, and cost nothing. */
-async function loadSamples(signal = new AbortController().signal): Promise<Sample[]> {
+async function loadSamples(signal: AbortSignal): Promise<Sample[]> {
   const { items } = await requestPage<AgentRecord>('/v1/agents', { query: { limit: 50 }, signal })
   const samples = items
     .filter(({ currentVersionId, archivedAt }) => currentVersionId !== null && archivedAt === null)
@@ -157,8 +160,8 @@ function CreateCard() {
 }
 
 const Command = ({ text }: { text: string }) => (
-  <div class="stack command">
-    <pre>
+  <div class="stack">
+    <pre class="box">
       <VisibleText text={text} />
     </pre>
     <div>

@@ -1,12 +1,11 @@
-import './overview.css'
 import { useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { requestPage } from '../api/request.ts'
-import { usePolling, useResource } from '../api/use-resource.ts'
-import { loadScript } from '../app/lazy-page.tsx'
-import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
-import { PeriodChoice } from '../usage/period-choice.tsx'
-import { parsePeriod } from '../usage/periods.ts'
+import { useResource } from '../api/use-resource.ts'
+import { lazyPart } from '../app/lazy-page.tsx'
+import { Views } from '../components/filter-bar.tsx'
+import { NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { PERIOD_VIEW, parsePeriod } from '../usage/periods.ts'
 import { UsageFigures } from '../usage/usage-figures.tsx'
 import { OpenRuns } from './open-runs.tsx'
 
@@ -14,7 +13,7 @@ import { OpenRuns } from './open-runs.tsx'
 export function OverviewPage({ query }: { query: URLSearchParams }) {
   const period = parsePeriod(query)
   return (
-    <Page title="Overview" actions={<PeriodChoice period={period} path="/" />}>
+    <Page title="Overview" actions={<Views filters={PERIOD_VIEW} values={{ period }} />}>
       <NeedsScope scope="read">
         <Overview period={period} />
       </NeedsScope>
@@ -46,7 +45,7 @@ function Overview({ period }: { period: ReturnType<typeof parsePeriod> }) {
 function useFirstVisit(isEmpty: boolean): boolean | null {
   const [hasRun, setHasRun] = useState(false)
   const isAsked = isEmpty && !hasRun
-  const check = async (signal?: AbortSignal) => {
+  async function check(signal: AbortSignal) {
     if (!isAsked) return false
     const query = { limit: 1, fields: 'summary' }
     const { items, next } = await requestPage<ExecutionSummaryRecord>('/v1/agent_executions', {
@@ -58,15 +57,8 @@ function useFirstVisit(isEmpty: boolean): boolean | null {
     setHasRun(!isFirst)
     return isFirst
   }
-  const { data, error } = useResource(`first visit ${isAsked}`, check)
-  usePolling(check, `first visit ${isAsked}`)
+  const { data, error } = useResource(`first visit ${isAsked}`, check, isAsked ? {} : undefined)
   return !isAsked || error ? false : data
 }
 
-const loadFirstVisit = () => import('./first-visit.tsx')
-
-function FirstVisit() {
-  const { data, error, reload } = useResource('first visit', () => loadScript(loadFirstVisit))
-  if (data) return <data.FirstVisit />
-  return error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading the next step…" />
-}
+const FirstVisit = lazyPart('the next step', () => import('./first-visit.tsx'), 'FirstVisit')

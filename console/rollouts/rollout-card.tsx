@@ -1,22 +1,17 @@
-import './rollouts.css'
-import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { requestJson, send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { announce } from '../components/copy-button.tsx'
-import { Card, Facts, Table } from '../components/data.tsx'
-import { ConfirmDialog } from '../components/dialog.tsx'
+import { Card, Facts } from '../components/data.tsx'
+import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { shortId } from '../components/format.ts'
-import { useReopen } from '../components/typed-form.tsx'
+import { ItemTable } from '../components/item-table.tsx'
 import { Elapsed, Time, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
 import { useMayManage, useMe } from '../state/session.ts'
 import { PromoteDialog } from '../versions/promote-dialog.tsx'
-import { RolloutBar } from './rollout-bar.tsx'
 import { RolloutDialog, rolloutForm } from './rollout-dialog.tsx'
-import { RolloutFigures } from './rollout-figures.tsx'
+import { RolloutBar, RolloutFigures } from './rollout-figures.tsx'
 import { describeRules } from './rollout-form.ts'
 
 type Props = {
@@ -26,28 +21,19 @@ type Props = {
   onChange: (agent: AgentRecord) => void
 }
 
-/** The version is kept: somebody else may end the rollout while the dialog is open. */
-type Action = 'form' | 'end' | { promote: Pick<VersionRecord, 'id' | 'status'> }
-
 /** The rollout of an agent, how it goes, and those that the service has ended. */
 export function RolloutCard({ agent, versions, onChange }: Props) {
-  const [opened, setOpened] = useState<Action | null>(null)
   const mayManage = useMayManage()
   const isBound = useMe()?.tenantId != null
-  const close = () => setOpened(null)
   const { rollout } = agent
   const candidates = (versions ?? []).filter(
     ({ id, retiredAt }) => id !== agent.currentVersionId && retiredAt === null,
   )
-  const offered = rollout
-    ? candidates.filter(({ id }) => id === rollout.versionId)
-    : candidates.toSorted((a, b) => Number(b.status === 'DRAFT') - Number(a.status === 'DRAFT'))
   const aborted = (versions ?? []).filter(({ abortedRollout }) => abortedRollout)
   const mayStart =
     mayManage && agent.archivedAt === null && agent.currentVersionId !== null && candidates.length > 0
-  const formName = rolloutForm(agent, null)
-  useReopen(formName, rollout ? mayManage : mayStart, () => setOpened('form'))
   if (!rollout && aborted.length === 0 && !mayStart) return null
+  const name = rolloutForm(agent, null)
   return (
     <Card title="Rollout" class="stack">
       {rollout ? (
@@ -59,52 +45,42 @@ export function RolloutCard({ agent, versions, onChange }: Props) {
       ) : (
         <p class="muted">All runs that name no version get the current one.</p>
       )}
-      {mayManage && rollout && (
+      {(rollout ? mayManage : mayStart) && (
         <div class="actions">
-          <button type="button" onClick={() => setOpened('form')}>
-            Change rollout…
-          </button>
-          <button
-            type="button"
-            class="primary"
-            onClick={() => setOpened({ promote: { id: rollout.versionId, status: 'PUBLISHED' } })}
-          >
-            Promote…
-          </button>
-          <button type="button" class="danger" onClick={() => setOpened('end')}>
-            End rollout…
-          </button>
-        </div>
-      )}
-      {!rollout && mayStart && (
-        <div class="actions">
-          <button type="button" onClick={() => setOpened('form')}>
-            Start a rollout…
-          </button>
+          <DialogButton label={rollout ? 'Change rollout…' : 'Start a rollout…'} form={name}>
+            {(close) => (
+              <RolloutDialog
+                {...{ name, agent, onChange }}
+                versions={offeredOf(rollout, candidates)}
+                onClose={close}
+              />
+            )}
+          </DialogButton>
+          <DialogButton label="Promote…" class="primary" isOffered={rollout !== null}>
+            {(close) => (
+              <PromoteDialog
+                agent={agent}
+                version={{ id: rollout?.versionId ?? '', status: 'PUBLISHED' }}
+                onChange={onChange}
+                onClose={close}
+              />
+            )}
+          </DialogButton>
+          <EndButton agent={agent} isOffered={rollout !== null} onChange={onChange} />
         </div>
       )}
       {aborted.length > 0 && <Aborted agent={agent} versions={aborted} />}
-      {opened === 'form' && (
-        <RolloutDialog
-          name={formName}
-          agent={agent}
-          versions={
-            offered.length > 0
-              ? offered
-              : rollout
-                ? [{ id: rollout.versionId, status: 'PUBLISHED', createdAt: rollout.startedAt }]
-                : []
-          }
-          onChange={onChange}
-          onClose={close}
-        />
-      )}
-      {typeof opened === 'object' && opened && (
-        <PromoteDialog agent={agent} version={opened.promote} onChange={onChange} onClose={close} />
-      )}
-      {opened === 'end' && <EndDialog agent={agent} onChange={onChange} onClose={close} />}
     </Card>
   )
+}
+
+/** The version that is being rolled out, or those that can be: drafts come first. */
+function offeredOf(rollout: AgentRecord['rollout'], candidates: VersionRecord[]) {
+  if (!rollout)
+    return candidates.toSorted((a, b) => Number(b.status === 'DRAFT') - Number(a.status === 'DRAFT'))
+  const listed = candidates.filter(({ id }) => id === rollout.versionId)
+  const unlisted = { id: rollout.versionId, status: 'PUBLISHED', createdAt: rollout.startedAt } as const
+  return listed.length > 0 ? listed : [unlisted]
 }
 
 type Running = { agent: AgentRecord; rollout: NonNullable<AgentRecord['rollout']> }
@@ -142,46 +118,36 @@ function Rules({ agent }: { agent: AgentRecord }) {
 
 /** Of each version the last rollout that broke a rule. */
 const Aborted = ({ agent, versions }: { agent: AgentRecord; versions: VersionRecord[] }) => (
-  <Table caption="Rollouts that the service has ended" columns={['Ended by the service', 'Version', 'Why']}>
-    {versions.map(({ id, abortedRollout }) => (
-      <tr key={id}>
-        <td>
-          <Time value={abortedRollout?.at ?? null} />
-        </td>
-        <th scope="row">
-          <VersionLink agent={agent.slug} versionId={id} />
-        </th>
-        <td class="version-message">
-          {abortedRollout?.reason === undefined ? (
-            <span class="muted">–</span>
-          ) : (
-            <VisibleText text={abortedRollout.reason} />
-          )}
-        </td>
-      </tr>
-    ))}
-  </Table>
+  <ItemTable
+    caption="Rollouts that the service has ended"
+    items={versions}
+    columns={{
+      'Ended by the service': ({ abortedRollout }) => <Time value={abortedRollout?.at ?? null} />,
+      Version: { header: ({ id }) => <VersionLink agent={agent.slug} versionId={id} /> },
+      Why: { text: ({ abortedRollout }) => abortedRollout?.reason },
+    }}
+  />
 )
 
-type EndProps = { agent: AgentRecord; onChange: (agent: AgentRecord) => void; onClose: () => void }
+type EndProps = { agent: AgentRecord; isOffered: boolean; onChange: (agent: AgentRecord) => void }
 
-function EndDialog({ agent, onChange, onClose }: EndProps) {
+function EndButton({ agent, isOffered, onChange }: EndProps) {
   async function end() {
     await assertUnchanged(agent, onChange)
     await send(`/v1/agents/${agent.id}/rollout`, { method: 'DELETE' })
-    const changed = await requestJson<AgentRecord>(`/v1/agents/${agent.id}`)
-    announce('The rollout has ended.')
-    onClose()
-    onChange(changed)
+    onChange(await requestJson<AgentRecord>(`/v1/agents/${agent.id}`))
   }
   const { currentVersionId: current, rollout } = agent
   return (
-    <ConfirmDialog
+    <ConfirmButton
+      label="End rollout…"
+      class="danger"
+      isOffered={isOffered}
       title="End this rollout?"
-      label="End rollout"
-      keepLabel="Keep rolling out"
+      confirm="End rollout"
+      keep="Keep rolling out"
       action={end}
-      onClose={onClose}
+      done="The rollout has ended."
     >
       <p>
         Within a second, all new runs that name no version get the current one
@@ -202,6 +168,6 @@ function EndDialog({ agent, onChange, onClose }: EndProps) {
         )}{' '}
         again: its version stays published.
       </p>
-    </ConfirmDialog>
+    </ConfirmButton>
   )
 }

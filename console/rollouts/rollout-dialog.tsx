@@ -1,5 +1,3 @@
-import './rollouts.css'
-import type { TargetedSubmitEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
@@ -8,14 +6,15 @@ import { assertUnchanged } from '../api/agent-changes.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
-import { Dialog, useAction } from '../components/dialog.tsx'
-import { Choices, Field, NumberField } from '../components/field.tsx'
+import { Loaded } from '../components/detail-page.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Choices, NumberField, SelectField } from '../components/field.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { formatTime, shortId } from '../components/format.ts'
-import { ErrorBox, Spinner } from '../components/page.tsx'
-import { Restored, useForgetForm, useTypedForm } from '../components/typed-form.tsx'
+import { ErrorBox } from '../components/page.tsx'
+import { useTypedForm } from '../components/typed-form.tsx'
 import { ReleaseError } from '../versions/gate.tsx'
-import { TrialChoice } from '../versions/trial-choice.tsx'
-import { newestEnded, useRelease } from '../versions/use-release.ts'
+import { newestEnded, TrialChoice, useRelease } from '../versions/release.tsx'
 import { newRollout, type RolloutForm, toBody, toForm } from './rollout-form.ts'
 
 type Props = {
@@ -37,44 +36,35 @@ export const rolloutForm = ({ id, rollout }: AgentRecord, versionId: string | nu
   `rollout ${id} ${rollout ? `of ${rollout.versionId}` : ''} ${versionId ?? ''}`
 
 /** Starts a rollout or changes the one that is in progress. */
-export function RolloutDialog({ name: openedName, agent, versions, onChange, onClose }: Props) {
+export function RolloutDialog(props: Props) {
+  const { agent, versions, onClose } = props
   const { id: agentId, rollout } = agent
-  const first = versions[0]?.id ?? ''
   // As the dialog was opened: the agent follows what others do.
-  const [name] = useState(openedName)
-  const [isRunning] = useState(() => versions.some(({ id }) => id === rollout?.versionId))
-  const { data, error, reload } = useResource(agentId, async (signal) => ({
+  const [name] = useState(props.name)
+  const [isChange] = useState(() => versions.some(({ id }) => id === rollout?.versionId))
+  const initial = useResource(agentId, async (signal) =>
     // The agent does not tell the rules.
-    form: isRunning
+    isChange
       ? toForm(await requestJson<RolloutRecord>(`/v1/agents/${agentId}/rollout`, { signal }))
-      : newRollout(first),
-  }))
-  const forget = useForgetForm(name)
-  function close() {
-    forget()
-    onClose()
-  }
+      : newRollout(versions[0]?.id ?? ''),
+  )
+  if (initial.data) return <Form {...props} {...{ name, isChange }} initial={initial.data} />
   return (
-    <Dialog title={isRunning ? 'Change the rollout' : 'Start a rollout'} onClose={close}>
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Loading the rollout…" />}
-      {data && (
-        <Form
-          {...{ name, agent, versions, onChange }}
-          initial={data.form}
-          isChange={isRunning}
-          onClose={close}
-        />
-      )}
+    <Dialog title={titleOf(isChange)} onClose={onClose}>
+      <Loaded of={initial} label="Loading the rollout…">
+        {() => null}
+      </Loaded>
     </Dialog>
   )
 }
+
+const titleOf = (isChange: boolean) => (isChange ? 'Change the rollout' : 'Start a rollout')
 
 type FormProps = Props & { initial: RolloutForm; isChange: boolean }
 
 function Form({ name, agent, versions, initial, isChange, onChange, onClose }: FormProps) {
   const typed = useTypedForm(name, () => ({ ...initial, chosen: null as string | null }))
-  const { set } = typed
+  const { set, field } = typed
   const isOffered = versions.some((version) => version.id === typed.form.versionId)
   const { chosen, ...form } = isOffered
     ? typed.form
@@ -82,7 +72,7 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
   const release = useRelease(agent, form.versionId)
   const needsTrial = !isChange && release.data?.gate?.require === 'trial'
   const trial = chosen ?? (needsTrial ? (newestEnded(release.data?.trials ?? [])?.id ?? '') : '')
-  const { isRunning, error, start } = useAction(async () => {
+  async function send() {
     await assertUnchanged(agent, onChange)
     const body = JSON.stringify(toBody({ ...form, trial }))
     await requestJson<RolloutRecord>(`/v1/agents/${agent.id}/rollout`, { method: 'PUT', body })
@@ -90,77 +80,60 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
     announce(isChange ? 'The rollout is changed.' : 'The rollout has started.')
     onClose()
     onChange(changed)
-  })
-
-  function save(event: TargetedSubmitEvent<HTMLFormElement>) {
-    event.preventDefault()
-    void start()
   }
 
   const percent = Number(form.percent)
   const isPercent = percent >= ROLLOUT_PERCENT.min && percent <= ROLLOUT_PERCENT.max
   return (
-    <form class="form" onSubmit={save}>
-      <Restored typed={typed} />
+    <FormDialog
+      title={titleOf(isChange)}
+      submit={isChange ? 'Change rollout' : 'Start rollout'}
+      isReady={isChange || release.data !== null || release.error !== null}
+      showError={(error) => <ReleaseError error={error} agent={agent.slug} versionId={form.versionId} />}
+      {...{ typed, send, onClose }}
+    >
       {versions.length > 1 && !isChange ? (
-        <Field label="Version">
-          {(attributes) => (
-            <select
-              {...attributes}
-              class="rollout-version"
-              value={form.versionId}
-              onChange={({ currentTarget }) => set({ versionId: currentTarget.value, chosen: null })}
-            >
-              {versions.map((version) => (
-                <option key={version.id} value={version.id}>
-                  {shortId(version.id)}, {formatTime(version.createdAt)}
-                  {version.status === 'DRAFT' && ' (draft)'}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label="Version"
+          value={form.versionId}
+          onChange={(versionId) => set({ versionId, chosen: null })}
+          choices={versions.map(({ id, createdAt, status }) => [
+            id,
+            `${shortId(id)}, ${formatTime(createdAt)}${status === 'DRAFT' ? ' (draft)' : ''}`,
+          ])}
+        />
       ) : (
         <p>
           Version <code>{shortId(form.versionId)}</code>
         </p>
       )}
       <NumberField
-        class="rollout-field"
         label="Share of the runs (%)"
-        value={form.percent}
+        {...field('percent')}
         range={{ ...ROLLOUT_PERCENT, step: 0.01 }}
         isRequired
-        onInput={(value) => set({ percent: value })}
       />
       <Choices
         label="What gets the version"
+        {...field('key')}
         choices={{ tenant: 'all runs of a tenant, or none', execution: 'each run on its own' }}
-        chosen={form.key}
-        onChoose={(key) => set({ key })}
       />
-      <fieldset class="rollout-rules">
+      <fieldset class="fields">
         <legend>The service ends it automatically when</legend>
         <NumberField
-          class="rollout-field"
           label="more than this share of its runs failed (%)"
-          value={form.maxErrorRate}
+          {...field('maxErrorRate')}
           range={{ min: 0, max: 100, step: 0.01 }}
-          onInput={(value) => set({ maxErrorRate: value })}
         />
         <NumberField
-          class="rollout-field"
           label="a run costs more than now by over (%)"
-          value={form.maxCostIncrease}
+          {...field('maxCostIncrease')}
           range={{ min: 0, max: MAX_COST_INCREASE * 100, step: 0.01 }}
-          onInput={(value) => set({ maxCostIncrease: value })}
         />
         <NumberField
-          class="rollout-field"
           label="and it has at least this many runs"
-          value={form.minRuns}
+          {...field('minRuns')}
           range={{ ...ROLLOUT_MIN_RUNS, step: 1 }}
-          onInput={(value) => set({ minRuns: value })}
         />
         <p class="muted">Empty: not for this reason. Both empty: never.</p>
       </fieldset>
@@ -168,8 +141,8 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
       {!isChange && release.data && (
         <TrialChoice
           {...release.data}
-          chosen={trial}
-          onChoose={(id) => set({ chosen: id })}
+          value={trial}
+          onChange={(id) => set({ chosen: id })}
           agent={agent.slug}
           versionId={form.versionId}
         />
@@ -182,20 +155,7 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
           'The draft is published by this, without becoming current. '}
         To undo it, end the rollout: then all runs get the current version.
       </p>
-      {error && <ReleaseError error={error} agent={agent.slug} versionId={form.versionId} />}
-      <div class="actions">
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-        <button
-          type="submit"
-          class="primary"
-          disabled={isRunning || (!isChange && !release.data && !release.error)}
-        >
-          {isChange ? 'Change rollout' : 'Start rollout'}
-        </button>
-      </div>
-    </form>
+    </FormDialog>
   )
 }
 

@@ -1,15 +1,13 @@
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage.ts'
 import { INTERVAL_MS, type UsageInterval } from '../../lib/core/usage.ts'
-import { usePolling, useResource } from '../api/use-resource.ts'
-import { Table } from '../components/data.tsx'
+import { useResource } from '../api/use-resource.ts'
 import { formatCost, formatCount, formatDuration, formatPercent } from '../components/format.ts'
+import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
 import { addUp, averageRunTime, type Totals } from '../usage/totals.ts'
 import { loadUsage } from '../usage/use-usage.ts'
-
-const POLL_MS = 60_000
 
 /** The shortest totals that the API returns for the whole time. `from`: when the first of them begins. */
 export function intervalSince(startedAt: string, now: number): { interval: UsageInterval; from: string } {
@@ -23,14 +21,15 @@ export function intervalSince(startedAt: string, now: number): { interval: Usage
 /** What both versions of a rollout have done since it started. */
 export function RolloutFigures({ agent }: { agent: AgentRecord }) {
   const { rollout, currentVersionId } = agent
-  const load = async (signal?: AbortSignal) => {
-    const { interval, from } = intervalSince(rollout?.startedAt ?? '', Date.now())
-    const { items } = await loadUsage({ agent: agent.id, groupBy: 'version', interval, from }, signal)
-    return { items, from }
-  }
-  const key = `${agent.id} ${rollout?.versionId} ${rollout?.startedAt}`
-  const { data, error, reload, setData } = useResource(key, load)
-  usePolling(async () => setData(await load()), key, POLL_MS)
+  const { data, error, reload } = useResource(
+    `${agent.id} ${rollout?.versionId} ${rollout?.startedAt}`,
+    async (signal) => {
+      const { interval, from } = intervalSince(rollout?.startedAt ?? '', Date.now())
+      const { items } = await loadUsage({ agent: agent.id, groupBy: 'version', interval, from }, signal)
+      return { items, from }
+    },
+    { everyMs: () => 60_000, watch: () => null },
+  )
   if (!rollout || currentVersionId === null) return null
   const sides = [
     { label: 'Rolled out', versionId: rollout.versionId },
@@ -39,22 +38,24 @@ export function RolloutFigures({ agent }: { agent: AgentRecord }) {
   return (
     <>
       {error && <ErrorBox error={error} onRetry={reload} />}
-      <Table
+      <ItemTable
         caption="Runs of both versions during the rollout"
-        columns={[
-          'Version',
-          ...['Runs', 'Failed', 'Cost of a run', 'Duration'].map((label) => ({ label, isNumeric: true })),
-        ]}
-      >
-        {sides.map(({ label, versionId, totals }) => (
-          <tr key={versionId}>
-            <th scope="row">
+        items={sides}
+        keyOf={({ versionId }) => versionId}
+        columns={{
+          Version: ({ label, versionId }) => (
+            <>
               {label} <VersionLink agent={agent.slug} versionId={versionId} />
-            </th>
-            <FigureCells totals={totals} />
-          </tr>
-        ))}
-      </Table>
+            </>
+          ),
+          Runs: figure(({ runs }) => formatCount(runs)),
+          Failed: figure(
+            ({ runs, failed }) => runs > 0 && `${formatCount(failed)} (${formatPercent(failed / runs)})`,
+          ),
+          'Cost of a run': figure(costOf),
+          Duration: figure(formatAverage),
+        }}
+      />
       <p class="muted">
         Runs that ended since{' '}
         {data ? (
@@ -72,34 +73,24 @@ export function RolloutFigures({ agent }: { agent: AgentRecord }) {
 export const totalsOf = (rows: UsageRow[], versionId: string): Totals =>
   addUp(rows.filter((row) => row.versionId === versionId))
 
-function FigureCells({ totals }: { totals: Totals | null }) {
-  const cells = totals
-    ? [
-        formatCount(totals.runs),
-        totals.runs === 0
-          ? '–'
-          : `${formatCount(totals.failed)} (${formatPercent(totals.failed / totals.runs)})`,
-        costOf(totals),
-        formatAverage(totals),
-      ]
-    : ['…', '…', '…', '…']
-  return (
-    <>
-      {cells.map((text, index) => (
-        <td key={index} class="numeric">
-          {text}
-        </td>
-      ))}
-    </>
-  )
-}
+/** Of a version, once they have arrived. */
+const figure = (read: (totals: Totals) => string | false) => ({
+  numeric: ({ totals }: { totals: Totals | null }) => (totals ? read(totals) : '…'),
+})
 
-function costOf({ runs, cacheHits, unpricedRuns, costUsd }: Totals): string {
+function costOf({ runs, cacheHits, unpricedRuns, costUsd }: Totals) {
   const priced = runs - cacheHits - unpricedRuns
-  return priced > 0 ? formatCost(costUsd / priced) : '–'
+  return priced > 0 && formatCost(costUsd / priced)
 }
 
-function formatAverage(totals: Totals): string {
+function formatAverage(totals: Totals) {
   const average = averageRunTime(totals)
-  return average === null ? '–' : formatDuration(average)
+  return average !== null && formatDuration(average)
 }
+
+/** A picture of the share, which is beside it as text. */
+export const RolloutBar = ({ percent }: { percent: number }) => (
+  <div class="progress" aria-hidden="true">
+    <div class="progress-part" style={{ width: `${percent}%` }} />
+  </div>
+)

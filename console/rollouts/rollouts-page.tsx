@@ -1,13 +1,13 @@
-import './rollouts.css'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { useAgentList } from '../agents/agent-list.ts'
-import { Card, Table } from '../components/data.tsx'
+import { Card } from '../components/data.tsx'
 import { formatCountOf } from '../components/format.ts'
+import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { AgentLink, Elapsed, Time, VersionLink } from '../components/values.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { mayAudit, useMe } from '../state/session.ts'
-import { RolloutBar } from './rollout-bar.tsx'
+import { RolloutBar } from './rollout-figures.tsx'
 
 /** The rollouts of all agents: those in progress, and the last one of each agent that the service has ended. */
 export const RolloutsPage = () => (
@@ -24,26 +24,28 @@ export const RolloutsPage = () => (
   </Page>
 )
 
-type WithRollout = AgentRecord & { rollout: NonNullable<AgentRecord['rollout']> }
-type WithAborted = AgentRecord & { abortedRollout: NonNullable<AgentRecord['abortedRollout']> }
+type Row<Name extends 'rollout' | 'abortedRollout'> = Pick<AgentRecord, 'id' | 'slug' | 'currentVersionId'> &
+  NonNullable<AgentRecord[Name]>
 
-const hasRollout = (agent: AgentRecord): agent is WithRollout => agent.rollout !== null
-const hasAborted = (agent: AgentRecord): agent is WithAborted => agent.abortedRollout !== undefined
-
-/** Newest first. */
-const byTime = (a: string, b: string): number => (a < b ? 1 : -1)
+/** Agents that have one, with it: the newest first. */
+function rowsOf<Name extends 'rollout' | 'abortedRollout'>(
+  agents: AgentRecord[],
+  name: Name,
+  timeOf: (row: Row<Name>) => string,
+): Row<Name>[] {
+  const rows = agents.flatMap(({ id, slug, currentVersionId, [name]: rollout }): Row<Name>[] =>
+    rollout ? [{ ...rollout, id, slug, currentVersionId }] : [],
+  )
+  return rows.sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
+}
 
 function Rollouts() {
   const me = useMe()
-  const { agents, isComplete, error, retry } = useAgentList(true)
-  const running = agents
-    .filter(hasRollout)
-    .toSorted((a, b) => byTime(a.rollout.startedAt, b.rollout.startedAt))
-  const aborted = agents
-    .filter(hasAborted)
-    .toSorted((a, b) => byTime(a.abortedRollout.at, b.abortedRollout.at))
+  const { items: agents, isLoading, error, retry } = useAgentList(true)
+  const running = rowsOf(agents, 'rollout', ({ startedAt }) => startedAt)
+  const aborted = rowsOf(agents, 'abortedRollout', ({ at }) => at)
   if (error && agents.length === 0) return <ErrorBox error={error} onRetry={retry} />
-  if (!isComplete && !error) return <Spinner label="Loading rollouts…" />
+  if (isLoading) return <Spinner label="Loading rollouts…" />
   return (
     <div class="stack">
       {error && <ErrorBox error={error} onRetry={retry} />}
@@ -54,11 +56,40 @@ function Rollouts() {
             an older version.
           </p>
         ) : (
-          <Running agents={running} />
+          <ItemTable
+            caption="Rollouts in progress, newest first"
+            items={running}
+            columns={{
+              Agent: ({ id }) => <AgentLink agentId={id} />,
+              Version: ({ slug, versionId }) => <VersionLink agent={slug} versionId={versionId} />,
+              Current: ({ slug, currentVersionId }) =>
+                currentVersionId && <VersionLink agent={slug} versionId={currentVersionId} />,
+              Share: ({ percent }) => (
+                <>
+                  <RolloutBar percent={percent} />
+                  {percent}%
+                </>
+              ),
+              Of: ({ key }) => (key === 'tenant' ? 'tenants' : 'runs'),
+              For: ({ startedAt }) => <Elapsed since={startedAt} />,
+              Changed: ({ startedAt, updatedAt }) => updatedAt !== startedAt && <Time value={updatedAt} />,
+            }}
+          />
         )}
       </Card>
       <Card title="Ended" class="stack">
-        {aborted.length > 0 && <Aborted agents={aborted} />}
+        {aborted.length > 0 && (
+          <ItemTable
+            caption="The last rollout of each agent that the service has ended, newest first"
+            items={aborted}
+            columns={{
+              Agent: ({ id }) => <AgentLink agentId={id} />,
+              Version: ({ slug, versionId }) => <VersionLink agent={slug} versionId={versionId} />,
+              'Ended by the service': ({ at }) => <Time value={at} />,
+              Why: ({ slug }) => <a href={toHref(toPath('agents', slug))}>On the page of the agent</a>,
+            }}
+          />
+        )}
         <p class="muted note">
           {aborted.length === 0 && 'The service has ended none automatically. '}
           Rollouts that people ended, promoted or replaced are in the{' '}
@@ -68,57 +99,3 @@ function Rollouts() {
     </div>
   )
 }
-
-const Running = ({ agents }: { agents: WithRollout[] }) => (
-  <Table
-    caption="Rollouts in progress, newest first"
-    columns={['Agent', 'Version', 'Current', 'Share', 'Of', 'For', 'Changed']}
-  >
-    {agents.map(
-      ({ id, slug, currentVersionId, rollout: { versionId, percent, key, startedAt, updatedAt } }) => (
-        <tr key={id} class="rollout-row">
-          <th scope="row">
-            <AgentLink agentId={id} />
-          </th>
-          <td>
-            <VersionLink agent={slug} versionId={versionId} />
-          </td>
-          <td>{currentVersionId !== null && <VersionLink agent={slug} versionId={currentVersionId} />}</td>
-          <td class="rollout-share">
-            <RolloutBar percent={percent} />
-            {percent}%
-          </td>
-          <td>{key === 'tenant' ? 'tenants' : 'runs'}</td>
-          <td>
-            <Elapsed since={startedAt} />
-          </td>
-          <td>{updatedAt === startedAt ? '–' : <Time value={updatedAt} />}</td>
-        </tr>
-      ),
-    )}
-  </Table>
-)
-
-const Aborted = ({ agents }: { agents: WithAborted[] }) => (
-  <Table
-    caption="The last rollout of each agent that the service has ended, newest first"
-    columns={['Agent', 'Version', 'Ended by the service', 'Why']}
-  >
-    {agents.map(({ id, slug, abortedRollout: { versionId, at } }) => (
-      <tr key={id}>
-        <th scope="row">
-          <AgentLink agentId={id} />
-        </th>
-        <td>
-          <VersionLink agent={slug} versionId={versionId} />
-        </td>
-        <td>
-          <Time value={at} />
-        </td>
-        <td>
-          <a href={toHref(toPath('agents', slug))}>On the page of the agent</a>
-        </td>
-      </tr>
-    ))}
-  </Table>
-)

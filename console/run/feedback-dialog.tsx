@@ -1,13 +1,15 @@
-import type { TargetedSubmitEvent } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { findVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
+import { pathOfRun } from '../api/runs.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
-import { Dialog, useAction } from '../components/dialog.tsx'
+import { AreaField, CheckField, Choices } from '../components/field.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
+import { useForm } from '../components/typed-form.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { SchemaEditor } from '../schema/schema-editor.tsx'
 
@@ -18,12 +20,14 @@ type Props = { run: ExecutionRecord; onChange: (run: ExecutionRecord) => void; o
 
 /** Rates a result, and corrects it if wanted. The correction has to match the output schema of the version that ran. */
 export function FeedbackDialog({ run, onChange, onClose }: Props) {
-  const id = useId()
   const { feedback, output } = run
-  const [rating, setRating] = useState<1 | -1>(feedback?.rating ?? 1)
-  const [note, setNote] = useState(feedback?.note ?? '')
-  const [isCorrected, setIsCorrected] = useState(Boolean(feedback?.correctedOutput))
-  const [text, setText] = useState(() => JSON.stringify(feedback?.correctedOutput ?? output ?? {}, null, 2))
+  const { form, set, field } = useForm(() => ({
+    rating: feedback?.rating === -1 ? ('bad' as const) : ('good' as 'good' | 'bad'),
+    note: feedback?.note ?? '',
+    isCorrected: Boolean(feedback?.correctedOutput),
+    text: JSON.stringify(feedback?.correctedOutput ?? output ?? {}, null, 2),
+  }))
+  const { rating, note, isCorrected, text } = form
   const [problems, setProblems] = useState<string[]>([])
   const version = useResource(`${run.versionId} ${isCorrected}`, async (signal) =>
     isCorrected ? await findVersion(run.documentId, run.versionId, signal) : null,
@@ -31,90 +35,56 @@ export function FeedbackDialog({ run, onChange, onClose }: Props) {
   // A version that is gone has no schema to edit by: then the service decides.
   const schema: JsonObject = (version.data?.outputSchema as JsonObject | undefined) ?? {}
   const check = useCheck(isCorrected && version.data ? { text, schema, mode: 'adapting' } : null)
-  const { isRunning, error, start } = useAction(async () => {
+  async function send() {
     // The correction is sent as it was typed, so that no number in it is rounded.
     const parts = [
-      `"rating":${rating}`,
+      `"rating":${rating === 'good' ? 1 : -1}`,
       `"note":${note.trim() === '' ? 'null' : JSON.stringify(note)}`,
       `"correctedOutput":${isCorrected ? text : 'null'}`,
     ]
-    const changed = await requestJson<ExecutionRecord>(`/v1/agent_executions/${run.id}/feedback`, {
+    const changed = await requestJson<ExecutionRecord>(`${pathOfRun(run.id)}/feedback`, {
       method: 'PUT',
       body: `{${parts.join(',')}}`,
     })
     onChange({ ...run, ...changed })
     announce('The feedback is saved.')
     onClose()
-  })
-
-  function save(event: TargetedSubmitEvent<HTMLFormElement>) {
-    event.preventDefault()
-    void start()
   }
 
   const hasMistakes = isCorrected && (check.issues.length > 0 || check.isPending || problems.length > 0)
   return (
-    <Dialog title="Feedback" onClose={onClose}>
-      <form class="form" onSubmit={save}>
-        <p class="muted">
-          Runs with dynamic learning show their model similar results that are rated well or corrected.
-        </p>
-        <fieldset class="choices">
-          <legend>The result is</legend>
-          <label>
-            <input type="radio" name={`${id}-rating`} checked={rating === 1} onChange={() => setRating(1)} />
-            good
-          </label>
-          <label>
-            <input
-              type="radio"
-              name={`${id}-rating`}
-              checked={rating === -1}
-              onChange={() => setRating(-1)}
-            />
-            bad
-          </label>
-        </fieldset>
-        <label for={`${id}-note`}>Note for people (optional)</label>
-        <textarea
-          id={`${id}-note`}
-          rows={2}
-          maxLength={MAX_NOTE_CHARACTERS}
-          value={note}
-          onInput={({ currentTarget }) => setNote(currentTarget.value)}
+    <FormDialog
+      title="Feedback"
+      submit="Save feedback"
+      isReady={!hasMistakes}
+      obstacle={hasMistakes && !check.isPending && 'Correct the mistakes first.'}
+      send={send}
+      onClose={onClose}
+    >
+      <p class="muted">
+        Runs with dynamic learning show their model similar results that are rated well or corrected.
+      </p>
+      <Choices label="The result is" {...field('rating')} choices={{ good: 'good', bad: 'bad' }} />
+      <AreaField
+        label="Note for people (optional)"
+        {...field('note')}
+        maxLength={MAX_NOTE_CHARACTERS}
+        hasSpellcheck
+      />
+      <CheckField label="Correct the output" {...field('isCorrected')} />
+      {isCorrected && version.isLoading && <p class="muted">Loading the output schema…</p>}
+      {isCorrected && version.error && <ErrorBox error={version.error} onRetry={version.reload} />}
+      {isCorrected && !version.isLoading && !version.error && (
+        <SchemaEditor
+          text={text}
+          schema={schema}
+          label="Corrected output"
+          issues={check.issues}
+          onChange={(changed) => set({ text: changed })}
+          onProblems={setProblems}
         />
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={isCorrected}
-            onChange={({ currentTarget }) => setIsCorrected(currentTarget.checked)}
-          />
-          Correct the output
-        </label>
-        {isCorrected && version.isLoading && <p class="muted">Loading the output schema…</p>}
-        {isCorrected && version.error && <ErrorBox error={version.error} onRetry={version.reload} />}
-        {isCorrected && !version.isLoading && !version.error && (
-          <SchemaEditor
-            text={text}
-            schema={schema}
-            label="Corrected output"
-            issues={check.issues}
-            onChange={setText}
-            onProblems={setProblems}
-          />
-        )}
-        {isCorrected && check.error !== null && <p class="field-error">{check.error}</p>}
-        {error && <ErrorBox error={error} />}
-        <div class="actions">
-          {hasMistakes && !check.isPending && <span class="field-error">Correct the mistakes first.</span>}
-          <button type="button" onClick={onClose}>
-            Close
-          </button>
-          <button type="submit" class="primary" disabled={isRunning || hasMistakes}>
-            Save feedback
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      {isCorrected && check.error !== null && <p class="field-error">{check.error}</p>}
+    </FormDialog>
   )
 }

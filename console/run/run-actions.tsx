@@ -1,13 +1,17 @@
-import { useState } from 'preact/hooks'
-import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
+import { useRef } from 'preact/hooks'
+import type { ExecutionRecord, ExecutionStateRecord } from '../../lib/contract/records/execution.ts'
 import { useAgents } from '../api/agents.ts'
+import { ApiError } from '../api/api-error.ts'
+import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson, send } from '../api/request.ts'
+import { pathOfRun } from '../api/runs.ts'
 import { announce } from '../components/copy-button.tsx'
-import { ConfirmDialog } from '../components/dialog.tsx'
-import { toHref, toPath } from '../state/location.ts'
+import { useAction } from '../components/dialog.tsx'
+import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
+import { ErrorBox } from '../components/page.tsx'
+import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { FeedbackDialog } from './feedback-dialog.tsx'
-import { RerunButtons } from './rerun-buttons.tsx'
 
 type Props = {
   run: ExecutionRecord
@@ -18,11 +22,10 @@ type Props = {
 
 /** What can be done with a run in its state and with the scopes of the token. */
 export function RunActions({ run, onChange, onDelete }: Props) {
-  const [opened, setOpened] = useState<'cancel' | 'delete' | 'feedback' | null>(null)
   const [mayRun, mayManage, mayReview] = [useScope('run'), useScope('manage'), useScope('review')]
   const slug = useAgents()?.get(run.documentId)?.slug ?? run.documentId
   const isOpen = run.status === 'IN_PROGRESS'
-  const close = () => setOpened(null)
+  const path = pathOfRun(run.id)
   return (
     <>
       {mayRun && <RerunButtons run={run} />}
@@ -34,24 +37,50 @@ export function RunActions({ run, onChange, onDelete }: Props) {
       <a class="button" href={compareHref(run)}>
         Compare with…
       </a>
-      {(mayRun || mayManage || mayReview) && !isOpen && (
-        <button type="button" onClick={() => setOpened('feedback')}>
-          {run.feedback ? 'Change feedback…' : 'Give feedback…'}
-        </button>
-      )}
-      {mayRun && isOpen && (
-        <button type="button" class="danger" onClick={() => setOpened('cancel')}>
-          Cancel run…
-        </button>
-      )}
-      {mayManage && !isOpen && (
-        <button type="button" class="danger" onClick={() => setOpened('delete')}>
-          Delete…
-        </button>
-      )}
-      {opened === 'cancel' && <CancelDialog run={run} onChange={onChange} onClose={close} />}
-      {opened === 'delete' && <DeleteDialog run={run} onDelete={onDelete} onClose={close} />}
-      {opened === 'feedback' && <FeedbackDialog run={run} onChange={onChange} onClose={close} />}
+      <DialogButton
+        label={run.feedback ? 'Change feedback…' : 'Give feedback…'}
+        isOffered={(mayRun || mayManage || mayReview) && !isOpen}
+      >
+        {(close) => <FeedbackDialog run={run} onChange={onChange} onClose={close} />}
+      </DialogButton>
+      <ConfirmButton
+        label="Cancel run…"
+        class="danger"
+        isOffered={mayRun && isOpen}
+        title="Cancel this run?"
+        confirm="Cancel run"
+        keep="Keep running"
+        action={async () =>
+          onChange({
+            ...run,
+            ...(await requestJson<ExecutionRecord>(`${path}/cancel`, { method: 'POST' })),
+          })
+        }
+        done="The run is cancelled."
+      >
+        <p>
+          It ends at once, as cancelled, and cannot be continued. Its worker stops within 10 seconds; a tool
+          call can still happen in that time.
+        </p>
+      </ConfirmButton>
+      <ConfirmButton
+        label="Delete…"
+        class="danger"
+        isOffered={mayManage && !isOpen}
+        title="Delete this run?"
+        confirm="Delete run"
+        keep="Keep run"
+        action={async () => {
+          await send(path, { method: 'DELETE' })
+          onDelete()
+        }}
+        done="The run is deleted."
+      >
+        <p>
+          Its record, steps, payloads, feedback and cache entry are deleted. This cannot be undone. Agents
+          that it called have runs of their own, which stay.
+        </p>
+      </ConfirmButton>
     </>
   )
 }
@@ -59,54 +88,57 @@ export function RunActions({ run, onChange, onDelete }: Props) {
 const compareHref = ({ id, documentId, originalExecutionId }: ExecutionRecord) =>
   toHref('/compare', { a: id, agent: documentId, original: originalExecutionId })
 
-type CancelProps = { run: ExecutionRecord; onChange: (run: ExecutionRecord) => void; onClose: () => void }
+type Run = Pick<ExecutionRecord, 'id' | 'documentId' | 'versionId'>
 
-function CancelDialog({ run, onChange, onClose }: CancelProps) {
-  async function cancel() {
-    const changed = await requestJson<ExecutionRecord>(`/v1/agent_executions/${run.id}/cancel`, {
-      method: 'POST',
-    })
-    onChange({ ...run, ...changed })
-    announce('The run is cancelled.')
-    onClose()
-  }
+const EFFECTS =
+  'with the same input, tenant and options. Tools are called and models are paid for again; the new run can be cancelled.'
+
+/** Repeats a run as it was, also on its own version if that is no longer the current one. */
+export function RerunButtons({ run }: { run: Run }) {
+  const mayManage = useScope('manage')
+  const current = useAgents()?.get(run.documentId)?.currentVersionId
+  const isOutdated = current != null && current !== run.versionId
   return (
-    <ConfirmDialog
-      title="Cancel this run?"
-      label="Cancel run"
-      keepLabel="Keep running"
-      action={cancel}
-      onClose={onClose}
-    >
-      <p>
-        It ends at once, as cancelled, and cannot be continued. Its worker stops within 10 seconds; a tool
-        call can still happen in that time.
-      </p>
-    </ConfirmDialog>
+    <>
+      <RerunButton run={run} label="Run again" help={`Starts a new run on the current version, ${EFFECTS}`} />
+      {mayManage && isOutdated && (
+        <RerunButton
+          run={run}
+          versionId={run.versionId}
+          label="Run again on its version"
+          help={`Starts a new run on the version of this run, ${EFFECTS}`}
+        />
+      )}
+    </>
   )
 }
 
-type DeleteProps = { run: ExecutionRecord; onDelete: () => void; onClose: () => void }
+type ButtonProps = { run: Run; versionId?: string; label: string; help: string }
 
-function DeleteDialog({ run, onDelete, onClose }: DeleteProps) {
-  async function deleteRun() {
-    await send(`/v1/agent_executions/${run.id}`, { method: 'DELETE' })
-    announce('The run is deleted.')
-    onClose()
-    onDelete()
-  }
+function RerunButton({ run, versionId, label, help }: ButtonProps) {
+  // Two clicks, and a click after an error that leaves open whether there is a run, lead to one run.
+  const key = useRef<string | null>(null)
+  const { isRunning, error, start } = useAction(async () => {
+    key.current ??= newIdempotencyKey()
+    try {
+      const { id } = await requestJson<ExecutionStateRecord>(`/v1/agent_executions/${run.id}/rerun`, {
+        method: 'POST',
+        headers: { 'Idempotency-Key': key.current },
+        body: versionId && JSON.stringify({ versionId }),
+      })
+      announce('The run is repeated. This is the new run.')
+      navigate(toHref(toPath('runs', id)))
+    } catch (cause) {
+      if (cause instanceof ApiError && cause.status >= 400 && cause.status < 500) key.current = null
+      throw cause
+    }
+  })
   return (
-    <ConfirmDialog
-      title="Delete this run?"
-      label="Delete run"
-      keepLabel="Keep run"
-      action={deleteRun}
-      onClose={onClose}
-    >
-      <p>
-        Its record, steps, payloads, feedback and cache entry are deleted. This cannot be undone. Agents that
-        it called have runs of their own, which stay.
-      </p>
-    </ConfirmDialog>
+    <>
+      <button type="button" disabled={isRunning} title={help} onClick={start}>
+        {label}
+      </button>
+      {error && <ErrorBox error={error} />}
+    </>
   )
 }

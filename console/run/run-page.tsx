@@ -1,58 +1,68 @@
-import './run.css'
 import { useMemo, useState } from 'preact/hooks'
-import { shortId } from '../components/format.ts'
-import { ErrorBox, Page, Spinner } from '../components/page.tsx'
-import { AgentLink, RunMarks, StatusBadge } from '../components/values.tsx'
+import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
+import { runTimeOf } from '../agents/durations.ts'
+import { useAgents } from '../api/agents.ts'
+import { DetailPage, FactsCard } from '../components/detail-page.tsx'
+import { formatCost, formatCount, formatTokens, shortId } from '../components/format.ts'
+import { Page } from '../components/page.tsx'
+import {
+  AgentLink,
+  CopiedId,
+  Duration,
+  Elapsed,
+  IdLink,
+  RunLink,
+  RunMarks,
+  StatusBadge,
+  Time,
+  VersionLink,
+} from '../components/values.tsx'
+import { TextAfter, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { withProgress } from '../trace/trace.ts'
 import { TracePanel } from '../trace/trace-panel.tsx'
 import { RunActions } from './run-actions.tsx'
-import { RunFacts } from './run-facts.tsx'
 import { RunValues } from './run-values.tsx'
 import { useRun } from './use-run.ts'
 
-type Props = {
-  executionId: string
-  /** The item of the trace that the address names: `4`, `4.2`. */
-  step: string | null
-}
+type Props = { executionId: string; query: URLSearchParams }
 
-/** One execution: what happened in it, and the detail of each part. */
-export function RunPage({ executionId, step }: Props) {
-  const { run: stored, steps, hasAllSteps, error, isReconnecting, ...actions } = useRun(executionId)
-  const run = useMemo(() => stored && withProgress(stored, steps), [stored, steps])
+/** One execution: what happened in it, and the detail of each part. The chosen item of the trace is in the URL. */
+export function RunPage({ executionId, query }: Props) {
+  const { run: stored, steps, hasAllSteps, isReconnecting, ...actions } = useRun(executionId)
+  const data = useMemo(() => stored && withProgress(stored, steps), [stored, steps])
   const [isDeleted, setIsDeleted] = useState(false)
   if (isDeleted) return <DeletedRun executionId={executionId} />
   const select = (id: string) =>
     navigate(toHref(toPath('runs', executionId), { step: id }), { replace: true })
   return (
-    <Page
+    <DetailPage
+      of={{ ...actions, data }}
+      label="Loading the run…"
       title={`Run ${shortId(executionId)}`}
       parent={
         <>
           <a href="#/runs">Runs</a>
-          {run && (
+          {data && (
             <>
               {' '}
-              of <AgentLink agentId={run.documentId} />
+              of <AgentLink agentId={data.documentId} />
             </>
           )}
         </>
       }
-      detail={
-        run && (
-          <>
-            <StatusBadge status={run.status} code={run.error?.code} isWaiting={run.waitingFor !== null} />
-            <RunMarks run={run} />
-          </>
-        )
-      }
-      actions={run && <RunActions run={run} onChange={actions.setRun} onDelete={() => setIsDeleted(true)} />}
+      detail={(run) => (
+        <>
+          <StatusBadge status={run.status} code={run.error?.code} isWaiting={run.waitingFor !== null} />
+          <RunMarks run={run} />
+        </>
+      )}
+      actions={(run) => (
+        <RunActions run={run} onChange={actions.setRun} onDelete={() => setIsDeleted(true)} />
+      )}
     >
-      {error && <ErrorBox error={error} onRetry={actions.reload} />}
-      {!run && !error && <Spinner label="Loading the run…" />}
-      {run && (
-        <div class="stack">
+      {(run) => (
+        <>
           <RunFacts run={run} />
           {isReconnecting && run.status === 'IN_PROGRESS' && (
             <p class="muted" role="status">
@@ -62,16 +72,84 @@ export function RunPage({ executionId, step }: Props) {
           <TracePanel
             run={run}
             steps={steps}
-            hasAllSteps={hasAllSteps || error !== null}
-            selectedId={step}
+            hasAllSteps={hasAllSteps || actions.error !== null}
+            selectedId={query.get('step')}
             onSelect={select}
             onLoadStep={actions.loadStep}
           >
             <RunValues run={run} onLoadValues={actions.loadValues} />
           </TracePanel>
-        </div>
+        </>
       )}
-    </Page>
+    </DetailPage>
+  )
+}
+
+/** What is known of an execution beside its payloads. */
+function RunFacts({ run }: { run: ExecutionRecord }) {
+  const { usage, batchId, trialId, scheduleName } = run
+  const slug = useAgents()?.get(run.documentId)?.slug ?? run.documentId
+  // Code agents have steps, but no model.
+  const hasModel = run.model !== null || usage.inputTokens > 0
+  return (
+    <FactsCard
+      facts={{
+        ID: <CopiedId id={run.id} />,
+        Created: <Time value={run.createdAt} />,
+        Duration:
+          run.status === 'IN_PROGRESS' ? (
+            <>
+              <Elapsed since={run.createdAt} /> so far
+            </>
+          ) : (
+            <Duration ms={runTimeOf(run)} />
+          ),
+        Attempts: run.attempts > 1 && `${run.attempts}: the run was resumed`,
+        Steps: run.steps > 0 && formatCount(run.steps),
+        'Input tokens': hasModel && formatTokens(usage.inputTokens, usage.cachedInputTokens, 'cached'),
+        'Output tokens': hasModel && formatTokens(usage.outputTokens, usage.reasoningTokens, 'reasoning'),
+        Cost:
+          hasModel && (run.costUsd === null ? 'unknown: the model has no price' : formatCost(run.costUsd)),
+        Model: run.model && <VisibleText text={run.model} class="mono" />,
+        Version: <VersionLink agent={slug} versionId={run.versionId} />,
+        Warnings: run.warnings?.join(', '),
+        Tenant: run.tenantId,
+        Batch: batchId !== undefined && (
+          <>
+            <IdLink section="batches" id={batchId} />
+            <TextAfter before=", line " text={run.customId} />
+          </>
+        ),
+        Trial: trialId !== undefined && <IdLink section="trials" id={trialId} />,
+        Schedule: scheduleName !== undefined && (
+          <>
+            <a href={toHref('/schedules', { agent: slug })}>
+              <VisibleText text={scheduleName} />
+            </a>
+            {run.scheduledFor !== undefined && (
+              <>
+                {', due '}
+                <Time value={run.scheduledFor} />
+              </>
+            )}
+          </>
+        ),
+        'Repeats the run': run.originalExecutionId && <RunLink executionId={run.originalExecutionId} />,
+        'Called by': run.parentExecutionId && <RunLink executionId={run.parentExecutionId} />,
+        'Reuses the result of': run.cachedDocumentExecutionId && (
+          <RunLink executionId={run.cachedDocumentExecutionId} />
+        ),
+        'Learned from': run.learnedFrom.length > 0 && (
+          <ul class="plain-list actions">
+            {run.learnedFrom.map((id) => (
+              <li key={id}>
+                <RunLink executionId={id} />
+              </li>
+            ))}
+          </ul>
+        ),
+      }}
+    />
   )
 }
 

@@ -1,42 +1,67 @@
+import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { MAX_FILTER } from '../../lib/core/limits.ts'
-import { parseRange, type Range, toApiRange } from '../components/range.ts'
-import type { Query } from '../state/location.ts'
+import {
+  AGENT_FILTER,
+  firstOf,
+  parseFilters as parse,
+  type Suggestion,
+  TENANT_FILTER,
+  TIME_FILTER,
+  type Values,
+} from '../components/filters.ts'
+import { toApiRange } from '../components/range.ts'
+import { STATUS_LABELS } from '../components/values.tsx'
 
-export const STATUSES = ['IN_PROGRESS', 'SUCCESS', 'ERROR'] as const
+type Run = ExecutionSummaryRecord
 
-export const SOURCES = ['API', 'AGENT', 'BATCH', 'SCHEDULE', 'TRIAL'] as const
+/** Runs whose values are suggested. */
+const MAX_RUNS = 500
 
-/** Which runs a list shows. Kept in the URL; empty texts filter nothing. */
-export type Filters = {
-  status: (typeof STATUSES)[number] | ''
-  /** ID or slug. */
-  agent: string
-  tenantId: string
-} & Range &
-  Search
+const suggest = (read: (run: Run) => string | null | undefined) => ({
+  useSuggestions: (runs: Run[]): Suggestion[] =>
+    firstOf(runs.slice(0, MAX_RUNS).flatMap((run) => (read(run) ? [[read(run) ?? '', '']] : []))),
+})
+
+const SOURCES = {
+  API: 'API request',
+  AGENT: 'Another agent',
+  BATCH: 'Batch',
+  SCHEDULE: 'Schedule',
+  TRIAL: 'Trial or rerun from a recording',
+}
 
 /** What no index of the service has: it looks at a few thousand runs at a time. */
-export type Search = {
-  errorCode: string
+const SEARCH = {
+  errorCode: {
+    ...{ label: 'Error code', isMore: true, maxLength: MAX_FILTER.errorCode },
+    ...suggest(({ error }) => error?.code),
+  },
   /** In the code or the message of the error. */
-  errorText: string
-  /** ID */
-  version: string
-  source: (typeof SOURCES)[number] | ''
-  model: string
+  errorText: { label: 'Text in the error', isMore: true, maxLength: MAX_FILTER.errorText },
+  version: {
+    ...{ label: 'Version', isMore: true, placeholder: 'ID', maxLength: 36 },
+    ...suggest(({ versionId }) => versionId),
+  },
+  source: { label: 'Source', isMore: true, choices: SOURCES },
+  model: {
+    ...{ label: 'Model', isMore: true, maxLength: MAX_FILTER.model },
+    ...suggest(({ model }) => model),
+  },
 }
 
-/** The most that the API accepts. */
-export const MAX_LENGTHS = { ...MAX_FILTER, version: 36 } as const
-
-const NO_SEARCH: Search = { errorCode: '', errorText: '', version: '', source: '', model: '' }
-
-export const NO_FILTERS: Filters = {
-  ...{ status: '', agent: '', tenantId: '', period: '', from: '', to: '' },
-  ...NO_SEARCH,
+/** Which runs a list shows. */
+export const FILTERS = {
+  status: { label: 'Status', choices: STATUS_LABELS },
+  ...AGENT_FILTER,
+  tenantId: { ...TENANT_FILTER.tenantId, ...suggest(({ tenantId }) => tenantId) },
+  ...TIME_FILTER,
+  ...SEARCH,
 }
 
-const searchOf = ({ errorCode, errorText, version, source, model }: Filters): Search => ({
+/** Kept in the URL; empty texts filter nothing. */
+export type Filters = Values<keyof typeof FILTERS>
+
+const searchOf = ({ errorCode, errorText, version, source, model }: Filters) => ({
   ...{ errorCode, errorText, version, source, model },
 })
 
@@ -51,30 +76,13 @@ export function changeFilters(filters: Filters, change: Partial<Filters>): Filte
   return hasErrors ? next : { ...next, errorCode: '', errorText: '' }
 }
 
-/** Unknown values, which an edited URL may contain, filter nothing. */
 export function parseFilters(query: URLSearchParams): Filters {
-  const get = (name: string) => query.get(name) ?? ''
-  const text = (name: keyof typeof MAX_LENGTHS) => get(name).trim().slice(0, MAX_LENGTHS[name])
-  const [status, source] = [get('status'), get('source')]
-  const [errorCode, errorText] = [text('errorCode'), text('errorText')]
-  return {
-    // Only these have an error.
-    status: errorCode || errorText ? 'ERROR' : (STATUSES.find((each) => each === status) ?? ''),
-    agent: get('agent').trim(),
-    tenantId: get('tenantId'),
-    ...parseRange(query),
-    ...{ errorCode, errorText },
-    version: text('version'),
-    source: SOURCES.find((each) => each === source) ?? '',
-    model: text('model'),
-  }
+  const filters = parse(FILTERS, query)
+  // Only these have an error.
+  return filters.errorCode || filters.errorText ? { ...filters, status: 'ERROR' } : filters
 }
 
-/** As the query of the page. */
-export const toPageQuery = (filters: Filters): Query => ({
-  ...filters,
-  ...(filters.period && { from: '', to: '' }),
-})
+export const NO_FILTERS: Filters = parseFilters(new URLSearchParams())
 
 /** `query`: values that are empty are left out. */
 type ApiRequest = { path: string; query: Partial<Record<string, string>> }
@@ -86,5 +94,3 @@ export function toApiRequest(filters: Filters, now: number): ApiRequest {
   const range = toApiRange(filters, now)
   return { path, query: { status, tenantId, ...range, ...searchOf(filters), fields: 'summary' } }
 }
-
-export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '')

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { requestPage } from '../api/request.ts'
-import { usePolling } from '../api/use-resource.ts'
+import { usePolling } from '../api/use-polling.ts'
 import { announce } from '../components/copy-button.tsx'
-import { Table } from '../components/data.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { formatCost, formatCountOf } from '../components/format.ts'
+import { ItemTable } from '../components/item-table.tsx'
 import { AgentLink, RunLink, StatusBadge } from '../components/values.tsx'
 import { type Retry, retryRuns } from './retry.ts'
 import type { Run } from './use-runs.ts'
@@ -98,21 +98,15 @@ function Progress({ runs, onClose }: Props) {
         {isDone ? '.' : '…'}
       </p>
       <progress max={runs.length} value={count('started') + rejected} aria-label="Runs that were handled" />
-      <Table caption="Retries" columns={['Run', 'Agent', 'Retry']}>
-        {runs.map((run, index) => (
-          <tr key={run.id}>
-            <td>
-              <RunLink executionId={run.id} />
-            </td>
-            <td>
-              <AgentLink agentId={run.documentId} />
-            </td>
-            <td>
-              <Outcome retry={states[index] ?? WAITING} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <ItemTable
+        caption="Retries"
+        items={runs}
+        columns={{
+          Run: ({ id }) => <RunLink executionId={id} />,
+          Agent: ({ documentId }) => <AgentLink agentId={documentId} />,
+          Retry: { text: ({ id }) => <Outcome retry={retries[id] ?? WAITING} /> },
+        }}
+      />
       <div class="actions">
         {!isDone && (
           <button type="button" onClick={() => controller.current.abort()}>

@@ -1,7 +1,7 @@
 import './runs.css'
 import type { ComponentChildren } from 'preact'
 import { formatCompact, formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
-import { memo } from '../components/json-view.tsx'
+import { memo } from '../components/memo.ts'
 import { AgentLink, Duration, Elapsed, RunLink, RunMarks, StatusBadge, Time } from '../components/values.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import type { Run } from './use-runs.ts'
@@ -42,7 +42,12 @@ export function RunRows({ runs, isComplete, selection }: Props) {
         <div role="row" class="run-row" aria-rowindex={1}>
           {columns.map((column) => (
             // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above.
-            <span key={column} role="columnheader" class={`run-${column.toLowerCase()}`}>
+            <span
+              key={column}
+              role="columnheader"
+              class={`run-${column.toLowerCase()}`}
+              style={column === 'Select' ? undefined : { gridArea: column.toLowerCase() }}
+            >
               {column}
             </span>
           ))}
@@ -159,7 +164,12 @@ type CellProps = { name: string; isEmpty?: boolean; title?: string | undefined; 
 
 const Cell = ({ name, isEmpty, title, children }: CellProps) => (
   // biome-ignore lint/a11y/useSemanticElements: see above.
-  <span role="cell" class={`run-${name} ${isEmpty ? 'run-no-value' : ''}`} title={title}>
+  <span
+    role="cell"
+    class={`run-${name} ${isEmpty ? 'run-no-value' : ''}`}
+    style={name === 'select' ? undefined : { gridArea: name }}
+    title={title}
+  >
     {children}
   </span>
 )

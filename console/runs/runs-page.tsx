@@ -1,11 +1,12 @@
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { useResource } from '../api/use-resource.ts'
+import type { ComponentChildren } from 'preact'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { lazyPart } from '../app/lazy-page.tsx'
 import { formatCount, formatCountOf, formatMinute } from '../components/format.ts'
-import { ErrorBox, Page, Spinner } from '../components/page.tsx'
-import { historyKey, navigate, toHref } from '../state/location.ts'
+import { ErrorBox, Spinner } from '../components/page.tsx'
+import { type BodyProps, listPage } from '../list-page.tsx'
+import { historyKey } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
-import { type Filters, isFiltered, isSearch, parseFilters, toPageQuery } from './filters.ts'
-import { RunFilters } from './run-filters.tsx'
+import { changeFilters, FILTERS, type Filters, isSearch } from './filters.ts'
 import { RunRows } from './run-rows.tsx'
 import { type Run, type RunsView, type Searched, useRuns } from './use-runs.ts'
 
@@ -15,37 +16,42 @@ const TOP_PIXELS = 40
 /** Runs that are retried at once. */
 const MAX_RETRIES = 50
 
-/** All runs, newest first. The filters are in the URL. */
-export function RunsPage({ query }: { query: URLSearchParams }) {
-  const text = query.toString()
-  const filters = useMemo(() => parseFilters(query), [text])
-  const [isCustom, setIsCustom] = useState(Boolean(filters.from || filters.to))
-  const [entry] = useState(historyKey)
-  const view = useRuns(filters, entry)
-  const { runs, fresh, showFresh } = view
-  const selected = useSelection(runs)
+/** All runs, newest first. */
+export const RunsPage = listPage({
+  title: 'Runs',
+  path: '/runs',
+  filters: FILTERS,
+  change: changeFilters,
+  useItems(filters) {
+    const [entry] = useState(historyKey)
+    return useRuns(filters, entry)
+  },
+  noun: 'run',
+  caption: 'Runs',
+  empty: () => (
+    <>
+      Nothing has run yet. Choose an <a href="#/agents">agent</a> and try it.
+    </>
+  ),
+  Body: Runs,
+})
+
+function Runs({ values, list, empty }: BodyProps<Run, keyof Filters, RunsView>) {
+  const { items: runs, fresh, showFresh } = list
+  const selected = useSelection(runs, JSON.stringify(values))
   const [mayRun, mayRead] = [useScope('run'), useScope('read')]
   const [isRetrying, setIsRetrying] = useState(false)
-  useScrollRestoration(entry, runs.length > 0)
+  useScrollRestoration(runs.length > 0)
   useEffect(() => {
     if (fresh.length > 0 && window.scrollY < TOP_PIXELS) showFresh()
   }, [fresh, showFresh])
-
-  function changeFilters(next: Filters, isNextCustom: boolean) {
-    setIsCustom(isNextCustom)
-    selected.clear()
-    // The back button leaves the list, however often its filters have changed.
-    navigate(toHref('/runs', toPageQuery(next)), { replace: true })
-  }
-
   const maySelect = mayRun && mayRead && runs.some(isFailed)
   return (
-    <Page title="Runs">
-      <RunFilters filters={filters} isCustom={isCustom} runs={runs} onChange={changeFilters} />
+    <div>
       <div class="runs-state muted">
         <span>
-          {runs.length > 0 && (view.next ? newest(runs.length) : formatCountOf(runs.length, 'run'))}
-          {!view.isLive && ' · Updates are interrupted: the service does not respond. Trying again…'}
+          {runs.length > 0 && (list.next ? newest(runs.length) : formatCountOf(runs.length, 'run'))}
+          {!list.isLive && ' · Updates are interrupted: the service does not respond. Trying again…'}
           {fresh.length > 0 && (
             <>
               {' · '}
@@ -65,7 +71,7 @@ export function RunsPage({ query }: { query: URLSearchParams }) {
         {maySelect && <SelectAll {...selected} />}
       </div>
       {runs.length > 0 && (
-        <RunRows runs={runs} isComplete={view.next === null} selection={maySelect ? selected : null} />
+        <RunRows runs={runs} isComplete={list.next === null} selection={maySelect ? selected : null} />
       )}
       {maySelect && selected.runs.length > 0 && (
         <section class="runs-selected" aria-label="Selected runs">
@@ -95,8 +101,10 @@ export function RunsPage({ query }: { query: URLSearchParams }) {
           }}
         />
       )}
-      <ListEnd view={view} filters={filters} />
-    </Page>
+      <RunsEnd list={list} isAutomatic={!isSearch(values)}>
+        {empty}
+      </RunsEnd>
+    </div>
   )
 }
 
@@ -116,16 +124,18 @@ type Selected = {
   clear: () => void
 }
 
-/** Failed runs of the list. Their order is that of the list. */
-function useSelection(listed: Run[]): Selected {
+/** Failed runs of the list, in its order. @param key of the list: another one has none that are selected */
+function useSelection(listed: Run[], key: string): Selected {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const select = (runs: Run[]) => setIds(new Set(runs.slice(0, MAX_RETRIES).map(({ id }) => id)))
   const toggle = useCallback((id: string) => {
     setIds((last) => new Set(last.has(id) ? [...last].filter((each) => each !== id) : [...last, id]))
   }, [])
+  const clear = () => select([])
+  useEffect(clear, [key])
   const failed = listed.filter(isFailed)
   const runs = failed.filter(({ id }) => ids.has(id))
-  return { runs, ids, failed, isFull: runs.length >= MAX_RETRIES, toggle, select, clear: () => select([]) }
+  return { runs, ids, failed, isFull: runs.length >= MAX_RETRIES, toggle, select, clear }
 }
 
 function SelectAll({ runs, failed, select }: Selected) {
@@ -149,34 +159,29 @@ function SelectAll({ runs, failed, select }: Selected) {
   )
 }
 
-type RetryProps = { runs: Run[]; onClose: (hasStarted: boolean) => void }
-
 /** Its script is loaded when it is needed. */
-function RetryFailed(props: RetryProps) {
-  const { data: loaded, error, reload } = useResource('retry', () => import('./retry-dialog.tsx'))
-  if (loaded) return <loaded.RetryDialog {...props} />
-  return error && <ErrorBox error={error} onRetry={reload} />
-}
+const RetryFailed = lazyPart('the retry', () => import('./retry-dialog.tsx'), 'RetryDialog')
+
+type EndProps = { list: RunsView; isAutomatic: boolean; children: ComponentChildren }
 
 /** Loads the next page when it becomes visible; with the button also without scrolling. */
-function ListEnd({ view, filters }: { view: RunsView; filters: Filters }) {
-  const { runs, next, searched, isLoading, error, loadMore, reload } = view
+function RunsEnd({ list, isAutomatic, children }: EndProps) {
+  const { items: runs, next, searched, isLoading, error, loadMore, retry } = list
   const end = useRef<HTMLDivElement>(null)
-  // How far a search looks is for its user to say.
-  const isAutomatic = next !== null && !isSearch(filters)
   useEffect(() => {
-    if (!end.current || !isAutomatic || isLoading || error) return
+    // How far a search looks is for its user to say.
+    if (!end.current || !isAutomatic || !next || isLoading || error) return
     const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && loadMore(), {
       rootMargin: '2000px',
     })
     observer.observe(end.current)
     return () => observer.disconnect()
-  }, [isAutomatic, isLoading, error, loadMore, runs.length])
+  }, [isAutomatic, next, isLoading, error, loadMore, runs.length])
 
-  if (error) return <ErrorBox error={error} onRetry={next && runs.length > 0 ? loadMore : reload} />
-  if (searched) return <SearchEnd view={view} searched={searched} />
+  if (error) return <ErrorBox error={error} onRetry={retry} />
+  if (searched) return <SearchEnd list={list} searched={searched} />
   if (isLoading && runs.length === 0) return <Spinner label="Loading runs…" />
-  if (runs.length === 0) return <NoRuns isFiltered={isFiltered(filters)} />
+  if (runs.length === 0) return <p class="empty">{children}</p>
   return (
     // A new element: the old one would have moved.
     <div key={runs.length} class="runs-end" ref={end}>
@@ -196,8 +201,8 @@ function ListEnd({ view, filters }: { view: RunsView; filters: Filters }) {
 }
 
 /** How far the service has looked, and a button to look further: it stays where it is, and keeps the focus. */
-function SearchEnd({ view, searched }: { view: RunsView; searched: Searched }) {
-  const { runs, next, isLoading, loadMore } = view
+function SearchEnd({ list, searched }: { list: RunsView; searched: Searched }) {
+  const { items: runs, next, isLoading, loadMore } = list
   const state = useRef<HTMLParagraphElement>(null)
   const [wasAsked, setWasAsked] = useState(false)
   useEffect(() => {
@@ -227,22 +232,11 @@ function SearchEnd({ view, searched }: { view: RunsView; searched: Searched }) {
   )
 }
 
-const NoRuns = ({ isFiltered }: { isFiltered: boolean }) => (
-  <p class="empty">
-    {isFiltered ? (
-      'No run matches these filters.'
-    ) : (
-      <>
-        Nothing has run yet. Choose an <a href="#/agents">agent</a> and try it.
-      </>
-    )}
-  </p>
-)
-
 const positions = new Map<string, number>()
 
 /** Going back to the list shows the part that it showed when it was left. */
-function useScrollRestoration(entry: string | undefined, isReady: boolean): void {
+function useScrollRestoration(isReady: boolean): void {
+  const [entry] = useState(historyKey)
   useLayoutEffect(() => {
     if (entry === undefined || !isReady) return
     const position = positions.get(entry)

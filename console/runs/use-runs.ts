@@ -1,9 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { timeOfId } from '../../lib/core/ids.ts'
-import type { ApiError } from '../api/api-error.ts'
 import { type Page, requestPage } from '../api/request.ts'
-import { asApiError, usePolling } from '../api/use-resource.ts'
+import { type List, useList } from '../api/use-list.ts'
 import { credentials } from '../state/session.ts'
 import { type Filters, isSearch, toApiRequest } from './filters.ts'
 
@@ -22,20 +21,6 @@ const QUIET_POLLS = 6
 /** How far the service has looked for what no index has. `until`: ISO 8601. */
 export type Searched = { runs: number; until: string | null }
 
-type State = {
-  runs: Run[]
-  /** Newer than the first of `runs`, and not shown yet. */
-  fresh: Run[]
-  /** Null: the list is complete. */
-  next: URLSearchParams | null
-  /** Null unless the filters are a search. */
-  searched: Searched | null
-  isLoading: boolean
-  error: ApiError | null
-}
-
-const EMPTY: State = { runs: [], fresh: [], next: null, searched: null, isLoading: true, error: null }
-
 /** `asOf`: the time of the service when it was asked last, in milliseconds since the epoch. */
 type Request = ReturnType<typeof toApiRequest> & { isSearch: boolean; asOf: number }
 
@@ -46,15 +31,15 @@ const toRequest = (filters: Filters): Request => ({
 })
 
 /** Lists that were left, so that going back shows them as they were. By the key of the history entry. */
-const left = new Map<string, { state: State; request: Request }>()
+const left = new Map<string, Pick<RunsView, 'items' | 'next' | 'fresh' | 'searched'> & { request: Request }>()
 credentials.subscribe(() => left.clear())
 
-export type RunsView = State & {
-  loadMore: () => void
+export type RunsView = List<Run> & {
+  /** Newer than the first one of the list, and not shown yet. */
+  fresh: Run[]
+  /** Null unless the filters are a search. */
+  searched: Searched | null
   showFresh: () => void
-  reload: () => void
-  /** False while polls fail. */
-  isLive: boolean
 }
 
 /**
@@ -63,102 +48,74 @@ export type RunsView = State & {
  */
 export function useRuns(filters: Filters, historyKey: string | undefined): RunsView {
   const [restored] = useState(() => (historyKey === undefined ? undefined : left.get(historyKey)))
-  const [state, setState] = useState<State>(restored?.state ?? EMPTY)
-  const [round, setRound] = useState(0)
-  const controller = useRef(new AbortController())
-  const latest = useRef(state)
-  latest.current = state
+  const [fresh, setFresh] = useState(restored?.fresh ?? [])
   const request = useRef(restored?.request ?? toRequest(filters))
-  const isBusy = useRef(false)
+  const searched = useRef(restored?.searched ?? null)
   const polls = useRef({ count: 0, changes: 0, quiet: 0 })
+  const list = useList<Run>('/v1/agent_executions', {
+    query: filters,
+    isSearch: isSearch(filters),
+    restored,
+    load,
+    poll: { everyMs: () => 3_000, read: (_, signal) => poll(signal) },
+  })
+  const latest = useRef({ list, fresh })
+  latest.current = { list, fresh }
 
-  const load = useCallback(async (query: URLSearchParams | null) => {
-    if (isBusy.current) return
-    isBusy.current = true
-    const { signal } = controller.current
-    setState((last) => ({ ...last, isLoading: true, error: null }))
-    try {
-      const { path, query: first, isSearch } = request.current
-      let next = query
-      let page: Page<Run> & Answer
-      // A page can be empty although others follow. How far a search looks is for its user to say.
-      do {
-        page = await requestPage<Run>(path, { query: next ?? { ...first, limit: PAGE_SIZE }, signal })
-        next = page.next
-      } while (page.items.length === 0 && next && !isSearch)
-      if (!query) request.current.asOf = timeOf(page)
-      setState((last) => ({
-        ...last,
-        runs: appendRuns(query ? last.runs : [], page.items),
-        next: page.next,
-        searched: isSearch ? addSearched(query && last.searched, page) : null,
-        isLoading: false,
-      }))
-    } catch (error) {
-      if (!signal.aborted) setState((last) => ({ ...last, isLoading: false, error: asApiError(error) }))
-    } finally {
-      if (controller.current.signal === signal) isBusy.current = false
-    }
-  }, [])
-
-  const key = JSON.stringify(filters)
-  const isFirst = useRef(restored !== undefined)
-  useEffect(() => {
-    controller.current = new AbortController()
-    isBusy.current = false
-    if (isFirst.current) isFirst.current = false
-    else {
+  async function load(next: URLSearchParams | null, signal: AbortSignal) {
+    if (!next) {
       request.current = toRequest(filters)
-      setState(EMPTY)
-      void load(null)
+      searched.current = null
+      setFresh([])
     }
-    return () => controller.current.abort()
-  }, [key, round])
+    const { path, query, isSearch } = request.current
+    const page = await requestPage<Run>(path, { query: next ?? { ...query, limit: PAGE_SIZE }, signal })
+    if (signal.aborted) return page
+    if (!next) request.current.asOf = timeOf(page)
+    searched.current = isSearch ? addSearched(next && searched.current, page) : null
+    return page
+  }
 
-  useEffect(
-    () => () => {
-      if (historyKey !== undefined) left.set(historyKey, { state: latest.current, request: request.current })
-    },
-    [historyKey],
-  )
-
-  const poll = useCallback(async (): Promise<number> => {
+  async function poll(signal: AbortSignal): Promise<number> {
     const { current } = polls
-    if (isBusy.current || latest.current.error) return current.changes
-    const { signal } = controller.current
+    const isBusy = () => latest.current.list.isLoading
+    if (isBusy() || latest.current.list.error) return current.changes
     const asked = request.current
     const newest = await requestNewest(asked, ++current.count % FULL_POLLS === 0, signal)
-    const listed = [...latest.current.fresh, ...latest.current.runs]
+    const listed = [...latest.current.fresh, ...latest.current.list.items]
     const isQuiet = current.quiet > QUIET_POLLS && current.quiet % 2 === 1
     const open = isQuiet ? [] : findUnknown(listed, newest.items)
     const refreshed = await refreshOpen(asked, open, signal)
-    if (signal.aborted || isBusy.current) return current.changes
+    if (signal.aborted || isBusy()) return current.changes
     const merged = mergeNewest(listed, newest.items, newest.next === null)
-    if (merged.hasGap) setRound((last) => last + 1)
+    if (merged.hasGap) list.reload()
     asked.asOf = newest.asOf
     const update = (runs: Run[]) =>
       dropRuns(patchRuns(runs, [...newest.items, ...refreshed.runs]), refreshed.gone)
     const hasChanged = merged.fresh.length > 0 || update(listed) !== listed
     current.quiet = hasChanged ? 0 : current.quiet + 1
     if (!hasChanged || merged.hasGap) return current.changes
-    setState((last) => ({
-      ...last,
-      runs: update(last.runs),
-      fresh: [...merged.fresh, ...update(last.fresh)],
-    }))
+    list.update(update)
+    setFresh((last) => [...merged.fresh, ...update(last)])
     return ++current.changes
-  }, [])
-  const isLive = usePolling(poll, key)
+  }
 
-  const loadMore = useCallback(() => {
-    if (latest.current.next) void load(latest.current.next)
-  }, [])
-  const showFresh = useCallback(
-    () => setState((last) => ({ ...last, runs: sortRuns([...last.fresh, ...last.runs]), fresh: [] })),
-    [],
+  useEffect(
+    () => () => {
+      if (historyKey === undefined) return
+      const {
+        fresh,
+        list: { items, next },
+      } = latest.current
+      left.set(historyKey, { items, next, fresh, searched: searched.current, request: request.current })
+    },
+    [historyKey],
   )
-  const reload = useCallback(() => setRound((last) => last + 1), [])
-  return { ...state, loadMore, showFresh, reload, isLive }
+  const showFresh = useCallback(() => {
+    list.update((runs) => sortRuns([...latest.current.fresh, ...runs]))
+    setFresh([])
+  }, [])
+  return { ...list, fresh, searched: searched.current, showFresh }
 }
 
 type Answer = { headers: Headers }
@@ -217,12 +174,6 @@ async function refreshOpen(
 }
 
 export type Run = ExecutionSummaryRecord
-
-/** Adds an older page. Runs that are listed already are skipped. */
-export function appendRuns(runs: Run[], page: Run[]): Run[] {
-  const known = new Set(runs.map(({ id }) => id))
-  return [...runs, ...page.filter(({ id }) => !known.has(id))]
-}
 
 /**
  * Compares a list with its newest page. `fresh`: runs that are not listed yet. `hasGap`: there may be more runs between

@@ -1,44 +1,51 @@
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { ApiError } from '../api/api-error.ts'
-import { requestPages } from '../api/request.ts'
+import { type Page, requestJson, requestPages } from '../api/request.ts'
 
 /** Agents that are asked at the same time: the service lists schedules by agent. */
-export const PARALLEL = 4
+const PARALLEL = 4
 
-/** Agents that are asked at first. */
-export const ASKED = 200
+/** Agents that are asked for a page of the list. */
+export const AGENTS_PER_PAGE = 100
 
 export const schedulePath = (agent: string, name: string): string =>
   `/v1/agents/${encodeURIComponent(agent)}/schedules/${encodeURIComponent(name)}`
 
-/** @throws ApiError */
-async function listSchedules(agent: string, signal?: AbortSignal): Promise<ScheduleRecord[]> {
-  const path = `/v1/agents/${encodeURIComponent(agent)}/schedules`
-  return (await requestPages<ScheduleRecord>(path, { query: { limit: 100 }, signal })).items
-}
-
 /**
  * The schedules of some agents, a few requests at a time. One that was deleted meanwhile has none.
- * @param onProgress after each agent, with how many have been asked
+ * @param agent empty: all agents
+ * @param next says how many agents were asked already
  * @throws ApiError
  */
-export async function listSchedulesOf(
-  agents: Pick<AgentRecord, 'id'>[],
-  { signal, onProgress }: { signal: AbortSignal; onProgress: (asked: number) => void },
-): Promise<ScheduleRecord[]> {
-  const found: ScheduleRecord[] = []
-  const queue = agents.values()
-  let asked = 0
+export async function loadSchedules(
+  agent: string,
+  next: URLSearchParams | null,
+  signal: AbortSignal,
+): Promise<Page<ScheduleRecord>> {
+  const skipped = Number(next?.get('skip') ?? 0)
+  const agents = await findAgents(agent, signal)
+  const asked = skipped + AGENTS_PER_PAGE
+  const queue = agents.slice(skipped, asked).values()
+  const items: ScheduleRecord[] = []
   const work = async () => {
-    for (const { id } of queue) {
-      found.push(...(await listSchedules(id, signal).catch(ignoreMissing)))
-      asked += 1
-      if (!signal.aborted) onProgress(asked)
-    }
+    for (const { id } of queue) items.push(...(await listSchedules(id, signal).catch(ignoreMissing)))
   }
   await Promise.all(Array.from({ length: PARALLEL }, work))
-  return found
+  return { items, next: asked < agents.length ? new URLSearchParams({ skip: String(asked) }) : null }
+}
+
+/** The agents whose schedules are listed. @throws ApiError */
+async function findAgents(agent: string, signal: AbortSignal): Promise<Pick<AgentRecord, 'id'>[]> {
+  if (agent !== '')
+    return [await requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(agent)}`, { signal })]
+  return (await requestPages<AgentRecord>('/v1/agents', { query: { limit: 100 }, signal })).items
+}
+
+/** @throws ApiError */
+async function listSchedules(agent: string, signal: AbortSignal): Promise<ScheduleRecord[]> {
+  const path = `/v1/agents/${encodeURIComponent(agent)}/schedules`
+  return (await requestPages<ScheduleRecord>(path, { query: { limit: 100 }, signal })).items
 }
 
 function ignoreMissing(error: unknown): ScheduleRecord[] {

@@ -1,19 +1,18 @@
-import './schedules.css'
 import { useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson, send } from '../api/request.ts'
-import { usePolling, useResource } from '../api/use-resource.ts'
+import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
-import { Card, Facts, Table } from '../components/data.tsx'
-import { ConfirmDialog } from '../components/dialog.tsx'
+import { Card } from '../components/data.tsx'
+import { DetailPage, FactsCard } from '../components/detail-page.tsx'
+import { ConfirmButton, ConfirmDialog, DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
+import { ItemTable } from '../components/item-table.tsx'
 import { JsonView } from '../components/json-view.tsx'
-import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
-import { useReopen } from '../components/typed-form.tsx'
 import { AgentLink, RunLink, Time, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextAfter, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { schedulePath } from './list-schedules.ts'
@@ -25,35 +24,33 @@ const INTERVAL_MS = 30_000
 /** One schedule: when it runs next, what became of its last times, and what it starts. */
 export function SchedulePage({ agent, name }: { agent: string; name: string }) {
   const path = schedulePath(agent, name)
-  const { data, error, reload, setData } = useResource(path, (signal) =>
-    requestJson<ScheduleRecord>(path, { signal }),
-  )
-  usePolling(async () => setData(await requestJson<ScheduleRecord>(path)), path, INTERVAL_MS)
+  const schedule = useResource(path, (signal) => requestJson<ScheduleRecord>(path, { signal }), {
+    everyMs: () => INTERVAL_MS,
+  })
   const mayManage = useScope('manage')
   return (
-    <Page
+    <DetailPage
+      of={schedule}
+      label="Loading the schedule…"
       title={name}
       parent={<a href="#/schedules">Schedules</a>}
-      detail={data && <ScheduleState schedule={data} />}
-      actions={data && mayManage && <Actions schedule={data} agent={agent} onChange={setData} />}
+      scope="read"
+      detail={(data) => <ScheduleState schedule={data} />}
+      actions={(data) => mayManage && <Actions schedule={data} agent={agent} onChange={schedule.setData} />}
     >
-      <NeedsScope scope="read">
-        {error && <ErrorBox error={error} onRetry={reload} />}
-        {!data && !error && <Spinner label="Loading the schedule…" />}
-        {data && (
-          <div class="stack">
-            <ScheduleFacts schedule={data} />
-            <div class="grid">
-              <NextRuns schedule={data} />
-              <Firings schedule={data} />
-            </div>
-            <Card title="Input">
-              <JsonView value={data.input} label="the input" />
-            </Card>
+      {(data) => (
+        <>
+          <ScheduleFacts schedule={data} />
+          <div class="grid">
+            <NextRuns schedule={data} />
+            <Firings schedule={data} />
           </div>
-        )}
-      </NeedsScope>
-    </Page>
+          <Card title="Input">
+            <JsonView value={data.input} label="the input" />
+          </Card>
+        </>
+      )}
+    </DetailPage>
   )
 }
 
@@ -69,28 +66,26 @@ const ScheduleState = ({ schedule: { enabled, declared } }: { schedule: Schedule
 )
 
 const ScheduleFacts = ({ schedule }: { schedule: ScheduleRecord }) => (
-  <section class="card" aria-label="Facts">
-    <Facts
-      facts={{
-        Agent: <AgentLink agentId={schedule.documentId} />,
-        Version:
-          schedule.version === null ? (
-            'Current one at the time'
-          ) : (
-            <VersionLink agent={schedule.documentId} versionId={schedule.version} />
-          ),
-        Times: <VisibleText text={schedule.cron} class="mono" />,
-        'Time zone': <VisibleText text={schedule.timezone} />,
-        Tenant: schedule.tenantId !== null && <VisibleText text={schedule.tenantId} />,
-        'If the last run is still in progress': OVERLAP_TEXTS[schedule.overlap],
-        'After an outage': describeCatchUp(schedule.catchUpSeconds),
-        Options: Object.keys(schedule.options).length > 0 && (
-          <VisibleText text={JSON.stringify(schedule.options)} class="mono" />
+  <FactsCard
+    facts={{
+      Agent: <AgentLink agentId={schedule.documentId} />,
+      Version:
+        schedule.version === null ? (
+          'Current one at the time'
+        ) : (
+          <VersionLink agent={schedule.documentId} versionId={schedule.version} />
         ),
-        Set: <Time value={schedule.updatedAt} />,
-      }}
-    />
-  </section>
+      Times: <VisibleText text={schedule.cron} class="mono" />,
+      'Time zone': schedule.timezone,
+      Tenant: schedule.tenantId,
+      'If the last run is still in progress': OVERLAP_TEXTS[schedule.overlap],
+      'After an outage': describeCatchUp(schedule.catchUpSeconds),
+      Options: Object.keys(schedule.options).length > 0 && (
+        <VisibleText text={JSON.stringify(schedule.options)} class="mono" />
+      ),
+      Set: <Time value={schedule.updatedAt} />,
+    }}
+  />
 )
 
 const NextRuns = ({ schedule: { nextRuns, timezone, enabled } }: { schedule: ScheduleRecord }) => (
@@ -98,18 +93,15 @@ const NextRuns = ({ schedule: { nextRuns, timezone, enabled } }: { schedule: Sch
     {nextRuns.length === 0 ? (
       <p>{enabled ? 'Its times are over: it never runs again.' : 'It is paused: no run is due.'}</p>
     ) : (
-      <Table caption="Next runs, the first one first" columns={[timezone, 'In your time']}>
-        {nextRuns.map((time) => (
-          <tr key={time}>
-            <td>
-              <VisibleText text={formatInZone(time, timezone)} />
-            </td>
-            <td>
-              <Time value={time} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <ItemTable
+        caption="Next runs, the first one first"
+        items={nextRuns}
+        keyOf={String}
+        columns={{
+          [timezone]: (time) => formatInZone(time, timezone),
+          'In your time': (time) => <Time value={time} />,
+        }}
+      />
     )}
   </Card>
 )
@@ -119,27 +111,23 @@ const Firings = ({ schedule: { firings } }: { schedule: ScheduleRecord }) => (
     {firings.length === 0 ? (
       <p>It was not due yet.</p>
     ) : (
-      <Table
+      <ItemTable
         caption="What became of the last times, newest first"
-        columns={['Due', 'What became of it', 'Run']}
-      >
-        {firings.map(({ scheduledFor, status, executionId, code }) => (
-          <tr key={scheduledFor}>
-            <td>
-              <Time value={scheduledFor} />
-            </td>
-            <td class={status === 'FAILED' ? 'field-error' : undefined}>
-              {FIRING_TEXTS[status]}
-              {code !== null && (
-                <>
-                  : <VisibleText text={code} />
-                </>
-              )}
-            </td>
-            <td>{executionId === null ? '–' : <RunLink executionId={executionId} />}</td>
-          </tr>
-        ))}
-      </Table>
+        items={firings}
+        keyOf={({ scheduledFor }) => scheduledFor}
+        columns={{
+          Due: ({ scheduledFor }) => <Time value={scheduledFor} />,
+          'What became of it': {
+            text: ({ status, code }) => (
+              <span class={status === 'FAILED' ? 'field-error' : undefined}>
+                {FIRING_TEXTS[status]}
+                <TextAfter text={code} />
+              </span>
+            ),
+          },
+          Run: ({ executionId }) => executionId !== null && <RunLink executionId={executionId} />,
+        }}
+      />
     )}
   </Card>
 )
@@ -151,105 +139,88 @@ type ActionsProps = {
 }
 
 function Actions({ schedule, agent, onChange }: ActionsProps) {
-  const [opened, setOpened] = useState<'run' | 'pause' | 'edit' | 'delete' | null>(null)
-  const [key, setKey] = useState('')
   const { name, enabled, declared } = schedule
   const path = schedulePath(agent, name)
-  const close = () => setOpened(null)
-  useReopen(scheduleForm(schedule, agent), true, () => setOpened('edit'))
-
-  async function run() {
-    const headers = { 'Idempotency-Key': key }
-    const started = await requestJson<ExecutionRecord>(`${path}/run`, { method: 'POST', headers })
-    announce('The run has started.')
-    close()
-    navigate(toHref(toPath('runs', started.id)))
-  }
-
-  async function switchEnabled() {
-    const body = toEnabledBody(schedule, !enabled)
-    onChange(await requestJson<ScheduleRecord>(path, { method: 'PUT', body }))
-    announce(enabled ? 'The schedule is paused.' : 'The schedule is enabled.')
-    close()
-  }
-
-  async function remove() {
-    await send(path, { method: 'DELETE' })
-    announce('The schedule is deleted.')
-    close()
-    navigate('#/schedules')
-  }
-
   return (
     <>
-      <button
-        type="button"
-        onClick={() => {
-          setKey(newIdempotencyKey())
-          setOpened('run')
-        }}
+      <DialogButton label="Run now…">{(close) => <RunDialog path={path} onClose={close} />}</DialogButton>
+      <ConfirmButton
+        label={enabled ? 'Pause…' : 'Enable…'}
+        title={enabled ? 'Pause this schedule?' : 'Enable this schedule?'}
+        confirm={enabled ? 'Pause' : 'Enable'}
+        keep="Leave it"
+        action={async () =>
+          onChange(
+            await requestJson<ScheduleRecord>(path, {
+              method: 'PUT',
+              body: toEnabledBody(schedule, !enabled),
+            }),
+          )
+        }
+        done={enabled ? 'The schedule is paused.' : 'The schedule is enabled.'}
       >
-        Run now…
-      </button>
-      <button type="button" onClick={() => setOpened('pause')}>
-        {enabled ? 'Pause…' : 'Enable…'}
-      </button>
-      <button type="button" onClick={() => setOpened('edit')}>
-        Edit…
-      </button>
-      <button type="button" class="danger" onClick={() => setOpened('delete')}>
-        Delete…
-      </button>
-      {opened === 'run' && (
-        <ConfirmDialog title="Run it now?" label="Run now" keepLabel="Not now" action={run} onClose={close}>
-          <p>
-            A run starts at once with the input of the schedule, and costs as any run. Its times stay as they
-            are. You can cancel the run on its page.
-          </p>
-        </ConfirmDialog>
-      )}
-      {opened === 'pause' && (
-        <ConfirmDialog
-          title={enabled ? 'Pause this schedule?' : 'Enable this schedule?'}
-          label={enabled ? 'Pause' : 'Enable'}
-          keepLabel="Leave it"
-          action={switchEnabled}
-          onClose={close}
-        >
-          <p>
-            {enabled
-              ? 'It starts no runs until you enable it again. What is in progress goes on. A new version of the agent does not end the pause.'
-              : 'It starts runs again, from its next time on. Times during the pause are not made up for. You can pause it again.'}
-          </p>
-        </ConfirmDialog>
-      )}
-      {opened === 'edit' && (
-        <ScheduleDialog
-          agent={agent}
-          schedule={schedule}
-          onSave={(saved) => {
-            onChange(saved)
-            announce('The schedule is saved.')
-            close()
-          }}
-          onClose={close}
-        />
-      )}
-      {opened === 'delete' && (
-        <ConfirmDialog
-          title="Delete this schedule?"
-          label="Delete schedule"
-          keepLabel="Keep schedule"
-          action={remove}
-          onClose={close}
-        >
-          <p>
-            It starts no more runs; those that it started stay. This cannot be undone: you would have to
-            create it again.
-            {declared && ' The agent declares it: its next version that becomes current creates it again.'}
-          </p>
-        </ConfirmDialog>
-      )}
+        <p>
+          {enabled
+            ? 'It starts no runs until you enable it again. What is in progress goes on. A new version of the agent does not end the pause.'
+            : 'It starts runs again, from its next time on. Times during the pause are not made up for. You can pause it again.'}
+        </p>
+      </ConfirmButton>
+      <DialogButton label="Edit…" form={scheduleForm(schedule, agent)}>
+        {(close) => (
+          <ScheduleDialog
+            agent={agent}
+            schedule={schedule}
+            onSave={(saved) => {
+              onChange(saved)
+              announce('The schedule is saved.')
+              close()
+            }}
+            onClose={close}
+          />
+        )}
+      </DialogButton>
+      <ConfirmButton
+        label="Delete…"
+        class="danger"
+        title="Delete this schedule?"
+        confirm="Delete schedule"
+        keep="Keep schedule"
+        action={async () => {
+          await send(path, { method: 'DELETE' })
+          navigate('#/schedules')
+        }}
+        done="The schedule is deleted."
+      >
+        <p>
+          It starts no more runs; those that it started stay. This cannot be undone: you would have to create
+          it again.
+          {declared && ' The agent declares it: its next version that becomes current creates it again.'}
+        </p>
+      </ConfirmButton>
     </>
+  )
+}
+
+function RunDialog({ path, onClose }: { path: string; onClose: () => void }) {
+  const [key] = useState(newIdempotencyKey)
+  async function run() {
+    const headers = { 'Idempotency-Key': key }
+    const { id } = await requestJson<ExecutionRecord>(`${path}/run`, { method: 'POST', headers })
+    navigate(toHref(toPath('runs', id)))
+  }
+  return (
+    <ConfirmDialog
+      title="Run it now?"
+      confirm="Run now"
+      keep="Not now"
+      action={run}
+      done="The run has started."
+      onClose={onClose}
+    >
+      <p>
+        A run starts at once with the input of the schedule, and costs as any run. Its times stay as they are.
+        You can cancel the run on its page.
+      </p>
+    </ConfirmDialog>
   )
 }

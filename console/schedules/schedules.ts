@@ -1,5 +1,6 @@
 import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { CATCH_UP_SECONDS } from '../../lib/core/schedule.ts'
+import { nextTimes } from '../../lib/cron-times.ts'
 import { formatSeconds } from '../components/format.ts'
 
 export const OVERLAP_TEXTS: Record<ScheduleRecord['overlap'], string> = {
@@ -15,7 +16,7 @@ export const FIRING_TEXTS: Record<ScheduleRecord['firings'][number]['status'], s
 }
 
 /** How late a missed time may start a run, as choices; others stay what they are. */
-export const CATCH_UP_CHOICES: Record<number, string> = {
+const CATCH_UP_CHOICES: Record<number, string> = {
   0: 'Up to 5 minutes late',
   3600: 'Up to an hour late',
   86400: 'Up to a day late',
@@ -25,6 +26,12 @@ export const CATCH_UP_CHOICES: Record<number, string> = {
 /** `Up to 2 h late` */
 export const describeCatchUp = (seconds: number): string =>
   CATCH_UP_CHOICES[seconds] ?? `Up to ${formatSeconds(seconds * 1_000)} late`
+
+/** @param current what it is now */
+export const catchUpChoices = (current: number | undefined): [string, string][] =>
+  [...new Set([...Object.keys(CATCH_UP_CHOICES).map(Number), ...(current === undefined ? [] : [current])])]
+    .sort((a, b) => a - b)
+    .map((seconds) => [String(seconds), describeCatchUp(seconds)])
 
 /** What the form edits, as it is typed. */
 export type ScheduleForm = {
@@ -103,4 +110,24 @@ export function sortSchedules(schedules: ScheduleRecord[]): ScheduleRecord[] {
   const order = ({ nextRunAt, documentId, name }: ScheduleRecord) =>
     `${nextRunAt ?? '~'} ${documentId} ${name}`
   return schedules.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
+}
+
+/** The time zone of the browser. */
+export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** What the service accepts: croner would take more. */
+const VALUE = String.raw`(?:\*|\d{1,2}|[a-z]{3})`
+const FIELD = `${VALUE}(?:[,/-]${VALUE})*`
+const CRON = new RegExp(String.raw`^\s*(?:@[a-z]+|${FIELD}(?:\s+${FIELD}){4})\s*$`, 'i')
+
+const PREVIEWED = 5
+
+/** The next times of a rule that is being typed; null if it, or the time zone, is not valid yet. */
+export function previewTimes(cron: string, timezone: string, now: number): number[] | null {
+  if (!CRON.test(cron)) return null
+  try {
+    return nextTimes(cron.trim(), timezone.trim(), now, PREVIEWED)
+  } catch {
+    return null
+  }
 }

@@ -12,7 +12,7 @@ import {
   type Validator,
   validateExactNumbers,
 } from '../../lib/schema/validate/strict-mode.ts'
-import { type JsonNode, JsonSyntaxError, LineIndex, parseJsonTree, type TextPosition } from './json-node.ts'
+import { type JsonNode, JsonSyntaxError, LineIndex, readTree, type TextPosition } from './json-node.ts'
 
 /**
  * A mistake in a JSON text. `syntax`: the service would reject the text as it is. `schema`: it would reject it in
@@ -39,13 +39,8 @@ function checkText(text: string, validate: Validator): Issue[] {
   const syntax = (message: string, offset: number, path = ''): Issue[] => [
     { kind: 'syntax', path, message, offset, isMissing: false, ...new LineIndex(text).positionOf(offset) },
   ]
-  let root: JsonNode
-  try {
-    root = parseJsonTree(text)
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error
-    return syntax(error.message, error.offset)
-  }
+  const root = readTree(text)
+  if (root instanceof JsonSyntaxError) return syntax(root.message, root.offset)
   const duplicate = findDuplicate(root)
   if (duplicate)
     return syntax(

@@ -99,7 +99,7 @@ function IssueList({ id, issues, onSelect }: ListProps) {
   return (
     <div id={id} class="issues" aria-live="polite">
       {issues.length > 0 && (
-        <ul>
+        <ul class="plain-list">
           {issues.slice(0, MAX_SHOWN).map((issue) => (
             <li key={`${issue.offset} ${issue.message}`} class={`issue-${issue.kind}`}>
               <button type="button" class="link" onClick={() => onSelect(issue)}>
@@ -135,7 +135,7 @@ export function LargeText({ text, label, issues, onClear }: LargeTextProps) {
     [text],
   )
   return (
-    <section class="large-text" aria-label={label}>
+    <section class="card large-text" aria-label={label}>
       <p>
         <strong>{formatCount(text.length)} characters</strong> of JSON: more than can be edited here. They are
         sent as they are.{' '}

@@ -131,6 +131,22 @@ export function parseJsonTree(text: string): JsonNode {
   return root
 }
 
+/** The tree of a text; null if it is not JSON. */
+export function tryParseTree(text: string): JsonNode | null {
+  const read = readTree(text)
+  return read instanceof JsonSyntaxError ? null : read
+}
+
+/** The tree of a text, or its first mistake. */
+export function readTree(text: string): JsonNode | JsonSyntaxError {
+  try {
+    return parseJsonTree(text)
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error
+    throw error
+  }
+}
+
 /** Whether a text is a number as JSON writes it (RFC 8259, section 6). */
 export function isJsonNumber(text: string): boolean {
   NUMBER.lastIndex = 0

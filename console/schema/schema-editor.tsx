@@ -12,7 +12,7 @@ import { hasForm, SchemaForm } from './form/schema-form.tsx'
 import { explainIssue, labelOf } from './issue-text.ts'
 import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json-edit.ts'
 import { JsonEditor, LargeText } from './json-editor.tsx'
-import { type JsonNode, JsonSyntaxError, parseJsonTree } from './json-node.ts'
+import { type JsonNode, tryParseTree } from './json-node.ts'
 import { openSchema } from './schema-view.ts'
 import { isEditable } from './use-large-input.ts'
 
@@ -45,7 +45,7 @@ export function SchemaEditor(props: SchemaEditorProps) {
   const view = useMemo(() => openSchema(schema), [schema])
   const isLarge = useMemo(() => !isEditable(text), [text])
   const hasFiles = useMemo(() => mayHaveFiles(schema), [schema])
-  const root = useMemo(() => (isLarge && !hasFiles ? undefined : tryParse(text)), [text, isLarge, hasFiles])
+  const root = useMemo(() => (isLarge && !hasFiles ? null : tryParseTree(text)), [text, isLarge, hasFiles])
   const isTooLarge = isLarge && !(root && isEditable(printJson(withoutFiles(root))))
   const obstacle = useMemo(() => obstacleOf(hasForm(view), isTooLarge, root), [view, isTooLarge, root])
   const shown = obstacle === null ? wanted : 'json'
@@ -66,11 +66,11 @@ export function SchemaEditor(props: SchemaEditorProps) {
   }
 
   function setLongText(path: JsonPath, value: string) {
-    onChange(printJson(setNode(root, path, textNode(value)) ?? emptyObject()))
+    onChange(printJson(setNode(root ?? undefined, path, textNode(value)) ?? emptyObject()))
   }
 
   return (
-    <div class="schema-editor">
+    <div class="form schema-editor">
       <div class="toolbar">
         <Segments
           label={`Edit ${label} as`}
@@ -150,9 +150,9 @@ function IssueSummary({ items }: { items: SummaryItem[] }) {
   const id = useId()
   if (items.length === 0) return null
   return (
-    <section class="issue-summary" aria-labelledby={id}>
+    <section class="error-box issues" aria-labelledby={id}>
       <h3 id={id}>{formatCountOf(items.length, 'error')}</h3>
-      <ul>
+      <ul class="plain-list">
         {items.slice(0, MAX_SHOWN).map(({ key, label, text, onSelect }) => (
           <li key={key}>
             <button type="button" class="link" onClick={onSelect}>
@@ -184,7 +184,7 @@ function focusPart(id: string, pointer: string): void {
 
 function FileButton({ onText }: { onText: (text: string) => void }) {
   return (
-    <label class="file-button">
+    <label class="button small">
       Open file…
       <input
         type="file"
@@ -201,7 +201,7 @@ function FileButton({ onText }: { onText: (text: string) => void }) {
 }
 
 /** Why a value cannot be shown as a form; null if it can. */
-function obstacleOf(isObject: boolean, isLarge: boolean, root: JsonNode | undefined): string | null {
+function obstacleOf(isObject: boolean, isLarge: boolean, root: JsonNode | null): string | null {
   if (!isObject) return 'The schema has no declared fields, so there is no form.'
   if (isLarge) return 'Too large for the form.'
   if (!root) return 'Correct the JSON to return to the form.'
@@ -213,13 +213,4 @@ function countParts(node: JsonNode): number {
   const parts =
     node.type === 'array' ? node.items : node.type === 'object' ? node.members.map(({ value }) => value) : []
   return parts.reduce((count, part) => count + countParts(part), 1)
-}
-
-function tryParse(text: string): JsonNode | undefined {
-  try {
-    return parseJsonTree(text)
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return undefined
-    throw error
-  }
 }

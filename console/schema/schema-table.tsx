@@ -2,50 +2,69 @@ import './schema.css'
 import { useMemo } from 'preact/hooks'
 import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
 import { readFileLimits } from '../../lib/schema/files/file-schema.ts'
-import { Table } from '../components/data.tsx'
+import { CopyButton } from '../components/copy-button.tsx'
+import { ItemTable } from '../components/item-table.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { describeBounds } from './form/field.ts'
 import { fieldsOf, openSchema, readPart, type SchemaView } from './schema-view.ts'
+
+/** A declared schema with a button that copies it. @param title what it describes: `Input`, for example */
+export const SchemaCard = ({ title, schema }: { title: string; schema: JsonObject }) => (
+  <section class="card" aria-label={`${title} schema`}>
+    <div class="toolbar">
+      <h2>{title}</h2>
+      <CopyButton
+        text={() => JSON.stringify(schema, null, 2)}
+        label="Copy schema"
+        subject={`of the ${title}`}
+      />
+    </div>
+    <SchemaTable schema={schema} caption={`Fields of the ${title.toLowerCase()}`} />
+  </section>
+)
 
 /** A declared schema (field map or JSON Schema) as a table. @param caption what it describes, for screen readers */
 export function SchemaTable({ schema, caption }: { schema: JsonObject; caption: string }) {
   const rows = useMemo(() => schemaRows(schema), [schema])
   if (rows.length === 0) return <p class="muted">No fields.</p>
   return (
-    <Table caption={caption} columns={['Field', 'Type', 'Description']}>
-      {rows.map((row) => (
-        <Row key={`${row.parent} › ${row.name}`} row={row} />
-      ))}
-    </Table>
+    <ItemTable
+      caption={caption}
+      items={rows}
+      keyOf={({ parent, name }) => `${parent} › ${name}`}
+      columns={{
+        Field: ({ parent, name, isField, depth }) => (
+          <span style={{ paddingLeft: `${1.2 * Math.min(depth, 6)}rem` }}>
+            {parent && <VisibleText text={`${parent} › `} class="visually-hidden" />}
+            <VisibleText text={name} class={isField ? 'mono' : 'muted'} />
+          </span>
+        ),
+        Type: ({ type, isRequired }) => (
+          <>
+            <VisibleText text={type} />
+            {isRequired && <span class="schema-required"> required</span>}
+          </>
+        ),
+        Description: { text: (row) => <Description row={row} /> },
+      }}
+    />
   )
 }
 
-function Row({ row }: { row: SchemaRow }) {
-  return (
-    <tr>
-      <th scope="row" class={`schema-name schema-depth-${Math.min(row.depth, 6)}`}>
-        {row.parent && <VisibleText text={`${row.parent} › `} class="visually-hidden" />}
-        <VisibleText text={row.name} class={row.isField ? 'mono' : 'muted'} />
-      </th>
-      <td class="schema-type">
-        <VisibleText text={row.type} />
-        {row.isRequired && <span class="schema-required"> required</span>}
-      </td>
-      <td class="schema-description">
-        <VisibleText text={row.description} />
-        {row.rules.length > 0 && (
-          <ul class="schema-rules">
-            {row.rules.map((rule) => (
-              <li key={rule}>
-                <VisibleText text={rule} />
-              </li>
-            ))}
-          </ul>
-        )}
-      </td>
-    </tr>
-  )
-}
+const Description = ({ row: { description, rules } }: { row: SchemaRow }) => (
+  <>
+    <VisibleText text={description} />
+    {rules.length > 0 && (
+      <ul class="plain-list schema-rules">
+        {rules.map((rule) => (
+          <li key={rule}>
+            <VisibleText text={rule} />
+          </li>
+        ))}
+      </ul>
+    )}
+  </>
+)
 
 /** One line of a schema as a table. */
 type SchemaRow = {

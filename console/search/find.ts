@@ -1,5 +1,5 @@
 import { timeOfId as timeOfUuidV7 } from '../../lib/core/ids.ts'
-import { fold } from '../components/fold.ts'
+import { fold } from '../components/format.ts'
 
 /** What a search leads to. */
 export type Item = {

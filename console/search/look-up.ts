@@ -5,9 +5,8 @@ import type { ExecutionSummaryRecord } from '../../lib/contract/records/executio
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import type { WebhookRecord } from '../../lib/contract/records/webhook.ts'
-import { ApiError } from '../api/api-error.ts'
+import { ApiError, asApiError } from '../api/api-error.ts'
 import { type Page, requestJson, requestPage } from '../api/request.ts'
-import { asApiError } from '../api/use-resource.ts'
 import { formatCountOf, formatTime, shortId } from '../components/format.ts'
 import { type Query, toHref, toPath } from '../state/location.ts'
 import { readsAllTenants } from '../state/session.ts'
@@ -28,47 +27,40 @@ const reads = ({ scopes }: MeRecord) => scopes.includes('read')
 
 const agentName = (agents: Agents, id: string) => agents.get(id)?.title ?? shortId(id)
 
+/** Things whose ID is the address of their record. */
+const lookup = <T>(
+  plural: string,
+  mayRead: Lookup['mayRead'],
+  toItem: (record: T, context: Context) => Item,
+): Lookup => ({
+  ...{ plural, mayRead },
+  find: async (context) =>
+    toItem(await requestJson<T>(`/v1/${plural}/${context.id.uuid}`, { signal: context.signal }), context),
+})
+
+const toWork =
+  (kind: 'Batch' | 'Trial', section: string, noun: string) =>
+  ({ id, status, lines, documentId }: BatchRecord | TrialRecord, { agents }: Context): Item => ({
+    kind,
+    title: shortId(id),
+    detail: `${agentName(agents, documentId)}, ${formatCountOf(lines, noun)}, ${STATES[status]}`,
+    href: toHref(toPath(section, id)),
+  })
+
+const STATES = { IN_PROGRESS: 'in progress', CANCELLING: 'being cancelled', ENDED: 'ended' }
+const STATUSES = { IN_PROGRESS: 'in progress', SUCCESS: 'success', ERROR: 'error' }
+
 const LOOKUPS: Lookup[] = [
   { plural: 'runs', mayRead: reads, find: findRun },
-  {
-    plural: 'agents',
-    mayRead: reads,
-    find: async ({ id, signal }) => {
-      const agent = await requestJson<AgentRecord>(`/v1/agents/${id.uuid}`, { signal })
-      const detail = agent.archivedAt === null ? agent.slug : `${agent.slug}, archived`
-      return { kind: 'Agent', title: agent.title, detail, href: toHref(toPath('agents', agent.slug)) }
-    },
-  },
-  {
-    plural: 'batches',
-    mayRead: reads,
-    find: async ({ id, agents, signal }) => {
-      const { status, lines, documentId } = await requestJson<BatchRecord>(`/v1/batches/${id.uuid}`, {
-        signal,
-      })
-      const detail = `${agentName(agents, documentId)}, ${formatCountOf(lines, 'line')}, ${STATES[status]}`
-      return { kind: 'Batch', title: shortId(id.uuid), detail, href: toHref(toPath('batches', id.uuid)) }
-    },
-  },
-  {
-    plural: 'trials',
-    mayRead: readsAllTenants,
-    find: async ({ id, agents, signal }) => {
-      const { status, lines, documentId } = await requestJson<TrialRecord>(`/v1/trials/${id.uuid}`, {
-        signal,
-      })
-      const detail = `${agentName(agents, documentId)}, ${formatCountOf(lines, 'run')}, ${STATES[status]}`
-      return { kind: 'Trial', title: shortId(id.uuid), detail, href: toHref(toPath('trials', id.uuid)) }
-    },
-  },
-  {
-    plural: 'webhooks',
-    mayRead: readsAllTenants,
-    find: async ({ id, signal }) => {
-      const { url } = await requestJson<WebhookRecord>(`/v1/webhooks/${id.uuid}`, { signal })
-      return { kind: 'Webhook', title: url, href: toHref(toPath('webhooks', id.uuid)) }
-    },
-  },
+  lookup('agents', reads, ({ title, slug, archivedAt }: AgentRecord) => ({
+    ...{ kind: 'Agent', title, href: toHref(toPath('agents', slug)) },
+    detail: archivedAt === null ? slug : `${slug}, archived`,
+  })),
+  lookup('batches', reads, toWork('Batch', 'batches', 'line')),
+  lookup('trials', readsAllTenants, toWork('Trial', 'trials', 'run')),
+  lookup('webhooks', readsAllTenants, ({ id, url }: WebhookRecord) => ({
+    ...{ kind: 'Webhook', title: url, href: toHref(toPath('webhooks', id)) },
+  })),
 ]
 
 const APPROVALS: Lookup = {
@@ -82,9 +74,6 @@ const APPROVALS: Lookup = {
     return { kind: 'Approval', title: found.title, detail: found.name, href }
   },
 }
-
-const STATES = { IN_PROGRESS: 'in progress', CANCELLING: 'being cancelled', ENDED: 'ended' }
-const STATUSES = { IN_PROGRESS: 'in progress', SUCCESS: 'success', ERROR: 'error' }
 
 /** A list of the millisecond in which it was created: the run itself may have megabytes. */
 async function findRun({ id, agents, signal }: Context): Promise<Item | null> {

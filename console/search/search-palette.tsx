@@ -12,7 +12,7 @@ import { readsAllTenants, useMe } from '../state/session.ts'
 import { listLimits } from '../tenants/limits.ts'
 import { toUsageQuery } from '../usage/periods.ts'
 import { findId, formatList, type Item, matchTexts, type PastedId } from './find.ts'
-import { type LookedUp, lookUp } from './look-up.ts'
+import { lookUp } from './look-up.ts'
 
 type Props = {
   /** The pages that the token may see. */
@@ -194,29 +194,16 @@ const AGENTS_MS = 2_000
 function useLookup(pasted: PastedId | null, me: MeRecord | null) {
   const agents = useAgents()
   const [isLate, setIsLate] = useState(false)
-  const [round, setRound] = useState(0)
-  const [state, setState] = useState<{ key: string; result: LookedUp } | null>(null)
-  const isReady = agents !== null || isLate
-  const key = pasted && me && isReady ? `${pasted.uuid} ${pasted.hex} ${round}` : null
   useEffect(() => {
     const timer = setTimeout(() => setIsLate(true), AGENTS_MS)
     return () => clearTimeout(timer)
   }, [])
-  useEffect(() => {
-    if (key === null || !pasted || !me) return
-    const controller = new AbortController()
-    const { signal } = controller
-    lookUp(pasted, { me, agents: agents ?? new Map(), signal }).then((result) => {
-      if (!signal.aborted) setState({ key, result })
-    })
-    return () => controller.abort()
-  }, [key])
-  const result = state !== null && state.key === key ? state.result : null
-  return {
-    result,
-    isLooking: pasted !== null && result === null,
-    retry: () => setRound((last) => last + 1),
-  }
+  const isReady = pasted !== null && me !== null && (agents !== null || isLate)
+  const { data, isLoading, reload } = useResource(
+    isReady ? `${pasted.uuid} ${pasted.hex}` : 'no ID',
+    async (signal) => (isReady ? lookUp(pasted, { me, agents: agents ?? new Map(), signal }) : null),
+  )
+  return { result: data, isLooking: pasted !== null && (isLoading || data === null), retry: reload }
 }
 
 type Names = { tenants: string[]; codes: string[] }

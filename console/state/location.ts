@@ -22,6 +22,12 @@ export function toHref(path: string, query: Query = {}): string {
   return `#${path}${text && `?${text}`}`
 }
 
+/** A link to the page that is shown, with other values in its query. */
+export function hrefHere(change: Query): string {
+  const { path, query } = currentLocation.get()
+  return toHref(path, { ...Object.fromEntries(query), ...change })
+}
+
 /** Empty and absent values are left out. */
 export function toSearchParams(query: Query): URLSearchParams {
   const given = new URLSearchParams()

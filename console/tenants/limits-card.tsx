@@ -1,14 +1,13 @@
-import './tenants.css'
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
-import { Card, Table } from '../components/data.tsx'
-import { ConfirmDialog } from '../components/dialog.tsx'
+import { Card } from '../components/data.tsx'
+import { Loaded } from '../components/detail-page.tsx'
+import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatCost, formatCount, formatPercent } from '../components/format.ts'
-import { ErrorBox, Spinner } from '../components/page.tsx'
-import { useReopen } from '../components/typed-form.tsx'
+import { ItemTable } from '../components/item-table.tsx'
 import { useMe, useScope } from '../state/session.ts'
 import { type LimitsState, limitsPath, readLimits } from './limits.ts'
 import { LimitsDialog, limitsForm } from './limits-dialog.tsx'
@@ -23,71 +22,67 @@ export function LimitsCard({ tenantId, children }: Props) {
   const me = useMe()
   const boundTenant = me?.tenantId ?? null
   const mayChange = useScope('manage') && boundTenant === null
-  const { data, error, reload } = useResource(`${boundTenant}`, async (signal) => ({
-    seen: await readLimits(tenantId, boundTenant, signal),
+  const seen = useResource(`${boundTenant}`, async (signal) => ({
+    limits: await readLimits(tenantId, boundTenant, signal),
   }))
-  const [opened, setOpened] = useState<'form' | 'deletion' | null>(null)
-  const close = () => setOpened(null)
-
   function finish(text: string) {
     announce(text)
-    close()
-    reload()
+    seen.reload()
   }
-
-  async function deleteLimits() {
-    await send(limitsPath(tenantId), { method: 'DELETE' })
-    finish('The limits are deleted.')
-  }
-
-  const isHidden = data?.seen === 'hidden'
-  const state = data && data.seen !== 'hidden' ? data.seen : null
-  const isOffered = data !== null && !isHidden && mayChange
-  useReopen(limitsForm(tenantId), isOffered, () => setOpened('form'))
   return (
     <>
-      <Card title="Limits" class="limits-card">
-        {error && !data && <ErrorBox error={error} onRetry={reload} />}
-        {!error && !data && <Spinner label="Loading limits…" />}
-        {isHidden && <p class="muted">This token may not read the limits of this tenant.</p>}
-        {state && <Limits {...state} />}
-        {data && !isHidden && !state && <p>This tenant has no limits.</p>}
-        {isOffered && (
-          <div class="actions">
-            <button type="button" onClick={() => setOpened('form')}>
-              {state ? 'Change limits…' : 'Set limits…'}
-            </button>
-            {state && (
-              <button type="button" class="danger" onClick={() => setOpened('deletion')}>
-                Delete limits…
-              </button>
-            )}
-          </div>
-        )}
+      <Card title="Limits" class="stack">
+        <Loaded of={seen} label="Loading limits…">
+          {({ limits }) =>
+            limits === 'hidden' ? (
+              <p class="muted">This token may not read the limits of this tenant.</p>
+            ) : (
+              <>
+                {limits ? <Limits {...limits} /> : <p>This tenant has no limits.</p>}
+                {mayChange && <Actions tenantId={tenantId} limits={limits?.limits ?? null} onDone={finish} />}
+              </>
+            )
+          }
+        </Loaded>
       </Card>
-      {(data || error) && children}
-      {opened === 'form' && (
-        <LimitsDialog
-          tenantId={tenantId}
-          limits={state?.limits ?? null}
-          onSave={() => finish('The limits are saved.')}
-          onClose={close}
-        />
-      )}
-      {opened === 'deletion' && (
-        <ConfirmDialog
-          title="Delete the limits of this tenant?"
-          label="Delete limits"
-          keepLabel="Keep limits"
-          action={deleteLimits}
-          onClose={close}
-        >
-          <p>Within a minute, nothing limits what its runs cost and how many there are.</p>
-        </ConfirmDialog>
-      )}
+      {(seen.data || seen.error) && children}
     </>
   )
 }
+
+type ActionsProps = { tenantId: string; limits: UsageLimits | null; onDone: (text: string) => void }
+
+const Actions = ({ tenantId, limits, onDone }: ActionsProps) => (
+  <div class="actions">
+    <DialogButton label={limits ? 'Change limits…' : 'Set limits…'} form={limitsForm(tenantId)}>
+      {(close) => (
+        <LimitsDialog
+          tenantId={tenantId}
+          limits={limits}
+          onSave={() => {
+            close()
+            onDone('The limits are saved.')
+          }}
+          onClose={close}
+        />
+      )}
+    </DialogButton>
+    <ConfirmButton
+      label="Delete limits…"
+      isOffered={limits !== null}
+      class="danger"
+      title="Delete the limits of this tenant?"
+      confirm="Delete limits"
+      keep="Keep limits"
+      action={async () => {
+        await send(limitsPath(tenantId), { method: 'DELETE' })
+        onDone('The limits are deleted.')
+      }}
+    >
+      <p>Within a minute, nothing limits what its runs cost and how many there are.</p>
+    </ConfirmButton>
+  </div>
+)
 
 function Limits({ limits, left }: LimitsState) {
   const { maxOpenExecutions, maxRunsPerMinute, maxCostUsd, warnAt, queueWhenFull } = limits
@@ -100,18 +95,19 @@ function Limits({ limits, left }: LimitsState) {
   return (
     <>
       {rows.length > 0 && (
-        <Table
+        <ItemTable
           caption="What is allowed, and what is left"
-          columns={['Limit', { label: 'Allowed', isNumeric: true }, { label: 'Left', isNumeric: true }]}
-        >
-          {rows.map(({ name, limit, left: rest, format }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td class="numeric">{format(limit ?? 0)}</td>
-              <td class={`numeric ${rest === 0 ? 'used-up' : ''}`}>{rest === null ? '–' : format(rest)}</td>
-            </tr>
-          ))}
-        </Table>
+          items={rows}
+          keyOf={({ name }) => name}
+          columns={{
+            Limit: ({ name }) => name,
+            Allowed: { numeric: ({ limit, format }) => format(limit ?? 0) },
+            Left: {
+              numeric: ({ left: rest, format }) =>
+                rest !== null && <span class={rest === 0 ? 'field-error' : undefined}>{format(rest)}</span>,
+            },
+          }}
+        />
       )}
       <p class="muted">
         Days and months are those of UTC.{' '}
@@ -137,7 +133,7 @@ export function LeftOf({ limit, left, format, isLoading }: LeftProps) {
   if (limit === null) return '–'
   const text = left == null ? (isLoading ? '…' : '?') : format(left)
   return (
-    <span class={left === 0 ? 'used-up' : undefined}>
+    <span class={left === 0 ? 'field-error' : undefined}>
       {text} of {format(limit)}
     </span>
   )

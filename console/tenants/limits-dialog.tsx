@@ -1,15 +1,10 @@
-import type { TargetedSubmitEvent } from 'preact'
-import { useId, useMemo, useRef } from 'preact/hooks'
 import { MAX_COST_USD, RUNS_PER_MINUTE, TENANT_OPEN_EXECUTIONS } from '../../lib/core/limits.ts'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { send } from '../api/request.ts'
-import { Dialog, useAction } from '../components/dialog.tsx'
-import { ErrorBox } from '../components/page.tsx'
-import { noEntries, Restored, readEntries, toFormData, useTypedForm } from '../components/typed-form.tsx'
+import { CheckField, NumberField } from '../components/field.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
+import { useTypedForm } from '../components/typed-form.tsx'
 import { limitsPath } from './limits.ts'
-import { toLimits } from './limits-form.ts'
-
-const PERCENT = { min: 0.01, max: 100 }
 
 type Props = {
   tenantId: string
@@ -22,112 +17,68 @@ type Props = {
 /** What is typed is kept by this name. */
 export const limitsForm = (tenantId: string): string => `limits ${tenantId}`
 
+/** Limits as they are typed. An empty field sets no limit. */
+type LimitsForm = Record<'day' | 'month' | 'warnAt' | 'openRuns' | 'runsPerMinute', string> & {
+  queueWhenFull: boolean
+}
+
+const toForm = (limits: UsageLimits | null): LimitsForm => ({
+  day: toText(limits?.maxCostUsd.day),
+  month: toText(limits?.maxCostUsd.month),
+  warnAt: toText(limits?.warnAt == null ? null : Math.round(limits.warnAt * 1e4) / 100),
+  openRuns: toText(limits?.maxOpenExecutions),
+  runsPerMinute: toText(limits?.maxRunsPerMinute),
+  queueWhenFull: limits?.queueWhenFull ?? false,
+})
+
+const toText = (value: number | null | undefined): string => value?.toString() ?? ''
+
+export function toLimits(form: LimitsForm): UsageLimits {
+  const toNumber = (text: string) => (text.trim() === '' ? null : Number(text))
+  const percent = toNumber(form.warnAt)
+  return {
+    maxOpenExecutions: toNumber(form.openRuns),
+    maxRunsPerMinute: toNumber(form.runsPerMinute),
+    maxCostUsd: { day: toNumber(form.day), month: toNumber(form.month) },
+    warnAt: percent === null ? null : percent / 100,
+    queueWhenFull: form.queueWhenFull,
+  }
+}
+
 /** A form that replaces the limits of a tenant. */
 export function LimitsDialog({ tenantId, limits, onSave, onClose }: Props) {
-  const id = useId()
-  const form = useRef<HTMLFormElement>(null)
-  const typed = useTypedForm(limitsForm(tenantId), noEntries)
-  const begin = useMemo(() => (typed.isRestored ? toLimits(toFormData(typed.form.entries)) : limits), [])
-  const { isRunning, error, start } = useAction(async () => {
-    const body = JSON.stringify(toLimits(new FormData(form.current ?? undefined)))
-    await send(limitsPath(tenantId), { method: 'PUT', body })
-    typed.forget()
+  const typed = useTypedForm(limitsForm(tenantId), () => toForm(limits))
+  const { form, field } = typed
+  async function save() {
+    await send(limitsPath(tenantId), { method: 'PUT', body: JSON.stringify(toLimits(form)) })
     onSave()
-  })
-
-  function save(event: TargetedSubmitEvent<HTMLFormElement>) {
-    event.preventDefault()
-    void start()
   }
-
-  function close() {
-    typed.forget()
-    onClose()
-  }
-
-  const { maxCostUsd, maxOpenExecutions, maxRunsPerMinute, warnAt, queueWhenFull = false } = begin ?? {}
-  const percent = warnAt == null ? null : Math.round(warnAt * 1e4) / 100
   return (
-    <Dialog title="Limits" onClose={close}>
-      <form
-        ref={form}
-        class="form"
-        onSubmit={save}
-        onInput={({ currentTarget }) => typed.set({ entries: readEntries(currentTarget) })}
-      >
-        <Restored typed={typed} />
-        <p class="muted">An empty field sets no limit. Days and months are those of UTC.</p>
-        <div class="limits-fields">
-          <NumberField
-            name="day"
-            label="Cost per day (US dollars)"
-            value={maxCostUsd?.day}
-            range={MAX_COST_USD}
-          />
-          <NumberField
-            name="month"
-            label="Cost per month (US dollars)"
-            value={maxCostUsd?.month}
-            range={MAX_COST_USD}
-          />
-          <NumberField name="warnAt" label="Warn at (% of a cost limit)" value={percent} range={PERCENT} />
-          <NumberField
-            name="openRuns"
-            label="Open runs (at the same time)"
-            value={maxOpenExecutions}
-            range={TENANT_OPEN_EXECUTIONS}
-            isWhole
-          />
-          <NumberField
-            name="runsPerMinute"
-            label="Runs per minute"
-            value={maxRunsPerMinute}
-            range={RUNS_PER_MINUTE}
-            isWhole
-          />
-        </div>
-        <div class="choice">
-          <input id={`${id}-queue`} type="checkbox" name="queueWhenFull" defaultChecked={queueWhenFull} />
-          <label for={`${id}-queue`}>
-            At the limit of open runs, asynchronous runs wait instead of being refused
-          </label>
-        </div>
-        {error && <ErrorBox error={error} />}
-        <div class="actions">
-          <button type="button" onClick={close}>
-            Close
-          </button>
-          <button type="submit" class="primary" disabled={isRunning}>
-            Save limits
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  )
-}
-
-type FieldProps = {
-  name: string
-  label: string
-  value: number | null | undefined
-  range: { min: number; max: number }
-  isWhole?: boolean
-}
-
-function NumberField({ name, label, value, range, isWhole = false }: FieldProps) {
-  const id = useId()
-  return (
-    <div>
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        type="number"
-        inputMode={isWhole ? 'numeric' : 'decimal'}
-        {...range}
-        step={isWhole ? 1 : 'any'}
-        defaultValue={value ?? ''}
+    <FormDialog title="Limits" submit="Save limits" typed={typed} send={save} onClose={onClose}>
+      <p class="muted">An empty field sets no limit. Days and months are those of UTC.</p>
+      <div class="fields">
+        <NumberField label="Cost per day (US dollars)" {...field('day')} range={MAX_COST_USD} />
+        <NumberField label="Cost per month (US dollars)" {...field('month')} range={MAX_COST_USD} />
+        <NumberField
+          label="Warn at (% of a cost limit)"
+          {...field('warnAt')}
+          range={{ min: 0.01, max: 100 }}
+        />
+        <NumberField
+          label="Open runs (at the same time)"
+          {...field('openRuns')}
+          range={{ ...TENANT_OPEN_EXECUTIONS, step: 1 }}
+        />
+        <NumberField
+          label="Runs per minute"
+          {...field('runsPerMinute')}
+          range={{ ...RUNS_PER_MINUTE, step: 1 }}
+        />
+      </div>
+      <CheckField
+        label="At the limit of open runs, asynchronous runs wait instead of being refused"
+        {...field('queueWhenFull')}
       />
-    </div>
+    </FormDialog>
   )
 }

@@ -1,7 +1,7 @@
 import type { LimitsDetails, LimitsRecord, OwnLimits } from '../../lib/contract/records/limits.ts'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { leftOf, type UsageLimits } from '../../lib/core/usage-limits.ts'
-import { ApiError } from '../api/api-error.ts'
+import { nullIf } from '../api/api-error.ts'
 import { requestJson, requestPages } from '../api/request.ts'
 
 /** `left`: what can still be used. Null: not limited. */
@@ -11,13 +11,9 @@ export const limitsPath = (tenantId: string): string => `/v1/tenants/${encodeURI
 
 /** Null if the tenant has none. @throws ApiError */
 export async function findLimits(tenantId: string, signal: AbortSignal): Promise<LimitsState | null> {
-  try {
-    const limits = await requestJson<LimitsDetails>(limitsPath(tenantId), { signal })
-    return { limits, left: leftOf(limits, limits) }
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'LimitsNotFound') return null
-    throw error
-  }
+  const path = limitsPath(tenantId)
+  const limits = await requestJson<LimitsDetails>(path, { signal }).catch(nullIf('LimitsNotFound'))
+  return limits && { limits, left: leftOf(limits, limits) }
 }
 
 /**
@@ -35,18 +31,13 @@ export async function readLimits(
     const { limits } = await requestJson<MeRecord>('/v1/me', { signal })
     return limits && { limits, left: limits.left }
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return 'hidden'
-    throw error
+    return nullIf(403)(error) ?? 'hidden'
   }
 }
 
 /** The limits of all tenants; null if the token may not see them. @throws ApiError */
 export async function listLimits(signal?: AbortSignal): Promise<LimitsRecord[] | null> {
-  try {
-    const query = { kind: 'tenant', limit: 100 }
-    return (await requestPages<LimitsRecord>('/v1/limits', { query, signal })).items
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return null
-    throw error
-  }
+  const query = { kind: 'tenant', limit: 100 }
+  const list = await requestPages<LimitsRecord>('/v1/limits', { query, signal }).catch(nullIf(403))
+  return list?.items ?? null
 }

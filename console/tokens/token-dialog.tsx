@@ -1,193 +1,186 @@
-import type { TargetedSubmitEvent } from 'preact'
-import { useId, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import {
   DEFAULT_SCOPES,
   MAX_TENANT_ID,
   MAX_TOKEN_NAME,
   MAX_TOKEN_RATE,
+  SCOPES,
+  type Scope,
   TOKEN_LIFETIME_DAYS,
 } from '../../lib/core/access.ts'
-import { withLabels } from '../api/api-error.ts'
-import { Dialog, useAction } from '../components/dialog.tsx'
-import { Field } from '../components/field.tsx'
-import { ErrorBox } from '../components/page.tsx'
+import { AreaField, CheckList, NumberField, TextField } from '../components/field.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
+import { useForm } from '../components/typed-form.tsx'
 import { useMe } from '../state/session.ts'
-import { LABELS, SCOPE_HELP, toNewToken } from './token-form.ts'
-import { createToken, shownToken } from './tokens.ts'
+import { createToken, shownToken, toExpiry } from './tokens.ts'
 
-/** The form of a new token. It offers nothing that the token that is signed in could not grant. */
-export function TokenDialog({ onCreate, onClose }: { onCreate: () => void; onClose: () => void }) {
-  const id = useId()
-  const form = useRef<HTMLFormElement>(null)
+/** What the fields of the form are called, by the member of the request that they set. */
+export const LABELS = {
+  name: 'Name',
+  scopes: 'Scopes',
+  agents: 'Agents',
+  tenantId: 'Tenant',
+  rate: 'Requests per second',
+  expiresAt: 'Days until it expires',
+} as const
+
+const SCOPE_HELP: Record<Scope, string> = {
+  run: 'start and cancel runs',
+  read: 'read everything',
+  manage: 'publish, change and delete, and create tokens',
+  review: 'give feedback that runs learn from',
+  approve: 'decide on approvals',
+}
+
+/** A token as it is typed. `days`: until it expires; empty for never. */
+type TokenForm = {
+  name: string
+  scopes: Scope[]
+  days: string
+  agents: string
+  tenantId: string
+  rate: string
+}
+
+type Props = { onCreate: () => void; onClose: () => void }
+
+/** The form of a new token, once it is known what the token that is signed in could grant. */
+export function TokenDialog(props: Props) {
   const me = useMe()
-  const [isWithoutScopes, setIsWithoutScopes] = useState(false)
-  const { isRunning, error, start } = useAction(async () => {
-    const made = await createToken(toNewToken(new FormData(form.current ?? undefined), Date.now()))
-    shownToken.set({ made, replaces: null })
-    onCreate()
-  })
+  return me && <NewToken {...props} me={me} />
+}
 
-  function submit(event: TargetedSubmitEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const hasNone = new FormData(event.currentTarget).getAll('scopes').length === 0
-    setIsWithoutScopes(hasNone)
-    if (hasNone) event.currentTarget.querySelector<HTMLInputElement>('[name=scopes]')?.focus()
-    else void start()
+function NewToken({ me, onCreate, onClose }: Props & { me: MeRecord }) {
+  const isPerson = useIsPerson()
+  const { form, field } = useForm(
+    (): TokenForm => ({
+      name: '',
+      scopes: DEFAULT_SCOPES.filter((scope) => me.scopes.includes(scope)),
+      days: daysFor(String(TOKEN_LIFETIME_DAYS.default), isPerson),
+      agents: me.agents?.join('\n') ?? '',
+      tenantId: me.tenantId ?? '',
+      rate: me.rate?.toString() ?? '',
+    }),
+  )
+  const [hasTried, setHasTried] = useState(false)
+  const isWithoutScopes = form.scopes.length === 0
+  function validate(element: HTMLFormElement): boolean {
+    setHasTried(true)
+    if (isWithoutScopes) element.querySelector<HTMLInputElement>('[name=scopes]')?.focus()
+    return !isWithoutScopes
   }
-
+  async function send() {
+    shownToken.set({ made: await createToken(toNewToken(form, Date.now())), replaces: null })
+    onCreate()
+  }
   return (
-    <Dialog title="Create a token" onClose={onClose}>
-      <form ref={form} class="form token-form" onSubmit={submit}>
-        <p class="muted">
-          The token is shown once, after this form. To undo it, revoke the token. It can do no more than
-          yours.
-        </p>
-        <Field label={LABELS.name}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              name="name"
-              type="text"
-              required
-              maxLength={MAX_TOKEN_NAME}
-              placeholder="What uses it, such as ci"
-              autocomplete="off"
-            />
-          )}
-        </Field>
-        <fieldset class="choices" aria-describedby={isWithoutScopes ? `${id}-scopes` : undefined}>
-          <legend>{LABELS.scopes}</legend>
-          {(me?.scopes ?? []).map((scope) => (
-            <label key={scope}>
-              <input
-                type="checkbox"
-                name="scopes"
-                value={scope}
-                defaultChecked={DEFAULT_SCOPES.includes(scope)}
-                onChange={() => setIsWithoutScopes(false)}
-              />
-              <span>
-                <code>{scope}</code> <span class="muted">{SCOPE_HELP[scope]}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        {isWithoutScopes && (
-          <p id={`${id}-scopes`} class="field-error" role="alert">
-            Choose at least one scope.
-          </p>
-        )}
-        <DaysField days={String(TOKEN_LIFETIME_DAYS.default)} />
-        <Limits me={me} />
-        {error && <ErrorBox error={withLabels(error, LABELS)} />}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Close
-          </button>
-          <button type="submit" class="primary" disabled={isRunning}>
-            Create token
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Create a token" submit="Create token" labels={LABELS} {...{ validate, send, onClose }}>
+      <p class="muted">
+        The token is shown once, after this form. To undo it, revoke the token. It can do no more than yours.
+      </p>
+      <TextField
+        label={LABELS.name}
+        {...field('name')}
+        required
+        maxLength={MAX_TOKEN_NAME}
+        placeholder="What uses it, such as ci"
+      />
+      <CheckList
+        label={LABELS.scopes}
+        name="scopes"
+        {...field('scopes')}
+        choices={me.scopes.map((scope) => [
+          scope,
+          <>
+            <code>{scope}</code> <span class="muted">{SCOPE_HELP[scope]}</span>
+          </>,
+        ])}
+        problem={hasTried && isWithoutScopes && 'Choose at least one scope.'}
+      />
+      <DaysField {...field('days')} />
+      <Limits me={me} field={field} />
+    </FormDialog>
   )
 }
 
+type LimitsProps = { me: MeRecord; field: ReturnType<typeof useForm<TokenForm>>['field'] }
+
 /** What the token may use. It begins with the limits of the token that is signed in, which it must not exceed. */
-function Limits({ me }: { me: MeRecord | null }) {
-  const [boundTenant, limitedTo, maxRate] = [me?.tenantId ?? null, me?.agents ?? null, me?.rate ?? null]
+function Limits({ me, field }: LimitsProps) {
+  const { tenantId: boundTenant, agents: limitedTo, rate: maxRate } = me
   return (
     <details open={boundTenant !== null || limitedTo !== null || maxRate !== null}>
       <summary>Limits</summary>
       <div class="form">
-        <Field
+        <AreaField
           label={LABELS.agents}
           help={
             limitedTo === null
               ? 'Slugs or IDs of the only agents that it may use, one per line. Empty: all of them.'
               : 'Slugs or IDs, one per line: your token is limited to these. Empty: all of them.'
           }
-        >
-          {(attributes) => (
-            <textarea
-              {...attributes}
-              name="agents"
-              rows={2}
-              spellcheck={false}
-              defaultValue={limitedTo?.join('\n') ?? ''}
-            />
-          )}
-        </Field>
-        <Field
+          {...field('agents')}
+        />
+        <TextField
           label={LABELS.tenantId}
           help={
             boundTenant === null
               ? 'The only tenant that it may use. Empty: any.'
               : 'Your token is bound to this tenant.'
           }
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              name="tenantId"
-              type="text"
-              maxLength={MAX_TENANT_ID}
-              autocomplete="off"
-              spellcheck={false}
-              readOnly={boundTenant !== null}
-              defaultValue={boundTenant ?? ''}
-            />
-          )}
-        </Field>
-        <Field
+          {...field('tenantId')}
+          maxLength={MAX_TENANT_ID}
+          readOnly={boundTenant !== null}
+        />
+        <NumberField
           label={LABELS.rate}
           help={maxRate === null ? 'Empty: no limit.' : `At most ${maxRate}, as for your token.`}
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              name="rate"
-              type="number"
-              inputMode="numeric"
-              min={1}
-              max={maxRate ?? MAX_TOKEN_RATE}
-              step={1}
-              defaultValue={maxRate ?? ''}
-            />
-          )}
-        </Field>
+          {...field('rate')}
+          range={{ min: 1, max: maxRate ?? MAX_TOKEN_RATE, step: 1 }}
+        />
       </div>
     </details>
   )
 }
 
+/** Whether somebody has signed in at the identity provider. */
+export const useIsPerson = (): boolean => typeof useMe()?.subject === 'string'
+
+const maxDays = (isPerson: boolean) => (isPerson ? TOKEN_LIFETIME_DAYS.maxOfPerson : TOKEN_LIFETIME_DAYS.max)
+
 /** @param days empty for never: people who signed in at the identity provider cannot create such a token */
-export function DaysField({ days }: { days: string }) {
-  const isPerson = typeof useMe()?.subject === 'string'
-  const max = isPerson ? TOKEN_LIFETIME_DAYS.maxOfPerson : TOKEN_LIFETIME_DAYS.max
+export const daysFor = (days: string, isPerson: boolean): string =>
+  isPerson ? String(Math.min(Number(days || maxDays(isPerson)), maxDays(isPerson))) : days
+
+export function DaysField(field: { value: string; onChange: (days: string) => void }) {
+  const isPerson = useIsPerson()
+  const max = maxDays(isPerson)
   return (
-    <Field
+    <NumberField
       label={LABELS.expiresAt}
       help={
         isPerson
           ? `At most ${max}, because you have signed in with your account.`
           : 'Leave empty for a token that never expires. If your token expires, the new one can live only as long.'
       }
-    >
-      {(attributes) => (
-        <input
-          {...attributes}
-          name="days"
-          type="number"
-          inputMode="numeric"
-          required={isPerson}
-          min={TOKEN_LIFETIME_DAYS.min}
-          max={max}
-          step={1}
-          defaultValue={isPerson ? String(Math.min(Number(days || max), max)) : days}
-        />
-      )}
-    </Field>
+      {...field}
+      isRequired={isPerson}
+      range={{ min: TOKEN_LIFETIME_DAYS.min, max, step: 1 }}
+    />
   )
+}
+
+/** What `POST /v1/tokens` takes. */
+export function toNewToken(form: TokenForm, now: number) {
+  const agents = form.agents.split(/[\s,]+/).filter((agent) => agent !== '')
+  const [tenantId, rate] = [form.tenantId.trim(), form.rate.trim()]
+  return {
+    name: form.name.trim(),
+    scopes: SCOPES.filter((scope) => form.scopes.includes(scope)),
+    ...(agents.length > 0 && { agents }),
+    ...(tenantId !== '' && { tenantId }),
+    ...(rate !== '' && { rate: Number(rate) }),
+    expiresAt: toExpiry(form.days.trim(), now),
+  }
 }

@@ -12,6 +12,10 @@ export type NewToken = Pick<TokenRecord, 'name' | 'scopes' | 'expiresAt'> & {
   rate?: number | null
 }
 
+/** @param days empty for never */
+export const toExpiry = (days: string, now: number): string | null =>
+  days === '' ? null : new Date(now + Number(days) * DAY_MS).toISOString()
+
 export const createToken = (token: NewToken): Promise<CreatedTokenRecord> =>
   requestJson('/v1/tokens', { method: 'POST', body: JSON.stringify(token) })
 

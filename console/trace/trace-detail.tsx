@@ -5,7 +5,7 @@ import { formatCost, formatCount, formatDuration, formatTokens } from '../compon
 import { JsonView, TextPortions } from '../components/json-view.tsx'
 import { ValueView } from '../components/value-view.tsx'
 import { Duration, Elapsed, RunLink, Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextAfter, VisibleText } from '../components/visible-text.tsx'
 import type { ToolCall, TracedRun, TraceItem } from './trace.ts'
 
 /** The tool through which a model returns the output (`lib/core/model.ts`). */
@@ -31,11 +31,9 @@ export function ItemDetail(props: Props) {
       return <WaitDetail {...props} />
     case 'failure':
       return (
-        <>
-          <Title item={item}>How it ended</Title>
-          <ItemFacts item={item} />
+        <Plain item={item} title="How it ended">
           {run.error && <RunError error={run.error} level={3} />}
-        </>
+        </Plain>
       )
     case 'attempt':
       return (
@@ -49,29 +47,35 @@ export function ItemDetail(props: Props) {
       )
     case 'queue':
       return (
-        <>
-          <Title item={item}>Waiting for a worker</Title>
-          <ItemFacts item={item} />
+        <Plain item={item} title="Waiting for a worker">
           <p>The time between the request and the moment when a worker began with the run.</p>
-        </>
+        </Plain>
       )
     default:
       return (
-        <>
-          <Title item={item}>{item.end === null ? 'Working' : 'Work without steps'}</Title>
-          <ItemFacts item={item} />
+        <Plain item={item} title={item.end === null ? 'Working' : 'Work without steps'}>
           <p>
             {item.end === null
               ? 'The next step appears when it is complete.'
               : 'The run has ended without a step.'}
           </p>
-        </>
+        </Plain>
       )
   }
 }
 
+type PlainProps = { item: TraceItem; title: string; children: ComponentChildren }
+
+const Plain = ({ item, title, children }: PlainProps) => (
+  <>
+    <Title item={item}>{title}</Title>
+    <ItemFacts item={item} />
+    {children}
+  </>
+)
+
 const Title = ({ item, children }: { item: TraceItem; children: ComponentChildren }) => (
-  <div class="trace-title">
+  <div class="actions">
     <h2>{children}</h2>
     {item.state === 'failed' && <span class="badge badge-error">failed</span>}
     {item.state === 'open' && <span class="badge badge-in_progress">in progress</span>}
@@ -98,18 +102,32 @@ function ItemFacts({ item, more = {} }: { item: TraceItem; more?: Record<string,
   )
 }
 
-/** What `ValueView` needs to know of a value that was left out. */
-function omittedOf(step: StepRecord, pointer: string, onLoadStep: Props['onLoadStep']) {
+type PartProps = Pick<Props, 'onLoadStep'> & {
+  step: StepRecord
+  title: string
+  value: unknown
+  label: string
+  /** Of the value in the step. */
+  pointer: string
+}
+
+/** Bytes of a value of a step that was left out, and how to load it. */
+function omittedOf({ step, pointer, onLoadStep }: Pick<PartProps, 'step' | 'pointer' | 'onLoadStep'>) {
   const bytes = step.omitted?.[pointer]
   return bytes === undefined || !onLoadStep ? undefined : { bytes, load: () => onLoadStep(step.number) }
+}
+
+/** A value of a step; nothing if there is none. */
+function Part({ title, value, label, ...part }: PartProps) {
+  const omitted = omittedOf(part)
+  return value === undefined && !omitted ? null : <ValueView {...{ title, value, label, omitted }} />
 }
 
 function StepDetail({ item, onLoadStep, onSelect }: Props) {
   const { step } = item
   if (!step) return null
   const { number, name, usage, text, result, toolCalls = [], stopReason } = step
-  const omittedText = omittedOf(step, '/text', onLoadStep)
-  const omittedResult = omittedOf(step, '/result', onLoadStep)
+  const part = { step, onLoadStep }
   return (
     <>
       <Title item={item}>
@@ -129,21 +147,24 @@ function StepDetail({ item, onLoadStep, onSelect }: Props) {
           Replayed: step.replayed && 'from the original run: nothing was used',
         }}
       />
-      {(text || omittedText) && (
-        <ValueView title="Text" value={text} label={`the text of step ${number}`} omitted={omittedText} />
-      )}
-      {(result !== undefined || omittedResult) && (
-        <ValueView
-          title="Result"
-          value={result}
-          label={`the result of step ${number}`}
-          omitted={omittedResult}
-        />
-      )}
+      <Part
+        {...part}
+        title="Text"
+        value={text || undefined}
+        label={`the text of step ${number}`}
+        pointer="/text"
+      />
+      <Part
+        {...part}
+        title="Result"
+        value={result}
+        label={`the result of step ${number}`}
+        pointer="/result"
+      />
       {toolCalls.length > 0 && (
         <>
           <h3>Calls</h3>
-          <ol class="trace-calls">
+          <ol>
             {toolCalls.map((call, index) => (
               <li key={call.id}>
                 <button type="button" class="link" onClick={() => onSelect(`${number}.${index + 1}`, true)}>
@@ -166,7 +187,10 @@ function CallDetail({ item, run, onLoadStep }: Props) {
   const { step, call } = item
   if (!step || !call) return null
   const position = (step.toolCalls ?? []).findIndex(({ id }) => id === call.id)
-  const omittedResult = omittedOf(step, `/toolCalls/${position}/result`, onLoadStep)
+  const part = { step, onLoadStep }
+  const pointer = `/toolCalls/${position}`
+  const hasResult =
+    call.result !== undefined || omittedOf({ ...part, pointer: `${pointer}/result` }) !== undefined
   const isAnswer = call.name === FINAL_ANSWER
   const isOpen = item.state === 'open'
   return (
@@ -194,33 +218,25 @@ function CallDetail({ item, run, onLoadStep }: Props) {
           </pre>
         </section>
       )}
-      <ValueView
+      <Part
+        {...part}
         title="Input"
         value={call.input}
         label={`the input of ${call.name}`}
-        omitted={omittedOf(step, `/toolCalls/${position}/input`, onLoadStep)}
+        pointer={`${pointer}/input`}
       />
-      {call.result !== undefined || omittedResult ? (
-        isAnswer ? (
-          <p class="muted">The output matches the schema.</p>
-        ) : (
-          <ValueView
-            title="Result"
-            value={call.result}
-            label={`the result of ${call.name}`}
-            omitted={omittedResult}
-          />
-        )
-      ) : (
-        call.error === undefined && (
-          <p class="muted">
-            {isOpen
-              ? 'No result yet.'
-              : run.status === 'IN_PROGRESS'
-                ? ''
-                : 'No result: the run ended first.'}
-          </p>
-        )
+      {!isAnswer && (
+        <Part
+          {...part}
+          title="Result"
+          value={call.result}
+          label={`the result of ${call.name}`}
+          pointer={`${pointer}/result`}
+        />
+      )}
+      {isAnswer && hasResult && <p class="muted">The output matches the schema.</p>}
+      {!hasResult && call.error === undefined && (isOpen || run.status !== 'IN_PROGRESS') && (
+        <p class="muted">{isOpen ? 'No result yet.' : 'No result: the run ended first.'}</p>
       )}
     </>
   )
@@ -239,23 +255,14 @@ function Approval({ approval, isOpen }: { approval: NonNullable<ToolCall['approv
     <>
       <p>
         {verb}
-        {by && (
-          <>
-            {' '}
-            by <VisibleText text={by} />
-          </>
-        )}
+        <TextAfter before=" by " text={by} />
         {decidedAt && (
           <>
             {' '}
             at <Time value={decidedAt} />
           </>
         )}
-        {note && (
-          <>
-            : <VisibleText text={note} />
-          </>
-        )}
+        <TextAfter text={note} />
       </p>
       {input && <ValueView title="Input as approved" value={input} label="the input as approved" />}
     </>
@@ -281,7 +288,6 @@ function WaitDetail({ item, onLoadStep }: Props) {
   } = { ...step?.wait, ...wait } as Record<string, unknown> & {
     kind?: string
   }
-  const omitted = step && omittedOf(step, '/result', onLoadStep)
   const isRun = kind === 'execution' && typeof id === 'string'
   return (
     <>
@@ -292,13 +298,9 @@ function WaitDetail({ item, onLoadStep }: Props) {
       <ItemFacts
         item={item}
         more={{
-          'Waits for': isRun ? (
-            <RunLink executionId={String(id)} />
-          ) : (
-            (WAITS[kind] ?? <VisibleText text={kind} />)
-          ),
+          'Waits for': isRun ? <RunLink executionId={String(id)} /> : (WAITS[kind] ?? kind),
           Until: typeof until === 'string' && <Time value={until} />,
-          Signals: Array.isArray(signals) && <VisibleText text={signals.join(', ')} />,
+          Signals: Array.isArray(signals) && signals.join(', '),
         }}
       />
       {typeof others.title === 'string' && (
@@ -309,12 +311,13 @@ function WaitDetail({ item, onLoadStep }: Props) {
       {others.data !== undefined && others.data !== null && (
         <ValueView title="Data" value={others.data} label="the data of the wait" />
       )}
-      {step && (step.result !== undefined || omitted) && (
-        <ValueView
+      {step && (
+        <Part
+          {...{ step, onLoadStep }}
           title="Result"
           value={step.result}
           label={`the result of ${item.label}`}
-          omitted={omitted}
+          pointer="/result"
         />
       )}
       {(step?.skipped ?? []).length > 0 && (

@@ -77,8 +77,8 @@ export function TracePanel({ run, steps, hasAllSteps, children, onLoadStep, ...c
   const at = found.findIndex(({ id }) => id === selectedId)
   return (
     <div class="trace">
-      <div class="trace-left">
-        <div class="trace-tools">
+      <div class="form trace-left">
+        <div class="actions">
           <search class="trace-search">
             <input
               type="search"
@@ -159,7 +159,7 @@ export function TracePanel({ run, steps, hasAllSteps, children, onLoadStep, ...c
         )}
       </div>
       <section
-        class="card trace-detail"
+        class="card stack trace-detail"
         ref={detail}
         tabIndex={-1}
         aria-label={selected ? detailName(selected) : 'Detail'}

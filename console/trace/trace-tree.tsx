@@ -1,7 +1,7 @@
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { formatCountOf, formatDuration } from '../components/format.ts'
-import { memo } from '../components/json-view.tsx'
+import { memo } from '../components/memo.ts'
 import { useNow } from '../components/values.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { visibleRange } from '../runs/use-visible-range.ts'
@@ -198,6 +198,7 @@ type RowProps = Pick<Props, 'onToggle' | 'onSelect'> & {
   isFound: boolean
 }
 
+const MARK_CLASSES = { done: '', open: 'badge-in_progress', failed: 'badge-error', cancelled: '' }
 const MARKS = { done: null, open: 'in progress', failed: 'failed', cancelled: 'cancelled' }
 
 const Row = memo(({ item, left, width, isOpen, isSelected, isFound, onToggle, onSelect }: RowProps) => {
@@ -239,13 +240,13 @@ const Row = memo(({ item, left, width, isOpen, isSelected, isFound, onToggle, on
           {item.step && !call && `${item.step.number}. `}
           <VisibleText text={label} />
         </span>
-        {isParent && !isOpen && <span class="muted trace-count">{formatCountOf(children, 'call')}</span>}
+        {isParent && !isOpen && <span class="muted">{formatCountOf(children, 'call')}</span>}
         {isParent && failedChildren > 0 && state !== 'failed' && (
-          <span class="trace-mark trace-mark-failed">
+          <span class="badge badge-error">
             {failedChildren === children ? '' : `${failedChildren} `}failed
           </span>
         )}
-        {mark && <span class={`trace-mark trace-mark-${state}`}>{mark}</span>}
+        {mark && <span class={`badge ${MARK_CLASSES[state]}`}>{mark}</span>}
       </span>
       <span class="trace-track" aria-hidden="true">
         <span class="trace-bar" style={{ left: `${left}%`, width: `${width}%` }} />

@@ -1,5 +1,5 @@
 import type { TargetedSubmitEvent } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { MAX_TENANT_ID } from '../../lib/core/access.ts'
@@ -12,11 +12,12 @@ import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
+import { Loaded } from '../components/detail-page.tsx'
 import { useAction } from '../components/dialog.tsx'
-import { Choices, Field, NumberField } from '../components/field.tsx'
+import { AreaField, CheckList, Choices, NumberField, SelectField, TextField } from '../components/field.tsx'
 import { formatTime, shortId } from '../components/format.ts'
-import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
-import { toVisible, VisibleText } from '../components/visible-text.tsx'
+import { ErrorBox, NeedsScope, Page } from '../components/page.tsx'
+import { TextAfter, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import {
   LABELS,
@@ -52,74 +53,60 @@ export function StartTrialPage({ query }: { query: URLSearchParams }) {
 type FormProps = { form: TrialForm; set: (change: Partial<TrialForm>) => void }
 
 function Form({ form, set }: FormProps) {
-  const id = useId()
   const agents = useAgents()
   const all = [...(agents?.values() ?? [])].filter(({ archivedAt }) => archivedAt === null)
-  const isKnown = all.some(({ slug }) => slug === form.agent)
+  const isKnown = form.agent === '' || all.some(({ slug }) => slug === form.agent)
   return (
     <>
-      <div class="trial-field">
-        <label for={`${id}-agent`}>Agent</label>
-        <select
-          id={`${id}-agent`}
-          required
-          value={form.agent}
-          onChange={({ currentTarget }) => set({ agent: currentTarget.value, version: '', live: [] })}
-        >
-          <option value="">{agents ? 'Choose an agent' : 'Loading agents…'}</option>
-          {!isKnown && form.agent !== '' && <option value={form.agent}>{toVisible(form.agent)}</option>}
-          {all.map(({ slug, title }) => (
-            <option key={slug} value={slug}>
-              {toVisible(title)}
-            </option>
-          ))}
-        </select>
-      </div>
+      <SelectField
+        label="Agent"
+        required
+        value={form.agent}
+        onChange={(agent) => set({ agent, version: '', live: [] })}
+        choices={[
+          ['', agents ? 'Choose an agent' : 'Loading agents…'],
+          ...(isKnown ? [] : [[form.agent, form.agent] as const]),
+          ...all.map(({ slug, title }) => [slug, title] as const),
+        ]}
+      />
       {form.agent !== '' && <OfAgent key={form.agent} form={form} set={set} />}
     </>
   )
 }
 
-type Loaded = { agent: AgentRecord; versions: VersionRecord[] }
-
 /** The rest of the form, which depends on the versions of the agent. */
 function OfAgent({ form, set }: FormProps) {
   const path = `/v1/agents/${encodeURIComponent(form.agent)}`
-  const { data, error, reload } = useResource<Loaded>('agent', async (signal) => {
+  const loaded = useResource('agent', async (signal) => {
     const [agent, versions] = await Promise.all([
       requestJson<AgentRecord>(path, { signal }),
       requestJson<VersionRecord[]>(`${path}/versions`, { query: { limit: 100 }, signal }),
     ])
-    return { agent, versions }
+    return { agent, versions: versions.filter(({ retiredAt }) => retiredAt === null) }
   })
-  if (error && !data) return <ErrorBox error={error} onRetry={reload} />
-  if (!data) return <Spinner label="Loading the versions of the agent…" />
-  const { agent, versions } = data
-  const usable = versions.filter(({ retiredAt }) => retiredAt === null)
-  const version = form.version || (agent.draftVersionId ?? usable[0]?.id ?? '')
-  if (version === '')
-    return <p class="empty">The agent has no version to try. Publish a draft of it, then come back.</p>
-  const isListed = usable.some((each) => each.id === version)
   return (
-    <>
-      <Field class="trial-field" label="Version that is tried">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={version}
-            onChange={({ currentTarget }) => set({ version: currentTarget.value, live: [] })}
-          >
-            {!isListed && <option value={version}>{shortId(version)}</option>}
-            {usable.map((each) => (
-              <option key={each.id} value={each.id}>
-                {toVisible(describeVersion(each, agent))}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <OfVersion key={version} agent={agent} versionId={version} form={form} set={set} />
-    </>
+    <Loaded of={loaded} label="Loading the versions of the agent…">
+      {({ agent, versions }) => {
+        const version = form.version || (agent.draftVersionId ?? versions[0]?.id ?? '')
+        if (version === '')
+          return <p class="empty">The agent has no version to try. Publish a draft of it, then come back.</p>
+        const isListed = versions.some(({ id }) => id === version)
+        return (
+          <>
+            <SelectField
+              label="Version that is tried"
+              value={version}
+              onChange={(chosen) => set({ version: chosen, live: [] })}
+              choices={[
+                ...(isListed ? [] : [[version, shortId(version)] as const]),
+                ...versions.map((each) => [each.id, describeVersion(each, agent)] as const),
+              ]}
+            />
+            <OfVersion key={version} agent={agent} versionId={version} form={form} set={set} />
+          </>
+        )
+      }}
+    </Loaded>
   )
 }
 
@@ -158,91 +145,72 @@ function OfVersion({ agent, versionId, form, set }: OfVersionProps) {
     void start()
   }
 
-  if (version.error && !version.data) return <ErrorBox error={version.error} onRetry={version.reload} />
-  if (!version.data) return <Spinner label="Loading the version…" />
   return (
-    <form class="stack" onSubmit={submit}>
-      <Originals form={form} set={set} />
-      <Sources version={version.data} form={form} set={set} />
-      {error && <ErrorBox error={withLabels(error, LABELS)} />}
-      <div class="actions">
-        <button type="submit" class="primary" disabled={isRunning}>
-          {isRunning ? 'Starting…' : 'Start trial'}
-        </button>
-      </div>
-    </form>
+    <Loaded of={version} label="Loading the version…">
+      {(data) => (
+        <form class="stack" onSubmit={submit}>
+          <Originals form={form} set={set} />
+          <Sources version={data} form={form} set={set} />
+          {error && <ErrorBox error={withLabels(error, LABELS)} />}
+          <div class="actions">
+            <button type="submit" class="primary" disabled={isRunning}>
+              {isRunning ? 'Starting…' : 'Start trial'}
+            </button>
+          </div>
+        </form>
+      )}
+    </Loaded>
   )
 }
 
-function Originals({ form, set }: FormProps) {
-  return (
-    <Card title="Runs that are repeated" class="stack">
-      <div class="trial-fields">
-        <NumberField
-          label={LABELS.limit}
-          help="The newest ones."
-          value={form.limit}
-          range={{ ...TRIAL_RUNS, step: 1 }}
-          isRequired
-          onInput={(limit) => set({ limit })}
-        />
-        <Field label={LABELS.from}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="datetime-local"
-              max={form.to}
-              value={form.from}
-              onChange={({ currentTarget }) => set({ from: currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field label={LABELS.to}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="datetime-local"
-              min={form.from}
-              value={form.to}
-              onChange={({ currentTarget }) => set({ to: currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field label={LABELS.tenantId}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              maxLength={MAX_TENANT_ID}
-              autocomplete="off"
-              spellcheck={false}
-              placeholder="All"
-              value={form.tenantId}
-              onInput={({ currentTarget }) => set({ tenantId: currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field label={LABELS.feedback}>
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={form.feedback}
-              onChange={({ currentTarget }) =>
-                set({ feedback: currentTarget.value as TrialForm['feedback'] })
-              }
-            >
-              <option value="">With and without</option>
-              <option value="corrected">Only corrected runs</option>
-              <option value="rated">Only rated runs</option>
-            </select>
-          )}
-        </Field>
-      </div>
-      <p class="muted">
-        Cancelled runs, copies of cached results, and runs of drafts, agents and trials are left out.
-      </p>
-    </Card>
-  )
-}
+const Originals = ({ form, set }: FormProps) => (
+  <Card title="Runs that are repeated" class="stack">
+    <div class="fields">
+      <NumberField
+        label={LABELS.limit}
+        help="The newest ones."
+        value={form.limit}
+        range={{ ...TRIAL_RUNS, step: 1 }}
+        isRequired
+        onChange={(limit) => set({ limit })}
+      />
+      <TextField
+        label={LABELS.from}
+        type="datetime-local"
+        max={form.to}
+        value={form.from}
+        onChange={(from) => set({ from })}
+      />
+      <TextField
+        label={LABELS.to}
+        type="datetime-local"
+        min={form.from}
+        value={form.to}
+        onChange={(to) => set({ to })}
+      />
+      <TextField
+        label={LABELS.tenantId}
+        maxLength={MAX_TENANT_ID}
+        placeholder="All"
+        value={form.tenantId}
+        onChange={(tenantId) => set({ tenantId })}
+      />
+      <SelectField
+        label={LABELS.feedback}
+        value={form.feedback}
+        onChange={(feedback) => set({ feedback })}
+        choices={[
+          ['', 'With and without'],
+          ['corrected', 'Only corrected runs'],
+          ['rated', 'Only rated runs'],
+        ]}
+      />
+    </div>
+    <p class="muted">
+      Cancelled runs, copies of cached results, and runs of drafts, agents and trials are left out.
+    </p>
+  </Card>
+)
 
 function Sources({ version, form, set }: FormProps & { version: VersionDetails }) {
   const tools = liveTools(version)
@@ -257,30 +225,17 @@ function Sources({ version, form, set }: FormProps & { version: VersionDetails }
             live: 'Live: the model of the version answers',
             recorded: 'Recorded, until a request differs from that of the original',
           }}
-          chosen={form.models}
-          onChoose={(models) => set({ models })}
+          value={form.models}
+          onChange={(models) => set({ models })}
         />
       )}
       {tools.length > 0 && (
-        <fieldset class="choices">
-          <legend>Tools that are called</legend>
-          {tools.map((name) => (
-            <label key={name}>
-              <input
-                type="checkbox"
-                checked={form.live.includes(name)}
-                onChange={({ currentTarget }) =>
-                  set({
-                    live: currentTarget.checked
-                      ? [...form.live, name]
-                      : form.live.filter((each) => each !== name),
-                  })
-                }
-              />
-              <VisibleText text={name} />
-            </label>
-          ))}
-        </fieldset>
+        <CheckList
+          label="Tools that are called"
+          value={form.live}
+          onChange={(live) => set({ live })}
+          choices={tools.map((name) => [name, <VisibleText key={name} text={name} />])}
+        />
       )}
       <p class="muted">
         {version.toolNames.length === 0
@@ -288,15 +243,10 @@ function Sources({ version, form, set }: FormProps & { version: VersionDetails }
           : tools.length === 0
             ? 'All tools give what they gave to the original: only tools that the document marks as read-only can be called.'
             : 'All others give what they gave to the original'}
-        {tools.length > 0 && others.length > 0 && (
-          <>
-            : <VisibleText text={others.join(', ')} />
-          </>
-        )}
+        {tools.length > 0 && <TextAfter text={others.join(', ')} />}
         {tools.length > 0 && '. Only tools that the document marks as read-only can be called.'}
       </p>
       <NumberField
-        class="trial-field"
         label={`${LABELS.maxTrialCostUsd} (US dollars)${isLimited ? '' : ', optional'}`}
         help={
           isLimited
@@ -308,24 +258,15 @@ function Sources({ version, form, set }: FormProps & { version: VersionDetails }
         value={form.maxCost}
         range={MAX_COST_USD}
         isRequired={isLimited}
-        onInput={(maxCost) => set({ maxCost })}
+        onChange={(maxCost) => set({ maxCost })}
       />
-      <Field
-        class="trial-field"
+      <AreaField
         label={`${LABELS.ignore}, optional`}
         help="Parts of outputs and of what tools are asked, as JSON Pointers, one per line: times, for example."
-      >
-        {(attributes) => (
-          <textarea
-            {...attributes}
-            rows={2}
-            spellcheck={false}
-            placeholder="/createdAt"
-            value={form.ignore}
-            onInput={({ currentTarget }) => set({ ignore: currentTarget.value })}
-          />
-        )}
-      </Field>
+        placeholder="/createdAt"
+        value={form.ignore}
+        onChange={(ignore) => set({ ignore })}
+      />
     </Card>
   )
 }

@@ -1,5 +1,6 @@
 import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { TRIAL_FEEDBACK, TRIAL_RUNS } from '../../lib/core/trial.ts'
+import { toLines } from '../components/format.ts'
 import type { Query } from '../state/location.ts'
 
 /** What a trial is started with. Kept in the URL, so that nothing is lost when the page is loaded again. */
@@ -66,10 +67,7 @@ export const needsCostLimit = (
 export function toTrialBody(form: TrialForm, tools: string[]): Record<string, unknown> {
   const { limit, from, to, tenantId, feedback, live, models, ignore, maxCost } = form
   const called = live.filter((name) => tools.includes(name))
-  const pointers = ignore
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+  const pointers = toLines(ignore)
   const body = {
     limit: limit === '' ? undefined : Number(limit),
     from: toIso(from),

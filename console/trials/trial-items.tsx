@@ -2,12 +2,10 @@ import { useEffect, useState } from 'preact/hooks'
 import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial.ts'
 import { toText } from '../../lib/contract/trial-outcome.ts'
 import type { Verdict } from '../../lib/core/trial.ts'
-import { requestPage } from '../api/request.ts'
-import { usePages } from '../api/use-pages.ts'
-import { Table } from '../components/data.tsx'
+import { useList } from '../api/use-list.ts'
 import { formatCost, formatCount, formatCountOf, formatDuration, shortId } from '../components/format.ts'
-import { ListEnd } from '../components/list-end.tsx'
-import { Spinner } from '../components/page.tsx'
+import { ItemTable } from '../components/item-table.tsx'
+import { ListView } from '../components/list.tsx'
 import { RunLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
@@ -21,55 +19,49 @@ type Props = { trial: TrialRecord; verdict: Verdict | null }
 /** The runs of a trial, each with its original and what differs. */
 export function TrialItems({ trial, verdict }: Props) {
   const { id, status } = trial
-  const { items, next, isLoading, error, loadMore, reload } = usePages(`${id} ${verdict}`, (query, signal) =>
-    requestPage<TrialItemRecord>(`/v1/trials/${id}/items`, {
-      query: query ?? { verdict, limit: PAGE_SIZE },
-      signal,
-    }),
-  )
+  const list = useList<TrialItemRecord>(`/v1/trials/${id}/items`, {
+    query: { verdict, limit: PAGE_SIZE },
+    keyOf: ({ originalExecutionId }) => originalExecutionId,
+  })
   const ended = endedOf(trial)
   const [seen, setSeen] = useState(ended)
-  // What was loaded further down would be gone.
-  const isFirstPage = items.length <= PAGE_SIZE
-  useEffect(() => {
-    if (ended === seen || !isFirstPage) return
+  function showEnded() {
     setSeen(ended)
-    reload()
+    list.reload()
+  }
+  // What was loaded further down would be gone.
+  const isFirstPage = list.items.length <= PAGE_SIZE
+  useEffect(() => {
+    if (ended !== seen && isFirstPage) showEnded()
   }, [ended])
-  const isEmpty = items.length === 0
   return (
     <section class="stack" aria-labelledby="items-title">
       <div class="toolbar">
         <h2 id="items-title">{verdict ? `Runs with the verdict “${VERDICT_LABELS[verdict]}”` : 'Runs'}</h2>
         {ended !== seen && !isFirstPage && (
-          <button
-            type="button"
-            onClick={() => {
-              setSeen(ended)
-              reload()
-            }}
-          >
+          <button type="button" onClick={showEnded}>
             Show what has ended since
           </button>
         )}
       </div>
-      {isLoading && isEmpty && <Spinner label="Loading runs…" />}
-      {!isEmpty && (
-        <ul class="trial-items">
-          {items.map((item) => (
-            <Item key={item.originalExecutionId} item={item} hasEnded={status === 'ENDED'} />
-          ))}
-        </ul>
-      )}
-      {!isLoading && !error && isEmpty && (
-        <p class="empty">{verdict ? 'No run has this verdict.' : 'The trial has no runs.'}</p>
-      )}
-      <ListEnd {...{ next, isLoading, error, loadMore, reload }} />
+      <ListView
+        list={list}
+        noun="run"
+        isUncounted
+        caption="Runs of the trial"
+        class="stack"
+        Item={status === 'ENDED' ? EndedItem : Item}
+        empty={verdict ? 'No run has this verdict.' : 'The trial has no runs.'}
+      />
     </section>
   )
 }
 
-function Item({ item, hasEnded }: { item: TrialItemRecord; hasEnded: boolean }) {
+type ItemProps = { item: TrialItemRecord; hasEnded?: boolean }
+
+const EndedItem = ({ item }: ItemProps) => <Item item={item} hasEnded />
+
+function Item({ item, hasEnded = false }: ItemProps) {
   const { originalExecutionId, executionId, verdict, error, costUsd, replayedCostUsd, runTimeMs, steps } =
     item
   const measures = [
@@ -81,7 +73,7 @@ function Item({ item, hasEnded }: { item: TrialItemRecord; hasEnded: boolean }) 
   ]
   return (
     <li class="card">
-      <div class="trial-item-head">
+      <div class="actions">
         {verdict ? (
           <VerdictBadge verdict={verdict} />
         ) : (
@@ -103,7 +95,7 @@ function Item({ item, hasEnded }: { item: TrialItemRecord; hasEnded: boolean }) 
         <span class="muted">{measures.join(' · ')}</span>
       </div>
       {error && verdict !== 'SAME' && (
-        <p class="trial-item-error">
+        <p class="long-text">
           <code>
             <VisibleText text={error.code} />
           </code>{' '}
@@ -124,30 +116,23 @@ function Differences({ item }: { item: TrialItemRecord }) {
   const shown = isOpen ? differences : differences.slice(0, SHOWN)
   return (
     <>
-      <Table
+      <ItemTable
         caption={`Differences of ${shortId(originalExecutionId)}`}
-        columns={['Where', 'Original', 'New']}
-      >
-        {shown.map((each) => (
-          <tr key={each.path} class="difference-row">
-            <th scope="row">
-              {each.path === '' ? (
-                'Everything'
-              ) : (
-                <code>
-                  <VisibleText text={each.path} />
-                </code>
-              )}
-            </th>
-            <td>
-              <Side each={each} side="original" />
-            </td>
-            <td>
-              <Side each={each} side="trial" />
-            </td>
-          </tr>
-        ))}
-      </Table>
+        items={shown}
+        keyOf={({ path }) => path}
+        columns={{
+          Where: ({ path }) =>
+            path === '' ? (
+              'Everything'
+            ) : (
+              <code>
+                <VisibleText text={path} />
+              </code>
+            ),
+          Original: { text: (each) => <Side each={each} side="original" /> },
+          New: { text: (each) => <Side each={each} side="trial" /> },
+        }}
+      />
       {shown.length < differences.length && (
         <p>
           <button type="button" class="link" onClick={() => setIsOpen(true)}>

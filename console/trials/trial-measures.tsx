@@ -1,6 +1,7 @@
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
-import { Card, Table } from '../components/data.tsx'
+import { Card } from '../components/data.tsx'
 import { formatCost, formatCount, formatCountOf, formatDuration } from '../components/format.ts'
+import { ItemTable } from '../components/item-table.tsx'
 import { formatChange } from './verdicts.ts'
 
 type Sums = NonNullable<TrialRecord['sums']>
@@ -18,28 +19,19 @@ export function TrialMeasures({ sums }: { sums: Sums }) {
       {compared === 0 ? (
         <p>No run can be compared with its original: all of them have failed or diverged.</p>
       ) : (
-        <Table
+        <ItemTable
           caption="Originals and runs of the trial"
-          columns={[
-            'Measure',
-            ...['Original median', 'Original p95', 'Trial median', 'Trial p95'].map((label) => ({
-              label,
-              isNumeric: true,
-            })),
-            'Median',
-          ]}
-        >
-          {rows.map(({ name, original, trial, format }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td class="numeric">{format(original.median)}</td>
-              <td class="numeric">{format(original.p95)}</td>
-              <td class="numeric">{format(trial.median)}</td>
-              <td class="numeric">{format(trial.p95)}</td>
-              <td>{formatChange(original.median, trial.median)}</td>
-            </tr>
-          ))}
-        </Table>
+          items={rows}
+          keyOf={({ name }) => name}
+          columns={{
+            Measure: ({ name }) => name,
+            'Original median': { numeric: ({ original, format }) => format(original.median) },
+            'Original p95': { numeric: ({ original, format }) => format(original.p95) },
+            'Trial median': { numeric: ({ trial, format }) => format(trial.median) },
+            'Trial p95': { numeric: ({ trial, format }) => format(trial.p95) },
+            Median: ({ original, trial }) => formatChange(original.median, trial.median),
+          }}
+        />
       )}
       <p class="muted">
         {formatCountOf(compared, 'run')} of {formatCount(runs)} compared, without those that failed or

@@ -1,25 +1,23 @@
-import { useState } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { describeGate, findReasons } from '../../lib/contract/trial-outcome.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { announce } from '../components/copy-button.tsx'
 import { Card, Facts } from '../components/data.tsx'
-import { ConfirmDialog } from '../components/dialog.tsx'
+import { DetailPage } from '../components/detail-page.tsx'
+import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
-import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { ErrorBox } from '../components/page.tsx'
 import { AgentLink, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
-import { type Release, readRelease } from './release.ts'
+import { type Release, readRelease } from '../versions/release.tsx'
 import { ReportDialog } from './report-dialog.tsx'
 import { TrialItems } from './trial-items.tsx'
 import { TrialMeasures } from './trial-measures.tsx'
-import { FollowTrials, TrialBadge } from './trial-values.tsx'
-import { VerdictBar, VerdictCounts } from './verdict-bar.tsx'
+import { TrialBadge, VerdictBar, VerdictCounts } from './verdict-bar.tsx'
 import { endedOf, parseVerdict, withoutNames } from './verdicts.ts'
 
 const trialPath = (id: string, rest = ''): string => `/v1/trials/${encodeURIComponent(id)}${rest}`
@@ -28,44 +26,40 @@ type Props = { trialId: string; query: URLSearchParams }
 
 /** One trial. The verdict whose runs are shown is in the URL. */
 export function TrialPage({ trialId, query }: Props) {
-  const { data, error, reload, setData } = useResource(trialId, (signal) =>
-    requestJson<TrialRecord>(trialPath(trialId), { signal }),
-  )
-  const poll = async () => {
-    const trial = await requestJson<TrialRecord>(trialPath(trialId))
-    setData(trial)
-    return trial
-  }
+  const trial = useResource(trialId, (signal) => requestJson<TrialRecord>(trialPath(trialId), { signal }), {
+    everyMs: (read) => (read && read.status !== 'ENDED' ? 3_000 : null),
+  })
+  const { data, setData } = trial
   // Of the version that is current now: it can have changed since the trial was started.
   const release = useResource(`${data?.documentId}`, async (signal) =>
     data ? await readRelease(data.documentId, signal) : null,
   )
-  // Together, so that nothing moves when the gate is known.
-  const isReady = data !== null && !release.isLoading
   return (
-    <Page
+    <DetailPage
+      // Together, so that nothing moves when the gate is known.
+      of={{ ...trial, data: release.isLoading ? null : data }}
+      label="Loading the trial…"
       title={`Trial ${shortId(trialId)}`}
       parent={<a href={toHref('/trials', { agent: release.data?.agent.slug })}>Trials</a>}
-      detail={data && <TrialBadge trial={data} />}
-      actions={isReady && <Actions trial={data} release={release.data} onChange={setData} />}
+      scope="read"
+      detail={(shown) => <TrialBadge trial={shown} />}
+      actions={(shown) => <Actions trial={shown} release={release.data} onChange={setData} />}
     >
-      <NeedsScope scope="read">
-        {error && !data && <ErrorBox error={error} onRetry={reload} />}
-        {!isReady && !error && <Spinner label="Loading the trial…" />}
-        {data && data.status !== 'ENDED' && <FollowTrials poll={poll} />}
-        {isReady && (
-          <div class="stack">
-            <Verdicts trial={data} query={query} />
-            <div class="grid">
-              <GateCard trial={data} release={release} />
-              <Settings trial={data} agent={release.data?.agent ?? null} />
-            </div>
-            {data.sums && <TrialMeasures sums={data.sums} />}
-            <TrialItems trial={data} verdict={parseVerdict(query.get('verdict'))} />
+      {(shown) => (
+        <>
+          {!trial.isLive && (
+            <p class="muted">Updates are interrupted: the service does not respond. Trying again…</p>
+          )}
+          <Verdicts trial={shown} query={query} />
+          <div class="grid">
+            <GateCard trial={shown} release={release} />
+            <Settings trial={shown} agent={release.data?.agent ?? null} />
           </div>
-        )}
-      </NeedsScope>
-    </Page>
+          {shown.sums && <TrialMeasures sums={shown.sums} />}
+          <TrialItems trial={shown} verdict={parseVerdict(query.get('verdict'))} />
+        </>
+      )}
+    </DetailPage>
   )
 }
 
@@ -105,28 +99,29 @@ type GateProps = {
 }
 
 /** Whether the version may become current, and why not. */
-function GateCard({ trial, release }: GateProps) {
-  const { data, error, isLoading, reload } = release
-  if (error)
-    return (
-      <Card title="Gate">
-        <ErrorBox error={error} onRetry={reload} />
-      </Card>
-    )
-  if (!data)
-    return (
-      <Card title="Gate">
-        <p class="muted">{isLoading ? 'Loading what the current version asks for…' : 'The agent is gone.'}</p>
-      </Card>
-    )
-  const { gate } = data
+const GateCard = ({ trial, release }: GateProps) => (
+  <Card title="Gate" class="stack">
+    {release.error && <ErrorBox error={release.error} onRetry={release.reload} />}
+    {release.data ? (
+      <Gate trial={trial} gate={release.data.gate} />
+    ) : (
+      !release.error && (
+        <p class="muted">
+          {release.isLoading ? 'Loading what the current version asks for…' : 'The agent is gone.'}
+        </p>
+      )
+    )}
+  </Card>
+)
+
+function Gate({ trial, gate }: { trial: TrialRecord; gate: Release['gate'] }) {
   const hasEnded = trial.status === 'ENDED'
   const reasons = hasEnded ? findReasons(trial, gate) : []
   // As the service decides about a promotion, and `agents trial` exits.
   const isMet = findReasons(trial, gate ?? {}).length === 0
   const [summary] = describeGate({ gate, unmet: reasons }).split('\n')
   return (
-    <Card title="Gate" class="stack">
+    <>
       <p>
         {!hasEnded ? (
           <span class="badge">Judged when the trial has ended</span>
@@ -138,7 +133,7 @@ function GateCard({ trial, release }: GateProps) {
       </p>
       {hasEnded && <p>{summary}</p>}
       {reasons.length > 0 && (
-        <ul class="gate-reasons">
+        <ul>
           {reasons.map((reason) => (
             <li key={reason}>{withoutNames(reason)}</li>
           ))}
@@ -149,7 +144,7 @@ function GateCard({ trial, release }: GateProps) {
           ? 'The document of the current version says what a trial has to meet before another version replaces it.'
           : 'Any version may replace it.'}
       </p>
-    </Card>
+    </>
   )
 }
 
@@ -172,22 +167,21 @@ function Settings({ trial, agent }: { trial: TrialRecord; agent: AgentRecord | n
           ),
           Version: <VersionLink agent={agent?.slug ?? documentId} versionId={versionId} />,
           Originals: `${formatCountOf(trial.lines, 'run')}${trial.selectionCut ? ', of the newest 5,000' : ''}`,
-          From: trial.from !== null && <Time value={trial.from} />,
-          To: trial.to !== null && <Time value={trial.to} />,
-          Tenant: tenantId !== null && <VisibleText text={tenantId} />,
+          From: trial.from && <Time value={trial.from} />,
+          To: trial.to && <Time value={trial.to} />,
+          Tenant: tenantId,
           Feedback:
             feedback !== null && (feedback === 'corrected' ? 'Only corrected runs' : 'Only rated runs'),
           Models: models === 'live' ? 'Live' : 'Recorded',
-          Tools:
-            live.length === 0 ? 'Recorded' : <VisibleText text={`Recorded, and live: ${live.join(', ')}`} />,
+          Tools: live.length === 0 ? 'Recorded' : `Recorded, and live: ${live.join(', ')}`,
           Steps: steps === 'live' && 'Live',
-          'Not compared': ignore.length > 0 && <VisibleText text={ignore.join(', ')} />,
+          'Not compared': ignore.join(', ') || null,
           Cost:
             trial.maxTrialCostUsd === null
               ? formatCost(trial.costUsd)
               : `${formatCost(trial.costUsd)} of at most ${formatCost(trial.maxTrialCostUsd)}`,
           Started: <Time value={trial.createdAt} />,
-          Ended: trial.endedAt !== null && <Time value={trial.endedAt} />,
+          Ended: trial.endedAt && <Time value={trial.endedAt} />,
         }}
       />
     </Card>
@@ -202,24 +196,8 @@ type ActionsProps = {
 
 function Actions({ trial, release, onChange }: ActionsProps) {
   const mayManage = useScope('manage')
-  const [opened, setOpened] = useState<'report' | 'cancel' | 'deletion' | null>(null)
-  const close = () => setOpened(null)
   const { id, status, versionId } = trial
   const hasEnded = status === 'ENDED'
-
-  async function cancel() {
-    const changed = await requestJson<Partial<TrialRecord>>(trialPath(id, '/cancel'), { method: 'POST' })
-    onChange({ ...trial, ...changed })
-    announce('The trial is being cancelled.')
-    close()
-  }
-
-  async function deleteTrial() {
-    await send(trialPath(id), { method: 'DELETE' })
-    announce('The trial is deleted.')
-    navigate(toHref('/trials', { agent: release?.agent.slug }), { replace: true })
-  }
-
   return (
     <>
       {mayManage && hasEnded && release && release.agent.currentVersionId !== versionId && (
@@ -231,54 +209,47 @@ function Actions({ trial, release, onChange }: ActionsProps) {
         </a>
       )}
       {release && (
-        <button type="button" disabled={!hasEnded} onClick={() => setOpened('report')}>
-          Report…
-        </button>
+        <DialogButton label="Report…" isDisabled={!hasEnded}>
+          {(close) => <ReportDialog trial={trial} release={release} onClose={close} />}
+        </DialogButton>
       )}
-      {mayManage && !hasEnded && (
-        <button
-          type="button"
-          class="danger"
-          disabled={status === 'CANCELLING'}
-          onClick={() => setOpened('cancel')}
-        >
-          Cancel trial…
-        </button>
-      )}
-      {mayManage && hasEnded && (
-        <button type="button" class="danger" onClick={() => setOpened('deletion')}>
-          Delete…
-        </button>
-      )}
-      {opened === 'report' && release && <ReportDialog trial={trial} release={release} onClose={close} />}
-      {opened === 'cancel' && (
-        <ConfirmDialog
-          title="Cancel this trial?"
-          label="Cancel trial"
-          keepLabel="Keep running"
-          action={cancel}
-          onClose={close}
-        >
-          <p>
-            No further run is started, and those in progress are cancelled. What has ended stays, but no gate
-            accepts a cancelled trial. This cannot be undone: start another one.
-          </p>
-        </ConfirmDialog>
-      )}
-      {opened === 'deletion' && (
-        <ConfirmDialog
-          title="Delete this trial?"
-          label="Delete trial"
-          keepLabel="Keep trial"
-          action={deleteTrial}
-          onClose={close}
-        >
-          <p>
-            The trial and its runs are deleted; the originals stay. This cannot be undone, and a version can
-            no longer be promoted with it.
-          </p>
-        </ConfirmDialog>
-      )}
+      <ConfirmButton
+        label="Cancel trial…"
+        class="danger"
+        isOffered={mayManage && !hasEnded}
+        isDisabled={status === 'CANCELLING'}
+        title="Cancel this trial?"
+        confirm="Cancel trial"
+        keep="Keep running"
+        action={async () => {
+          const path = trialPath(id, '/cancel')
+          onChange({ ...trial, ...(await requestJson<Partial<TrialRecord>>(path, { method: 'POST' })) })
+        }}
+        done="The trial is being cancelled."
+      >
+        <p>
+          No further run is started, and those in progress are cancelled. What has ended stays, but no gate
+          accepts a cancelled trial. This cannot be undone: start another one.
+        </p>
+      </ConfirmButton>
+      <ConfirmButton
+        label="Delete…"
+        class="danger"
+        isOffered={mayManage && hasEnded}
+        title="Delete this trial?"
+        confirm="Delete trial"
+        keep="Keep trial"
+        action={async () => {
+          await send(trialPath(id), { method: 'DELETE' })
+          navigate(toHref('/trials', { agent: release?.agent.slug }), { replace: true })
+        }}
+        done="The trial is deleted."
+      >
+        <p>
+          The trial and its runs are deleted; the originals stay. This cannot be undone, and a version can no
+          longer be promoted with it.
+        </p>
+      </ConfirmButton>
     </>
   )
 }

@@ -1,6 +1,8 @@
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { VERDICTS, type Verdict } from '../../lib/core/trial.ts'
 import { formatCount } from '../components/format.ts'
-import { countVerdicts, VERDICT_LABELS, VERDICT_MEANINGS } from './verdicts.ts'
+import { Badge } from '../components/values.tsx'
+import { countVerdicts, stateOf, VERDICT_LABELS, VERDICT_MEANINGS } from './verdicts.ts'
 
 type Props = {
   verdicts: Record<Verdict, number>
@@ -35,15 +37,16 @@ type CountsProps = {
 /** How many runs have each verdict. Each is a link that shows only these. */
 export function VerdictCounts({ verdicts, lines, chosen, hrefOf }: CountsProps) {
   return (
-    <ul class="verdict-counts" aria-label="Runs by verdict">
+    <ul class="actions plain-list verdict-counts" aria-label="Runs by verdict">
       <li>
-        <a href={hrefOf(null)} aria-current={chosen === null ? 'true' : undefined}>
+        <a class="button small" href={hrefOf(null)} aria-current={chosen === null ? 'true' : undefined}>
           All <strong>{formatCount(lines)}</strong>
         </a>
       </li>
       {VERDICTS.map((verdict) => (
         <li key={verdict}>
           <a
+            class="button small"
             href={hrefOf(verdict)}
             aria-current={chosen === verdict ? 'true' : undefined}
             title={VERDICT_MEANINGS[verdict]}
@@ -67,3 +70,9 @@ export const VerdictBadge = ({ verdict }: { verdict: Verdict }) => (
     {VERDICT_LABELS[verdict]}
   </span>
 )
+
+/** The state of a trial. */
+export function TrialBadge({ trial }: { trial: Pick<TrialRecord, 'status' | 'error'> }) {
+  const { kind, label } = stateOf(trial)
+  return <Badge kind={kind}>{label}</Badge>
+}

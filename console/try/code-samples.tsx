@@ -1,12 +1,11 @@
-import { useId, useMemo, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { toUrl } from '../api/request.ts'
-import { CopyButton } from '../components/copy-button.tsx'
-import { Segments } from '../components/data.tsx'
+import { CopyButton, saveFile } from '../components/copy-button.tsx'
+import { Card, Segments } from '../components/data.tsx'
+import { TextBox } from '../components/json-view.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import type { Parameters } from './run-options.ts'
-import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE, toCurl } from './sample-request.ts'
-import { toPython } from './to-python.ts'
-import { toTypeScript } from './to-typescript.ts'
+import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE, toCurl, toPython, toTypeScript } from './samples.ts'
 
 const LANGUAGES = { curl: 'curl', typescript: 'TypeScript', python: 'Python' }
 type Language = keyof typeof LANGUAGES
@@ -19,7 +18,6 @@ type Props = { agent: string; parameters: Parameters; text: string }
 
 /** The request as code. The token is a variable: the real one is never shown. */
 export function CodeSamples({ agent, parameters, text }: Props) {
-  const id = useId()
   const [language, setLanguage] = useState<Language>('curl')
   const isLong = text.length > MAX_INPUT
   const sample = useMemo(() => {
@@ -27,11 +25,10 @@ export function CodeSamples({ agent, parameters, text }: Props) {
     return toSample(WRITERS[language], { baseUrl, agent, parameters, input: isLong ? null : text })
   }, [language, agent, JSON.stringify(parameters), isLong ? '' : text])
   return (
-    <section class="card" aria-labelledby={`${id}-title`}>
-      <div class="toolbar">
-        <h2 id={`${id}-title`}>Request as code</h2>
-        <Segments label="Language" choices={LANGUAGES} chosen={language} onChoose={setLanguage} />
-      </div>
+    <Card
+      title="Request as code"
+      actions={<Segments label="Language" choices={LANGUAGES} chosen={language} onChoose={setLanguage} />}
+    >
       {sample === null ? (
         <p class="muted">Correct the JSON of the input first.</p>
       ) : (
@@ -51,16 +48,13 @@ export function CodeSamples({ agent, parameters, text }: Props) {
               </>
             )}
           </p>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus. */}
-          <section class="sample" tabIndex={0} aria-label={`Request in ${LANGUAGES[language]}`}>
-            <pre>
-              <VisibleText text={sample} />
-            </pre>
-          </section>
+          <TextBox label={`Request in ${LANGUAGES[language]}`}>
+            <VisibleText text={sample} />
+          </TextBox>
           <CopyButton text={sample} subject="the sample" />
         </>
       )}
-    </section>
+    </Card>
   )
 }
 
@@ -73,17 +67,12 @@ function toSample(write: (request: SampleRequest) => string, request: SampleRequ
   }
 }
 
-function DownloadButton({ text }: { text: string }) {
-  function download() {
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
-    link.download = INPUT_FILE
-    link.click()
-    URL.revokeObjectURL(link.href)
-  }
-  return (
-    <button type="button" class="small" onClick={download}>
-      Save it as {INPUT_FILE}
-    </button>
-  )
-}
+const DownloadButton = ({ text }: { text: string }) => (
+  <button
+    type="button"
+    class="small"
+    onClick={() => saveFile(new Blob([text], { type: 'application/json' }), INPUT_FILE)}
+  >
+    Save it as {INPUT_FILE}
+  </button>
+)

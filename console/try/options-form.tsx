@@ -1,10 +1,8 @@
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
-import { Field } from '../components/field.tsx'
+import { CheckField, SelectField, TextField } from '../components/field.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { useMe } from '../state/session.ts'
 import { isCodeVersion, REASONING_LEVELS, type RunOptions } from './run-options.ts'
-
-type Problems = Partial<Record<string, string>>
 
 type Props = {
   agent: AgentRecord
@@ -13,170 +11,104 @@ type Props = {
   version: VersionRecord | undefined
   options: RunOptions
   /** By the name of the parameter. */
-  problems: Problems
+  problems: Partial<Record<string, string>>
   onChange: (options: RunOptions) => void
 }
+
+type TextName = 'tenantId' | 'model' | 'maxAgentSteps' | 'maxTokens' | 'maxCostUsd'
 
 /** The options of a run: the query parameters of the API, without those that its version does not have. */
 export function OptionsForm({ agent, versions, version, options, problems, onChange }: Props) {
   const boundTenant = useMe()?.tenantId ?? null
-  const set = (change: Partial<RunOptions>) => onChange({ ...options, ...change })
-  const text = (
-    name: 'tenantId' | 'model' | 'maxAgentSteps' | 'maxTokens' | 'maxCostUsd',
-    placeholder = '',
-  ) => ({
+  const field = <Name extends keyof RunOptions>(name: Name) => ({
     value: options[name],
-    placeholder,
-    autocomplete: 'off',
-    spellcheck: false,
-    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => set({ [name]: currentTarget.value }),
+    onChange: (value: RunOptions[Name]) => onChange({ ...options, [name]: value }),
+    problems: problems[name] === undefined ? [] : [problems[name]],
   })
+  const text = (name: TextName, placeholder: string | undefined) => ({
+    ...field(name),
+    placeholder: placeholder ?? '',
+  })
+  const ofVersion = (isOn: boolean | undefined) =>
+    `As in the version${isOn === undefined ? '' : ` (${isOn ? 'on' : 'off'})`}`
   const limits = version?.execution
   const isCode = isCodeVersion(version)
+  const usable = versions.filter(
+    ({ id, retiredAt }) => options.version === id || (id !== agent.currentVersionId && retiredAt === null),
+  )
   return (
-    <div class="options">
-      <Option label="Version" name="version" problems={problems}>
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={options.version}
-            onChange={({ currentTarget }) => set({ version: currentTarget.value })}
-          >
-            {agent.currentVersionId !== null && <option value="">Current</option>}
-            {versions
-              .filter(
-                ({ id, retiredAt }) =>
-                  options.version === id || (id !== agent.currentVersionId && retiredAt === null),
-              )
-              .map((each) => (
-                <option key={each.id} value={each.id}>
-                  {each.status === 'DRAFT' ? 'Draft' : 'Version'} {shortId(each.id)},{' '}
-                  {formatTime(each.createdAt)}
-                  {each.retiredAt !== null && ', retired'}
-                </option>
-              ))}
-          </select>
-        )}
-      </Option>
-      {boundTenant === null && (
-        <Option label="Tenant" name="tenantId" problems={problems}>
-          {(attributes) => <input {...attributes} {...text('tenantId', 'none')} />}
-        </Option>
-      )}
-      <Option label="Cache" name="useCache" problems={problems}>
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={options.useCache}
-            onChange={({ currentTarget }) => set({ useCache: currentTarget.value as RunOptions['useCache'] })}
-          >
-            <option value="">As in the version{limits ? ` (${limits.useCache ? 'on' : 'off'})` : ''}</option>
-            <option value="true">On: reuse the result of an identical run</option>
-            <option value="false">Off</option>
-          </select>
-        )}
-      </Option>
-      {!isCode && (
-        <>
-          <Option label="Model" name="model" problems={problems}>
-            {(attributes) => (
-              <>
-                <input
-                  {...attributes}
-                  {...text('model', version?.model ?? 'as in the version')}
-                  list={`${attributes.id}-models`}
-                />
-                <datalist id={`${attributes.id}-models`}>
-                  {limits?.models?.map((model) => (
-                    <option key={model} value={model} />
-                  ))}
-                </datalist>
-              </>
-            )}
-          </Option>
-          <Option label="Reasoning" name="reasoning" problems={problems}>
-            {(attributes) => (
-              <select
-                {...attributes}
-                value={options.reasoning}
-                onChange={({ currentTarget }) => set({ reasoning: currentTarget.value })}
-              >
-                <option value="">As in the version</option>
-                {REASONING_LEVELS.map((level) => (
-                  <option key={level}>{level}</option>
-                ))}
-              </select>
-            )}
-          </Option>
-          <Option label="Steps at most" name="maxAgentSteps" problems={problems}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                {...text('maxAgentSteps', String(limits?.maxAgentSteps ?? 100))}
-                inputMode="numeric"
-              />
-            )}
-          </Option>
-          <Option label="Tokens at most" name="maxTokens" problems={problems}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                {...text('maxTokens', limits?.maxTokens?.toString() ?? 'no limit')}
-                inputMode="numeric"
-              />
-            )}
-          </Option>
-          <Option label="US dollars at most" name="maxCostUsd" problems={problems}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                {...text('maxCostUsd', limits?.maxCostUsd?.toString() ?? 'no limit')}
-                inputMode="decimal"
-              />
-            )}
-          </Option>
-          <Option label="Dynamic learning" name="useDynamicLearning" problems={problems}>
-            {(attributes) => (
-              <select
-                {...attributes}
-                value={options.useDynamicLearning}
-                onChange={({ currentTarget }) =>
-                  set({ useDynamicLearning: currentTarget.value as RunOptions['useDynamicLearning'] })
-                }
-              >
-                <option value="">
-                  As in the version{version ? ` (${version.useDynamicLearning ? 'on' : 'off'})` : ''}
-                </option>
-                <option value="true">On: show the model similar past runs</option>
-                <option value="false">Off</option>
-              </select>
-            )}
-          </Option>
-        </>
-      )}
-      <div class="options-checks">
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={options.enforceInputSchema}
-            onChange={({ currentTarget }) => set({ enforceInputSchema: currentTarget.checked })}
-          />
-          Strict: reject input that does not match the schema
-        </label>
-        {isCode && (
-          <p class="muted">A code agent: there is no model to choose, and no limit of tokens or cost.</p>
+    <>
+      <div class="fields">
+        <SelectField
+          label="Version"
+          {...field('version')}
+          choices={[
+            ...(agent.currentVersionId === null ? [] : [['', 'Current'] as const]),
+            ...usable.map((each) => [each.id, describeVersion(each)] as const),
+          ]}
+        />
+        {boundTenant === null && <TextField label="Tenant" {...text('tenantId', 'none')} />}
+        <SelectField
+          label="Cache"
+          {...field('useCache')}
+          choices={[
+            ['', ofVersion(limits?.useCache)],
+            ['true', 'On: reuse the result of an identical run'],
+            ['false', 'Off'],
+          ]}
+        />
+        {!isCode && (
+          <>
+            <TextField
+              label="Model"
+              {...text('model', version?.model ?? 'as in the version')}
+              suggestions={limits?.models ?? []}
+            />
+            <SelectField
+              label="Reasoning"
+              {...field('reasoning')}
+              choices={[
+                ['', 'As in the version'],
+                ...REASONING_LEVELS.map((level) => [level, level] as const),
+              ]}
+            />
+            <TextField
+              label="Steps at most"
+              {...text('maxAgentSteps', String(limits?.maxAgentSteps ?? 100))}
+              inputMode="numeric"
+            />
+            <TextField
+              label="Tokens at most"
+              {...text('maxTokens', limits?.maxTokens?.toString() ?? 'no limit')}
+              inputMode="numeric"
+            />
+            <TextField
+              label="US dollars at most"
+              {...text('maxCostUsd', limits?.maxCostUsd?.toString() ?? 'no limit')}
+              inputMode="decimal"
+            />
+            <SelectField
+              label="Dynamic learning"
+              {...field('useDynamicLearning')}
+              choices={[
+                ['', ofVersion(version?.useDynamicLearning)],
+                ['true', 'On: show the model similar past runs'],
+                ['false', 'Off'],
+              ]}
+            />
+          </>
         )}
       </div>
-    </div>
+      <CheckField
+        label="Strict: reject input that does not match the schema"
+        {...field('enforceInputSchema')}
+      />
+      {isCode && (
+        <p class="muted">A code agent: there is no model to choose, and no limit of tokens or cost.</p>
+      )}
+    </>
   )
 }
 
-type OptionProps = Pick<Parameters<typeof Field>[0], 'label' | 'children'> & {
-  name: string
-  problems: Problems
-}
-
-function Option({ name, problems, ...field }: OptionProps) {
-  const problem = problems[name]
-  return <Field {...field} class="option" problems={problem === undefined ? [] : [problem]} />
-}
+const describeVersion = ({ id, status, createdAt, retiredAt }: VersionRecord): string =>
+  `${status === 'DRAFT' ? 'Draft' : 'Version'} ${shortId(id)}, ${formatTime(createdAt)}${retiredAt === null ? '' : ', retired'}`

@@ -1,9 +1,9 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { announce } from '../components/copy-button.tsx'
-import { ConfirmDialog } from '../components/dialog.tsx'
+import { ConfirmDialog } from '../components/form-dialog.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
-import { useFocusNext } from '../schema/form/use-focus-next.ts'
+import { useFocusNext } from '../schema/form/field-frame.tsx'
 import { MAX_NAME, type SavedInput, SavedInputs, toInputName } from './saved-inputs.ts'
 import { stripFiles } from './strip-files.ts'
 import type { InputOwner } from './typed-inputs.ts'
@@ -75,7 +75,7 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
       <p class="muted">
         They stay in this browser, for everyone who uses it, until they are deleted. Files are not saved.
       </p>
-      <div class="saved-inputs-new">
+      <div class="actions">
         <label for={`${id}-name`}>Name</label>
         <input
           id={`${id}-name`}
@@ -99,7 +99,7 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
       <p id={`${id}-problem`} role="alert" class="field-error">
         {problem}
       </p>
-      <ul ref={list}>
+      <ul ref={list} class="plain-list">
         {inputs.map((input) => (
           <li key={input.name} data-name={input.name}>
             {opened?.for === 'rename' && opened.name === input.name ? (
@@ -114,7 +114,7 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
               />
             ) : (
               <>
-                <VisibleText class="saved-inputs-name" text={input.name} />
+                <VisibleText class="long-text" text={input.name} />
                 <span class="actions">
                   <button
                     type="button"
@@ -145,8 +145,8 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
                 {opened?.for === 'delete' && opened.name === input.name && (
                   <ConfirmDialog
                     title="Delete this saved input?"
-                    label="Delete saved input"
-                    keepLabel="Keep saved input"
+                    confirm="Delete saved input"
+                    keep="Keep saved input"
                     action={() => remove(input)}
                     onClose={() => setOpened(null)}
                   >

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/core/json/json.ts'
 import { mayHaveFiles } from '../../lib/schema/files/file-schema.ts'
 import { fileOf } from '../schema/form/file-field.tsx'
 import { printJson } from '../schema/json-edit.ts'
-import { type JsonNode, JsonSyntaxError, parseJsonTree } from '../schema/json-node.ts'
+import { type JsonNode, tryParseTree } from '../schema/json-node.ts'
 
 /** An input that may be stored. `hadFiles`: what it had of files is left out. */
 export type StorableText = { text: string; hadFiles: boolean }
@@ -13,16 +13,13 @@ export type StorableText = { text: string; hadFiles: boolean }
  */
 export function stripFiles(text: string, schema: JsonObject): StorableText | null {
   if (!mayHaveFiles(schema)) return { text, hadFiles: false }
-  try {
-    let hadFiles = false
-    const stripped = strip(parseJsonTree(text), () => {
-      hadFiles = true
-    })
-    return hadFiles ? { text: printJson(stripped ?? NULL), hadFiles } : { text, hadFiles }
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return null
-    throw error
-  }
+  const root = tryParseTree(text)
+  if (!root) return null
+  let hadFiles = false
+  const stripped = strip(root, () => {
+    hadFiles = true
+  })
+  return hadFiles ? { text: printJson(stripped ?? NULL), hadFiles } : { text, hadFiles }
 }
 
 const NULL: JsonNode = { type: 'null', start: 0, end: 0 }

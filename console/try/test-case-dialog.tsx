@@ -1,10 +1,12 @@
-import { useId, useMemo, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Segments } from '../components/data.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { InfoDialog } from '../components/dialog.tsx'
+import { TextField } from '../components/field.tsx'
 import { formatCount } from '../components/format.ts'
+import { TextBox } from '../components/json-view.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { type Expected, hasExpectation, toTestCase } from './to-test-case.ts'
 
@@ -21,7 +23,6 @@ type Props = {
 
 /** The input and the result of a run as an entry of `cases.yaml`, to copy. */
 export function TestCaseDialog({ input, run, steps, onClose }: Props) {
-  const id = useId()
   const [name, setName] = useState('')
   const [expected, setExpected] = useState<Expected>('output')
   const isExpected = hasExpectation(run)
@@ -31,56 +32,47 @@ export function TestCaseDialog({ input, run, steps, onClose }: Props) {
   )
   const waited = steps.some(({ wait }) => wait !== undefined)
   return (
-    <Dialog title="As test case" onClose={onClose}>
-      <div class="form">
-        <p class="muted">
-          Add it to <code>cases.yaml</code> in the folder of the agent. <code>npm run agents -- test</code>{' '}
-          runs it. It contains the input and the result of this run: check them for personal data.
-        </p>
-        <label for={`${id}-name`}>Name of the case</label>
-        <input
-          id={`${id}-name`}
-          value={name}
-          maxLength={200}
-          autocomplete="off"
-          placeholder={`execution ${run.id}`}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
+    <InfoDialog
+      title="As test case"
+      onClose={onClose}
+      actions={<CopyButton text={yaml} subject="the test case" />}
+    >
+      <p class="muted">
+        Add it to <code>cases.yaml</code> in the folder of the agent. <code>npm run agents -- test</code> runs
+        it. It contains the input and the result of this run: check them for personal data.
+      </p>
+      <TextField
+        label="Name of the case"
+        value={name}
+        onChange={setName}
+        maxLength={200}
+        placeholder={`execution ${run.id}`}
+      />
+      {isExpected ? (
+        <Segments
+          label="What the case expects"
+          choices={{
+            output: run.error ? 'The same error' : 'The same output',
+            success: 'That it succeeds',
+          }}
+          chosen={expected}
+          onChoose={setExpected}
         />
-        {isExpected ? (
-          <Segments
-            label="What the case expects"
-            choices={{
-              output: run.error ? 'The same error' : 'The same output',
-              success: 'That it succeeds',
-            }}
-            chosen={expected}
-            onChoose={setExpected}
-          />
-        ) : (
-          <p class="muted">The run was cancelled, so the case expects nothing but success.</p>
-        )}
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus. */}
-        <section class="sample" tabIndex={0} aria-label="Test case in YAML">
-          <pre>
-            <VisibleText text={yaml.slice(0, MAX_SHOWN)} />
-          </pre>
-          {yaml.length > MAX_SHOWN && (
-            <p class="muted">and {formatCount(yaml.length - MAX_SHOWN)} more characters</p>
-          )}
-        </section>
-        {waited && (
-          <p class="muted">
-            This run has waited. <code>npm run agents -- cases add {run.id}</code> makes a case that also has
-            what ended its waits.
-          </p>
-        )}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Close
-          </button>
-          <CopyButton text={yaml} subject="the test case" />
-        </div>
-      </div>
-    </Dialog>
+      ) : (
+        <p class="muted">The run was cancelled, so the case expects nothing but success.</p>
+      )}
+      <TextBox label="Test case in YAML">
+        <VisibleText text={yaml.slice(0, MAX_SHOWN)} />
+      </TextBox>
+      {yaml.length > MAX_SHOWN && (
+        <p class="muted">and {formatCount(yaml.length - MAX_SHOWN)} more characters</p>
+      )}
+      {waited && (
+        <p class="muted">
+          This run has waited. <code>npm run agents -- cases add {run.id}</code> makes a case that also has
+          what ended its waits.
+        </p>
+      )}
+    </InfoDialog>
   )
 }

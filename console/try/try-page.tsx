@@ -5,64 +5,54 @@ import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { findVersion } from '../api/agents.ts'
-import { ApiError } from '../api/api-error.ts'
+import { nullIf } from '../api/api-error.ts'
 import { requestJson, requestPage } from '../api/request.ts'
+import { pathOfRun } from '../api/runs.ts'
 import { useResource } from '../api/use-resource.ts'
-import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+import { AgentPath, Loaded } from '../components/detail-page.tsx'
+import { Page } from '../components/page.tsx'
 import { RunLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
-import { initialValue } from '../schema/form/field.ts'
-import { printJson } from '../schema/json-edit.ts'
-import { openSchema } from '../schema/schema-view.ts'
+import { initialText } from '../schema/form/field.ts'
 import { isEditable } from '../schema/use-large-input.ts'
-import { toHref, toPath } from '../state/location.ts'
 import { personOf, useMe } from '../state/session.ts'
 import { CodeSamples } from './code-samples.tsx'
 import { applicableOptions, NO_OPTIONS, optionsOfRun, type RunOptions, toParameters } from './run-options.ts'
 import { SavedInputsCard } from './saved-inputs-card.tsx'
 import { TryForm, toServerIssues, toServerOptionProblems } from './try-form.tsx'
 import { TryResult } from './try-result.tsx'
+import { type Typed, useTypedInput } from './typed-inputs.ts'
 import { useTry } from './use-try.ts'
-import { type Typed, useTypedInput } from './use-typed-input.ts'
 
-type Loaded = {
+type Data = {
   agent: AgentRecord
   versions: VersionRecord[]
+  /** Null if it has been deleted, too. */
   from: ExecutionRecord | null
   /** Whose input this is. Null if the service does not say. */
   me: MeRecord | null
 }
 
-type Props = {
-  /** ID or slug. */
-  agent: string
-  /** An execution whose input is where to begin. */
-  from: string | null
-  /** JSON text to begin with, unless there is such an execution. */
-  input: string | null
-}
+/** `agent`: ID or slug. */
+type Props = { agent: string; query: URLSearchParams }
+
+/** Another input begins afresh. */
+export const TryPage = (props: Props) => <TryWith key={`${props.query}`} {...props} />
 
 /** Runs an agent with an input that is typed here. */
-export function TryPage({ agent: idOrSlug, from, input }: Props) {
+function TryWith({ agent: idOrSlug, query }: Props) {
+  /** An execution whose input is where to begin, or JSON text to begin with. */
+  const [from, input] = [query.get('from'), query.get('input')]
   const me = useMe()
   const loaded = useResource(`${idOrSlug} ${from}`, (signal) => load(idOrSlug, from, me, signal))
-  const { data, error, reload } = loaded
-  const agentHref = toHref(toPath('agents', data?.agent.slug ?? idOrSlug))
+  const agent = loaded.data?.agent
   return (
     <Page
-      title={data ? `Try ${data.agent.title}` : 'Try it'}
-      parent={
-        <>
-          <a href="#/agents">Agents</a> ›{' '}
-          <a href={agentHref}>
-            <VisibleText text={data?.agent.slug ?? idOrSlug} />
-          </a>
-        </>
-      }
+      title={agent ? `Try ${agent.title}` : 'Try it'}
+      parent={<AgentPath agent={agent?.slug ?? idOrSlug} />}
     >
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Loading the agent…" />}
-      {data && <TryAgent {...data} fromId={from} given={input} />}
+      <Loaded of={loaded} label="Loading the agent…">
+        {(data) => <TryAgent {...data} fromId={from} given={input} />}
+      </Loaded>
     </Page>
   )
 }
@@ -72,12 +62,16 @@ async function load(
   from: string | null,
   known: MeRecord | null,
   signal: AbortSignal,
-): Promise<Loaded> {
+): Promise<Data> {
   const path = `/v1/agents/${encodeURIComponent(idOrSlug)}`
   const [agent, page, run, me] = await Promise.all([
     requestJson<AgentRecord>(path, { signal }),
     requestPage<VersionRecord>(`${path}/versions`, { query: { limit: 100 }, signal }),
-    from === null ? null : findRun(from, signal),
+    from === null
+      ? null
+      : requestJson<ExecutionRecord>(pathOfRun(from), { query: { requestedOptions: true }, signal }).catch(
+          nullIf(404),
+        ),
     known ?? requestJson<MeRecord>('/v1/me', { signal }).catch(() => null),
   ])
   const { items } = page
@@ -86,20 +80,7 @@ async function load(
   return { agent, versions: older ? [...items, older] : items, from: run, me }
 }
 
-/** Null if it has been deleted. */
-async function findRun(id: string, signal: AbortSignal): Promise<ExecutionRecord | null> {
-  try {
-    return await requestJson<ExecutionRecord>(`/v1/agent_executions/${encodeURIComponent(id)}`, {
-      query: { requestedOptions: true },
-      signal,
-    })
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null
-    throw error
-  }
-}
-
-type AgentProps = Loaded & { fromId: string | null; given: string | null }
+type AgentProps = Data & { fromId: string | null; given: string | null }
 
 function TryAgent({ agent, versions, from, fromId, given, me }: AgentProps) {
   const versionOf = ({ version }: RunOptions) =>
@@ -118,7 +99,7 @@ function TryAgent({ agent, versions, from, fromId, given, me }: AgentProps) {
   )
   const initial = useMemo((): Typed => {
     const options = initialOptions(agent, versions, from)
-    return { options, text: from === null && given !== null ? given : initialText(schemaOf(options), from) }
+    return { options, text: from === null && given !== null ? given : textOf(schemaOf(options), from) }
   }, [])
   const input = useTypedInput({
     owner,
@@ -220,12 +201,8 @@ function initialOptions(
   return { ...NO_OPTIONS, version: agent.currentVersionId === null ? (agent.draftVersionId ?? '') : '' }
 }
 
-function initialText(inputSchema: JsonObject, from: ExecutionRecord | null): string {
-  if (from) {
-    const compact = JSON.stringify(from.input)
-    return isEditable(compact) ? JSON.stringify(from.input, null, 2) : compact
-  }
-  const view = openSchema(inputSchema)
-  const value = initialValue(view.root, view)
-  return value ? printJson(value) : '{}'
+function textOf(inputSchema: JsonObject, from: ExecutionRecord | null): string {
+  if (!from) return initialText(inputSchema)
+  const compact = JSON.stringify(from.input)
+  return isEditable(compact) ? JSON.stringify(from.input, null, 2) : compact
 }

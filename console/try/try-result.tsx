@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
+import { runTimeOf } from '../agents/durations.ts'
 import { Facts } from '../components/data.tsx'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'
-import { JsonView, TextPortions } from '../components/json-view.tsx'
+import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { Duration, Elapsed, RunLink, StatusBadge } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -11,6 +12,7 @@ import { labelOf, predicateOf } from '../schema/issue-text.ts'
 import { useCheck } from '../schema/run-check.ts'
 import { SchemaTable } from '../schema/schema-table.tsx'
 import { openSchema } from '../schema/schema-view.ts'
+import { RunError } from '../trace/trace-detail.tsx'
 import { TracePanel } from '../trace/trace-panel.tsx'
 import { TestCaseDialog } from './test-case-dialog.tsx'
 import type { Try } from './use-try.ts'
@@ -70,11 +72,7 @@ export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit
       <Facts
         facts={{
           Run: executionId !== null && <RunLink executionId={executionId} />,
-          Duration: isRunning ? (
-            <Elapsed since={new Date(last.startedAt).toISOString()} />
-          ) : (
-            run && <Duration ms={durationOf(run)} />
-          ),
+          Duration: isRunning ? <Elapsed since={startedAt} /> : run && <Duration ms={runTimeOf(run)} />,
           ...(run && factsOf(run, last.cacheStatus)),
         }}
       />
@@ -84,7 +82,7 @@ export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit
         </p>
       )}
       {error && <ErrorBox error={error} {...(!isRunning && executionId === null && { onRetry })} />}
-      {run?.error && <RunError error={run.error} />}
+      {run?.error && <RunError error={run.error} level={3} />}
       {opensCase && run && (
         <TestCaseDialog input={input} run={run} steps={steps} onClose={() => setOpensCase(false)} />
       )}
@@ -108,16 +106,13 @@ export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit
 
 /** One sentence for screen readers. */
 function describeEnd(run: ExecutionRecord): string {
-  const ms = durationOf(run)
+  const ms = runTimeOf(run)
   const after = ms === null ? '' : ` after ${formatDuration(ms)}`
   if (run.status === 'SUCCESS') return `The run succeeded${after}.`
   return run.error?.code === 'Cancelled'
     ? `The run was cancelled${after}.`
     : `The run failed${after}: ${run.error?.code}.`
 }
-
-const durationOf = ({ startedAt, finishedAt }: ExecutionRecord) =>
-  startedAt && finishedAt ? Date.parse(finishedAt) - Date.parse(startedAt) : null
 
 /** @param status the header `Cache-Status` (RFC 9211); a result that was reused has a fact of its own */
 function describeCache(status: string): string | null {
@@ -137,26 +132,8 @@ function factsOf(run: ExecutionRecord, cacheStatus: string | null) {
     Tokens:
       run.steps > 0 && `${formatCount(run.usage.inputTokens)} in, ${formatCount(run.usage.outputTokens)} out`,
     Cost: run.steps > 0 && run.costUsd !== null && formatCost(run.costUsd),
-    Tenant: run.tenantId !== null && <VisibleText text={run.tenantId} />,
+    Tenant: run.tenantId,
   }
-}
-
-function RunError({
-  error: { code, message, ...details },
-}: {
-  error: NonNullable<ExecutionRecord['error']>
-}) {
-  return (
-    <section class="error-box" aria-label="Error">
-      <h3>
-        Error <VisibleText text={code} class="mono" />
-      </h3>
-      <pre class="long-text">
-        <TextPortions text={message} />
-      </pre>
-      {Object.keys(details).length > 0 && <JsonView value={details} label="the details of the error" />}
-    </section>
-  )
 }
 
 function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) {
@@ -164,7 +141,7 @@ function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) 
   const { issues, isPending, error } = useCheck({ text, schema, mode: 'adapting' })
   const view = useMemo(() => openSchema(schema), [schema])
   return (
-    <div class="output">
+    <div class="grid">
       <section aria-labelledby="output-title">
         <h3 id="output-title">Output</h3>
         <p class={issues.length > 0 ? 'field-error' : 'muted'}>

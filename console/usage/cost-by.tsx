@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
+import type { UsageRowRecord } from '../../lib/contract/records/usage.ts'
 import { useAgents } from '../api/agents.ts'
 import { Card } from '../components/data.tsx'
+import { Loaded } from '../components/detail-page.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
-import { ErrorBox, Spinner } from '../components/page.tsx'
 import type { Period } from '../components/range.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
-import { Ranking } from './ranking.tsx'
 import { addUpBy, type Totals } from './totals.ts'
-import { useUsage } from './use-usage.ts'
+import { INCOMPLETE_NOTE, useUsage } from './use-usage.ts'
 
 type Props = { period: Period; tenantId?: string | undefined }
 
@@ -54,17 +54,19 @@ type CostProps = Props & {
 }
 
 function CostBy({ groupBy, title, period, tenantId, nameOf, children }: CostProps) {
-  const { data, error, reload } = useUsage(period, { groupBy, tenantId })
-  const groups = addUpBy(
-    data?.items ?? [],
-    (row) => (groupBy === 'agent' ? row.agentId : row.tenantId) ?? null,
-  )
+  const usage = useUsage(period, { groupBy, tenantId })
+  const keyOf = (row: UsageRowRecord) => (groupBy === 'agent' ? row.agentId : row.tenantId) ?? null
+  const groups = addUpBy(usage.data?.items ?? [], keyOf)
   return (
     <Card title={title}>
-      {!data && error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Loading usage…" />}
-      {data && !data.isComplete && <IncompleteNote />}
-      {data && groups.length === 0 && <p class="muted">No run ended in this time.</p>}
+      <Loaded of={usage} label="Loading usage…">
+        {({ isComplete }) => (
+          <>
+            {!isComplete && <p class="muted">{INCOMPLETE_NOTE}</p>}
+            {groups.length === 0 && <p class="muted">No run ended in this time.</p>}
+          </>
+        )}
+      </Loaded>
       <Ranking
         items={groups.map((group) => ({
           key: JSON.stringify(group.key),
@@ -82,6 +84,38 @@ function CostBy({ groupBy, title, period, tenantId, nameOf, children }: CostProp
 const describe = ({ runs, failed }: Totals): string =>
   `${formatCountOf(runs, 'run')}${failed > 0 ? `, ${formatCount(failed)} failed` : ''}`
 
-export const IncompleteNote = () => (
-  <p class="muted">There is more usage than this page reads: the latest part of the period is missing.</p>
-)
+type RankedItem = {
+  key: string
+  name: ComponentChildren
+  detail?: string
+  value: number
+  /** The value for people. */
+  text: string
+}
+
+const SHOWN = 10
+
+/** The highest values, with a bar for each. @param items the highest first */
+export function Ranking({ items }: { items: RankedItem[] }) {
+  const max = items[0]?.value ?? 0
+  const others = items.length - SHOWN
+  return (
+    <>
+      <ul class="ranking">
+        {items.slice(0, SHOWN).map(({ key, name, detail, value, text }) => (
+          <li key={key}>
+            <span class="ranking-name">
+              {name}
+              {detail && <span class="muted">{detail}</span>}
+            </span>
+            <span class="ranking-track" aria-hidden="true">
+              <span style={{ width: `${max > 0 ? (100 * value) / max : 0}%` }} />
+            </span>
+            <span class="numeric">{text}</span>
+          </li>
+        ))}
+      </ul>
+      {others > 0 && <p class="muted">And {formatCount(others)} more.</p>}
+    </>
+  )
+}

@@ -2,11 +2,12 @@ import { formatDay, formatMinute } from '../components/format.ts'
 import { PERIODS, type Period } from '../components/range.ts'
 import type { Query } from '../state/location.ts'
 
-export const PERIOD_LABELS: Record<Period, string> = {
-  '1h': '1 h',
-  '24h': '24 h',
-  '7d': '7 d',
-  '30d': '30 d',
+/** The period of a page. */
+export const PERIOD_VIEW = {
+  period: {
+    ...{ label: 'Period', default: '24h' },
+    choices: { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' } satisfies Record<Period, string>,
+  },
 }
 
 const MINUTE = 60_000

@@ -2,6 +2,7 @@ import './usage.css'
 import { useEffect } from 'preact/hooks'
 import { BarChart, type Series } from '../components/bar-chart.tsx'
 import { Card } from '../components/data.tsx'
+import { Loaded } from '../components/detail-page.tsx'
 import {
   formatCompact,
   formatCost,
@@ -10,14 +11,12 @@ import {
   formatDuration,
   formatPercent,
 } from '../components/format.ts'
-import { ErrorBox, Spinner } from '../components/page.tsx'
 import { type Period, toLocalText } from '../components/range.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
-import { CostByAgent, CostByTenant } from './cost-by.tsx'
+import { CostByAgent, CostByTenant, Ranking } from './cost-by.tsx'
 import { formatPart, formatStart, partsOf } from './periods.ts'
-import { Ranking } from './ranking.tsx'
 import { addUp, averageRunTime, countErrors, type Totals } from './totals.ts'
 import { type Usage, useUsage } from './use-usage.ts'
 
@@ -31,20 +30,17 @@ type Props = {
 
 /** What ran in a period that ends now, what it cost, and for whom. Everything leads to its runs. */
 export function UsageFigures({ period, tenantId, onLoad }: Props) {
-  const { data, error, reload, isLive } = useUsage(period, { tenantId })
+  const resource = useUsage(period, { tenantId })
+  const { data, isLive } = resource
   const boundTenant = useMe()?.tenantId ?? null
   useEffect(() => {
     if (data) onLoad?.(addUp(data.items))
   }, [data])
   return (
     <>
-      {data ? (
-        <Figures {...{ usage: data, period, tenantId, isLive }} />
-      ) : error ? (
-        <ErrorBox error={error} onRetry={reload} />
-      ) : (
-        <Spinner label="Loading usage…" />
-      )}
+      <Loaded of={resource} label="Loading usage…">
+        {(usage) => <Figures {...{ usage, period, tenantId, isLive }} />}
+      </Loaded>
       {/* They load at the same time. */}
       <div class="grid" hidden={!data}>
         <CostByAgent period={period} tenantId={tenantId} />

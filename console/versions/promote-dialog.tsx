@@ -3,12 +3,11 @@ import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agen
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { requestJson } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
-import { Dialog, useAction } from '../components/dialog.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { shortId } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { ReleaseError } from './gate.tsx'
-import { TrialChoice } from './trial-choice.tsx'
-import { newestEnded, useRelease } from './use-release.ts'
+import { newestEnded, TrialChoice, useRelease } from './release.tsx'
 import { isOlder } from './version-state.tsx'
 
 type Props = {
@@ -20,7 +19,9 @@ type Props = {
 }
 
 /** Makes a version current, with the trial that the current one asks for. */
-export function PromoteDialog({ agent, version, onChange, onClose }: Props) {
+export function PromoteDialog({ agent, version: given, onChange, onClose }: Props) {
+  // As the dialog was opened: somebody else may end its rollout meanwhile.
+  const [version] = useState(given)
   const { data, error: loadError, reload } = useRelease(agent, version.id)
   const [chosen, setChosen] = useState<string | null>(null)
   const isBack = isOlder(version, agent.currentVersionId)
@@ -28,7 +29,7 @@ export function PromoteDialog({ agent, version, onChange, onClose }: Props) {
   const isLoading = !isBack && !data && !loadError
   // Going back needs no trial: none is given unless it is chosen.
   const trial = chosen ?? (isBack || !data?.gate ? '' : (newestEnded(data.trials)?.id ?? ''))
-  const { isRunning, error, start } = useAction(async () => {
+  async function send() {
     await assertUnchanged(agent, onChange)
     const promoted = await requestJson<AgentRecord>(`/v1/agents/${agent.id}/versions/${version.id}/promote`, {
       method: 'POST',
@@ -37,37 +38,29 @@ export function PromoteDialog({ agent, version, onChange, onClose }: Props) {
     announce('The version is current.')
     onClose()
     onChange(promoted)
-  })
+  }
   return (
-    <Dialog title={isBack ? 'Roll back to this version?' : 'Promote this version?'} onClose={onClose}>
-      <div class="form">
-        <Consequences agent={agent} version={version} />
-        {loadError && <ErrorBox error={loadError} onRetry={reload} />}
-        {!data && !loadError && (
-          <p class="muted" role="status">
-            Loading what the current version asks for…
-          </p>
-        )}
-        {data && !isBack && (
-          <TrialChoice
-            {...data}
-            chosen={trial}
-            onChoose={setChosen}
-            agent={agent.slug}
-            versionId={version.id}
-          />
-        )}
-        {error && <ReleaseError error={error} agent={agent.slug} versionId={version.id} />}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Leave it as it is
-          </button>
-          <button type="button" class="danger" disabled={isRunning || isLoading} onClick={start}>
-            {isBack ? 'Roll back' : 'Promote'}
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <FormDialog
+      title={isBack ? 'Roll back to this version?' : 'Promote this version?'}
+      submit={isBack ? 'Roll back' : 'Promote'}
+      close="Leave it as it is"
+      isDanger
+      isReady={!isLoading}
+      showError={(error) => <ReleaseError error={error} agent={agent.slug} versionId={version.id} />}
+      send={send}
+      onClose={onClose}
+    >
+      <Consequences agent={agent} version={version} />
+      {loadError && <ErrorBox error={loadError} onRetry={reload} />}
+      {!data && !loadError && (
+        <p class="muted" role="status">
+          Loading what the current version asks for…
+        </p>
+      )}
+      {data && !isBack && (
+        <TrialChoice {...data} value={trial} onChange={setChosen} agent={agent.slug} versionId={version.id} />
+      )}
+    </FormDialog>
   )
 }
 

@@ -1,7 +1,6 @@
-import './versions.css'
 import '../compare/compare.css'
-import type { TargetedSubmitEvent } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import '../try/try.css'
+import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
 import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
@@ -10,65 +9,58 @@ import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { DifferenceList } from '../compare/difference-list.tsx'
 import { Card, Facts } from '../components/data.tsx'
+import { AgentPath, Loaded } from '../components/detail-page.tsx'
+import { CheckField } from '../components/field.tsx'
 import { formatCost, shortId } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
-import { ErrorBox, Page, Spinner } from '../components/page.tsx'
+import { ErrorBox, Page } from '../components/page.tsx'
 import { Restored, useTypedForm } from '../components/typed-form.tsx'
 import { Elapsed, RunLink, StatusBadge, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
-import { initialValue } from '../schema/form/field.ts'
-import { printJson } from '../schema/json-edit.ts'
-import { runCheck, useCheck } from '../schema/run-check.ts'
-import { SchemaEditor } from '../schema/schema-editor.tsx'
-import { openSchema } from '../schema/schema-view.ts'
+import { initialText } from '../schema/form/field.ts'
 import { toHref, toPath } from '../state/location.ts'
-import { useScope } from '../state/session.ts'
+import { InputForm } from '../try/input-form.tsx'
 import { stripFiles } from '../try/strip-files.ts'
 import { type Try, useTry } from '../try/use-try.ts'
 
-type Loaded = { agent: AgentRecord; version: VersionDetails; current: VersionDetails | null }
+type Data = { agent: AgentRecord; version: VersionDetails; current: VersionDetails | null }
 
 /** One input for a version and for the current one, and what comes out of both. */
 export function SideBySidePage({ agent: idOrSlug, versionId }: { agent: string; versionId: string }) {
-  const { data, error, reload } = useResource(`${idOrSlug} ${versionId}`, async (signal): Promise<Loaded> => {
+  const loaded = useResource(`${idOrSlug} ${versionId}`, async (signal): Promise<Data> => {
     const [agent, version] = await Promise.all([
       requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`, { signal }),
       getVersion(idOrSlug, versionId, signal),
     ])
     const { id, currentVersionId } = agent
-    return {
-      agent,
-      version,
-      current: currentVersionId === null ? null : await getVersion(id, currentVersionId, signal),
-    }
+    const current = currentVersionId === null ? null : await getVersion(id, currentVersionId, signal)
+    return { agent, version, current }
   })
-  const slug = data?.agent.slug ?? idOrSlug
+  const { slug = idOrSlug, title } = loaded.data?.agent ?? {}
   return (
     <Page
       title={`Try version ${shortId(versionId)}`}
       parent={
         <>
-          <a href="#/agents">Agents</a> ›{' '}
-          <a href={toHref(toPath('agents', slug))}>
-            <VisibleText text={data?.agent.title ?? idOrSlug} />
-          </a>{' '}
-          › <a href={toHref(toPath('agents', slug, 'versions', versionId))}>{shortId(versionId)}</a>
+          <AgentPath agent={slug} title={title} /> ›{' '}
+          <a href={toHref(toPath('agents', slug, 'versions', versionId))}>{shortId(versionId)}</a>
         </>
       }
     >
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Loading both versions…" />}
-      {data &&
-        (data.current && data.current.id !== data.version.id ? (
-          <SideBySide agent={data.agent} version={data.version} current={data.current} />
-        ) : (
-          <p class="empty">
-            {data.current
-              ? 'This version has become current: there is nothing to compare it with.'
-              : 'The agent has no current version to compare with.'}{' '}
-            <a href={toHref(toPath('agents', slug, 'try'))}>Try it</a>
-          </p>
-        ))}
+      <Loaded of={loaded} label="Loading both versions…">
+        {({ agent, version, current }) =>
+          current && current.id !== version.id ? (
+            <SideBySide agent={agent} version={version} current={current} />
+          ) : (
+            <p class="empty">
+              {current
+                ? 'This version has become current: there is nothing to compare it with.'
+                : 'The agent has no current version to compare with.'}{' '}
+              <a href={toHref(toPath('agents', slug, 'try'))}>Try it</a>
+            </p>
+          )
+        }
+      </Loaded>
     </Page>
   )
 }
@@ -86,33 +78,12 @@ function SideBySide({ agent, version, current }: Props) {
     },
   )
   const { text, isAlone } = typed.form
-  const [problems, setProblems] = useState<string[]>([])
-  /** The text that was to be sent although it has mistakes. */
-  const [warned, setWarned] = useState<string | null>(null)
-  const form = useRef<HTMLFormElement>(null)
-  const check = useCheck({ text, schema, mode: 'adapting' })
   const [left, right] = [useTry(), useTry()]
-  const mayRun = useScope('run')
   /** How the last runs were started. */
   const [sentAlone, setSentAlone] = useState(false)
   const isRunning = (left.last?.isRunning ?? false) || (right.last?.isRunning ?? false)
-  const hasMistakes = check.issues.length > 0 || problems.length > 0
-  const isSyntax = check.issues.some(({ kind }) => kind === 'syntax')
 
-  async function run(event: TargetedSubmitEvent<HTMLFormElement>) {
-    event.preventDefault()
-    if (isRunning || !mayRun) return
-    // What is shown may be about an earlier text. What cannot be checked here is checked by the service.
-    const request = { text, schema, mode: 'adapting' as const }
-    const mistakes = await runCheck(request, new AbortController().signal).catch(() => [])
-    if (
-      (mistakes.length > 0 || problems.length > 0) &&
-      (warned !== text || isSyntax || problems.length > 0)
-    ) {
-      setWarned(text)
-      setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
-      return
-    }
+  function run() {
     // From the cache, one side would show what it did another time.
     const parametersOf = ({ id }: VersionDetails) => ({ version: id, useCache: false })
     setSentAlone(isAlone)
@@ -122,54 +93,33 @@ function SideBySide({ agent, version, current }: Props) {
   }
 
   const [a, b] = [left.last?.run, right.last?.run]
-  const isWarned = warned === text && hasMistakes
   return (
     <div class="stack">
-      <form class="stack" ref={form} onSubmit={run} noValidate>
-        <section class="card" aria-labelledby="input-title">
-          <h2 id="input-title">Input</h2>
+      <InputForm
+        schema={schema}
+        text={text}
+        mode="adapting"
+        label={isAlone ? 'Run' : 'Run both'}
+        isRunning={isRunning}
+        notice={
           <Restored typed={typed} onReset={typed.reset}>
             {typed.form.hadFiles && 'Files are not kept: choose them again.'}
           </Restored>
-          <SchemaEditor
-            text={text}
-            schema={schema}
-            label="Input"
-            issues={isWarned ? check.issues : check.issues.filter(({ isMissing }) => !isMissing)}
-            onChange={(changed) => typed.set({ text: changed })}
-            onProblems={setProblems}
-          />
-        </section>
-        {isWarned && (
-          <p class="field-error" role="alert">
-            {isSyntax
-              ? 'Correct the JSON: the service would reject it.'
-              : 'The input does not match the schema of this version. The service adapts what is unambiguous.'}
-          </p>
-        )}
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={!isAlone}
-            onChange={({ currentTarget }) => typed.set({ isAlone: !currentTarget.checked })}
-          />
-          Run the current version too, and compare
-        </label>
-        <div class="actions">
-          <button type="submit" class="primary" disabled={isRunning || !mayRun}>
-            {isRunning
-              ? 'Running…'
-              : `${isAlone ? 'Run' : 'Run both'}${isWarned && !isSyntax ? ' anyway' : ''}`}
-          </button>
-          <span class="muted">
-            {!mayRun
-              ? 'This token may not run agents.'
-              : isAlone
-                ? 'The run calls its tools, and costs what a run costs.'
-                : 'Two runs start: both call their tools, and both cost what a run costs.'}
-          </span>
-        </div>
-      </form>
+        }
+        help={
+          isAlone
+            ? 'The run calls its tools, and costs what a run costs.'
+            : 'Two runs start: both call their tools, and both cost what a run costs.'
+        }
+        onText={(changed) => typed.set({ text: changed })}
+        onRun={run}
+      >
+        <CheckField
+          label="Run the current version too, and compare"
+          value={!isAlone}
+          onChange={(isBoth) => typed.set({ isAlone: !isBoth })}
+        />
+      </InputForm>
       <div class="grid">
         {!isAlone && (
           <Result
@@ -191,12 +141,6 @@ function SideBySide({ agent, version, current }: Props) {
       {a && b && !sentAlone && !isRunning && <Differences key={`${a.id} ${b.id}`} a={a.id} b={b.id} />}
     </div>
   )
-}
-
-function initialText(schema: JsonObject): string {
-  const view = openSchema(schema)
-  const value = initialValue(view.root, view)
-  return value ? printJson(value) : '{}'
 }
 
 type ResultProps = {
@@ -246,25 +190,25 @@ function Result({ title, agent, version, last, onCancel }: ResultProps) {
 
 /** What the service finds to be different: numbers and white space have some tolerance. */
 function Differences({ a, b }: { a: string; b: string }) {
-  const { data, error, reload } = useResource(`${a} ${b}`, (signal) =>
+  const comparison = useResource(`${a} ${b}`, (signal) =>
     requestJson<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`, { signal }),
   )
   return (
     <Card title="What differs in the result">
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Comparing the results…" />}
-      {data && (
-        <>
-          {data.differences.length === 0 ? (
-            <p>The results are the same.</p>
-          ) : (
-            <DifferenceList differences={data.differences} isCut={data.isCut} />
-          )}
-          <p>
-            <a href={toHref('/compare', { a, b })}>Compare the steps, too</a>
-          </p>
-        </>
-      )}
+      <Loaded of={comparison} label="Comparing the results…">
+        {({ differences, isCut }) => (
+          <>
+            {differences.length === 0 ? (
+              <p>The results are the same.</p>
+            ) : (
+              <DifferenceList differences={differences} isCut={isCut} />
+            )}
+            <p>
+              <a href={toHref('/compare', { a, b })}>Compare the steps, too</a>
+            </p>
+          </>
+        )}
+      </Loaded>
     </Card>
   )
 }

@@ -1,10 +1,7 @@
-import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { requestJson, send } from '../api/request.ts'
-import { announce } from '../components/copy-button.tsx'
-import { ConfirmDialog } from '../components/dialog.tsx'
-import { useReopen } from '../components/typed-form.tsx'
+import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { RolloutDialog, rolloutForm } from '../rollouts/rollout-dialog.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMayManage, useMe } from '../state/session.ts'
@@ -20,63 +17,85 @@ type Props = {
   onChange: (changed: VersionChange) => void
 }
 
-type Action = 'promote' | 'rollout' | 'retire' | 'unretire' | 'delete'
-
 /** What can be done with a version in its state, and with the scopes of the token. */
 export function VersionActions({ agent, version, onChange }: Props) {
-  const [opened, setOpened] = useState<Action | null>(null)
   const mayManage = useMayManage()
   const state = stateOf(version, agent)
-  const isArchived = agent.archivedAt !== null
-  const isReleasable = mayManage && !isArchived && state !== 'current' && state !== 'retired'
-  const close = () => setOpened(null)
+  const isReleasable = mayManage && agent.archivedAt === null && state !== 'current' && state !== 'retired'
   const changeAgent = (changed: AgentRecord) => onChange({ agent: changed })
-  const formName = rolloutForm(agent, version.id)
-  const mayRollOut = isReleasable && agent.currentVersionId !== null
-  useReopen(formName, mayRollOut, () => setOpened('rollout'))
+  const name = rolloutForm(agent, version.id)
+  const path = `/v1/agents/${agent.id}/versions/${version.id}`
+  const post = async (action: 'retire' | 'unretire') =>
+    onChange({ version: await requestJson<VersionRecord>(`${path}/${action}`, { method: 'POST' }) })
   return (
     <>
       <TryLink agent={agent} version={version} />
-      {isReleasable && (
-        <button type="button" class="primary" onClick={() => setOpened('promote')}>
-          {isOlder(version, agent.currentVersionId) ? 'Roll back to it…' : 'Promote…'}
-        </button>
-      )}
-      {mayRollOut && (
-        <button type="button" onClick={() => setOpened('rollout')}>
-          {state === 'rollout' ? 'Change rollout…' : 'Roll out…'}
-        </button>
-      )}
-      {mayManage && (state === 'draft' || state === 'superseded') && (
-        <button type="button" onClick={() => setOpened('retire')}>
-          Retire…
-        </button>
-      )}
-      {mayManage && state === 'retired' && (
-        <button type="button" onClick={() => setOpened('unretire')}>
-          Make usable again…
-        </button>
-      )}
-      {mayManage && version.status === 'DRAFT' && (
-        <button type="button" class="danger" onClick={() => setOpened('delete')}>
-          Delete draft…
-        </button>
-      )}
-      {opened === 'promote' && (
-        <PromoteDialog agent={agent} version={version} onChange={changeAgent} onClose={close} />
-      )}
-      {opened === 'rollout' && (
-        <RolloutDialog
-          name={formName}
-          agent={agent}
-          versions={[version]}
-          onChange={changeAgent}
-          onClose={close}
-        />
-      )}
-      {opened === 'retire' && <RetireDialog {...{ agent, version, onChange }} onClose={close} />}
-      {opened === 'unretire' && <UnretireDialog {...{ agent, version, onChange }} onClose={close} />}
-      {opened === 'delete' && <DeleteDialog {...{ agent, version }} onClose={close} />}
+      <DialogButton
+        label={isOlder(version, agent.currentVersionId) ? 'Roll back to it…' : 'Promote…'}
+        class="primary"
+        isOffered={isReleasable}
+      >
+        {(close) => <PromoteDialog agent={agent} version={version} onChange={changeAgent} onClose={close} />}
+      </DialogButton>
+      <DialogButton
+        label={state === 'rollout' ? 'Change rollout…' : 'Roll out…'}
+        isOffered={isReleasable && agent.currentVersionId !== null}
+        form={name}
+      >
+        {(close) => (
+          <RolloutDialog {...{ name, agent }} versions={[version]} onChange={changeAgent} onClose={close} />
+        )}
+      </DialogButton>
+      <ConfirmButton
+        label="Retire…"
+        isOffered={mayManage && (state === 'draft' || state === 'superseded')}
+        title="Retire this version?"
+        confirm="Retire"
+        keep="Keep it usable"
+        action={async () => {
+          await assertUnchanged(agent, changeAgent)
+          await post('retire')
+        }}
+        done="The version is retired."
+      >
+        <p>
+          Within a second, runs that name it are refused, and it cannot become current. Runs in progress
+          finish.
+        </p>
+        <p>To undo it, make the version usable again on this page.</p>
+      </ConfirmButton>
+      <ConfirmButton
+        label="Make usable again…"
+        isOffered={mayManage && state === 'retired'}
+        title="Make this version usable again?"
+        confirm="Make usable"
+        keep="Keep it retired"
+        action={() => post('unretire')}
+        done="The version can be used again."
+      >
+        <p>
+          Runs that name it are accepted again, and it can become current. To undo it, retire the version
+          again.
+        </p>
+      </ConfirmButton>
+      <ConfirmButton
+        label="Delete draft…"
+        class="danger"
+        isOffered={mayManage && version.status === 'DRAFT'}
+        title="Delete this draft?"
+        confirm="Delete draft"
+        keep="Keep draft"
+        action={async () => {
+          await send(path, { method: 'DELETE' })
+          navigate(toHref(toPath('agents', agent.slug)), { replace: true })
+        }}
+        done="The draft is deleted."
+      >
+        <p>
+          The draft and its code are deleted. This cannot be undone: to have it again, publish it again. Its
+          runs stay readable.
+        </p>
+      </ConfirmButton>
     </>
   )
 }
@@ -94,81 +113,5 @@ function TryLink({ agent, version }: Pick<Props, 'agent' | 'version'>) {
     <a class="button" href={toHref(toPath('agents', agent.slug, ...path))}>
       {version.status === 'DRAFT' ? 'Try draft' : 'Try it'}
     </a>
-  )
-}
-
-const pathOf = ({ agent, version }: Pick<Props, 'agent' | 'version'>): string =>
-  `/v1/agents/${agent.id}/versions/${version.id}`
-
-type DialogProps = Props & { onClose: () => void }
-
-function RetireDialog({ agent, version, onChange, onClose }: DialogProps) {
-  async function retire() {
-    await assertUnchanged(agent, (changed) => onChange({ agent: changed }))
-    onChange({
-      version: await requestJson<VersionRecord>(`${pathOf({ agent, version })}/retire`, { method: 'POST' }),
-    })
-    announce('The version is retired.')
-    onClose()
-  }
-  return (
-    <ConfirmDialog
-      title="Retire this version?"
-      label="Retire"
-      keepLabel="Keep it usable"
-      action={retire}
-      onClose={onClose}
-    >
-      <p>
-        Within a second, runs that name it are refused, and it cannot become current. Runs in progress finish.
-      </p>
-      <p>To undo it, make the version usable again on this page.</p>
-    </ConfirmDialog>
-  )
-}
-
-function UnretireDialog({ agent, version, onChange, onClose }: DialogProps) {
-  async function unretire() {
-    onChange({
-      version: await requestJson<VersionRecord>(`${pathOf({ agent, version })}/unretire`, { method: 'POST' }),
-    })
-    announce('The version can be used again.')
-    onClose()
-  }
-  return (
-    <ConfirmDialog
-      title="Make this version usable again?"
-      label="Make usable"
-      keepLabel="Keep it retired"
-      action={unretire}
-      onClose={onClose}
-    >
-      <p>
-        Runs that name it are accepted again, and it can become current. To undo it, retire the version again.
-      </p>
-    </ConfirmDialog>
-  )
-}
-
-function DeleteDialog({ agent, version, onClose }: Omit<DialogProps, 'onChange'>) {
-  async function deleteDraft() {
-    await send(pathOf({ agent, version }), { method: 'DELETE' })
-    announce('The draft is deleted.')
-    onClose()
-    navigate(toHref(toPath('agents', agent.slug)), { replace: true })
-  }
-  return (
-    <ConfirmDialog
-      title="Delete this draft?"
-      label="Delete draft"
-      keepLabel="Keep draft"
-      action={deleteDraft}
-      onClose={onClose}
-    >
-      <p>
-        The draft and its code are deleted. This cannot be undone: to have it again, publish it again. Its
-        runs stay readable.
-      </p>
-    </ConfirmDialog>
   )
 }

@@ -1,24 +1,23 @@
-import './versions.css'
 import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { getVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { CopyButton } from '../components/copy-button.tsx'
-import { Facts } from '../components/data.tsx'
-import { shortId } from '../components/format.ts'
-import { JsonView } from '../components/json-view.tsx'
-import { ErrorBox, Page, Spinner } from '../components/page.tsx'
-import { Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Card, Facts } from '../components/data.tsx'
+import { AgentPath, DetailPage, FactsCard } from '../components/detail-page.tsx'
+import { useAction } from '../components/dialog.tsx'
+import { formatBytes, formatCountOf, shortId } from '../components/format.ts'
+import { JsonView, TextBox, TextPortions } from '../components/json-view.tsx'
+import { ErrorBox } from '../components/page.tsx'
+import { CopiedId, Time } from '../components/values.tsx'
+import { TextAfter, VisibleText } from '../components/visible-text.tsx'
 import { restOf } from '../rollouts/rollout-form.ts'
-import { SchemaCard } from '../schema/schema-card.tsx'
+import { SchemaCard } from '../schema/schema-table.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { describeGate } from './gate.tsx'
-import { TextBox } from './text-box.tsx'
 import { VersionActions, type VersionChange } from './version-actions.tsx'
-import { VersionCode } from './version-code.tsx'
-import { limitsOf, modelSettingsOf, type Settings } from './version-settings.ts'
+import { limitsOf, modelSettingsOf } from './version-settings.ts'
 import { MEANINGS, stateOf, VersionBadge } from './version-state.tsx'
 import { VersionTools } from './version-tools.tsx'
 
@@ -26,13 +25,14 @@ type Loaded = { agent: AgentRecord; version: VersionDetails }
 
 /** One version of an agent: what it is, what it may do, and what can be done with it. */
 export function VersionPage({ agent: idOrSlug, versionId }: { agent: string; versionId: string }) {
-  const { data, error, reload, setData } = useResource(`${idOrSlug} ${versionId}`, async (signal) => {
+  const loaded = useResource(`${idOrSlug} ${versionId}`, async (signal): Promise<Loaded> => {
     const [agent, version] = await Promise.all([
       requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`, { signal }),
       getVersion(idOrSlug, versionId, signal),
     ])
     return { agent, version }
   })
+  const { data, setData, reload } = loaded
 
   function change(changed: VersionChange) {
     if (!data) return
@@ -45,96 +45,120 @@ export function VersionPage({ agent: idOrSlug, versionId }: { agent: string; ver
   }
 
   return (
-    <Page
+    <DetailPage
+      of={loaded}
+      label="Loading the version…"
       title={`Version ${shortId(versionId)}`}
-      parent={
+      parent={<AgentPath agent={data?.agent.slug ?? idOrSlug} title={data?.agent.title} />}
+      detail={({ agent, version }) => (
         <>
-          <a href="#/agents">Agents</a> ›{' '}
-          <a href={toHref(toPath('agents', data?.agent.slug ?? idOrSlug))}>
-            <VisibleText text={data?.agent.title ?? idOrSlug} />
-          </a>
+          <VersionBadge version={version} state={stateOf(version, agent)} />
+          {agent.archivedAt !== null && <span class="badge badge-warning">Agent archived</span>}
         </>
-      }
-      detail={data && <States {...data} />}
-      actions={data && <VersionActions {...data} onChange={change} />}
+      )}
+      actions={(shown) => <VersionActions {...shown} onChange={change} />}
     >
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {!data && !error && <Spinner label="Loading the version…" />}
-      {data && <Version {...data} />}
-    </Page>
+      {(shown) => <Version {...shown} />}
+    </DetailPage>
   )
 }
 
-const States = ({ agent, version }: Loaded) => (
+const Version = ({ agent, version }: Loaded) => (
   <>
-    <VersionBadge version={version} state={stateOf(version, agent)} />
-    {agent.archivedAt !== null && <span class="badge badge-warning">Agent archived</span>}
+    <FactsCard
+      facts={{
+        ID: <CopiedId id={version.id} />,
+        Created: <Time value={version.createdAt} />,
+        'Created by': (
+          <>
+            <code title={version.createdBy}>{shortId(version.createdBy)}</code>{' '}
+            <CopyButton text={version.createdBy} subject="who created it" />
+          </>
+        ),
+        Retired: version.retiredAt && <Time value={version.retiredAt} />,
+        Content: <code title={version.contentHash}>{version.contentHash.slice(0, 12)}</code>,
+      }}
+    >
+      <Meaning agent={agent} version={version} />
+      {version.message !== null && (
+        <p class="long-text">
+          <VisibleText text={version.message} />
+        </p>
+      )}
+    </FactsCard>
+    <div class="grid">
+      <Card title={version.code ? 'Code agent' : 'Model'}>
+        <Facts facts={modelSettingsOf(version)} />
+      </Card>
+      <Card title="Limits">
+        <Facts facts={limitsOf(version)} />
+      </Card>
+    </div>
+    {version.code ? (
+      <VersionCode key={version.id} version={version} />
+    ) : (
+      <Instructions text={version.instructions} />
+    )}
+    <VersionTools tools={version.tools} />
+    <div class="grid">
+      <SchemaCard title="Input" schema={version.inputSchema as JsonObject} />
+      <SchemaCard title="Output" schema={version.outputSchema as JsonObject} />
+    </div>
+    <Release version={version} />
+    {version.schedules && (
+      <Card title="Schedules">
+        <p class="muted">The agent has them while this version is current.</p>
+        <JsonView value={version.schedules} label="the schedules" />
+      </Card>
+    )}
   </>
 )
 
-function Version({ agent, version }: Loaded) {
+const Instructions = ({ text }: { text: string }) => (
+  <Card title="Instructions" actions={text !== '' && <CopyButton text={text} label="Copy instructions" />}>
+    {text === '' ? (
+      <p class="muted">It has none.</p>
+    ) : (
+      <TextBox label="Text of the instructions">
+        <TextPortions text={text} />
+      </TextBox>
+    )}
+  </Card>
+)
+
+/** The code of a code agent: up to some megabytes, so only on request. */
+function VersionCode({ version }: { version: VersionDetails }) {
+  const { isRunning, result, error, start } = useAction(async () => {
+    const path = `/v1/agents/${version.documentId}/versions/${version.id}`
+    const { sourceCode = '' } = await requestJson<VersionDetails>(path, { query: { sourceCode: true } })
+    return sourceCode
+  })
   return (
-    <div class="stack">
-      <section class="card" aria-label="Facts">
-        <Meaning agent={agent} version={version} />
-        {version.message !== null && (
-          <p class="version-note">
-            <VisibleText text={version.message} />
+    <Card
+      title="Code"
+      class="stack"
+      actions={result !== null && <CopyButton text={result} label="Copy code" />}
+    >
+      {result === null && !error && (
+        <p>
+          <button type="button" disabled={isRunning} onClick={start}>
+            {isRunning ? 'Loading the code…' : 'Show the code'}
+          </button>
+        </p>
+      )}
+      {error && <ErrorBox error={error} onRetry={start} />}
+      {result !== null && (
+        <>
+          <p class="muted" role="status">
+            {formatBytes(new TextEncoder().encode(result).length)},{' '}
+            {formatCountOf(result.trimEnd().split('\n').length, 'line')}, bundled as it runs.
           </p>
-        )}
-        <Facts
-          facts={{
-            ID: (
-              <>
-                <code>{version.id}</code> <CopyButton text={version.id} subject="the ID" />
-              </>
-            ),
-            Created: <Time value={version.createdAt} />,
-            'Created by': (
-              <>
-                <code title={version.createdBy}>{shortId(version.createdBy)}</code>{' '}
-                <CopyButton text={version.createdBy} subject="who created it" />
-              </>
-            ),
-            Retired: version.retiredAt !== null && <Time value={version.retiredAt} />,
-            Content: <code title={version.contentHash}>{version.contentHash.slice(0, 12)}</code>,
-          }}
-        />
-      </section>
-      <div class="grid">
-        <SettingsCard title={version.code ? 'Code agent' : 'Model'} settings={modelSettingsOf(version)} />
-        <SettingsCard title="Limits" settings={limitsOf(version)} />
-      </div>
-      {!version.code && (
-        <section class="card" aria-labelledby="instructions-title">
-          <div class="toolbar">
-            <h2 id="instructions-title">Instructions</h2>
-            {version.instructions !== '' && (
-              <CopyButton text={version.instructions} label="Copy instructions" />
-            )}
-          </div>
-          {version.instructions === '' ? (
-            <p class="muted">It has none.</p>
-          ) : (
-            <TextBox label="Text of the instructions" text={version.instructions} />
-          )}
-        </section>
+          <TextBox label="Text of the code">
+            <TextPortions text={result} />
+          </TextBox>
+        </>
       )}
-      {version.code && <VersionCode key={version.id} version={version} />}
-      <VersionTools tools={version.tools} />
-      <div class="grid">
-        <SchemaCard title="Input" schema={version.inputSchema as JsonObject} />
-        <SchemaCard title="Output" schema={version.outputSchema as JsonObject} />
-      </div>
-      <Release version={version} />
-      {version.schedules && (
-        <section class="card" aria-labelledby="schedules-title">
-          <h2 id="schedules-title">Schedules</h2>
-          <p class="muted">The agent has them while this version is current.</p>
-          <JsonView value={version.schedules} label="the schedules" />
-        </section>
-      )}
-    </div>
+    </Card>
   )
 }
 
@@ -171,30 +195,12 @@ function Meaning({ agent, version }: Loaded) {
       {aborted && (
         <p class="field-error">
           The service ended its rollout on <Time value={aborted.at} />
-          {aborted.reason !== undefined && (
-            <>
-              : <VisibleText text={aborted.reason} />
-            </>
-          )}
+          <TextAfter text={aborted.reason} />
         </p>
       )}
     </>
   )
 }
-
-const SettingsCard = ({ title, settings }: { title: string; settings: Settings }) => (
-  <section class="card" aria-label={title}>
-    <h2>{title}</h2>
-    <Facts
-      facts={Object.fromEntries(
-        Object.entries(settings).map(([name, value]) => [
-          name,
-          value !== null && <VisibleText text={value} />,
-        ]),
-      )}
-    />
-  </section>
-)
 
 /** What another version has to meet before it replaces this one. */
 function Release({ version }: { version: VersionDetails }) {
@@ -202,12 +208,11 @@ function Release({ version }: { version: VersionDetails }) {
   if (!promotion) return null
   const phrases = describeGate(promotion)
   return (
-    <section class="card" aria-labelledby="gate-title">
-      <h2 id="gate-title">Before another version replaces it</h2>
+    <Card title="Before another version replaces it">
       <p>
         {promotion.require === 'trial' ? 'A trial is required.' : 'No trial is required.'}
         {phrases.length > 0 && ` A trial has to have ${phrases.join(', ')}.`}
       </p>
-    </section>
+    </Card>
   )
 }

@@ -1,4 +1,5 @@
 import type { VersionDetails } from '../../lib/contract/records/agent.ts'
+import { Card } from '../components/data.tsx'
 import { formatCount } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -15,33 +16,22 @@ export const kindOf = (tool: Tool): string =>
 export function VersionTools({ tools }: { tools: Tool[] }) {
   if (tools.length === 0) return null
   return (
-    <section class="card" aria-labelledby="tools-title">
-      <h2 id="tools-title">
-        Tools <span class="muted">{formatCount(tools.length)}</span>
-      </h2>
-      <ul class="version-tools">
+    <Card title={`Tools: ${formatCount(tools.length)}`}>
+      <ul class="stack plain-list">
         {tools.map((tool, index) => (
           <li key={index}>
             <p>
               <code>
                 <VisibleText text={String(tool.name)} />
               </code>{' '}
-              <span class="badge">{kindOf(tool)}</span>
+              <span class="badge">{kindOf(tool)}</span>{' '}
               {tool.approval !== undefined && tool.approval !== false && (
-                <>
-                  {' '}
-                  <span class="badge badge-warning">Needs approval</span>
-                </>
-              )}
-              {tool.readOnly === true && (
-                <>
-                  {' '}
-                  <span class="badge">Read only</span>
-                </>
-              )}
+                <span class="badge badge-warning">Needs approval</span>
+              )}{' '}
+              {tool.readOnly === true && <span class="badge">Read only</span>}
             </p>
             {typeof tool.description === 'string' && (
-              <p class="version-tool-text">
+              <p class="long-text">
                 <VisibleText text={tool.description} />
               </p>
             )}
@@ -58,6 +48,6 @@ export function VersionTools({ tools }: { tools: Tool[] }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   )
 }

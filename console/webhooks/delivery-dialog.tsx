@@ -1,7 +1,7 @@
 import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
 import { requestJson } from '../api/request.ts'
 import { Facts } from '../components/data.tsx'
-import { Dialog, useAction } from '../components/dialog.tsx'
+import { InfoDialog, useAction } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
@@ -42,39 +42,38 @@ export function DeliveryDialog(props: Props) {
     if (current === path && query.get('delivery') === deliveryId) navigate(closedHref, { replace: true })
   }
   return (
-    <Dialog title="Delivery" onClose={close}>
-      <div class="form">
-        {delivery ? (
-          <>
-            <DeliveryFacts delivery={delivery} />
-            <Exchange delivery={delivery} url={url} />
-          </>
-        ) : (
-          <p>
-            It is not among the {formatCountOf(lookedAt, 'newest delivery', 'newest deliveries')} that are
-            loaded. Load more of them, then open it again; it may also be deleted with its run.
-          </p>
-        )}
-        {error && <ErrorBox error={error} />}
-        <div role="status">{result && <Outcome delivery={result} />}</div>
-        {mayManage && delivery && (
-          <p class="muted">
-            Redelivering makes one attempt now, with the same ID: receivers skip what they have handled. If it
-            fails, neither the status nor the next attempt changes. It cannot be taken back.
-          </p>
-        )}
-        <div class="actions">
-          <button type="button" onClick={close}>
-            Close
+    <InfoDialog
+      title="Delivery"
+      onClose={close}
+      actions={
+        mayManage &&
+        delivery && (
+          <button type="button" class="primary" disabled={isRunning} onClick={start}>
+            {isRunning ? 'Sending…' : 'Redeliver now'}
           </button>
-          {mayManage && delivery && (
-            <button type="button" class="primary" disabled={isRunning} onClick={start}>
-              {isRunning ? 'Sending…' : 'Redeliver now'}
-            </button>
-          )}
-        </div>
-      </div>
-    </Dialog>
+        )
+      }
+    >
+      {delivery ? (
+        <>
+          <DeliveryFacts delivery={delivery} />
+          <Exchange delivery={delivery} url={url} />
+        </>
+      ) : (
+        <p>
+          It is not among the {formatCountOf(lookedAt, 'newest delivery', 'newest deliveries')} that are
+          loaded. Load more of them, then open it again; it may also be deleted with its run.
+        </p>
+      )}
+      {error && <ErrorBox error={error} />}
+      <div role="status">{result && <Outcome delivery={result} />}</div>
+      {mayManage && delivery && (
+        <p class="muted">
+          Redelivering makes one attempt now, with the same ID: receivers skip what they have handled. If it
+          fails, neither the status nor the next attempt changes. It cannot be taken back.
+        </p>
+      )}
+    </InfoDialog>
   )
 }
 
@@ -83,14 +82,14 @@ function DeliveryFacts({ delivery }: { delivery: DeliveryRecord }) {
   return (
     <Facts
       facts={{
-        Event: <VisibleText text={labelOfEvent(type)} />,
+        Event: labelOfEvent(type),
         About: <SubjectLink delivery={delivery} />,
         Happened: <Time value={occurredAt} />,
         Status: <DeliveryBadge status={status} />,
         Attempts: formatCount(attempts),
         'First attempt': <Time value={createdAt} />,
         'Last attempt': <Time value={attemptedAt} />,
-        'Next attempt': nextAttemptAt !== null && <Time value={nextAttemptAt} />,
+        'Next attempt': nextAttemptAt && <Time value={nextAttemptAt} />,
       }}
     />
   )
@@ -108,7 +107,7 @@ function Exchange({ delivery, url }: { delivery: DeliveryRecord; url: string | n
   return (
     <>
       <h3>Request</h3>
-      <pre class="exchange">
+      <pre class="box">
         {'POST '}
         {url === null ? 'the URL of the run' : <VisibleText text={url} />}
         {'\ncontent-type: application/json\nwebhook-id: '}
@@ -119,7 +118,7 @@ function Exchange({ delivery, url }: { delivery: DeliveryRecord; url: string | n
         {`,\n  "timestamp": ${JSON.stringify(occurredAt)},\n  "data": ${subject}\n}`}
       </pre>
       <h3>Answer</h3>
-      <p class="exchange">
+      <p class="long-text">
         {responseStatus === null ? 'There was none.' : `Status ${responseStatus}. Its body is not kept.`}{' '}
         {error !== null && <VisibleText text={error} />}
       </p>
@@ -129,7 +128,7 @@ function Exchange({ delivery, url }: { delivery: DeliveryRecord; url: string | n
 
 const Outcome = ({ delivery: { error, responseStatus } }: { delivery: DeliveryRecord }) =>
   error === null ? (
-    <p class="webhook-accepted">The receiver accepted it with {responseStatus}.</p>
+    <p class="success">The receiver accepted it with {responseStatus}.</p>
   ) : (
     <p class="field-error">
       The receiver did not accept it: <VisibleText text={error} />

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
-import type { ApiError } from '../api/api-error.ts'
+import { type ApiError, asApiError } from '../api/api-error.ts'
 import { requestJson, requestPages } from '../api/request.ts'
-import { asApiError, useResource } from '../api/use-resource.ts'
-import { Dialog } from '../components/dialog.tsx'
+import { useResource } from '../api/use-resource.ts'
+import { Loaded } from '../components/detail-page.tsx'
+import { InfoDialog } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
-import { ErrorBox, Spinner } from '../components/page.tsx'
+import { ErrorBox } from '../components/page.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { webhookPath } from './events.ts'
 import { NOTHING_DONE, type Redelivery, redeliverAll } from './redeliver-all.ts'
@@ -57,36 +58,33 @@ export function RedeliverDialog({ webhookId, onChange, onClose }: Props) {
   }
 
   return (
-    <Dialog title="Redeliver what has failed" onClose={onClose}>
-      <div class="form">
-        {found.error && <ErrorBox error={found.error} onRetry={found.reload} />}
-        {!found.data && !found.error && <Spinner label="Looking for deliveries that have failed…" />}
-        {found.data && (
+    <InfoDialog
+      title="Redeliver what has failed"
+      onClose={onClose}
+      close={state === 'running' ? 'Stop and close' : 'Close'}
+      actions={
+        ids.length > 0 && (
+          <button type="button" class="primary" disabled={state !== 'ready'} onClick={start}>
+            Redeliver {formatCount(ids.length)}
+          </button>
+        )
+      }
+    >
+      <Loaded of={found} label="Looking for deliveries that have failed…">
+        {({ isComplete, lookedAt }) => (
           <p>
             {ids.length === 0
               ? 'No delivery has failed for good'
               : `${formatCountOf(ids.length, 'delivery has', 'deliveries have')} failed for good`}
-            {found.data.isComplete
-              ? '.'
-              : ` among the newest ${formatCount(found.data.lookedAt)}; older ones are not looked at.`}
+            {isComplete ? '.' : ` among the newest ${formatCount(lookedAt)}; older ones are not looked at.`}
             {ids.length > 0 &&
               ' Each gets one attempt, one after the other. Those that fail stay as they are, and receivers skip what they have handled. What was sent cannot be taken back.'}
           </p>
         )}
-        {state !== 'ready' && <Progress progress={progress} total={ids.length} isOver={state === 'over'} />}
-        {error && <ErrorBox error={error} />}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            {state === 'running' ? 'Stop and close' : 'Close'}
-          </button>
-          {ids.length > 0 && (
-            <button type="button" class="primary" disabled={state !== 'ready'} onClick={start}>
-              Redeliver {formatCount(ids.length)}
-            </button>
-          )}
-        </div>
-      </div>
-    </Dialog>
+      </Loaded>
+      {state !== 'ready' && <Progress progress={progress} total={ids.length} isOver={state === 'over'} />}
+      {error && <ErrorBox error={error} />}
+    </InfoDialog>
   )
 }
 

@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks'
 import type { TestResultRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { requestJson, send } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
-import { ConfirmDialog, Dialog, useAction } from '../components/dialog.tsx'
+import { InfoDialog, useAction } from '../components/dialog.tsx'
+import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
-import { useReopen } from '../components/typed-form.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate } from '../state/location.ts'
 import { DEFAULT_WEBHOOK, webhookPath } from './events.ts'
@@ -16,140 +15,105 @@ type Props = { webhook: WebhookRecord; onChange: (webhook: WebhookRecord) => voi
 
 /** What can be done with a webhook. Each of them says what it does before it does it. */
 export function WebhookActions({ webhook, onChange }: Props) {
-  const [opened, setOpened] = useState<'test' | 'form' | 'switch' | 'deletion' | null>(null)
-  const close = () => setOpened(null)
-  useReopen(webhookForm(webhook), true, () => setOpened('form'))
   const { id, enabled } = webhook
 
-  async function change(changes: Partial<WebhookFields> & { enabled?: boolean }, text: string) {
-    const body = JSON.stringify(changes)
-    onChange(await requestJson<WebhookRecord>(webhookPath(id), { method: 'PATCH', body }))
-    announce(text)
-    close()
-  }
+  const change = async (changes: Partial<WebhookFields> & { enabled?: boolean }) =>
+    onChange(
+      await requestJson<WebhookRecord>(webhookPath(id), { method: 'PATCH', body: JSON.stringify(changes) }),
+    )
 
   async function save(fields: WebhookFields) {
     const changes = findChanges(webhook, fields)
-    if (Object.keys(changes).length === 0) close()
-    else await change(changes, 'The webhook is saved.')
+    if (Object.keys(changes).length === 0) return
+    await change(changes)
+    announce('The webhook is saved.')
   }
 
   async function deleteWebhook() {
     await send(webhookPath(id), { method: 'DELETE' })
-    announce('The webhook is deleted.')
     navigate('#/webhooks', { replace: true })
   }
 
   return (
     <>
-      <button type="button" onClick={() => setOpened('test')}>
-        Send test event…
-      </button>
-      <button type="button" onClick={() => setOpened('form')}>
-        Edit…
-      </button>
+      <DialogButton label="Send test event…">
+        {(close) => <TestDialog webhook={webhook} onClose={close} />}
+      </DialogButton>
+      <DialogButton label="Edit…" form={webhookForm(webhook)}>
+        {(close) => (
+          <WebhookDialog
+            title="Edit the webhook"
+            label="Save webhook"
+            webhook={webhook}
+            save={(fields) => save(fields).then(close)}
+            onClose={close}
+          >
+            <p class="muted">
+              Changes take effect within 30 seconds, also for deliveries that are tried again. Edit it again
+              to undo them.
+            </p>
+          </WebhookDialog>
+        )}
+      </DialogButton>
       <RotateButton id={id} />
-      <button type="button" onClick={() => setOpened('switch')}>
-        {enabled ? 'Disable…' : 'Enable…'}
-      </button>
-      <button type="button" class="danger" onClick={() => setOpened('deletion')}>
-        Delete…
-      </button>
-      {opened === 'test' && <TestDialog webhook={webhook} onClose={close} />}
-      {opened === 'form' && (
-        <WebhookDialog
-          title="Edit the webhook"
-          label="Save webhook"
-          webhook={webhook}
-          save={save}
-          onClose={close}
-        >
-          <p class="muted">
-            Changes take effect within 30 seconds, also for deliveries that are tried again. Edit it again to
-            undo them.
-          </p>
-        </WebhookDialog>
-      )}
-      {opened === 'switch' && (
-        <ConfirmDialog
-          title={enabled ? 'Disable this webhook?' : 'Enable this webhook?'}
-          label={enabled ? 'Disable webhook' : 'Enable webhook'}
-          keepLabel="Leave it as it is"
-          action={() =>
-            change({ enabled: !enabled }, enabled ? 'The webhook is disabled.' : 'The webhook is enabled.')
-          }
-          onClose={close}
-        >
-          {enabled ? (
-            <p>
-              Within 30 seconds, it receives nothing any more. Events that happen until it is enabled again
-              are not sent later, and deliveries that would be tried again fail. Enable it to undo this.
-            </p>
-          ) : (
-            <p>
-              Within 30 seconds, it receives events again. Events in between are not sent automatically;
-              deliveries that failed can be redelivered. Disable it to undo this.
-            </p>
-          )}
-        </ConfirmDialog>
-      )}
-      {opened === 'deletion' && (
-        <ConfirmDialog
-          title="Delete this webhook?"
-          label="Delete webhook"
-          keepLabel="Keep webhook"
-          action={deleteWebhook}
-          onClose={close}
-        >
-          <p>
-            It receives nothing any more, its secrets are deleted, and this page of its deliveries is gone.
-            This cannot be undone: another webhook has another secret. To pause it, disable it.
-          </p>
-        </ConfirmDialog>
-      )}
+      <ConfirmButton
+        label={enabled ? 'Disable…' : 'Enable…'}
+        title={enabled ? 'Disable this webhook?' : 'Enable this webhook?'}
+        confirm={enabled ? 'Disable webhook' : 'Enable webhook'}
+        keep="Leave it as it is"
+        action={() => change({ enabled: !enabled })}
+        done={enabled ? 'The webhook is disabled.' : 'The webhook is enabled.'}
+      >
+        <p>
+          {enabled
+            ? 'Within 30 seconds, it receives nothing any more. Events that happen until it is enabled again are not sent later, and deliveries that would be tried again fail. Enable it to undo this.'
+            : 'Within 30 seconds, it receives events again. Events in between are not sent automatically; deliveries that failed can be redelivered. Disable it to undo this.'}
+        </p>
+      </ConfirmButton>
+      <ConfirmButton
+        label="Delete…"
+        class="danger"
+        title="Delete this webhook?"
+        confirm="Delete webhook"
+        keep="Keep webhook"
+        action={deleteWebhook}
+        done="The webhook is deleted."
+      >
+        <p>
+          It receives nothing any more, its secrets are deleted, and this page of its deliveries is gone. This
+          cannot be undone: another webhook has another secret. To pause it, disable it.
+        </p>
+      </ConfirmButton>
     </>
   )
 }
 
 /** @param id of a webhook, or `default` */
 export function RotateButton({ id }: { id: string }) {
-  const [isOpen, setIsOpen] = useState(false)
-  const close = () => setIsOpen(false)
-
   async function rotate() {
-    const path = webhookPath(id, '/rotate')
-    const { secret, previousSecretExpiresAt } = await requestJson<{
-      secret: string
-      previousSecretExpiresAt: string | null
-    }>(path, { method: 'POST' })
-    shownSecret.set({ secret, isNew: false, previousSecretExpiresAt })
-    close()
+    const rotated = await requestJson<{ secret: string; previousSecretExpiresAt: string | null }>(
+      webhookPath(id, '/rotate'),
+      { method: 'POST' },
+    )
+    shownSecret.set({ ...rotated, isNew: false })
   }
-
   return (
-    <>
-      <button type="button" onClick={() => setIsOpen(true)}>
-        Rotate secret…
-      </button>
-      {isOpen && (
-        <ConfirmDialog
-          title={id === DEFAULT_WEBHOOK ? 'Rotate the secret of these URLs?' : 'Rotate the secret?'}
-          label="Rotate secret"
-          keepLabel="Keep the secret"
-          action={rotate}
-          onClose={close}
-        >
-          <p>
-            A new secret is created and shown once. For 24 hours, events are signed with it and with the
-            current secret, so that receivers can switch to it without losing any.
-          </p>
-          <p>
-            This cannot be undone. Another rotation within these hours ends the current secret at once: rotate
-            twice only if it has become known to others.
-          </p>
-        </ConfirmDialog>
-      )}
-    </>
+    <ConfirmButton
+      label="Rotate secret…"
+      title={id === DEFAULT_WEBHOOK ? 'Rotate the secret of these URLs?' : 'Rotate the secret?'}
+      confirm="Rotate secret"
+      keep="Keep the secret"
+      action={rotate}
+    >
+      <p>
+        A new secret is created and shown once. For 24 hours, events are signed with it and with the current
+        secret, so that receivers can switch to it without losing any.
+      </p>
+      <p>
+        This cannot be undone. Another rotation within these hours ends the current secret at once: rotate
+        twice only if it has become known to others.
+      </p>
+    </ConfirmButton>
   )
 }
 
@@ -160,43 +124,39 @@ function TestDialog({ webhook, onClose }: TestProps) {
     requestJson<TestResultRecord>(webhookPath(webhook.id, '/test'), { method: 'POST' }),
   )
   return (
-    <Dialog title="Send a test event" onClose={onClose}>
-      <div class="form">
-        <p>
-          One event of the type <code>webhook.test</code> is sent to <VisibleText text={webhook.url} />,
-          signed like the others{webhook.enabled ? '' : ', although the webhook is disabled'}. It is not tried
-          again, and is no delivery of the list. Receivers skip types that they do not know.
-        </p>
-        {error && <ErrorBox error={error} />}
-        <div role="status">{result && <TestResult result={result} />}</div>
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Close
-          </button>
-          <button type="button" class="primary" disabled={isRunning} onClick={start}>
-            {isRunning ? 'Sending…' : result ? 'Send another' : 'Send test event'}
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <InfoDialog
+      title="Send a test event"
+      onClose={onClose}
+      actions={
+        <button type="button" class="primary" disabled={isRunning} onClick={start}>
+          {isRunning ? 'Sending…' : result ? 'Send another' : 'Send test event'}
+        </button>
+      }
+    >
+      <p>
+        One event of the type <code>webhook.test</code> is sent to <VisibleText text={webhook.url} />, signed
+        like the others{webhook.enabled ? '' : ', although the webhook is disabled'}. It is not tried again,
+        and is no delivery of the list. Receivers skip types that they do not know.
+      </p>
+      {error && <ErrorBox error={error} />}
+      <div role="status">{result && <TestResult result={result} />}</div>
+    </InfoDialog>
   )
 }
 
-function TestResult({ result: { delivered, responseStatus, error } }: { result: TestResultRecord }) {
-  return (
-    <>
-      <p class={delivered ? 'webhook-accepted' : 'field-error'}>
-        {delivered
-          ? `The receiver accepted it with ${responseStatus}.`
-          : responseStatus === null
-            ? 'The receiver did not answer.'
-            : `The receiver answered ${responseStatus}, which does not accept it.`}
+const TestResult = ({ result: { delivered, responseStatus, error } }: { result: TestResultRecord }) => (
+  <>
+    <p class={delivered ? 'success' : 'field-error'}>
+      {delivered
+        ? `The receiver accepted it with ${responseStatus}.`
+        : responseStatus === null
+          ? 'The receiver did not answer.'
+          : `The receiver answered ${responseStatus}, which does not accept it.`}
+    </p>
+    {error !== null && (
+      <p>
+        <VisibleText text={error} />
       </p>
-      {error !== null && (
-        <p>
-          <VisibleText text={error} />
-        </p>
-      )}
-    </>
-  )
-}
+    )}
+  </>
+)

@@ -1,6 +1,7 @@
 import type { WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import type { WebhookEventType } from '../../lib/core/notification.ts'
-import { EVENT_SOURCES, EVENT_TYPES, type EventSource } from './events.ts'
+import { toLines } from '../components/format.ts'
+import { EVENT_SOURCES, EVENT_TYPES, type EventSource, isRunEvent } from './events.ts'
 
 /** What the fields of the form are called, by the member of the request that they set. */
 export const LABELS = {
@@ -23,30 +24,35 @@ export type WebhookFields = {
   allowedHosts: string[]
 }
 
-/** The lines of a text that are not empty. */
-export const toLines = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+/** The form as it is typed. Lists have one item per line. `agents`: null as long as nobody has changed them. */
+export type WebhookForm = Pick<WebhookFields, 'url' | 'types'> & {
+  agents: string | null
+  tenants: string
+  sources: EventSource[]
+  allowedHosts: string
+}
+
+/** @param webhook null: a new one, which gets all runs */
+export const toForm = (webhook: WebhookRecord | null): WebhookForm => ({
+  url: webhook?.url ?? '',
+  types: webhook?.types ?? EVENT_TYPES.filter(isRunEvent),
+  agents: null,
+  tenants: webhook?.tenants?.join('\n') ?? '',
+  sources: webhook?.sources ?? EVENT_SOURCES,
+  allowedHosts: webhook?.allowedHosts.join('\n') ?? '',
+})
 
 /** An empty list selects everything. */
 const orAll = <Item>(items: Item[]): Item[] | null => (items.length === 0 ? null : items)
 
-export function toFields(form: FormData): WebhookFields {
-  const text = (name: string) => String(form.get(name) ?? '')
-  const chosen = form.getAll('sources')
-  const sources = EVENT_SOURCES.filter((source) => chosen.includes(source))
-  const types = form.getAll('types')
-  return {
-    url: text('url').trim(),
-    types: EVENT_TYPES.filter((type) => types.includes(type)),
-    agents: orAll(toLines(text('agents'))),
-    tenants: orAll(toLines(text('tenants'))),
-    sources: sources.length === EVENT_SOURCES.length ? null : orAll(sources),
-    allowedHosts: toLines(text('allowedHosts')),
-  }
-}
+export const toFields = (form: WebhookForm & { agents: string }): WebhookFields => ({
+  url: form.url.trim(),
+  types: EVENT_TYPES.filter((type) => form.types.includes(type)),
+  agents: orAll(toLines(form.agents)),
+  tenants: orAll(toLines(form.tenants)),
+  sources: form.sources.length === EVENT_SOURCES.length ? null : orAll(form.sources),
+  allowedHosts: toLines(form.allowedHosts),
+})
 
 /** Only what differs is sent: somebody else may have changed the rest. */
 export function findChanges(webhook: WebhookRecord, fields: WebhookFields): Partial<WebhookFields> {

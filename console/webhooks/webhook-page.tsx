@@ -2,9 +2,9 @@ import type { WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Card, Facts } from '../components/data.tsx'
-import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { DetailPage } from '../components/detail-page.tsx'
+import { NeedsScope, Page } from '../components/page.tsx'
 import { AgentLink, Badge, Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
 import { useScope } from '../state/session.ts'
 import { Deliveries } from './deliveries.tsx'
 import {
@@ -38,33 +38,31 @@ export function WebhookPage({ webhookId, query }: Props) {
 }
 
 function OneWebhook({ webhookId, query }: Props) {
-  const { data, error, reload, setData } = useResource(webhookId, (signal) =>
+  const webhook = useResource(webhookId, (signal) =>
     requestJson<WebhookRecord>(webhookPath(webhookId), { signal }),
   )
   const mayManage = useScope('manage')
-  const state = data && stateOf(data)
   return (
-    <Page
-      title={data ? hostOf(data.url) : 'Webhook'}
+    <DetailPage
+      of={webhook}
+      label="Loading the webhook…"
+      title={webhook.data ? hostOf(webhook.data.url) : 'Webhook'}
       parent={PARENT}
-      detail={state && <StateBadge state={state} />}
-      actions={data && mayManage && <WebhookActions webhook={data} onChange={setData} />}
+      scope="read"
+      detail={(data) => <StateBadge state={stateOf(data)} />}
+      actions={(data) => mayManage && <WebhookActions webhook={data} onChange={webhook.setData} />}
+      after={<SecretDialog />}
     >
-      <NeedsScope scope="read">
-        {error && !data && <ErrorBox error={error} onRetry={reload} />}
-        {!data && !error && <Spinner label="Loading the webhook…" />}
-        {data && state && (
-          <div class="stack">
-            <Card title="Webhook">
-              {state.kind !== 'enabled' && <p>{state.text}</p>}
-              <WebhookFacts webhook={data} />
-            </Card>
-            <Deliveries webhookId={webhookId} url={data.url} query={query} onNews={reload} />
-          </div>
-        )}
-      </NeedsScope>
-      <SecretDialog />
-    </Page>
+      {(data) => (
+        <>
+          <Card title="Webhook">
+            {stateOf(data).kind !== 'enabled' && <p>{stateOf(data).text}</p>}
+            <WebhookFacts webhook={data} />
+          </Card>
+          <Deliveries webhookId={webhookId} url={data.url} query={query} onNews={webhook.reload} />
+        </>
+      )}
+    </DetailPage>
   )
 }
 
@@ -73,7 +71,7 @@ function WebhookFacts({ webhook }: { webhook: WebhookRecord }) {
   return (
     <Facts
       facts={{
-        URL: <VisibleText text={url} />,
+        URL: url,
         Events: types.map(labelOfEvent).join(', '),
         Agents: agents
           ? agents.map((agentId, index) => (
@@ -83,17 +81,10 @@ function WebhookFacts({ webhook }: { webhook: WebhookRecord }) {
               </span>
             ))
           : 'All',
-        Tenants: tenants
-          ? tenants.map((tenant, index) => (
-              <span key={tenant}>
-                {index > 0 && ', '}
-                <VisibleText text={tenant} />
-              </span>
-            ))
-          : 'All, and none',
+        Tenants: tenants?.join(', ') ?? 'All, and none',
         'Started by': sources ? sources.map((source) => SOURCE_LABELS[source]).join(', ') : 'Everything',
-        'Allowed hosts': allowedHosts.length > 0 && <VisibleText text={allowedHosts.join(', ')} />,
-        'Failing since': failingSince !== null && <Time value={failingSince} />,
+        'Allowed hosts': allowedHosts.join(', ') || null,
+        'Failing since': failingSince && <Time value={failingSince} />,
         Created: <Time value={createdAt} />,
       }}
     />

@@ -163,7 +163,7 @@ describe('a trial', () => {
       .first()
       .waitFor()
     await page.getByRole('link', { name: /^Changed/ }).click()
-    const differences = page.locator('.difference-row')
+    const differences = page.getByRole('table', { name: /^Differences/ }).locator('tbody tr')
     await expect.poll(() => differences.allTextContents()).toEqual(['/refundfalsetrue'])
     await button(page, 'Report…').click()
     expect(await page.getByRole('textbox', { name: 'Report' }).inputValue()).toContain('<code>/refund</code>')

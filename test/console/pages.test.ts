@@ -7,7 +7,9 @@ const routes = readFileSync(new URL('../../console/app/routes.tsx', import.meta.
 
 /** Its rows are opened with axe, hostile values, outages, widths and themes, the keyboard and an idle clock. */
 it('every route has a page in the table of the browser tests', () => {
-  const patterns = [...routes.matchAll(/ route\('([^']+)'/g)].map(([, pattern = '']) => pattern)
+  const patterns = [...routes.matchAll(/^ {2}'([^']+)': (?:lazyPage|\w+Page)/gm)].map(
+    ([, pattern = '']) => pattern,
+  )
   const paths = PAGES.map(([, hash]) => addressOf(hash, STUB_IDS).replace(/^#|\?.*$/g, ''))
   expect(patterns.length).toBeGreaterThan(0)
   expect(patterns.filter((pattern) => !paths.some((path) => matchPath(pattern, path)))).toEqual([])

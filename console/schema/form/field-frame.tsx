@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext, type VNode } from 'preact'
-import { useContext } from 'preact/hooks'
+import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { toJsonPointer } from '../../../lib/schema/message-text.ts'
 import { VisibleText } from '../../components/visible-text.tsx'
@@ -71,8 +71,8 @@ export function FieldFrame(props: FieldProps & { children: ComponentChildren }) 
   const { field, path, label, isRequired, actions, children } = props
   const ids = useFieldIds(path)
   return (
-    <div class="field">
-      <div class="field-label">
+    <div class="labelled">
+      <div class="toolbar">
         <label for={ids.control}>
           <VisibleText text={field.title ?? label} /> <RequiredMark isRequired={isRequired} />
         </label>
@@ -119,6 +119,22 @@ export function useControl({ path, isRequired }: Pick<FieldProps, 'path' | 'isRe
   }
 }
 
+type RemoveProps = { subject: string; isInList?: boolean; onClick: () => void }
+
+/** Removes a part of the value; nothing if it cannot be edited. */
+export const RemoveButton = ({ subject, isInList, onClick }: RemoveProps) =>
+  useForm().isReadOnly ? null : (
+    <button
+      type="button"
+      class="small"
+      data-removes={isInList ? '' : undefined}
+      aria-label={`Remove ${subject}`}
+      onClick={onClick}
+    >
+      Remove
+    </button>
+  )
+
 const RequiredMark = ({ isRequired }: { isRequired: boolean }) =>
   isRequired ? <span class="field-required">required</span> : null
 
@@ -149,3 +165,21 @@ function Errors({ issues, field, id }: { issues: Issue[]; field: Field; id: stri
     </div>
   )
 }
+
+type Find = () => HTMLElement | null | undefined
+
+/** Moves the focus after the next render, when what had it may be gone. */
+export function useFocusNext(): (find: Find) => void {
+  const next = useRef<Find | null>(null)
+  useLayoutEffect(() => {
+    const find = next.current
+    next.current = null
+    find?.()?.focus()
+  })
+  return (find) => {
+    next.current = find
+  }
+}
+
+/** What a keyboard fills in first. */
+export const CONTROLS = 'input, textarea, select, button'

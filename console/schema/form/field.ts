@@ -2,9 +2,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../../lib/core/json
 import { type FileLimits, readFileLimits } from '../../../lib/schema/files/file-schema.ts'
 import { isComposed } from '../../../lib/schema/subschemas.ts'
 import { formatBytes } from '../../components/format.ts'
-import { emptyList, emptyObject, textNode, valueNode } from '../json-edit.ts'
+import { emptyList, emptyObject, printJson, textNode, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
-import { fieldsOf, readPart, type SchemaView, typeOf } from '../schema-view.ts'
+import { fieldsOf, openSchema, readPart, type SchemaView, typeOf } from '../schema-view.ts'
 import { TIME_FORMATS, type TimeFormat } from './time-value.ts'
 
 /** How a part of an input is edited. `json`: what has no control of its own is edited as JSON. */
@@ -158,6 +158,13 @@ export function initialValue(part: Json | undefined, view: SchemaView, depth = 0
     return value ? [{ name, nameStart: 0, value }] : []
   })
   return { ...emptyObject(), type: 'object', members }
+}
+
+/** The same as JSON text. @param declared a field map or a JSON Schema */
+export function initialText(declared: JsonObject): string {
+  const view = openSchema(declared)
+  const value = initialValue(view.root, view)
+  return value ? printJson(value) : '{}'
 }
 
 /** A new item of a list: there must be something to see. */

@@ -5,8 +5,14 @@ import { describeFile } from '../../components/json-tree.ts'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { emptyObject, getMember, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
-import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
-import { useFocusNext } from './use-focus-next.ts'
+import {
+  FieldFrame,
+  type FieldProps,
+  RemoveButton,
+  useControl,
+  useFocusNext,
+  useForm,
+} from './field-frame.tsx'
 
 /** A file that is chosen. Its base64 is never in a control. */
 export function FileField({ limits, ...props }: FieldProps & { limits: FileLimits }) {
@@ -30,19 +36,13 @@ export function FileField({ limits, ...props }: FieldProps & { limits: FileLimit
       {file && (
         <p>
           <VisibleText text={describeFile(file) ?? ''} />{' '}
-          {!isReadOnly && (
-            <button
-              type="button"
-              class="small"
-              aria-label={`Remove the file of ${label}`}
-              onClick={() => {
-                focusNext(() => document.getElementById(control.id))
-                onChange(path, typeof path.at(-1) === 'number' ? valueNode(null) : undefined)
-              }}
-            >
-              Remove
-            </button>
-          )}
+          <RemoveButton
+            subject={`the file of ${label}`}
+            onClick={() => {
+              focusNext(() => document.getElementById(control.id))
+              onChange(path, typeof path.at(-1) === 'number' ? valueNode(null) : undefined)
+            }}
+          />
         </p>
       )}
       <input

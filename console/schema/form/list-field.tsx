@@ -4,8 +4,7 @@ import { VisibleText } from '../../components/visible-text.tsx'
 import { emptyList } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import { newItem } from './field.ts'
-import { type FieldProps, GroupFrame, useForm } from './field-frame.tsx'
-import { CONTROLS, useFocusNext } from './use-focus-next.ts'
+import { CONTROLS, type FieldProps, GroupFrame, RemoveButton, useFocusNext, useForm } from './field-frame.tsx'
 
 /** A list whose items are added and removed. The focus follows: to what was added, or to what took its place. */
 export function ListField({ items: itemPart, ...props }: FieldProps & { items: Json }) {
@@ -39,23 +38,18 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
     onChange(path, value)
   }
 
-  const clear = !isReadOnly && node && !isRequired && (
-    <button type="button" class="small" aria-label={`Remove ${label}`} onClick={() => setList(undefined)}>
-      Remove
-    </button>
-  )
   return (
     <GroupFrame
       {...props}
       actions={
         <>
-          {clear}
+          {node && !isRequired && <RemoveButton subject={label} onClick={() => setList(undefined)} />}
           {props.actions}
         </>
       }
     >
       {node && items.length === 0 && <p class="muted">No items.</p>}
-      <ol class="field-items" ref={list}>
+      <ol class="stack plain-list field-items" ref={list}>
         {items.map((item, index) => (
           <li key={index}>
             {renderPart({
@@ -64,23 +58,15 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
               label: `${label} ${index + 1}`,
               isRequired: false,
               node: item,
-              actions: !isReadOnly && (
-                <button
-                  type="button"
-                  class="small"
-                  data-removes=""
-                  aria-label={`Remove ${label} ${index + 1}`}
-                  onClick={() => remove(index)}
-                >
-                  Remove
-                </button>
+              actions: (
+                <RemoveButton subject={`${label} ${index + 1}`} isInList onClick={() => remove(index)} />
               ),
             })}
           </li>
         ))}
       </ol>
       {!isReadOnly && (
-        <div class="field-group-actions">
+        <div class="actions">
           <button type="button" class="small" ref={addButton} onClick={add}>
             Add item
             <VisibleText text={` to ${label}`} class="visually-hidden" />

@@ -5,8 +5,16 @@ import { emptyObject, getMember, printJson } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import type { fieldsOf } from '../schema-view.ts'
 import { initialValue } from './field.ts'
-import { controlId, type FieldProps, GroupFrame, pointerOf, useForm } from './field-frame.tsx'
-import { CONTROLS, useFocusNext } from './use-focus-next.ts'
+import {
+  CONTROLS,
+  controlId,
+  type FieldProps,
+  GroupFrame,
+  pointerOf,
+  RemoveButton,
+  useFocusNext,
+  useForm,
+} from './field-frame.tsx'
 
 type Fields = ReturnType<typeof fieldsOf>
 
@@ -29,18 +37,14 @@ export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields 
           Add
         </button>
       )}
-      {!isReadOnly && node && !isRequired && typeof path.at(-1) !== 'number' && (
-        <button
-          type="button"
-          class="small"
-          aria-label={`Remove ${label}`}
+      {node && !isRequired && typeof path.at(-1) !== 'number' && (
+        <RemoveButton
+          subject={label}
           onClick={() => {
             focusNext(() => group()?.querySelector<HTMLElement>(CONTROLS))
             onChange(path, undefined)
           }}
-        >
-          Remove
-        </button>
+        />
       )}
       {props.actions}
     </>
@@ -75,7 +79,7 @@ export function ObjectMembers({ node, fields, path }: MembersProps) {
         </Fragment>
       ))}
       {others.length > 0 && (
-        <dl class="field-others" ref={list}>
+        <dl class="form field-others" ref={list}>
           {others.map(({ name, value }) => (
             <div key={name}>
               <dt>
@@ -83,23 +87,17 @@ export function ObjectMembers({ node, fields, path }: MembersProps) {
               </dt>
               <dd>
                 <VisibleText text={shorten(printJson(value, null))} class="mono" />
-                {!form.isReadOnly && (
-                  <button
-                    type="button"
-                    class="small"
-                    aria-label={`Remove ${name}`}
-                    onClick={() => {
-                      focusNext(
-                        () =>
-                          list.current?.querySelector('button') ??
-                          document.getElementById(controlId(form.id, pointerOf([...path, order[0] ?? '']))),
-                      )
-                      form.onChange([...path, name], undefined)
-                    }}
-                  >
-                    Remove
-                  </button>
-                )}
+                <RemoveButton
+                  subject={name}
+                  onClick={() => {
+                    focusNext(
+                      () =>
+                        list.current?.querySelector('button') ??
+                        document.getElementById(controlId(form.id, pointerOf([...path, order[0] ?? '']))),
+                    )
+                    form.onChange([...path, name], undefined)
+                  }}
+                />
               </dd>
             </div>
           ))}

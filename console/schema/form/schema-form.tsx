@@ -13,13 +13,13 @@ import {
   type FormContextValue,
   pointerOf,
   useControl,
+  useFocusNext,
   useForm,
 } from './field-frame.tsx'
 import { FileField, fileOf } from './file-field.tsx'
 import { ListField } from './list-field.tsx'
 import { ObjectField, ObjectMembers } from './object-field.tsx'
 import { TimeField } from './time-field.tsx'
-import { useFocusNext } from './use-focus-next.ts'
 import { ChoiceField, JsonField, NumberField, TextField } from './value-fields.tsx'
 
 type Props = {

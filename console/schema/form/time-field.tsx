@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { toVisible } from '../../components/visible-text.tsx'
 import { textNode } from '../json-edit.ts'
-import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
+import { FieldFrame, type FieldProps, useControl, useFocusNext, useForm } from './field-frame.tsx'
 import { browserZone, joinTime, splitTime, type TimeFormat, toControlValue } from './time-value.ts'
-import { useFocusNext } from './use-focus-next.ts'
 
 const TYPES = { date: 'date', 'date-time': 'datetime-local', time: 'time' } as const
 /** Years of four digits: the formats have no others, and typing is faster. */
@@ -95,7 +94,7 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
           onInput={({ currentTarget }) => set(currentTarget.value)}
         />
       ) : (
-        <div class="field-time" key="picker">
+        <div class="actions field-time" key="picker">
           <input
             {...control}
             aria-invalid={control['aria-invalid'] || isIncomplete}

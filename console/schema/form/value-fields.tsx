@@ -3,7 +3,7 @@ import type { Json } from '../../../lib/core/json/json.ts'
 import { formatCount } from '../../components/format.ts'
 import { toVisible, VisibleText } from '../../components/visible-text.tsx'
 import { numberNode, printJson, textNode, valueNode } from '../json-edit.ts'
-import { type JsonNode, JsonSyntaxError, parseJsonTree } from '../json-node.ts'
+import { type JsonNode, JsonSyntaxError, readTree } from '../json-node.ts'
 import { useLargeInput } from '../use-large-input.ts'
 import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
 
@@ -205,12 +205,10 @@ type Draft = { node: JsonNode | undefined; problem: string | null }
 
 function parseDraft(text: string): Draft {
   if (text.trim() === '') return { node: undefined, problem: null }
-  try {
-    return { node: parseJsonTree(text), problem: null }
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return { node: undefined, problem: error.message }
-    throw error
-  }
+  const read = readTree(text)
+  return read instanceof JsonSyntaxError
+    ? { node: undefined, problem: read.message }
+    : { node: read, problem: null }
 }
 
 const isSame = (a: JsonNode | undefined, b: JsonNode | undefined) =>

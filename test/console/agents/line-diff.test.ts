@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { foldLines } from '../../../console/agents/line-diff.tsx'
+import { foldLines } from '../../../console/agents/compare-page.tsx'
 
 const KINDS = { '+': 'added', '-': 'removed', '.': 'same' } as const
 

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import {
-  ACTIONS,
+  ACTION_LABELS,
   auditHref,
   changesOf,
+  FILTERS,
+  type Filters,
   KIND_LABELS,
   labelOf,
-  NO_FILTERS,
   nameOf,
-  parseFilters,
   shorten,
   targetHref,
   toApiQuery,
 } from '../../../console/audit/audit.ts'
+import * as filters from '../../../console/components/filters.ts'
 import { parseHash } from '../../../console/state/location.ts'
 import { auditParameters } from '../../../lib/contract/parameters.ts'
 import * as core from '../../../lib/core/audit.ts'
@@ -19,7 +20,7 @@ import { anAuditEntry } from '../../browser/stub/audit.ts'
 import { AGENT_ID, idOf, VERSION_ID } from '../../browser/stub/records.ts'
 
 it('has a label for each action and each target of the service', () => {
-  expect(ACTIONS.toSorted()).toEqual(core.AUDIT_ACTIONS.toSorted())
+  expect(Object.keys(ACTION_LABELS).toSorted()).toEqual(core.AUDIT_ACTIONS.toSorted())
   expect(Object.keys(KIND_LABELS).toSorted()).toEqual(core.TARGET_KINDS.toSorted())
 })
 
@@ -27,6 +28,9 @@ it('shows an action of a newer service as it is', () => {
   expect(labelOf('toString')).toBe('toString')
   expect(labelOf('agent.publish')).toBe('Publish agent')
 })
+
+const parseFilters = (query: URLSearchParams) => filters.parseFilters(FILTERS, query) as Filters
+const NO_FILTERS = parseFilters(new URLSearchParams())
 
 describe('filters', () => {
   it.each([
@@ -39,7 +43,7 @@ describe('filters', () => {
   ])('of the address %j', (query, expected) => {
     const filters = parseFilters(new URLSearchParams(query))
     expect(filters).toEqual(expected)
-    expect(parseFilters(parseHash(auditHref(filters, idOf(1))).query)).toEqual(filters)
+    expect(parseFilters(parseHash(auditHref(filters)).query)).toEqual(filters)
     const api = Object.entries(toApiQuery(filters, 1_800_000_000_000)).filter(([, value]) => value !== '')
     expect(auditParameters.safeParse(Object.fromEntries(api)).success).toBe(true)
   })

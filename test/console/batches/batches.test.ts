@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../console/api/api-error.ts'
-import { mergeNewest } from '../../../console/api/use-pages.ts'
+import { mergeNewest } from '../../../console/api/use-list.ts'
 import {
+  followBatch,
   formatBatchCost,
   mediaTypeOf,
   NO_BATCH_OPTIONS,
@@ -9,7 +10,6 @@ import {
   progressOf,
   toBatchQuery,
 } from '../../../console/batches/batches.ts'
-import { followBatch } from '../../../console/batches/follow-batch.ts'
 import { aBatch } from '../../browser/stub/work.ts'
 
 it('a batch has the part of it that has ended, and its cost with its limit', () => {

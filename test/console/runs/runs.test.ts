@@ -1,17 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { append } from '../../../console/api/use-list.ts'
+import { hrefOf } from '../../../console/components/filters.ts'
 import { toLocalText } from '../../../console/components/range.ts'
 import {
   changeFilters,
+  FILTERS,
   isSearch,
   NO_FILTERS,
   parseFilters,
   toApiRequest,
-  toPageQuery,
 } from '../../../console/runs/filters.ts'
 import { firstLineOf } from '../../../console/runs/run-rows.tsx'
-import { appendRuns, findUnknown, mergeNewest, patchRuns, type Run } from '../../../console/runs/use-runs.ts'
+import { findUnknown, mergeNewest, patchRuns, type Run } from '../../../console/runs/use-runs.ts'
 import { visibleRange } from '../../../console/runs/use-visible-range.ts'
+import { parseHash } from '../../../console/state/location.ts'
 import { anExecutionRecord } from '../../browser/stub/records.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00Z')
@@ -68,8 +71,7 @@ describe('the filters of the list of runs', () => {
     const filters = filtersOf(
       'status=ERROR&agent=wait&tenantId=a%26b&from=2026-11-01T10:00&errorText=%26x&source=API&model=a%2Fb',
     )
-    const query = new URLSearchParams(toPageQuery(filters) as Record<string, string>)
-    expect(parseFilters(query)).toEqual(filters)
+    expect(parseFilters(parseHash(hrefOf('/runs', FILTERS, filters)).query)).toEqual(filters)
   })
 })
 
@@ -90,10 +92,8 @@ describe('mergeNewest and patchRuns', () => {
   })
 })
 
-it('appendRuns skips runs that are listed already', () => {
-  expect(idsOf(appendRuns([aRun(1), aRun(2)], [aRun(2), aRun(3)]))).toEqual(
-    idsOf([aRun(1), aRun(2), aRun(3)]),
-  )
+it('append skips what is listed already', () => {
+  expect(idsOf(append([aRun(1), aRun(2)], [aRun(2), aRun(3)]))).toEqual(idsOf([aRun(1), aRun(2), aRun(3)]))
 })
 
 it('findUnknown names the runs in progress that a page says nothing about', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { formatInZone } from '../../../console/components/format.ts'
-import { previewTimes } from '../../../console/schedules/preview-times.ts'
 import {
   describeCatchUp,
+  previewTimes,
   problemsByField,
   sortSchedules,
   toBody,

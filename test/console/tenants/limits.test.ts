@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { toLimits } from '../../../console/tenants/limits-form.ts'
-import { searchTenants, toTenantRows } from '../../../console/tenants/tenant-rows.ts'
+import { toLimits } from '../../../console/tenants/limits-dialog.tsx'
+import { searchTenants, toTenantRows } from '../../../console/tenants/tenants-page.tsx'
 import { leftOf } from '../../../lib/core/usage-limits.ts'
 import { aLimitsRecord, aUsageRow } from '../../browser/stub/usage.ts'
 
@@ -13,8 +13,8 @@ it('what is left of a limit is never negative: requests that were in flight may 
 })
 
 it('toLimits takes 0 as a limit, and an empty field as none', () => {
-  const values: Record<string, string> = { day: ' ', month: '0', openRuns: '', runsPerMinute: '60' }
-  expect(toLimits({ get: (name) => values[name] ?? null })).toEqual({
+  const form = { day: ' ', month: '0', warnAt: '', openRuns: '', runsPerMinute: '60', queueWhenFull: false }
+  expect(toLimits(form)).toEqual({
     ...{ maxOpenExecutions: null, maxRunsPerMinute: 60, maxCostUsd: { day: null, month: 0 } },
     ...{ warnAt: null, queueWhenFull: false },
   })

@@ -1,0 +1,184 @@
+import './list.css'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { hrefHere, navigate } from '../state/location.ts'
+import { useMe } from '../state/session.ts'
+import { Segments } from './data.tsx'
+import {
+  type Filter,
+  type Filters,
+  isFiltered,
+  parseFilters,
+  type Suggestion,
+  useAgentSuggestions,
+  type Values,
+} from './filters.ts'
+import { CUSTOM } from './range.ts'
+import { toVisible } from './visible-text.tsx'
+
+type BarProps<T> = {
+  filters: Filters<T>
+  values: Values
+  /** What is listed. */
+  items: T[]
+  onChange: (change: Partial<Values>) => void
+}
+
+/** The fields of the filters of a list. */
+export function FilterBar<T>({ filters, values, items, onChange }: BarProps<T>) {
+  const id = useId()
+  const isBound = useMe()?.tenantId != null
+  const [showsMore, setShowsMore] = useState<boolean | null>(null)
+  const fields = Object.entries(filters).filter(
+    ([, { default: view, isOfTenants, isEnd }]) =>
+      view === undefined && !(isOfTenants && isBound) && !(isEnd && values.period !== CUSTOM),
+  )
+  const more = fields.filter(([, { isMore }]) => isMore)
+  const isOpen = showsMore ?? more.some(([name]) => values[name] !== '')
+  const toField = ([name, filter]: [string, Filter<T>]) => (
+    <FilterField
+      key={name}
+      filter={filter}
+      value={values[name] ?? ''}
+      items={items}
+      limits={!filter.isEnd ? {} : name === 'from' ? { max: values.to } : { min: values.from }}
+      onChange={(value) => onChange({ [name]: value })}
+    />
+  )
+  return (
+    <search class="filters">
+      {fields.filter(([, { isMore }]) => !isMore).map(toField)}
+      {more.length > 0 && (
+        <div>
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            aria-controls={id}
+            onClick={() => setShowsMore(!isOpen)}
+          >
+            {isOpen ? 'Fewer filters' : 'More filters'}
+          </button>
+        </div>
+      )}
+      {isFiltered(filters, values) && !fields.every(([, { type }]) => type === 'search') && (
+        <div>
+          <button type="button" onClick={() => onChange(parseFilters(filters, new URLSearchParams()))}>
+            Clear filters
+          </button>
+        </div>
+      )}
+      <div id={id} class="filters-more" hidden={!isOpen}>
+        {isOpen && more.map(toField)}
+      </div>
+    </search>
+  )
+}
+
+/** Filters that always have a value, as buttons. The back button leaves the page, however often they have changed. */
+export const Views = ({ filters, values }: Pick<BarProps<never>, 'filters' | 'values'>) => (
+  <>
+    {Object.entries(filters).map(([name, { label, choices = {}, default: initial }]) =>
+      initial === undefined ? null : (
+        <Segments
+          key={name}
+          label={label}
+          choices={choices}
+          chosen={values[name] ?? initial}
+          onChoose={(choice) =>
+            navigate(hrefHere({ [name]: choice === initial ? null : choice }), { replace: true })
+          }
+        />
+      ),
+    )}
+  </>
+)
+
+type FieldProps<T> = {
+  filter: Filter<T>
+  value: string
+  items: T[]
+  limits: { min?: string | undefined; max?: string | undefined }
+  onChange: (value: string) => void
+}
+
+function FilterField<T>({ filter, value, items, limits, onChange }: FieldProps<T>) {
+  const id = useId()
+  const { label, choices, any = 'All', type = 'text', isExact, placeholder, maxLength } = filter
+  const suggestions = filter.useSuggestions?.(items)
+  return (
+    <div class={`filters-field filters-${type}`}>
+      <label for={id}>{label}</label>
+      {choices ? (
+        <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+          <option value="">{any}</option>
+          {Object.entries(choices).map(([choice, name]) => (
+            <option key={choice} value={choice}>
+              {name}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <FilterInput
+          {...limits}
+          {...{ id, type, value, isExact, suggestions, placeholder, maxLength, onChange }}
+        />
+      )}
+    </div>
+  )
+}
+
+type InputProps = {
+  id: string
+  type?: NonNullable<Filter['type']>
+  value: string
+  isExact?: boolean | undefined
+  suggestions?: Iterable<Suggestion> | undefined
+  placeholder?: string | undefined
+  maxLength?: number | undefined
+  min?: string | undefined
+  max?: string | undefined
+  required?: boolean
+  onChange: (value: string) => void
+}
+
+/** A text that counts when it is complete, but for a search. What is typed survives when the page is rendered again. */
+function FilterInput({ value, isExact, suggestions, onChange, ...attributes }: InputProps) {
+  const { id, type = 'text' } = attributes
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  function complete(text: string) {
+    setTyped(text)
+    if (text !== value) onChange(text)
+  }
+  return (
+    <>
+      <input
+        {...attributes}
+        type={type}
+        list={suggestions && `${id}-list`}
+        value={typed}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => (type === 'search' ? complete : setTyped)(currentTarget.value)}
+        onChange={({ currentTarget }) =>
+          complete(isExact || type === 'search' ? currentTarget.value : currentTarget.value.trim())
+        }
+      />
+      {suggestions && (
+        <datalist id={`${id}-list`}>
+          {[...suggestions].map(([value, name]) => (
+            <option key={value} value={value}>
+              {toVisible(name)}
+            </option>
+          ))}
+        </datalist>
+      )}
+    </>
+  )
+}
+
+type AgentProps = Pick<InputProps, 'id' | 'value' | 'required'> & { onCommit: (value: string) => void }
+
+/** A field for the slug or the ID of an agent, which suggests those that exist. */
+export const AgentInput = ({ onCommit, ...input }: AgentProps) => (
+  <FilterInput {...input} placeholder="Slug or ID" suggestions={useAgentSuggestions()} onChange={onCommit} />
+)
