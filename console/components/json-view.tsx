@@ -1,5 +1,5 @@
 import './json-view.css'
-import { Component, type ComponentChild, type ComponentChildren } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'
 import { formatCount, formatCountOf } from './format.ts'
@@ -160,20 +160,3 @@ export const TextBox = ({ label, children }: { label: string; children: Componen
     <pre>{children}</pre>
   </section>
 )
-
-/** A component that renders again only if one of its properties has changed. */
-export function memo<Props extends object>(
-  render: (props: Props) => ComponentChild,
-): new (
-  props: Props,
-) => Component<Props> {
-  return class extends Component<Props> {
-    override shouldComponentUpdate(next: Props): boolean {
-      const names = Object.keys(next) as (keyof Props)[]
-      return names.some((name) => !Object.is(next[name], this.props[name]))
-    }
-    render(): ComponentChild {
-      return render(this.props)
-    }
-  }
-}

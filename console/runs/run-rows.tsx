@@ -1,7 +1,7 @@
 import './runs.css'
 import type { ComponentChildren } from 'preact'
 import { formatCompact, formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
-import { memo } from '../components/json-view.tsx'
+import { memo } from '../components/memo.ts'
 import { AgentLink, Duration, Elapsed, RunLink, RunMarks, StatusBadge, Time } from '../components/values.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import type { Run } from './use-runs.ts'

@@ -1,7 +1,7 @@
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { formatCountOf, formatDuration } from '../components/format.ts'
-import { memo } from '../components/json-view.tsx'
+import { memo } from '../components/memo.ts'
 import { useNow } from '../components/values.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { visibleRange } from '../runs/use-visible-range.ts'
