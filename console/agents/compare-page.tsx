@@ -5,6 +5,7 @@ import { type ComparedLine, compareVersions } from '../../lib/contract/compare-v
 import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { getVersion } from '../api/agents.ts'
 import { useResource } from '../api/use-resource.ts'
+import { Side } from '../compare/difference-list.tsx'
 import { Card } from '../components/data.tsx'
 import { AgentPath, Loaded } from '../components/detail-page.tsx'
 import { formatCount } from '../components/format.ts'
@@ -59,8 +60,12 @@ function Comparison({ before, after }: { before: VersionDetails; after: VersionD
                   </code>
                 </h3>
                 <div class="sides">
-                  <Side name="Before" value={change.before} path={change.path} />
-                  <Side name="After" value={change.after} path={change.path} />
+                  <Side name="Before" side="a">
+                    {shownValue(change.before, `${change.path} before`)}
+                  </Side>
+                  <Side name="After" side="b">
+                    {shownValue(change.after, `${change.path} after`)}
+                  </Side>
                 </div>
               </li>
             ))}
@@ -88,19 +93,8 @@ const VersionCard = ({ title, version }: { title: string; version: VersionDetail
   </section>
 )
 
-type SideProps = { name: 'Before' | 'After'; value: unknown; path: string }
-
-/** One side of a change; narrow windows show the sides one below the other. */
-const Side = ({ name, value, path }: SideProps) => (
-  <div class={`side side-${name === 'Before' ? 'a' : 'b'}`}>
-    <span class="side-name">{name}</span>
-    {value === undefined ? (
-      <span class="muted">absent</span>
-    ) : (
-      <JsonView value={value} label={`${path} ${name.toLowerCase()}`} />
-    )}
-  </div>
-)
+const shownValue = (value: unknown, label: string) =>
+  value === undefined ? undefined : <JsonView value={value} label={label} />
 
 /** Adjacent lines. `start`: the index of the first. `isFolded`: none differs, nor is near one that does. */
 type Stretch = { start: number; lines: ComparedLine[]; isFolded: boolean }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/core/json/json.ts'
 import { Segments } from '../components/data.tsx'
 import { printJson } from '../components/json-tree.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'
-import { JsonEditor, LargeText } from '../schema/json-editor.tsx'
+import { JsonInput } from '../schema/json-editor.tsx'
 import type { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
 
@@ -70,14 +70,15 @@ export function InputEditor({ approval, text, check, mayEdit, onText }: Props) {
   )
 }
 
-function Edited({ text, check, onText }: Pick<Props, 'check' | 'onText'> & { text: string }) {
-  const { issues, error } = check
-  if (!isEditable(text))
-    return <LargeText text={text} label="Input" issues={[]} onClear={() => onText(null)} />
-  return (
-    <>
-      {error !== null && <p class="muted">The input is not checked here: {error}</p>}
-      <JsonEditor text={text} label="Input as JSON" issues={issues} onChange={onText} />
-    </>
-  )
-}
+const Edited = ({ text, check, onText }: Pick<Props, 'check' | 'onText'> & { text: string }) => (
+  <>
+    {check.error !== null && <p class="muted">The input is not checked here: {check.error}</p>}
+    <JsonInput
+      text={text}
+      label="Input"
+      issues={check.issues}
+      onChange={onText}
+      onClear={() => onText(null)}
+    />
+  </>
+)

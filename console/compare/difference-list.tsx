@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { formatCountOf } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -23,8 +24,12 @@ export function DifferenceList({ differences, isCut }: Differences) {
           <li key={difference.path}>
             <Path path={difference.path} />
             <div class="sides">
-              <Side name="A" difference={difference} value={difference.left} member="left" />
-              <Side name="B" difference={difference} value={difference.right} member="right" />
+              <Side name="A" side="a">
+                {shownValue(difference, 'left')}
+              </Side>
+              <Side name="B" side="b">
+                {shownValue(difference, 'right')}
+              </Side>
             </div>
           </li>
         ))}
@@ -49,20 +54,20 @@ const Path = ({ path }: { path: string }) => {
   )
 }
 
-type SideProps = { name: 'A' | 'B'; difference: Difference; value: unknown; member: 'left' | 'right' }
+type SideProps = { name: string; side: 'a' | 'b'; children: ComponentChildren }
+
+/** One side of a difference, if it has the value. Narrow windows show the sides one below the other. */
+export const Side = ({ name, side, children }: SideProps) => (
+  <div class={`side side-${side}`}>
+    <span class="side-name">{name}</span>
+    {children ?? <span class="muted">absent</span>}
+  </div>
+)
 
 /** Values have at most 200 characters: the service cuts longer ones. */
-function Side({ name, difference, value, member }: SideProps) {
-  return (
-    <div class={`side side-${name.toLowerCase()}`}>
-      <span class="side-name">{name}</span>
-      {member in difference && value !== undefined ? (
-        <code>
-          <VisibleText text={printJson(value)} />
-        </code>
-      ) : (
-        <span class="muted">absent</span>
-      )}
-    </div>
-  )
-}
+const shownValue = (difference: Difference, member: 'left' | 'right') =>
+  member in difference && difference[member] !== undefined ? (
+    <code>
+      <VisibleText text={printJson(difference[member])} />
+    </code>
+  ) : undefined

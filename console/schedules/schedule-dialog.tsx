@@ -15,7 +15,7 @@ import { printJson } from '../components/json-tree.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { useTypedForm } from '../components/typed-form.tsx'
 import { useNow } from '../components/values.tsx'
-import { JsonEditor, LargeText } from '../schema/json-editor.tsx'
+import { JsonInput } from '../schema/json-editor.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
 import { schedulePath } from './list-schedules.ts'
@@ -58,9 +58,8 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
     const path = `/v1/agents/${encodeURIComponent(agent)}`
     return (await requestJson<AgentRecord>(path, { signal })).inputSchema as JsonObject
   })
-  const isShown = isEditable(form.input)
   const check = useCheck(
-    isShown ? { text: form.input, schema: schema ?? ANY_OBJECT, mode: 'adapting' } : null,
+    isEditable(form.input) ? { text: form.input, schema: schema ?? ANY_OBJECT, mode: 'adapting' } : null,
   )
   async function send() {
     const path = schedulePath(agent, form.name)
@@ -152,16 +151,13 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
             </div>
             <div class="labelled">
               <span class="label">Input</span>
-              {isShown ? (
-                <JsonEditor
-                  text={form.input}
-                  label="Input as JSON"
-                  issues={check.issues}
-                  onChange={(input) => set({ input })}
-                />
-              ) : (
-                <LargeText text={form.input} label="Input" issues={[]} onClear={() => set({ input: '{}' })} />
-              )}
+              <JsonInput
+                text={form.input}
+                label="Input"
+                issues={check.issues}
+                onChange={(input) => set({ input })}
+                onClear={() => set({ input: '{}' })}
+              />
             </div>
           </>
         )

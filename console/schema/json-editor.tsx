@@ -3,7 +3,7 @@ import { formatCount } from '../components/format.ts'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
 import { LineIndex } from './json-node.ts'
-import { useLargeInput } from './use-large-input.ts'
+import { isEditable, useLargeInput } from './use-large-input.ts'
 
 type Props = {
   text: string
@@ -160,3 +160,16 @@ export function LargeText({ text, label, issues, onClear }: LargeTextProps) {
     </section>
   )
 }
+
+type InputProps = Pick<Props, 'text' | 'label' | 'issues' | 'onChange'> & {
+  /** In place of a text that is too large to be edited. */
+  onClear: () => void
+}
+
+/** A JSON text of any size. */
+export const JsonInput = ({ text, label, issues, onChange, onClear }: InputProps) =>
+  isEditable(text) ? (
+    <JsonEditor text={text} label={`${label} as JSON`} issues={issues} onChange={onChange} />
+  ) : (
+    <LargeText text={text} label={label} issues={[]} onClear={onClear} />
+  )

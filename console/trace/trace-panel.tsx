@@ -99,24 +99,18 @@ export function TracePanel({ run, steps, hasAllSteps, children, onLoadStep, ...c
                     ? 'None'
                     : `${at === -1 ? '' : `${at + 1} of `}${formatCount(found.length)}`}
                 </span>
-                <button
-                  type="button"
-                  class="small"
-                  aria-label="Previous match"
-                  disabled={found.length === 0}
-                  onClick={() => showFound(-1)}
-                >
-                  ↑
-                </button>
-                <button
-                  type="button"
-                  class="small"
-                  aria-label="Next match"
-                  disabled={found.length === 0}
-                  onClick={() => showFound(1)}
-                >
-                  ↓
-                </button>
+                {MATCHES.map(([label, offset, arrow]) => (
+                  <button
+                    key={label}
+                    type="button"
+                    class="small"
+                    aria-label={label}
+                    disabled={found.length === 0}
+                    onClick={() => showFound(offset)}
+                  >
+                    {arrow}
+                  </button>
+                ))}
               </>
             )}
           </search>
@@ -182,6 +176,11 @@ export function TracePanel({ run, steps, hasAllSteps, children, onLoadStep, ...c
     </div>
   )
 }
+
+const MATCHES = [
+  ['Previous match', -1, '↑'],
+  ['Next match', 1, '↓'],
+] as const
 
 const detailName = ({ id, label }: TraceItem) =>
   id === RUN_ID ? 'The run' : `Detail of ${label.slice(0, 100)}`

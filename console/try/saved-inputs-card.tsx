@@ -116,31 +116,22 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
               <>
                 <VisibleText class="long-text" text={input.name} />
                 <span class="actions">
-                  <button
-                    type="button"
-                    class="small"
-                    aria-label={`Load ${input.name}`}
-                    onClick={() => onLoad(input.text, `“${input.name}” is loaded.`)}
-                  >
-                    Load
-                  </button>
-                  <button
-                    type="button"
-                    class="small"
-                    data-for="rename"
-                    aria-label={`Rename ${input.name}`}
-                    onClick={() => setOpened({ name: input.name, for: 'rename' })}
-                  >
-                    Rename
-                  </button>
-                  <button
-                    type="button"
-                    class="small"
-                    aria-label={`Delete ${input.name}`}
-                    onClick={() => setOpened({ name: input.name, for: 'delete' })}
-                  >
-                    Delete
-                  </button>
+                  {Object.entries({
+                    Load: () => onLoad(input.text, `“${input.name}” is loaded.`),
+                    Rename: () => setOpened({ name: input.name, for: 'rename' }),
+                    Delete: () => setOpened({ name: input.name, for: 'delete' }),
+                  }).map(([label, start]) => (
+                    <button
+                      key={label}
+                      type="button"
+                      class="small"
+                      data-for={label.toLowerCase()}
+                      aria-label={`${label} ${input.name}`}
+                      onClick={start}
+                    >
+                      {label}
+                    </button>
+                  ))}
                 </span>
                 {opened?.for === 'delete' && opened.name === input.name && (
                   <ConfirmDialog
