@@ -10,19 +10,13 @@ import { toResult, writeResults } from '../batches/write-results.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, shellQuote } from '../format.ts'
+import type { SharedOptions } from '../options.ts'
 import { nameOf, parseAs } from '../options.ts'
-import {
-  callService,
-  explainError,
-  findService,
-  overHttp,
-  patientClient,
-  type RemoteOptions,
-} from '../remote.ts'
 import { addRunOptions, type RunOptions, toRunParameters } from '../run-options.ts'
+import { callService, explainCall, findService, patientClient } from '../service.ts'
 import { onInterrupt, withProgress, write } from '../terminal.ts'
 
-type Options = RemoteOptions &
+type Options = SharedOptions &
   RunOptions & {
     out?: string
     maxBatchCost?: number
@@ -36,7 +30,8 @@ const ACTION = 'run the batch'
 export function addBatchCommand(program: CliCommand): void {
   const command: CliCommand = program.command('batch')
   addRunOptions(
-    overHttp(command, 'run and read')
+    command
+      .overHttp('run and read')
       .description(
         'Run an agent with each line of a file, and write the results in the same order. Ctrl-C leaves the batch running. The exit code is 1 if a line fails.',
       )
@@ -80,7 +75,7 @@ async function runBatch(agent: string, source: string, options: Options, typed: 
     throw new UserError('--out is the file of the inputs. Specify another one.')
   const remote = await findService(options)
   // Tells of a mistyped address or token at once: the other requests are retried for minutes.
-  await callService(remote, ACTION, (client) => client.me())
+  await callService(remote, ACTION, ({ client }) => client.me())
   const total = (await canReadAgain(source))
     ? await withProgress(`Checking ${source}`, countInputs(source))
     : undefined
@@ -159,7 +154,7 @@ async function countInputs(source: string): Promise<number> {
 function explain(error: unknown, url: string, toError: (errors: Violation[]) => UserError): UserError {
   if (error instanceof UserError) return error
   const errors = error instanceof AgentError && 'errors' in error ? (error.errors ?? []) : []
-  return errors.some(({ line }) => line !== undefined) ? toError(errors) : explainError(error, url, ACTION)
+  return errors.some(({ line }) => line !== undefined) ? toError(errors) : explainCall(error, url, ACTION)
 }
 
 /** @param numberOf the line of the file */

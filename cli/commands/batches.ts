@@ -13,15 +13,9 @@ import { toResult, writeResults } from '../batches/write-results.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, relativeTime, toSingleLine } from '../format.ts'
+import type { SharedOptions } from '../options.ts'
 import { parseAs, parseUuid } from '../options.ts'
-import {
-  explainError,
-  findService,
-  overHttp,
-  patientClient,
-  type RemoteOptions,
-  runOverHttp,
-} from '../remote.ts'
+import { explainCall, findService, patientClient } from '../service.ts'
 import { onInterrupt, write } from '../terminal.ts'
 
 /** Commands on batches that were started: by `batch`, or by a program. */
@@ -52,15 +46,15 @@ export function addBatchesCommand(program: CliCommand): void {
 const costOf = ({ costUsd }: Batch): string => (costUsd > 0 ? `$${Number(costUsd.toPrecision(3))}` : '-')
 
 function addGetCommand(batches: CliCommand): void {
-  const command = batches
+  batches
     .command('get')
     .description('Show a batch: how far it is, and its options.')
     .argument('<id>', 'ID of the batch', parseUuid)
     .examples(`batches get ${ID}`)
-  runOverHttp(command, { scope: 'read', action: 'get the batch' }, async (client, _, [id = '']) => {
-    const batch = await client.getBatch(id)
-    return { json: batch, text: describe(batch) }
-  })
+    .runWithService('read', 'get the batch', async (client, _, [id = '']) => {
+      const batch = await client.getBatch(id)
+      return { json: batch, text: describe(batch) }
+    })
 }
 
 const describe = (batch: Batch): string =>
@@ -86,10 +80,12 @@ const describe = (batch: Batch): string =>
 const describeWaits = ({ waitingFor }: Batch): string =>
   waitingFor.map(({ kind, name, lines }) => `${kind} ${name} ${lines}`).join(', ')
 
-type ResultsOptions = RemoteOptions & { out?: string; wait?: boolean }
+type ResultsOptions = SharedOptions & { out?: string; wait?: boolean }
 
 function addResultsCommand(batches: CliCommand): void {
-  overHttp(batches.command('results'), 'read')
+  batches
+    .command('results')
+    .overHttp('read')
     .description(
       'Write the results of batches in the order of their lines, when they have ended. The exit code is 1 if a line has failed.',
     )
@@ -128,7 +124,7 @@ async function writeAll(ids: string[], options: ResultsOptions): Promise<Result>
     return toResult(ids, summary, out, hint)
   } catch (error) {
     await file.discard()
-    throw error instanceof UserError ? error : explainError(error, remote.url, ACTION)
+    throw error instanceof UserError ? error : explainCall(error, remote.url, ACTION)
   } finally {
     removeCleanup()
     progress.stop()
@@ -143,19 +139,19 @@ async function* readAll(client: Client, ids: string[], onProgress: ((batch: Batc
 }
 
 function addRetryCommand(batches: CliCommand): void {
-  const command = batches
+  batches
     .command('retry')
     .description('Start a new batch of the lines of a batch that failed. It has the same options.')
     .argument('<id>', 'ID of a batch that has ended', parseUuid)
     .option('--idempotency-key <key>', 'commands with the same key start one batch')
     .examples(`batches retry ${ID}`)
-  runOverHttp<{ idempotencyKey?: string }>(
-    command,
-    { scope: 'run', action: 'retry the batch' },
-    async (client, options, [id = '']) => {
-      const batch = await client.retryBatch(id, { idempotencyKey: options.idempotencyKey })
-      const note = `Started batch ${batch.id}. Results: ${resultsCommand([batch.id], options, '-')}`
-      return { json: batch, text: batch.id, note }
-    },
-  )
+    .runWithService<{ idempotencyKey?: string }>(
+      'run',
+      'retry the batch',
+      async (client, options, [id = '']) => {
+        const batch = await client.retryBatch(id, { idempotencyKey: options.idempotencyKey })
+        const note = `Started batch ${batch.id}. Results: ${resultsCommand([batch.id], options, '-')}`
+        return { json: batch, text: batch.id, note }
+      },
+    )
 }

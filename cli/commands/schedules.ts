@@ -7,9 +7,10 @@ import { OVERLAPS, SCHEDULE_NAME, SCHEDULE_NAME_RULE } from '../../lib/core/sche
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, relativeTime, textTable, toSingleLine } from '../format.ts'
+import type { SharedOptions } from '../options.ts'
 import { readInput } from '../options.ts'
-import { type RemoteOptions, readAll, runOverHttp } from '../remote.ts'
 import { addRunOptions, type RunOptions, toRunParameters } from '../run-options.ts'
+import { readAll } from '../take.ts'
 
 /** Commands on schedules, which start runs of an agent at certain times. */
 export function addSchedulesCommand(program: CliCommand): void {
@@ -37,7 +38,7 @@ function parseScheduleName(text: string): string {
   throw new InvalidArgumentError(`It ${SCHEDULE_NAME_RULE}.`)
 }
 
-type SetOptions = RemoteOptions &
+type SetOptions = SharedOptions &
   RunOptions & {
     cron: string
     timezone?: string
@@ -48,7 +49,7 @@ type SetOptions = RemoteOptions &
   }
 
 function addSetCommand(schedules: CliCommand): void {
-  const command = addRunOptions(
+  addRunOptions(
     named(schedules, 'set')
       .description('Create a schedule, or replace the one with this name.')
       .requiredOption('--cron <expression>', 'when: minute, hour, day, month, weekday; or @hourly, @daily, …')
@@ -64,25 +65,34 @@ function addSetCommand(schedules: CliCommand): void {
       )
       .option('--catch-up <seconds>', 'age at which a time that was missed still starts a run', parseSeconds)
       .option('--paused', 'start no runs until it is resumed'),
-  ).examples(
-    'schedules set daily-report weekdays --cron "30 9 * * 1-5" --timezone Europe/Berlin',
-    `schedules set daily-report night --cron @daily --input '{"days": 1}' --catch-up 3600`,
   )
-  runOverHttp<SetOptions>(
-    command,
-    { scope: 'manage', action: 'set the schedule' },
-    async (client, options, [agent = '', name = '']) => {
-      const { cron, timezone, tenant: tenantId, version, overlap, catchUp: catchUpSeconds, paused } = options
-      const body: ScheduleBody = withoutUndefined({
-        ...{ cron, timezone, tenantId, version, overlap, catchUpSeconds },
-        input: options.input === undefined ? undefined : await readObject(options.input),
-        options: withoutUndefined(toRunParameters(options)) as ScheduleBody['options'],
-        enabled: paused ? false : undefined,
-      })
-      const schedule = await client.setSchedule(agent, name, body)
-      return { json: schedule, text: describe(schedule) }
-    },
-  )
+    .examples(
+      'schedules set daily-report weekdays --cron "30 9 * * 1-5" --timezone Europe/Berlin',
+      `schedules set daily-report night --cron @daily --input '{"days": 1}' --catch-up 3600`,
+    )
+    .runWithService<SetOptions>(
+      'manage',
+      'set the schedule',
+      async (client, options, [agent = '', name = '']) => {
+        const {
+          cron,
+          timezone,
+          tenant: tenantId,
+          version,
+          overlap,
+          catchUp: catchUpSeconds,
+          paused,
+        } = options
+        const body: ScheduleBody = withoutUndefined({
+          ...{ cron, timezone, tenantId, version, overlap, catchUpSeconds },
+          input: options.input === undefined ? undefined : await readObject(options.input),
+          options: withoutUndefined(toRunParameters(options)) as ScheduleBody['options'],
+          enabled: paused ? false : undefined,
+        })
+        const schedule = await client.setSchedule(agent, name, body)
+        return { json: schedule, text: describe(schedule) }
+      },
+    )
 }
 
 const withoutUndefined = <T extends object>(value: T): T =>
@@ -108,23 +118,23 @@ async function readObject(source: string): Promise<JsonObject> {
 }
 
 function addListCommand(schedules: CliCommand): void {
-  const command = schedules
+  schedules
     .command('list')
     .description('List the schedules of an agent.')
     .argument('<slug>', "the agent's slug or ID")
     .examples('schedules list daily-report')
-  runOverHttp(command, { scope: 'read', action: 'list schedules' }, async (client, _, [agent = '']) => {
-    const all = await readAll(client.schedules(agent, { limit: 100 }))
-    const rows = all.map((schedule) => [
-      schedule.name,
-      schedule.cron,
-      schedule.timezone,
-      schedule.nextRunAt ? relativeTime(schedule.nextRunAt) : stateOf(schedule),
-      schedule.firings[0] ? describeFiring(schedule.firings[0]) : '-',
-    ])
-    const empty = `The agent has no schedules. Create one: ${formatCommand({}, `schedules set ${agent} <name> --cron <expression>`)}`
-    return { json: all, text: textTable(['SCHEDULE', 'CRON', 'TIME ZONE', 'NEXT', 'LAST'], rows, empty) }
-  })
+    .runWithService('read', 'list schedules', async (client, _, [agent = '']) => {
+      const all = await readAll(client.schedules(agent, { limit: 100 }))
+      const rows = all.map((schedule) => [
+        schedule.name,
+        schedule.cron,
+        schedule.timezone,
+        schedule.nextRunAt ? relativeTime(schedule.nextRunAt) : stateOf(schedule),
+        schedule.firings[0] ? describeFiring(schedule.firings[0]) : '-',
+      ])
+      const empty = `The agent has no schedules. Create one: ${formatCommand({}, `schedules set ${agent} <name> --cron <expression>`)}`
+      return { json: all, text: textTable(['SCHEDULE', 'CRON', 'TIME ZONE', 'NEXT', 'LAST'], rows, empty) }
+    })
 }
 
 const stateOf = ({ enabled, nextRunAt }: Schedule): string =>
@@ -134,17 +144,13 @@ const describeFiring = ({ scheduledFor, status, code }: Schedule['firings'][numb
   `${status.toLowerCase()}${code ? ` (${code})` : ''} ${relativeTime(scheduledFor)}`
 
 function addGetCommand(schedules: CliCommand): void {
-  const command = named(schedules, 'get')
+  named(schedules, 'get')
     .description('Show a schedule and its last firings.')
     .examples('schedules get daily-report weekdays')
-  runOverHttp(
-    command,
-    { scope: 'read', action: 'get the schedule' },
-    async (client, _, [agent = '', name = '']) => {
+    .runWithService('read', 'get the schedule', async (client, _, [agent = '', name = '']) => {
       const schedule = await client.schedule(agent, name)
       return { json: schedule, text: describe(schedule) }
-    },
-  )
+    })
 }
 
 const describe = (schedule: Schedule): string =>
@@ -175,13 +181,10 @@ const TEXTS = {
 
 function addEnableCommand(schedules: CliCommand, verb: 'pause' | 'resume'): void {
   const [description, done] = TEXTS[verb]
-  const command = named(schedules, verb)
+  named(schedules, verb)
     .description(description)
     .examples(`schedules ${verb} daily-report weekdays`)
-  runOverHttp(
-    command,
-    { scope: 'manage', action: `${verb} the schedule` },
-    async (client, _, [agent = '', name = '']) => {
+    .runWithService('manage', `${verb} the schedule`, async (client, _, [agent = '', name = '']) => {
       const { cron, timezone, input, tenantId, options, version, overlap, catchUpSeconds } =
         await client.schedule(agent, name)
       const schedule = await client.setSchedule(agent, name, {
@@ -190,34 +193,25 @@ function addEnableCommand(schedules: CliCommand, verb: 'pause' | 'resume'): void
       })
       const next = schedule.nextRunAt ? ` It runs next ${relativeTime(schedule.nextRunAt)}.` : ''
       return { json: schedule, text: `${done} the schedule ${name}.${next}` }
-    },
-  )
+    })
 }
 
 function addRunCommand(schedules: CliCommand): void {
-  const command = named(schedules, 'run')
+  named(schedules, 'run')
     .description('Start a run of a schedule now. Its next time stays as it is.')
     .examples('schedules run daily-report weekdays')
-  runOverHttp(
-    command,
-    { scope: 'manage', action: 'run the schedule' },
-    async (client, _, [agent = '', name = '']) => {
+    .runWithService('manage', 'run the schedule', async (client, _, [agent = '', name = '']) => {
       const execution = await client.runSchedule(agent, name)
       return { json: execution, text: execution.id }
-    },
-  )
+    })
 }
 
 function addDeleteCommand(schedules: CliCommand): void {
-  const command = named(schedules, 'delete')
+  named(schedules, 'delete')
     .description('Delete a schedule. Its executions stay.')
     .examples('schedules delete daily-report weekdays')
-  runOverHttp(
-    command,
-    { scope: 'manage', action: 'delete the schedule' },
-    async (client, _, [agent = '', name = '']) => {
+    .runWithService('manage', 'delete the schedule', async (client, _, [agent = '', name = '']) => {
       await client.deleteSchedule(agent, name)
       return { json: { name, deleted: true }, text: `Deleted the schedule ${name}.` }
-    },
-  )
+    })
 }

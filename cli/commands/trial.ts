@@ -8,28 +8,23 @@ import { openResults } from '../batches/results-file.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, shellQuote } from '../format.ts'
-import {
-  callService,
-  explainError,
-  findService,
-  overHttp,
-  patientClient,
-  type RemoteOptions,
-} from '../remote.ts'
+import type { SharedOptions } from '../options.ts'
+import { callService, explainCall, findService, patientClient } from '../service.ts'
 import { onInterrupt, write } from '../terminal.ts'
 import { describeOutcome } from '../trials/describe-outcome.ts'
 import { readOutcome } from '../trials/outcome.ts'
 import { addTrialOptions, inOptions, type TrialOptions, toTrialBody } from '../trials/trial-body.ts'
 import { waitForTrial } from '../trials/wait.ts'
 
-type Options = RemoteOptions & TrialOptions & { report?: string; idempotencyKey?: string }
+type Options = SharedOptions & TrialOptions & { report?: string; idempotencyKey?: string }
 
 const ACTION = 'try the version'
 
 export function addTrialCommand(program: CliCommand): void {
   const command: CliCommand = program.command('trial')
   addTrialOptions(
-    overHttp(command, 'manage and read')
+    command
+      .overHttp('manage and read')
       .description(
         'Try a version on executions that have ended: repeat them with their inputs and tool results, and compare the outputs. Ctrl-C leaves the trial running. The exit code is 1 if the trial does not allow a promotion: the gate of the current version is not met, or, without a gate, nothing was tried.',
       )
@@ -52,7 +47,7 @@ export function addTrialCommand(program: CliCommand): void {
 async function tryVersion(agent: string, options: Options, command: CliCommand): Promise<Result> {
   const { idempotencyKey = randomUUID() } = options
   const remote = await findService(options)
-  const found = await callService(remote, ACTION, (client) => client.agent(agent))
+  const found = await callService(remote, ACTION, ({ client }) => client.agent(agent))
   const versionId = options.version ?? found.draftVersionId
   if (versionId === null) throw new UserError(`Agent ${found.slug} has no draft. Specify --version <id>.`)
   const client = patientClient(remote)
@@ -71,7 +66,7 @@ async function tryVersion(agent: string, options: Options, command: CliCommand):
   })
 }
 
-export const howToComeBack = (id: string, options: RemoteOptions & { report?: string }): string => {
+export const howToComeBack = (id: string, options: SharedOptions & { report?: string }): string => {
   const report = options.report === undefined ? '' : ` --report ${shellQuote(options.report)}`
   return [
     `Results: ${trialsCommand(`results ${id}${report}`, options)}`,
@@ -85,7 +80,7 @@ export const howToComeBack = (id: string, options: RemoteOptions & { report?: st
  * @throws UserError
  */
 export async function whileShown(
-  options: RemoteOptions & { report?: string },
+  options: SharedOptions & { report?: string },
   url: string,
   comeBack: () => string,
   work: (onProgress: (trial: Trial) => void) => Promise<Outcome>,
@@ -106,7 +101,7 @@ export async function whileShown(
   } catch (error) {
     await file?.discard()
     if (!(error instanceof AgentError)) throw error
-    const { message, details } = explainError(error, url, ACTION)
+    const { message, details } = explainCall(error, url, ACTION)
     throw new UserError([message, comeBack()].join('\n'), { details })
   } finally {
     removeCleanup()
@@ -114,7 +109,7 @@ export async function whileShown(
   }
 }
 
-function toResult(outcome: Outcome, options: RemoteOptions): Result {
+function toResult(outcome: Outcome, options: SharedOptions): Result {
   const { trial, slug, gate, items } = outcome
   // As the service decides about a promotion.
   const unmet = findReasons(trial, gate ?? {})

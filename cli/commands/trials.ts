@@ -10,8 +10,9 @@ import {
 } from '../batches/shared-commands.ts'
 import type { CliCommand } from '../command.ts'
 import { formatCommand, relativeTime } from '../format.ts'
+import type { SharedOptions } from '../options.ts'
 import { parseUuid } from '../options.ts'
-import { findService, overHttp, patientClient, type RemoteOptions } from '../remote.ts'
+import { findService, patientClient } from '../service.ts'
 import { readOutcome } from '../trials/outcome.ts'
 import { waitForTrial } from '../trials/wait.ts'
 import { howToComeBack, whileShown } from './trial.ts'
@@ -39,10 +40,12 @@ export function addTrialsCommand(program: CliCommand): void {
   addDeleteCommand(trials, 'trial', (client, id) => client.deleteTrial(id))
 }
 
-type ResultsOptions = RemoteOptions & { report?: string }
+type ResultsOptions = SharedOptions & { report?: string }
 
 function addResultsCommand(trials: CliCommand): void {
-  overHttp(trials.command('results'), 'read')
+  trials
+    .command('results')
+    .overHttp('read')
     .description('Wait until a trial has ended, and show what came out. The exit code is that of `trial`.')
     .argument('<id>', 'ID of the trial', parseUuid)
     .option('--report <file>', 'write Markdown for a pull request')

@@ -19,9 +19,12 @@ export type Handlers = Record<
 
 type Functions = { handlers: Handlers; authorizer: Authorizer; sweep: () => Promise<void> }
 
-/** The Lambda functions of `routes.ts`. Each is loaded at its first call, so that unused ones take no memory. */
-export function localFunctions(): Functions {
-  const entries = operationNames.map((name) => [name, lazyHandler(functionOf(name))])
+/**
+ * The Lambda functions of `routes.ts`. Each is loaded at its first call, so that unused ones take no memory.
+ * @param table what names the table, in a process that works on several: functions open theirs when they are loaded
+ */
+export function localFunctions(table?: string): Functions {
+  const entries = operationNames.map((name) => [name, lazyHandler(functionOf(name), table)])
   return {
     handlers: { ...Object.fromEntries(entries), 'serve-console': consoleHandler() } as Handlers,
     authorizer: lazyHandler('authorize-request'),
@@ -29,10 +32,14 @@ export function localFunctions(): Functions {
   }
 }
 
-function lazyHandler<Args extends unknown[], Result>(name: string): (...args: Args) => Promise<Result> {
+function lazyHandler<Args extends unknown[], Result>(
+  name: string,
+  table?: string,
+): (...args: Args) => Promise<Result> {
+  const path = `../../functions/${name}.ts${table === undefined ? '' : `?${encodeURIComponent(table)}`}`
   let module: Promise<{ handler: (...args: Args) => Promise<Result> }> | undefined
   return async (...args) => {
-    module ??= import(`../../functions/${name}.ts`)
+    module ??= import(path)
     return (await module).handler(...args)
   }
 }
