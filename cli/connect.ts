@@ -18,7 +18,7 @@ import { UserError } from './errors.ts'
 import { formatCommand } from './format.ts'
 import type { SharedOptions } from './options.ts'
 import { type Called, callService, getRemote, openClient } from './service.ts'
-import { type OpenTable, withTable } from './table/open-table.ts'
+import type { OpenTable } from './table/open-table.ts'
 import { readAll } from './take.ts'
 
 /** What a command works with. `organization`: null over HTTP, where the token determines it. */
@@ -42,16 +42,19 @@ export async function withConnection<T>(
 }
 
 /** Opens a table and finds the organization that a command works on. */
-export const withOrganization = <T>(
+export async function withOrganization<T>(
   options: SharedOptions,
   work: (connection: TableConnection) => Promise<T>,
-): Promise<T> =>
-  withTable(options, async (table) => {
+): Promise<T> {
+  // On demand: it loads the AWS SDK.
+  const { withTable } = await import('./table/open-table.ts')
+  return withTable(options, async (table) => {
     const organization = await findOrganization(table, options)
     return withTableClient(table, organization.id, (called) =>
       work({ ...table, ...called, organization, options }),
     )
   })
+}
 
 /** Settings of a service that do not limit an operator, or of another service. */
 const OTHER_SETTINGS = {

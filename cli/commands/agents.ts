@@ -93,8 +93,7 @@ function typeName(field: JsonObject): string {
     : String(field.type ?? 'any')
 }
 
-/** The commands `archive` and `restore`. */
-export function addArchiveCommands(program: CliCommand): void {
+export function addArchiveCommand(program: CliCommand): void {
   agentCommand(program, 'archive')
     .description(
       'Archive an agent: it accepts no new runs, and lists leave it out. Its runs in progress finish.',
@@ -104,6 +103,9 @@ export function addArchiveCommands(program: CliCommand): void {
       json: await client.archive(id),
       text: `Archived ${slug}. Restore it: ${formatCommand(options, `restore ${slug}`)}`,
     }))
+}
+
+export function addRestoreCommand(program: CliCommand): void {
   agentCommand(program, 'restore')
     .description('Restore an archived agent.')
     .examples('restore redact-pii')

@@ -11,15 +11,8 @@ import { readAll } from '../take.ts'
 type DecideOptions = SharedOptions & { note?: string; input?: string }
 type SignalOptions = SharedOptions & { data?: string; idempotencyKey?: string }
 
-/** Commands that continue runs that wait. They go through the service, which knows who decides and resumes the run. */
-export function addApprovalsCommands(program: CliCommand): void {
-  addListCommand(program)
-  addDecideCommand(program, 'approve')
-  addDecideCommand(program, 'reject')
-  addSignalCommand(program)
-}
-
-function addListCommand(program: CliCommand): void {
+/** Like the commands that continue runs, it goes through the service, which knows who decides and resumes the run. */
+export function addApprovalsCommand(program: CliCommand): void {
   program
     .command('approvals')
     .overHttp('read or approve')
@@ -46,6 +39,9 @@ function addListCommand(program: CliCommand): void {
       }),
     )
 }
+
+export const addApproveCommand = (program: CliCommand): void => addDecideCommand(program, 'approve')
+export const addRejectCommand = (program: CliCommand): void => addDecideCommand(program, 'reject')
 
 const VERBS = { approve: 'Approved', reject: 'Rejected' } as const
 
@@ -84,7 +80,7 @@ function addDecideCommand(program: CliCommand, decision: 'approve' | 'reject'): 
     })
 }
 
-function addSignalCommand(program: CliCommand): void {
+export function addSignalCommand(program: CliCommand): void {
   program
     .command('signal')
     .overHttp('run')

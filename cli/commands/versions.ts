@@ -88,8 +88,7 @@ export function addDeleteVersionCommand(program: CliCommand): void {
     })
 }
 
-/** The commands `retire` and `unretire`. */
-export function addRetireCommands(program: CliCommand): void {
+export function addRetireCommand(program: CliCommand): void {
   versionCommand(program, 'retire')
     .description(
       'Retire a version: it accepts no new runs and cannot become current. Its runs in progress finish.',
@@ -110,6 +109,9 @@ export function addRetireCommands(program: CliCommand): void {
         }
       },
     )
+}
+
+export function addUnretireCommand(program: CliCommand): void {
   versionCommand(program, 'unretire')
     .description('Make a retired version usable again.')
     .runWithAgent(

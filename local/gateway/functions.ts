@@ -19,11 +19,15 @@ export type Handlers = Record<
 
 type Functions = { handlers: Handlers; authorizer: Authorizer; sweep: () => Promise<void> }
 
+/** Its functions have no query in their path: Node caches the code of a path. */
+let firstTable: string | undefined
+
 /**
  * The Lambda functions of `routes.ts`. Each is loaded at its first call, so that unused ones take no memory.
  * @param table what names the table, in a process that works on several: functions open theirs when they are loaded
  */
-export function localFunctions(table?: string): Functions {
+export function localFunctions(table = ''): Functions {
+  firstTable ??= table
   const entries = operationNames.map((name) => [name, lazyHandler(functionOf(name), table)])
   return {
     handlers: { ...Object.fromEntries(entries), 'serve-console': consoleHandler() } as Handlers,
@@ -34,9 +38,10 @@ export function localFunctions(table?: string): Functions {
 
 function lazyHandler<Args extends unknown[], Result>(
   name: string,
-  table?: string,
+  table = firstTable ?? '',
 ): (...args: Args) => Promise<Result> {
-  const path = `../../functions/${name}.ts${table === undefined ? '' : `?${encodeURIComponent(table)}`}`
+  const query = table === firstTable ? '' : `?${encodeURIComponent(table)}`
+  const path = `../../functions/${name}.ts${query}`
   let module: Promise<{ handler: (...args: Args) => Promise<Result> }> | undefined
   return async (...args) => {
     module ??= import(path)
