@@ -81,7 +81,7 @@ const COMMANDS: Record<string, () => Promise<Add>> = {
   list: async () => (await import('./commands/agents.ts')).addListCommand,
   show: async () => (await import('./commands/agents.ts')).addShowCommand,
   versions: async () => (await import('./commands/versions.ts')).addVersionsCommand,
-  trial: async () => (await import('./commands/trial.ts')).addTrialCommand,
+  trial: async () => (await import('./commands/trials.ts')).addTrialCommand,
   trials: async () => (await import('./commands/trials.ts')).addTrialsCommand,
   promote: async () => (await import('./commands/versions.ts')).addPromoteCommand,
   rollout: async () => (await import('./commands/rollout.ts')).addRolloutCommand,

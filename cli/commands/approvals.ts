@@ -3,8 +3,7 @@ import { parseJson } from '../../lib/core/json/parse-json.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { relativeTime, textTable, toSingleLine } from '../format.ts'
-import type { SharedOptions } from '../options.ts'
-import { parseAs, parseUuid, readInput, readJson } from '../options.ts'
+import { parseAs, parseUuid, readInput, readJson, type SharedOptions } from '../options.ts'
 import { findSlugs, withService } from '../service.ts'
 import { readAll } from '../take.ts'
 
@@ -20,7 +19,7 @@ export function addApprovalsCommand(program: CliCommand): void {
     .option('--agent <slug>', 'only of the agent with this slug or ID')
     .option('--tenant <id>', 'only of this tenant', parseAs('tenantId'))
     .examples('approvals', 'approvals --agent refund --json')
-    .run<SharedOptions & { agent?: string; tenant?: string }>((options) =>
+    .run<{ agent?: string; tenant?: string }>((options) =>
       withService(options, 'list approvals', async (client): Promise<Result> => {
         const { agent, tenant: tenantId } = options
         const approvals = await readAll(client.approvals({ agent, tenantId, limit: 100 }))

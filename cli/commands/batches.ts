@@ -1,7 +1,7 @@
 import type { Batch, Client } from '../../clients/typescript/src/index.ts'
 import { batchesCommand, resultsCommand } from '../batches/come-back.ts'
-import { Progress } from '../batches/progress.ts'
-import { openResults } from '../batches/results-file.ts'
+import { whileWaiting } from '../batches/progress.ts'
+import { toResult, writeResults } from '../batches/results.ts'
 import {
   addCancelCommand,
   addDeleteCommand,
@@ -9,14 +9,11 @@ import {
   endedOf,
   ID,
 } from '../batches/shared-commands.ts'
-import { toResult, writeResults } from '../batches/write-results.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { formatCommand, relativeTime, toSingleLine } from '../format.ts'
-import type { SharedOptions } from '../options.ts'
-import { parseAs, parseUuid } from '../options.ts'
+import { formatCommand, labelled, relativeTime } from '../format.ts'
+import { parseAs, parseUuid, type SharedOptions } from '../options.ts'
 import { explainCall, findService, patientClient } from '../service.ts'
-import { onInterrupt, write } from '../terminal.ts'
 
 /** Commands on batches that were started: by `batch`, or by a program. */
 export function addBatchesCommand(program: CliCommand): void {
@@ -58,24 +55,25 @@ function addGetCommand(batches: CliCommand): void {
 }
 
 const describe = (batch: Batch): string =>
-  [
-    ['id', batch.id],
-    ['agent', batch.documentId],
-    ['version', batch.versionId],
-    ['tenant', batch.tenantId ?? '-'],
-    ['status', batch.status],
-    ['ended', `${endedOf(batch)} of ${batch.lines}`],
-    ['failed', `${batch.counts.ERROR}, of which ${batch.cancelled} were cancelled`],
-    ...(batch.waiting ? [['waiting', `${batch.waiting}: ${describeWaits(batch)}`]] : []),
-    ['cost', `${costOf(batch)}${batch.maxBatchCostUsd === null ? '' : ` of $${batch.maxBatchCostUsd}`}`],
-    ['concurrency', String(batch.maxConcurrency)],
-    ...(batch.retryOf ? [['retry of', batch.retryOf]] : []),
-    ...(batch.error ? [['stopped', `${batch.error.code}: ${batch.error.message}`]] : []),
-    ['created', batch.createdAt],
-    ['ended at', batch.endedAt ?? '-'],
-  ]
-    .map(([name = '', value = '']) => `${name.padEnd(15)}${toSingleLine(value)}`)
-    .join('\n')
+  labelled(
+    [
+      ['id', batch.id],
+      ['agent', batch.documentId],
+      ['version', batch.versionId],
+      ['tenant', batch.tenantId ?? '-'],
+      ['status', batch.status],
+      ['ended', `${endedOf(batch)} of ${batch.lines}`],
+      ['failed', `${batch.counts.ERROR}, of which ${batch.cancelled} were cancelled`],
+      ...(batch.waiting ? [['waiting', `${batch.waiting}: ${describeWaits(batch)}`]] : []),
+      ['cost', `${costOf(batch)}${batch.maxBatchCostUsd === null ? '' : ` of $${batch.maxBatchCostUsd}`}`],
+      ['concurrency', String(batch.maxConcurrency)],
+      ...(batch.retryOf ? [['retry of', batch.retryOf]] : []),
+      ...(batch.error ? [['stopped', `${batch.error.code}: ${batch.error.message}`]] : []),
+      ['created', batch.createdAt],
+      ['ended at', batch.endedAt ?? '-'],
+    ],
+    15,
+  )
 
 const describeWaits = ({ waitingFor }: Batch): string =>
   waitingFor.map(({ kind, name, lines }) => `${kind} ${name} ${lines}`).join(', ')
@@ -110,25 +108,16 @@ async function writeAll(ids: string[], options: ResultsOptions): Promise<Result>
     throw new UserError('With --json, standard output is for the summary: add --out <file> for the results.')
   const remote = await findService(options)
   const client = patientClient(remote)
-  const file = await openResults(out)
-  const progress = new Progress()
-  const removeCleanup = onInterrupt(async () => {
-    progress.stop()
-    await file.discard()
-    await write(process.stderr, `Stopped waiting. Again: ${resultsCommand(ids, options, out)}\n`)
-  })
-  try {
+  const describeStop = () => `Stopped waiting. Again: ${resultsCommand(ids, options, out)}`
+  const writing = whileWaiting({ out, describeStop }, async (progress, file) => {
     const onProgress = wait ? (batch: Batch) => void progress.update(batch) : undefined
     const summary = await writeResults(readAll(client, ids, onProgress), file)
     const hint = ids.map((id) => `Retry: ${batchesCommand(`retry ${id}`, options)}`).join('\n')
     return toResult(ids, summary, out, hint)
-  } catch (error) {
-    await file.discard()
+  })
+  return writing.catch((error: unknown) => {
     throw error instanceof UserError ? error : explainCall(error, remote.url, ACTION)
-  } finally {
-    removeCleanup()
-    progress.stop()
-  }
+  })
 }
 
 async function* readAll(client: Client, ids: string[], onProgress: ((batch: Batch) => void) | undefined) {

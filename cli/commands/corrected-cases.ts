@@ -9,12 +9,12 @@ import { readPages } from '../../lib/core/read-pages.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { CasesFile } from '../cases-file.ts'
 import type { Result } from '../command.ts'
-import { confirm } from '../confirm.ts'
 import { type TableConnection, withOrganization } from '../connect.ts'
 import { UserError } from '../errors.ts'
 import { findAgent } from '../explain-errors.ts'
 import { formatCommand, shellQuote, toSingleLine } from '../format.ts'
 import type { SharedOptions } from '../options.ts'
+import { confirm } from '../prompt.ts'
 import { readAll } from '../take.ts'
 
 type Options = SharedOptions & { folder?: string; last: number; yes?: true }

@@ -10,8 +10,7 @@ import { MAX_CODE_STEPS } from '../../lib/core/limits.ts'
 import { REPLAY_SOURCES, type ReplaySource } from '../../lib/core/trial.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { formatCommand, toSingleLine } from '../format.ts'
-import type { SharedOptions } from '../options.ts'
-import { parseList, parseUuid, parseWith } from '../options.ts'
+import { parseList, parseUuid, parseWith, type SharedOptions } from '../options.ts'
 import { showComparison } from './compare.ts'
 
 type Options = {

@@ -1,21 +1,14 @@
 import type { Delivery } from '../../clients/typescript/src/index.ts'
+import { ID } from '../batches/shared-commands.ts'
 import type { CliCommand } from '../command.ts'
 import { relativeTime, textTable, toSingleLine } from '../format.ts'
 import { parseLimit } from '../options.ts'
 import { take } from '../take.ts'
 
-const ID = '01a2003b-8f87-750a-aa33-59d20cae9811'
 const EVENT = `evt_${ID}_2`
 
 /** Commands on secrets and on what webhooks have received. */
 export function addDeliveriesCommands(webhooks: CliCommand): void {
-  addTestCommand(webhooks)
-  addRotateCommand(webhooks)
-  addListCommand(webhooks)
-  addRedeliverCommand(webhooks)
-}
-
-function addTestCommand(webhooks: CliCommand): void {
   webhooks
     .command('test')
     .description('Send a test event. The exit code is 1 if the receiver does not accept it.')
@@ -28,9 +21,6 @@ function addTestCommand(webhooks: CliCommand): void {
         : `The receiver did not accept the test event: ${toSingleLine(result.error ?? '')}`
       return { json: result, text, hasFailed: !result.delivered }
     })
-}
-
-function addRotateCommand(webhooks: CliCommand): void {
   webhooks
     .command('rotate')
     .description('Replace the secret. The new one is shown once; the previous one stays valid for a day.')
@@ -42,9 +32,6 @@ function addRotateCommand(webhooks: CliCommand): void {
       const note = `${until ? `The previous secret is valid until ${until}. ` : ''}Save this one now: it is not shown again.`
       return { json: rotated, text: rotated.secret, note }
     })
-}
-
-function addListCommand(webhooks: CliCommand): void {
   webhooks
     .command('deliveries')
     .description('List the deliveries of events to a webhook, newest first.')
@@ -66,9 +53,6 @@ function addListCommand(webhooks: CliCommand): void {
         return { json: found, text: textTable(header, rows, 'Nothing was sent to this webhook yet.') }
       },
     )
-}
-
-function addRedeliverCommand(webhooks: CliCommand): void {
   webhooks
     .command('redeliver')
     .description('Send an event again. The exit code is 1 if the receiver does not accept it.')

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { DYNAMODB_ENDPOINT } from '../../lib/environment.ts'
 import { dataFolder } from '../../local/data-folder.ts'
 import { findServices } from '../../local/running-services.ts'
-import { confirm } from '../confirm.ts'
 import { UserError } from '../errors.ts'
 import { shellQuote } from '../format.ts'
 import type { SharedOptions } from '../options.ts'
+import { confirm } from '../prompt.ts'
 
 /**
  * Asks before a data folder is created while a service runs on another one, which may be meant.

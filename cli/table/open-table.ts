@@ -1,21 +1,11 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { AgentError } from '../../clients/typescript/src/index.ts'
 import { audited, type Described, type Note } from '../../lib/access/audit-log.ts'
-import { clientConfig } from '../../lib/aws-sdk.ts'
-import { Unavailable } from '../../lib/core/errors.ts'
-import { AUDIT_RETENTION_DAYS as AUDIT_DAYS } from '../../lib/core/limits.ts'
 import { openStores, type Stores } from '../../lib/dynamodb/open-stores.ts'
-import { fromSettingsTag, pickTableSettings, SETTINGS_TAG } from '../../lib/dynamodb/table/settings-tag.ts'
+import { pickTableSettings } from '../../lib/dynamodb/table/settings-tag.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
-import {
-  AUDIT_RETENTION_DAYS,
-  DYNAMODB_ENDPOINT,
-  type Environment,
-  EVENT_BUS,
-  TABLE_NAME,
-} from '../../lib/environment.ts'
+import { DYNAMODB_ENDPOINT, type Environment, EVENT_BUS, TABLE_NAME } from '../../lib/environment.ts'
+import type { ServiceEvent } from '../../lib/http/event.ts'
 import { system } from '../../lib/system.ts'
-import { ensureDevelopmentOrganization } from '../../local/development.ts'
+import { ensureDevelopmentOrganization, localUser } from '../../local/development.ts'
 import { openDatabase } from '../../local/emulators/open-database.ts'
 import { LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import { UserError } from '../errors.ts'
@@ -23,9 +13,10 @@ import { describeTarget } from '../format.ts'
 import type { SharedOptions } from '../options.ts'
 import { announce, useAndClose } from '../terminal.ts'
 import { confirmDataFolder } from './confirm-data-folder.ts'
-import { findStackTable } from './find-stack-table.ts'
-import { type Caller, identifyCaller } from './identify-caller.ts'
-import { describeTable, readTags } from './table-settings.ts'
+import { describeError, explainAwsError, findAwsCaller, findStackTable, readTableSettings } from './stack.ts'
+
+/** Who makes changes, and from where, for the audit log. */
+type Caller = NonNullable<ServiceEvent['operator']>
 
 type Change = Omit<Described, 'actor' | 'source'>
 
@@ -90,6 +81,15 @@ function toTable(environment: Environment, stack: string | undefined): OpenTable
   }
 }
 
+/**
+ * The AWS caller, or the user of this machine on a local table.
+ * @throws UserError if AWS does not say who the caller is
+ */
+async function identifyCaller(stack: string | undefined): Promise<Caller> {
+  const user = localUser()
+  return stack ? { ...user, actor: await findAwsCaller() } : user
+}
+
 async function openLocal(): Promise<Opened> {
   const emulator = await openDatabase('command').catch((error: unknown) => {
     throw new UserError(`Cannot open the local table. ${describeError(error)}`)
@@ -110,38 +110,4 @@ async function openDeployed(stack: string): Promise<Opened> {
   const name = await findStackTable(stack)
   const environment = { ...(await readTableSettings(name)), [TABLE_NAME]: name }
   return { environment, close: async () => undefined }
-}
-
-/** Of a table without the tag, such as a restored one that is not complete: nothing is lost. */
-const UNKNOWN_SETTINGS = { [AUDIT_RETENTION_DAYS]: String(AUDIT_DAYS.max), [EVENT_BUS]: 'on' }
-
-/** The settings of the stack, not those of this shell. */
-async function readTableSettings(tableName: string): Promise<Environment> {
-  const client = new DynamoDBClient(clientConfig())
-  try {
-    const tags = await readTags(client, await describeTable(client, tableName))
-    const tag = tags.find(({ Key }) => Key === SETTINGS_TAG)
-    return tag ? fromSettingsTag(tag.Value ?? '') : UNKNOWN_SETTINGS
-  } finally {
-    client.destroy()
-  }
-}
-
-/** The user can fix errors from AWS, and the SDK's errors about missing credentials or a missing region. */
-function explainAwsError(error: unknown): unknown {
-  const thrown = error instanceof AgentError ? error.cause : error
-  const cause = thrown instanceof Unavailable ? thrown.cause : thrown
-  if (!(cause instanceof Error)) return error
-  const isNotConfigured = 'tryNextLink' in cause || cause.message.includes('Region is missing')
-  if (isNotConfigured)
-    return new UserError(`AWS: ${cause.message}. Set AWS_PROFILE, or AWS_REGION and credentials.`)
-  return '$metadata' in cause ? new UserError(`AWS: ${describeError(cause)}`) : error
-}
-
-/** An AggregateError of several connection attempts has a code but no message. */
-function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const { name, message, code } = error as NodeJS.ErrnoException
-  if (message === '') return code ?? name
-  return name === 'Error' ? message : `${name}: ${message}`
 }

@@ -206,7 +206,9 @@ describe('in a fresh clone', () => {
     expect(stdout.split('\n').sort()).toEqual([
       '',
       '!! .local/',
+      '!! clients/typescript/src/contract.ts',
       '!! node_modules',
+      '!! openapi.json',
       '?? agents/refund/',
       '?? agents/shout/',
     ])
