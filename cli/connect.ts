@@ -50,9 +50,7 @@ export async function withOrganization<T>(
   const { withTable } = await import('./table/open-table.ts')
   return withTable(options, async (table) => {
     const organization = await findOrganization(table, options)
-    return withTableClient(table, organization.id, (called) =>
-      work({ ...table, ...called, organization, options }),
-    )
+    return work({ ...table, ...openTableClient(table, organization.id), organization, options })
   })
 }
 
@@ -68,17 +66,12 @@ const OTHER_SETTINGS = {
 
 /**
  * A client that calls the functions in this process, as an administrator of an organization. They read their settings
- * from the environment of the process, which is that of the table from the first call to the end of the work.
+ * from the environment of the process, which is that of the table while calls are in progress.
  */
-export async function withTableClient<T>(
-  { environment, identify }: OpenTable,
-  organizationId: string,
-  work: (called: Called) => Promise<T>,
-): Promise<T> {
-  let restore = () => {}
+function openTableClient({ environment, identify }: OpenTable, organizationId: string): Called {
+  const unset = Object.keys(pickTableSettings(process.env)).map((name) => [name, undefined])
+  const variables = { ...Object.fromEntries(unset), ...OTHER_SETTINGS, ...environment }
   const open = async () => {
-    const unset = Object.keys(pickTableSettings(process.env)).map((name) => [name, undefined])
-    restore = setVariables({ ...Object.fromEntries(unset), ...OTHER_SETTINGS, ...environment })
     // On demand: many commands do without.
     const [{ inProcessFetch }, { localFunctions }] = await Promise.all([
       import('../local/gateway/in-process-fetch.ts'),
@@ -88,17 +81,19 @@ export async function withTableClient<T>(
     return inProcessFetch(handlers, { organizationId, tokenId: operatorId(), identify })
   }
   let opened: ReturnType<typeof open> | undefined
+  let pending = 0
+  let restore = () => {}
   const fetch = async (url: string, init: RequestInit) => {
-    opened ??= open()
-    const call = await opened
-    return call(url, init).catch(rejectAsClient)
+    if (pending++ === 0) restore = setVariables(variables)
+    try {
+      opened ??= open()
+      const call = await opened
+      return await call(url, init).catch(rejectAsClient)
+    } finally {
+      if (--pending === 0) restore()
+    }
   }
-  const target = { url: 'http://localhost', token: 'operator' }
-  try {
-    return await work(openClient(target, { fetch, maxRetries: 0 }))
-  } finally {
-    restore()
-  }
+  return openClient({ url: 'http://localhost', token: 'operator' }, { fetch, maxRetries: 0 })
 }
 
 /** As an error that the client does not take for a broken connection. */
