@@ -3,8 +3,8 @@ import type { Answer, Answers } from '../authoring/waits/run-through-waits.ts'
 import { isJsonObject, type Json } from '../lib/core/json/json.ts'
 import { parseJson } from '../lib/core/json/parse-json.ts'
 import { formatCommand, relativeTime, toSingleLine } from './format.ts'
-import type { LineReader } from './lines.ts'
 import type { SharedOptions } from './options.ts'
+import type { LineReader } from './prompt.ts'
 
 const MAX_DATA_CHARACTERS = 1_000
 

@@ -1,10 +1,11 @@
 import { Command } from 'commander'
-import type { AgentReference } from '../lib/agents/resolve-agent.ts'
-import type { Agent, Organization } from '../lib/core/agent.ts'
-import { findAgent, withOrganization } from './find.ts'
+import type { Client } from '../clients/typescript/src/index.ts'
+import type { AgentRecord } from '../lib/contract/records/agent.ts'
+import { type Connection, withConnection } from './connect.ts'
+import { explainFor, findAgent } from './explain-errors.ts'
 import { formatCommand } from './format.ts'
-import { orgOption, type SharedOptions } from './options.ts'
-import type { TableStores } from './stores.ts'
+import { orgOption, type SharedOptions, tokenOption, urlOption } from './options.ts'
+import { withService } from './service.ts'
 import { ResultFailed, toJsonText, write } from './terminal.ts'
 
 /**
@@ -13,13 +14,8 @@ import { ResultFailed, toJsonText, write } from './terminal.ts'
  */
 export type Result = { json: unknown; text: string; note?: string; hasFailed?: boolean }
 
-/** What a command that works on an agent is given. `reference` is for `lib/agents`. `args`: those after the agent. */
-type AgentContext<Options> = {
-  reference: AgentReference
-  stores: TableStores
-  options: Options & SharedOptions
-  args: string[]
-}
+/** A connection, with the options and the arguments of the command. */
+type Context<Options> = Connection & { options: Options & SharedOptions; args: string[] }
 
 /** A command that prints its result. */
 export class CliCommand extends Command {
@@ -36,6 +32,11 @@ export class CliCommand extends Command {
     return this.addHelpText('after', ['', lines.length > 1 ? 'Examples:' : 'Example:', ...lines].join('\n'))
   }
 
+  /** Adds the options of commands that work with a service. */
+  overHttp(scope: string): this {
+    return this.addOption(urlOption()).addOption(tokenOption(scope))
+  }
+
   run<Options = object>(work: (options: Options & SharedOptions, args: string[]) => Promise<Result>): this {
     return this.action(async () => {
       const options = this.optsWithGlobals<Options & SharedOptions>()
@@ -46,33 +47,49 @@ export class CliCommand extends Command {
     })
   }
 
-  /** Runs with the stores and the organization of `--org`. */
-  runInOrganization<Options = object>(
-    work: (
-      stores: TableStores,
-      organization: Organization,
-      options: Options & SharedOptions,
-    ) => Promise<Result>,
+  /**
+   * Runs with the service of `--url`, or with the one on the data folder: it continues what the command starts.
+   * @param scope that the token needs
+   * @param action for errors: `list approvals`
+   */
+  runWithService<Options = object>(
+    scope: string,
+    action: string,
+    work: (client: Client, options: Options & SharedOptions, args: string[]) => Promise<Result>,
   ): this {
-    return this.addOption(orgOption()).run<Options>((options) =>
-      withOrganization(options, (stores, organization) => work(stores, organization, options)),
+    return this.overHttp(scope).run<Options>((options, args) =>
+      withService(options, action, (client) => work(client, options, args)),
     )
   }
 
-  /** Adds the first argument of commands that run with an agent. */
-  forAgent(): this {
-    return this.argument('<slug>', "the agent's slug or ID").addOption(orgOption())
+  /** Runs with the service of `--url`, or on a table with the organization of `--org`. */
+  runConnected<Options = object>(
+    scope: string,
+    action: string,
+    work: (context: Context<Options>) => Promise<Result>,
+  ): this {
+    return this.overHttp(scope)
+      .addOption(orgOption())
+      .run<Options>((options, args) =>
+        withConnection(options, action, (connection) => work({ ...connection, options, args })),
+      )
   }
 
+  /** Like `runConnected`, with the agent of the first argument. `versionId`: the second one, for errors about it. */
   runWithAgent<Options = object>(
-    work: (agent: Agent, context: AgentContext<Options>) => Promise<Result>,
+    scope: string,
+    action: string,
+    work: (agent: AgentRecord, context: Context<Options> & { versionId: string }) => Promise<Result>,
   ): this {
-    return this.run<Options>((options, [idOrSlug = '', ...args]) =>
-      withOrganization(options, async (stores, organization) => {
-        const agent = await findAgent({ stores, organization, idOrSlug, options })
-        const reference = { store: stores.agents, organizationId: organization.id, idOrSlug: agent.id }
-        return work(agent, { reference, stores, options, args })
-      }),
-    )
+    return this.runConnected<Options>(scope, action, async (context) => {
+      const [idOrSlug = '', versionId = ''] = context.args
+      const agent = await findAgent(context, idOrSlug)
+      const subject = { slug: agent.slug, versionId, options: context.options }
+      return work(agent, { ...context, versionId }).catch(explainFor(subject))
+    })
   }
 }
+
+/** The argument of commands about an agent. */
+export const agentCommand = (parent: CliCommand, name: string): CliCommand =>
+  parent.command(name).argument('<slug>', "the agent's slug or ID")

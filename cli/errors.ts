@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import { AgentError } from '../clients/typescript/src/index.ts'
 import { type FolderProblem, formatProblem } from '../lib/agents/load-folder.ts'
 import { type ErrorCode, ServiceError } from '../lib/core/errors.ts'
 import { ResultFailed, toJsonText, write } from './terminal.ts'
@@ -36,7 +37,9 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
 const HELP_CODES = ['commander.helpDisplayed', 'commander.version']
 
 /** Prints an error: as text on stderr, or with `--json` as one JSON document on stdout. Returns the exit code. */
-export async function reportError(error: unknown, asJson: boolean): Promise<number> {
+export async function reportError(thrown: unknown, asJson: boolean): Promise<number> {
+  // What a function in this process has thrown.
+  const error = thrown instanceof AgentError ? (thrown.cause ?? thrown) : thrown
   if (error instanceof ResultFailed) return 1
   if (error instanceof CommanderError) return reportUsageError(error, asJson)
   const userError = toUserError(error)
@@ -62,8 +65,8 @@ async function reportUsageError({ code, message }: CommanderError, asJson: boole
 
 function toUserError(error: unknown): UserError | null {
   if (error instanceof UserError) return error
-  if (!(error instanceof ServiceError)) return null
-  const { code, errors, cause } = error
+  if (!(error instanceof ServiceError || error instanceof AgentError)) return null
+  const { code, errors, cause } = error as ServiceError
   const message = MESSAGES[code as ErrorCode] ?? error.message
   const reason = cause instanceof Error && cause.message ? ` (${cause.message})` : ''
   return new UserError(`${message}${reason}`, { details: { code, ...(errors && { problems: errors }) } })

@@ -23,6 +23,10 @@ export function alignColumns(rows: string[][]): string[] {
   )
 }
 
+/** One line for each value, behind its label. */
+export const labelled = (rows: string[][], width: number): string =>
+  rows.map(([label = '', value = '']) => `${label.padEnd(width)}${toSingleLine(value)}`).join('\n')
+
 /** Truncates to one short line without control characters, which a terminal could interpret as commands. */
 export function toCell(text: string): string {
   const characters = [...toSingleLine(text)]

@@ -1,8 +1,9 @@
+#!/usr/bin/env node
 import '../local/check-node.mjs'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-/** Entry point of `npm run agents`: JavaScript, so that a Node.js without TypeScript can say what it needs. */
+/** Entry point of `npx agent-execution`: JavaScript, so that a Node.js without TypeScript can say what it needs. */
 
 // Read before the imports, during which the parent may exit.
 const parent = process.ppid

@@ -20,15 +20,32 @@ import { DAY_MS, MAX_PAYLOAD_BYTES } from '../lib/core/limits.ts'
 import { toJsonPointer } from '../lib/schema/message-text.ts'
 import { UserError } from './errors.ts'
 
-/** `--json`, `--stack` and `--create-data-folder` apply to every command, `--org` to most. */
+/** `--json`, `--stack` and `--create-data-folder` apply to every command, `--url`, `--token` and `--org` to most. */
 export type SharedOptions = {
   json?: true | undefined
   stack?: string | undefined
   createDataFolder?: true | undefined
   org?: string | undefined
+  url?: string | undefined
+  token?: string | undefined
 }
 
 const MAX_SHOWN = 1_000
+
+/** A token in the environment does not show up in lists of processes. */
+export const TOKEN_VARIABLE = 'AGENTS_TOKEN'
+
+export const urlOption = (): Option =>
+  new Option(
+    '--url <base>',
+    'work over HTTP with the service at this address, without AWS credentials',
+  ).argParser(parseUrl)
+
+export const tokenOption = (scope: string): Option =>
+  new Option(
+    '--token <token>',
+    `API token for --url, with the scope ${scope}; default: the variable ${TOKEN_VARIABLE}`,
+  )
 
 export const orgOption = (): Option =>
   new Option(

@@ -3,38 +3,6 @@ import type { Command, OutputConfiguration } from 'commander'
 import { dataFolder } from '../local/data-folder.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { CliCommand } from './command.ts'
-import { addArchiveCommands, addListCommand, addShowCommand } from './commands/agents.ts'
-import { addApprovalsCommands } from './commands/approvals.ts'
-import { addAuditCommand } from './commands/audit.ts'
-import { addBatchCommand } from './commands/batch.ts'
-import { addBatchesCommand } from './commands/batches.ts'
-import { addCasesCommands } from './commands/cases.ts'
-import { addCompareCommand } from './commands/compare.ts'
-import { addDevCommand } from './commands/dev.ts'
-import { addDiffCommand } from './commands/diff.ts'
-import { addInitCommand } from './commands/init.ts'
-import { addLimitsCommand } from './commands/limits.ts'
-import { addOpenCommand } from './commands/open.ts'
-import { addOrgsCommand } from './commands/orgs.ts'
-import { addPublishCommand } from './commands/publish.ts'
-import { addRerunCommand } from './commands/rerun.ts'
-import { addRolloutCommand } from './commands/rollout.ts'
-import { addRunCommand } from './commands/run.ts'
-import { addSchedulesCommand } from './commands/schedules.ts'
-import { addTableCommand } from './commands/table.ts'
-import { addCheckCommand, addTestCommand } from './commands/test.ts'
-import { addTokensCommand } from './commands/tokens.ts'
-import { addTrialCommand } from './commands/trial.ts'
-import { addTrialsCommand } from './commands/trials.ts'
-import { addTypesCommand } from './commands/types.ts'
-import { addUsageCommand } from './commands/usage.ts'
-import {
-  addDeleteVersionCommand,
-  addPromoteCommand,
-  addRetireCommands,
-  addVersionsCommand,
-} from './commands/versions.ts'
-import { addWebhooksCommand } from './commands/webhooks.ts'
 import { reportError, UserError } from './errors.ts'
 import { formatCommand } from './format.ts'
 import { toJsonText, unlessInterrupted, write } from './terminal.ts'
@@ -48,14 +16,15 @@ const formatVersion = (asJson: boolean): string =>
 /** Runs a command. Returns the exit code: 0 success, 1 error, 2 wrong usage. */
 export async function runProgram(args: string[]): Promise<number> {
   const asJson = args.includes('--json')
-  const program = createProgram({ writeErr: (text) => asJson || process.stderr.write(text) })
+  if (VERSION_OPTIONS.includes(args[0] ?? '')) {
+    await write(process.stdout, formatVersion(asJson))
+    return 0
+  }
   restoreWorkingDirectory()
   try {
-    if (VERSION_OPTIONS.includes(args[0] ?? '')) await write(process.stdout, formatVersion(asJson))
-    else {
-      assertNoOptionsOfNpm(program, args)
-      await program.parseAsync(args, { from: 'user' })
-    }
+    const program = await createProgram({ writeErr: (text) => asJson || process.stderr.write(text) }, args)
+    assertNoOptionsOfNpm(program, args)
+    await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
     // After a signal, errors are only a consequence of the cleanup.
@@ -99,9 +68,64 @@ export function assertNoOptionsOfNpm(
   )
 }
 
-/** The command line with all commands. Parsing throws a `CommanderError` on wrong usage. */
-export function createProgram(output: OutputConfiguration): Command {
-  const program = new CliCommand('npm run agents --')
+type Add = (program: CliCommand) => void
+
+/** The commands in the order of the help, by name: only the one that runs is loaded. */
+const COMMANDS: Record<string, () => Promise<Add>> = {
+  init: async () => (await import('./commands/init.ts')).addInitCommand,
+  check: async () => (await import('./commands/test.ts')).addCheckCommand,
+  test: async () => (await import('./commands/test.ts')).addTestCommand,
+  dev: async () => (await import('./commands/dev.ts')).addDevCommand,
+  cases: async () => (await import('./commands/cases.ts')).addCasesCommands,
+  publish: async () => (await import('./commands/publish.ts')).addPublishCommand,
+  list: async () => (await import('./commands/agents.ts')).addListCommand,
+  show: async () => (await import('./commands/agents.ts')).addShowCommand,
+  versions: async () => (await import('./commands/versions.ts')).addVersionsCommand,
+  trial: async () => (await import('./commands/trials.ts')).addTrialCommand,
+  trials: async () => (await import('./commands/trials.ts')).addTrialsCommand,
+  promote: async () => (await import('./commands/versions.ts')).addPromoteCommand,
+  rollout: async () => (await import('./commands/rollout.ts')).addRolloutCommand,
+  diff: async () => (await import('./commands/diff.ts')).addDiffCommand,
+  'delete-version': async () => (await import('./commands/versions.ts')).addDeleteVersionCommand,
+  retire: async () => (await import('./commands/versions.ts')).addRetireCommand,
+  unretire: async () => (await import('./commands/versions.ts')).addUnretireCommand,
+  archive: async () => (await import('./commands/agents.ts')).addArchiveCommand,
+  restore: async () => (await import('./commands/agents.ts')).addRestoreCommand,
+  run: async () => (await import('./commands/run.ts')).addRunCommand,
+  rerun: async () => (await import('./commands/rerun.ts')).addRerunCommand,
+  compare: async () => (await import('./commands/compare.ts')).addCompareCommand,
+  batch: async () => (await import('./commands/batch.ts')).addBatchCommand,
+  batches: async () => (await import('./commands/batches.ts')).addBatchesCommand,
+  approvals: async () => (await import('./commands/approvals.ts')).addApprovalsCommand,
+  approve: async () => (await import('./commands/approvals.ts')).addApproveCommand,
+  reject: async () => (await import('./commands/approvals.ts')).addRejectCommand,
+  signal: async () => (await import('./commands/approvals.ts')).addSignalCommand,
+  schedules: async () => (await import('./commands/schedules.ts')).addSchedulesCommand,
+  usage: async () => (await import('./commands/usage.ts')).addUsageCommand,
+  limits: async () => (await import('./commands/limits.ts')).addLimitsCommand,
+  types: async () => (await import('./commands/types.ts')).addTypesCommand,
+  webhooks: async () => (await import('./commands/webhooks.ts')).addWebhooksCommand,
+  tokens: async () => (await import('./commands/tokens.ts')).addTokensCommand,
+  audit: async () => (await import('./commands/audit.ts')).addAuditCommand,
+  orgs: async () => (await import('./commands/orgs.ts')).addOrgsCommand,
+  open: async () => (await import('./commands/open.ts')).addOpenCommand,
+  table: async () => (await import('./commands/table.ts')).addTableCommand,
+}
+
+/**
+ * The command line with the commands that arguments name; with all of them if they name none. Parsing throws a
+ * `CommanderError` on wrong usage.
+ */
+export async function createProgram(output: OutputConfiguration, args: string[] = []): Promise<Command> {
+  const named = args.filter((arg) => Object.hasOwn(COMMANDS, arg))
+  const loading = (named.length > 0 ? named : Object.keys(COMMANDS)).map((name) => COMMANDS[name]?.())
+  const program = newProgram(output)
+  for (const add of new Set(await Promise.all(loading))) add?.(program)
+  return program
+}
+
+const newProgram = (output: OutputConfiguration): CliCommand =>
+  new CliCommand('npm run agents --')
     .description('Write, publish and run agents, and manage organizations and API tokens.')
     .option('--json', 'print one JSON document to stdout')
     .option('--stack <name>', 'use the table of a deployed CloudFormation stack instead of the local table')
@@ -115,41 +139,6 @@ export function createProgram(output: OutputConfiguration): Command {
     .addHelpText('after', '\nIn scripts, use npm run --silent to keep npm’s own output out of stdout.')
     .showHelpAfterError('Use --help for options and examples.')
     .exitOverride()
-  addInitCommand(program)
-  addCheckCommand(program)
-  addTestCommand(program)
-  addDevCommand(program)
-  addCasesCommands(program)
-  addPublishCommand(program)
-  addListCommand(program)
-  addShowCommand(program)
-  addVersionsCommand(program)
-  addTrialCommand(program)
-  addTrialsCommand(program)
-  addPromoteCommand(program)
-  addRolloutCommand(program)
-  addDiffCommand(program)
-  addDeleteVersionCommand(program)
-  addRetireCommands(program)
-  addArchiveCommands(program)
-  addRunCommand(program)
-  addRerunCommand(program)
-  addCompareCommand(program)
-  addBatchCommand(program)
-  addBatchesCommand(program)
-  addApprovalsCommands(program)
-  addSchedulesCommand(program)
-  addUsageCommand(program)
-  addLimitsCommand(program)
-  addTypesCommand(program)
-  addWebhooksCommand(program)
-  addTokensCommand(program)
-  addAuditCommand(program)
-  addOrgsCommand(program)
-  addOpenCommand(program)
-  addTableCommand(program)
-  return program
-}
 
 /**
  * npm runs scripts in the package's folder. Changes back to the caller's, so that relative paths work as typed; the

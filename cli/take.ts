@@ -4,3 +4,7 @@ export async function take<Item>(items: AsyncIterable<Item>, count: number): Pro
   for await (const item of items) if (taken.push(item) === count) break
   return taken
 }
+
+/** All items of a list. */
+export const readAll = <Item>(items: AsyncIterable<Item>): Promise<Item[]> =>
+  take(items, Number.POSITIVE_INFINITY)

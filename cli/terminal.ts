@@ -75,3 +75,25 @@ export function unlessInterrupted<T>(work: () => Promise<T>): Promise<T> {
 async function runCleanups(): Promise<void> {
   for (const cleanup of [...cleanups]) await cleanup().catch(() => undefined)
 }
+
+/** Closes what was opened after `use`, also on errors and on Ctrl-C. */
+export async function useAndClose<Opened extends { close: () => Promise<void> }, T>(
+  opening: Promise<Opened>,
+  use: (opened: Opened) => Promise<T>,
+): Promise<T> {
+  let closing: Promise<void> | undefined
+  const closeOnce = () => {
+    closing ??= opening.then(
+      ({ close }) => close(),
+      () => undefined,
+    )
+    return closing
+  }
+  const removeCleanup = onInterrupt(closeOnce)
+  try {
+    return await use(await opening)
+  } finally {
+    await closeOnce()
+    removeCleanup()
+  }
+}

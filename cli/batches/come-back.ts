@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { formatCommand, shellQuote } from '../format.ts'
-import type { RemoteOptions } from '../remote.ts'
+import type { SharedOptions } from '../options.ts'
 
-type Service = Pick<RemoteOptions, 'url'>
+type Service = Pick<SharedOptions, 'url'>
 
 /** A command of `batches` with the same service. It takes the token from the environment. */
 export const batchesCommand = (args: string, { url }: Service): string =>

@@ -1,4 +1,6 @@
 import type { Batch } from '../../clients/typescript/src/index.ts'
+import { onInterrupt, write } from '../terminal.ts'
+import { openResults, type ResultsFile } from './results.ts'
 
 /** Between two lines of a log, and two changes of a bar. */
 const PAUSE_MS = { log: 10_000, bar: 100 } as const
@@ -23,7 +25,7 @@ type Counts = {
 }
 
 /** Shows on standard error how far batches are: a bar in a terminal, else a line now and then. */
-export class Progress {
+class Progress {
   private readonly isTerminal = process.stderr.isTTY
   private readonly batches = new Map<string, Running>()
   private shownAt = this.isTerminal ? 0 : performance.now()
@@ -88,4 +90,36 @@ function toBar(counts: Counts): string {
   const text = bar + describe(counts)
   // A line that wraps cannot be cleared.
   return text.slice(0, (process.stderr.columns || 80) - 1)
+}
+
+type Waiting = {
+  /** Where results go. */
+  out: string
+  /** Lines of all batches, if that is known. */
+  lines?: number | undefined
+  /** What Ctrl-C leaves, and how to come back. */
+  describeStop: () => string
+}
+
+/** Shows how far batches are while `work` waits for them. What ends it early discards the file. */
+export async function whileWaiting<T>(
+  { out, lines, describeStop }: Waiting,
+  work: (progress: Progress, file: ResultsFile) => Promise<T>,
+): Promise<T> {
+  const file = await openResults(out)
+  const progress = new Progress(lines)
+  const removeCleanup = onInterrupt(async () => {
+    progress.stop()
+    await file.discard()
+    await write(process.stderr, `${describeStop()}\n`)
+  })
+  try {
+    return await work(progress, file)
+  } catch (error) {
+    await file.discard()
+    throw error
+  } finally {
+    removeCleanup()
+    progress.stop()
+  }
 }

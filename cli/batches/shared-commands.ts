@@ -2,8 +2,8 @@ import type { Batch, Client } from '../../clients/typescript/src/index.ts'
 import type { Scope } from '../../lib/core/access.ts'
 import type { CliCommand } from '../command.ts'
 import { textTable } from '../format.ts'
-import { parseLimit, parseUuid } from '../options.ts'
-import { findSlugs, type RemoteOptions, runOverHttp } from '../remote.ts'
+import { parseLimit, parseUuid, type SharedOptions } from '../options.ts'
+import { findSlugs } from '../service.ts'
 import { take } from '../take.ts'
 
 /** In examples. */
@@ -29,7 +29,7 @@ export function addListCommand<Item extends { documentId: string }, Filter exten
   { addFilter, read, header, toRow, empty }: List<Item, Filter>,
 ): void {
   const plural = PLURALS[kind]
-  const list = addFilter(
+  addFilter(
     parent
       .command('list', { isDefault: true })
       .description(`List the ${plural}, newest first.`)
@@ -39,18 +39,15 @@ export function addListCommand<Item extends { documentId: string }, Filter exten
     // Words that are no command.
     .allowExcessArguments()
     .examples(plural, `${plural} list --agent triage-ticket --limit 10`)
-  runOverHttp<Filter & { limit?: number }>(
-    list.hook('preAction', () => void (list.args.length > 0 && parent.unknownCommand())),
-    { scope: 'read', action: `list ${plural}` },
-    async (client, options) => {
+    .hook('preAction', (list) => void (list.args.length > 0 && parent.unknownCommand()))
+    .runWithService<Filter & { limit?: number }>('read', `list ${plural}`, async (client, options) => {
       const { limit = 50, json } = options
       const found = await take(read(client, { ...options, limit: Math.min(limit, 100) }), limit)
       if (json) return { json: found, text: '' }
       const slugs = await findSlugs(client, new Set(found.map(({ documentId }) => documentId)))
       const rows = found.map((item) => toRow(item, slugs.get(item.documentId) ?? item.documentId))
       return { json: found, text: textTable(header, rows, empty) }
-    },
-  )
+    })
 }
 
 type Cancel = {
@@ -58,7 +55,7 @@ type Cancel = {
   description: string
   cancel: (client: Client, id: string) => Promise<Pick<Batch, 'status'>>
   /** The command that shows the results. */
-  resultsOf: (id: string, options: RemoteOptions) => string
+  resultsOf: (id: string, options: SharedOptions) => string
 }
 
 export function addCancelCommand(
@@ -66,17 +63,17 @@ export function addCancelCommand(
   kind: Kind,
   { scope, description, cancel, resultsOf }: Cancel,
 ): void {
-  const command = parent
+  parent
     .command('cancel')
     .description(description)
     .argument('<id>', `ID of the ${kind}`, parseUuid)
     .examples(`${PLURALS[kind]} cancel ${ID}`)
-  runOverHttp(command, { scope, action: `cancel the ${kind}` }, async (client, options, [id = '']) => {
-    const cancelled = await cancel(client, id)
-    const state = cancelled.status === 'ENDED' ? 'has ended' : 'is being cancelled'
-    const name = kind === 'batch' ? 'Batch' : 'Trial'
-    return { json: cancelled, text: `${name} ${id} ${state}.\nResults: ${resultsOf(id, options)}` }
-  })
+    .runWithService(scope, `cancel the ${kind}`, async (client, options, [id = '']) => {
+      const cancelled = await cancel(client, id)
+      const state = cancelled.status === 'ENDED' ? 'has ended' : 'is being cancelled'
+      const name = kind === 'batch' ? 'Batch' : 'Trial'
+      return { json: cancelled, text: `${name} ${id} ${state}.\nResults: ${resultsOf(id, options)}` }
+    })
 }
 
 export function addDeleteCommand(
@@ -84,13 +81,13 @@ export function addDeleteCommand(
   kind: Kind,
   remove: (client: Client, id: string) => Promise<unknown>,
 ): void {
-  const command = parent
+  parent
     .command('delete')
     .description(`Delete a ${kind} that has ended, with all its executions.`)
     .argument('<id>', `ID of the ${kind}`, parseUuid)
     .examples(`${PLURALS[kind]} delete ${ID}`)
-  runOverHttp(command, { scope: 'manage', action: `delete the ${kind}` }, async (client, _, [id = '']) => {
-    await remove(client, id)
-    return { json: { id, deleted: true }, text: `Deleted ${kind} ${id} and its executions.` }
-  })
+    .runWithService('manage', `delete the ${kind}`, async (client, _, [id = '']) => {
+      await remove(client, id)
+      return { json: { id, deleted: true }, text: `Deleted ${kind} ${id} and its executions.` }
+    })
 }

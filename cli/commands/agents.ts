@@ -1,15 +1,12 @@
-import { archiveAgent } from '../../lib/agents/lifecycle/change-agent.ts'
-import { toAgentRecord } from '../../lib/contract/records/agent.ts'
-import type { Agent } from '../../lib/core/agent.ts'
+import type { Version } from '../../clients/typescript/src/index.ts'
+import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { isJsonObject, type JsonObject } from '../../lib/core/json/json.ts'
 import { toJsonSchema } from '../../lib/schema/field-map.ts'
 import { readFileLimits } from '../../lib/schema/files/file-schema.ts'
-import { system } from '../../lib/system.ts'
-import type { CliCommand } from '../command.ts'
-import { readAllPages } from '../find.ts'
+import { agentCommand, type CliCommand } from '../command.ts'
 import { alignColumns, formatCommand, relativeTime, textTable, toCell, toSingleLine } from '../format.ts'
 import type { SharedOptions } from '../options.ts'
-import { recorded } from '../recorded.ts'
+import { readAll } from '../take.ts'
 
 export function addListCommand(program: CliCommand): void {
   program
@@ -17,44 +14,41 @@ export function addListCommand(program: CliCommand): void {
     .description('List the agents of an organization, newest first.')
     .option('--archived', 'also list archived agents')
     .examples('list', 'list --archived')
-    .runInOrganization<{ archived?: true }>(async (stores, { id: organizationId, name }, options) => {
-      const { archived = false } = options
-      const agents = await readAllPages((page) => stores.agents.list({ organizationId, archived, ...page }))
-      const columns = [
-        'SLUG',
-        'TITLE',
-        'CURRENT VERSION',
-        'DRAFT',
-        'UPDATED',
-        ...(archived ? ['ARCHIVED'] : []),
-      ]
-      const rows = agents.map(({ slug, title, current, draftVersionId, updatedAt, archivedAt }) => [
+    .runConnected<{ archived?: true }>('read', 'list agents', async ({ client, organization, options }) => {
+      const { archived } = options
+      const agents = await readAll(client.agents({ archived, limit: 100 }))
+      const header = ['SLUG', 'TITLE', 'CURRENT VERSION', 'DRAFT', 'UPDATED']
+      const rows = agents.map(({ slug, title, currentVersionId, draftVersionId, updatedAt, archivedAt }) => [
         slug,
         title,
-        current?.id ?? 'draft only',
+        currentVersionId ?? 'draft only',
         draftVersionId ?? '-',
         relativeTime(updatedAt),
         ...(archived ? [archivedAt === null ? '-' : relativeTime(archivedAt)] : []),
       ])
-      const empty = `${name} has no agents. Publish one: ${formatCommand(options, 'publish <folder>')}`
-      return { json: agents.map(toAgentRecord), text: textTable(columns, rows, empty) }
+      const publish = `Publish one: ${formatCommand(options, 'publish <folder>')}`
+      const empty = `${organization?.name ?? 'The organization'} has no agents. ${publish}`
+      return {
+        json: agents,
+        text: textTable([...header, ...(archived ? ['ARCHIVED'] : [])], rows, empty),
+      }
     })
 }
 
 export function addShowCommand(program: CliCommand): void {
-  program
-    .command('show')
+  agentCommand(program, 'show')
     .description('Show an agent with its versions, input fields and output fields.')
-    .forAgent()
     .examples('show redact-pii')
-    .runWithAgent(async (agent, { options }) => ({
-      json: toAgentRecord(agent),
-      text: describeAgent(agent, options),
-    }))
+    .runWithAgent('read', 'show the agent', async (agent, { client, options }) => {
+      const { id, currentVersionId } = agent
+      if (options.json) return { json: agent, text: '' }
+      const current = currentVersionId === null ? null : await client.version(id, currentVersionId)
+      return { json: agent, text: describeAgent(agent, current, options) }
+    })
 }
 
-function describeAgent(agent: Agent, options: SharedOptions): string {
-  const { slug, title, description, id, current, draftVersionId, archivedAt } = agent
+function describeAgent(agent: AgentRecord, current: Version | null, options: SharedOptions): string {
+  const { slug, title, description, id, draftVersionId, archivedAt } = agent
   const currentVersion = current
     ? `${current.id}, published ${relativeTime(current.createdAt)}`
     : 'none (draft only)'
@@ -70,9 +64,9 @@ function describeAgent(agent: Agent, options: SharedOptions): string {
       ...(archivedAt === null ? [] : [['archived', relativeTime(archivedAt)]]),
     ]),
     '',
-    ...describeFields('Input', agent.inputSchema),
+    ...describeFields('Input', agent.inputSchema as JsonObject),
     '',
-    ...describeFields('Output', agent.outputSchema),
+    ...describeFields('Output', agent.outputSchema as JsonObject),
     '',
     `Run it: ${formatCommand(options, `run ${slug} --input input.json${versionOption}`)}`,
   ].join('\n')
@@ -99,29 +93,24 @@ function typeName(field: JsonObject): string {
     : String(field.type ?? 'any')
 }
 
-/** The commands `archive` and `restore`. */
-export function addArchiveCommands(program: CliCommand): void {
-  const add = (name: string, description: string, isArchiving: boolean) =>
-    program
-      .command(name)
-      .description(description)
-      .forAgent()
-      .examples(`${name} redact-pii`)
-      .runWithAgent(async ({ id, slug }, { reference, stores, options }) => {
-        const archivedAt = isArchiving ? new Date(system.now()).toISOString() : null
-        const { organizationId } = reference
-        const action = isArchiving ? 'agent.archive' : 'agent.restore'
-        const change = { organizationId, action, target: { kind: 'agent', id } } as const
-        const agent = await recorded(stores, options, change, () => archiveAgent(reference, archivedAt))
-        const text = isArchiving
-          ? `Archived ${slug}. Restore it: ${formatCommand(options, `restore ${slug}`)}`
-          : `Restored ${slug}.`
-        return { json: toAgentRecord(agent), text }
-      })
-  add(
-    'archive',
-    'Archive an agent: it accepts no new runs, and lists leave it out. Its runs in progress finish.',
-    true,
-  )
-  add('restore', 'Restore an archived agent.', false)
+export function addArchiveCommand(program: CliCommand): void {
+  agentCommand(program, 'archive')
+    .description(
+      'Archive an agent: it accepts no new runs, and lists leave it out. Its runs in progress finish.',
+    )
+    .examples('archive redact-pii')
+    .runWithAgent('manage and read', 'archive the agent', async ({ id, slug }, { client, options }) => ({
+      json: await client.archive(id),
+      text: `Archived ${slug}. Restore it: ${formatCommand(options, `restore ${slug}`)}`,
+    }))
+}
+
+export function addRestoreCommand(program: CliCommand): void {
+  agentCommand(program, 'restore')
+    .description('Restore an archived agent.')
+    .examples('restore redact-pii')
+    .runWithAgent('manage and read', 'restore the agent', async ({ id, slug }, { client }) => ({
+      json: await client.restore(id),
+      text: `Restored ${slug}.`,
+    }))
 }

@@ -3,27 +3,23 @@ import { parseJson } from '../../lib/core/json/parse-json.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { relativeTime, textTable, toSingleLine } from '../format.ts'
-import { parseAs, parseUuid, readInput, readJson } from '../options.ts'
-import { findSlugs, overHttp, type RemoteOptions, readAll, withService } from '../remote.ts'
+import { parseAs, parseUuid, readInput, readJson, type SharedOptions } from '../options.ts'
+import { findSlugs, withService } from '../service.ts'
+import { readAll } from '../take.ts'
 
-type DecideOptions = RemoteOptions & { note?: string; input?: string }
-type SignalOptions = RemoteOptions & { data?: string; idempotencyKey?: string }
+type DecideOptions = SharedOptions & { note?: string; input?: string }
+type SignalOptions = SharedOptions & { data?: string; idempotencyKey?: string }
 
-/** Commands that continue runs that wait. They go through the service, which knows who decides and resumes the run. */
-export function addApprovalsCommands(program: CliCommand): void {
-  addListCommand(program)
-  addDecideCommand(program, 'approve')
-  addDecideCommand(program, 'reject')
-  addSignalCommand(program)
-}
-
-function addListCommand(program: CliCommand): void {
-  overHttp(program.command('approvals'), 'read or approve')
+/** Like the commands that continue runs, it goes through the service, which knows who decides and resumes the run. */
+export function addApprovalsCommand(program: CliCommand): void {
+  program
+    .command('approvals')
+    .overHttp('read or approve')
     .description('List the approvals that wait for a decision, newest first.')
     .option('--agent <slug>', 'only of the agent with this slug or ID')
     .option('--tenant <id>', 'only of this tenant', parseAs('tenantId'))
     .examples('approvals', 'approvals --agent refund --json')
-    .run<RemoteOptions & { agent?: string; tenant?: string }>((options) =>
+    .run<{ agent?: string; tenant?: string }>((options) =>
       withService(options, 'list approvals', async (client): Promise<Result> => {
         const { agent, tenant: tenantId } = options
         const approvals = await readAll(client.approvals({ agent, tenantId, limit: 100 }))
@@ -43,10 +39,15 @@ function addListCommand(program: CliCommand): void {
     )
 }
 
+export const addApproveCommand = (program: CliCommand): void => addDecideCommand(program, 'approve')
+export const addRejectCommand = (program: CliCommand): void => addDecideCommand(program, 'reject')
+
 const VERBS = { approve: 'Approved', reject: 'Rejected' } as const
 
 function addDecideCommand(program: CliCommand, decision: 'approve' | 'reject'): void {
-  const command = overHttp(program.command(decision), 'approve')
+  const command = program
+    .command(decision)
+    .overHttp('approve')
     .description(
       decision === 'approve'
         ? 'Approve what an execution waits for. It continues.'
@@ -78,8 +79,10 @@ function addDecideCommand(program: CliCommand, decision: 'approve' | 'reject'): 
     })
 }
 
-function addSignalCommand(program: CliCommand): void {
-  overHttp(program.command('signal'), 'run')
+export function addSignalCommand(program: CliCommand): void {
+  program
+    .command('signal')
+    .overHttp('run')
     .description('Send a signal to an execution. It is kept until the execution waits for it.')
     .argument('<executionId>', 'execution in progress', parseUuid)
     .argument('<name>', 'name of the signal')

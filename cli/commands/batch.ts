@@ -2,27 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { AgentError, type Violation } from '../../clients/typescript/src/index.ts'
-import { badLines, readInputs } from '../batches/check-file.ts'
 import { batchesCommand, newLineNumbers, resultsCommand, typedArgs } from '../batches/come-back.ts'
-import { Progress } from '../batches/progress.ts'
-import { openResults } from '../batches/results-file.ts'
-import { toResult, writeResults } from '../batches/write-results.ts'
+import { whileWaiting } from '../batches/progress.ts'
+import { badLines, readInputs } from '../batches/read-inputs.ts'
+import { toResult, writeResults } from '../batches/results.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, shellQuote } from '../format.ts'
-import { nameOf, parseAs } from '../options.ts'
-import {
-  callService,
-  explainError,
-  findService,
-  overHttp,
-  patientClient,
-  type RemoteOptions,
-} from '../remote.ts'
+import { nameOf, parseAs, type SharedOptions } from '../options.ts'
 import { addRunOptions, type RunOptions, toRunParameters } from '../run-options.ts'
-import { onInterrupt, withProgress, write } from '../terminal.ts'
+import { callService, explainCall, findService, patientClient } from '../service.ts'
+import { withProgress } from '../terminal.ts'
 
-type Options = RemoteOptions &
+type Options = SharedOptions &
   RunOptions & {
     out?: string
     maxBatchCost?: number
@@ -36,7 +28,8 @@ const ACTION = 'run the batch'
 export function addBatchCommand(program: CliCommand): void {
   const command: CliCommand = program.command('batch')
   addRunOptions(
-    overHttp(command, 'run and read')
+    command
+      .overHttp('run and read')
       .description(
         'Run an agent with each line of a file, and write the results in the same order. Ctrl-C leaves the batch running. The exit code is 1 if a line fails.',
       )
@@ -80,28 +73,17 @@ async function runBatch(agent: string, source: string, options: Options, typed: 
     throw new UserError('--out is the file of the inputs. Specify another one.')
   const remote = await findService(options)
   // Tells of a mistyped address or token at once: the other requests are retried for minutes.
-  await callService(remote, ACTION, (client) => client.me())
+  await callService(remote, ACTION, ({ client }) => client.me())
   const total = (await canReadAgain(source))
     ? await withProgress(`Checking ${source}`, countInputs(source))
     : undefined
   if (total === 0) throw new UserError(`${source} has no lines.`)
 
-  const file = await openResults(validate ? '-' : out)
-  const progress = new Progress(total)
   const numbers = newLineNumbers()
   let submitted = 0
-  const client = patientClient(remote)
-  const run = client.batch(agent, readInputs(source, numbers.add), {
-    ...toRunParameters(options),
-    ...{ tenantId: options.tenant, version: options.version, validateOnly: validate, idempotencyKey },
-    ...{ maxBatchCostUsd: options.maxBatchCost, maxConcurrency: options.concurrency },
-    onProgress(batch) {
-      submitted = progress.update(batch)
-    },
-  })
+  let ids: readonly string[] = []
   /** How to get what was started, and the rest. */
   const comeBack = (): string[] => {
-    const { ids } = run
     const again = [...typed, '--idempotency-key', idempotencyKey].map(shellQuote).join(' ')
     return [
       ...(ids.length > 0 ? [`Results: ${resultsCommand(ids, options, out)}`] : []),
@@ -111,37 +93,42 @@ async function runBatch(agent: string, source: string, options: Options, typed: 
         : [`All lines, also those that have not started: ${formatCommand({}, again)}`]),
     ]
   }
-  const removeCleanup = onInterrupt(async () => {
-    progress.stop()
-    await file.discard()
-    const last = run.ids.at(-1)
+  const describeStop = () => {
+    const last = ids.at(-1)
     const state = last === undefined ? 'Stopped.' : `Stopped waiting. Batch ${last} continues.`
-    await write(process.stderr, `${[state, ...(validate ? [] : comeBack())].join('\n')}\n`)
-  })
-  try {
+    return [state, ...(validate ? [] : comeBack())].join('\n')
+  }
+  const waiting = { out: validate ? '-' : out, lines: total, describeStop }
+  const running = whileWaiting(waiting, async (progress, file) => {
+    const run = patientClient(remote).batch(agent, readInputs(source, numbers.add), {
+      ...toRunParameters(options),
+      ...{ tenantId: options.tenant, version: options.version, validateOnly: validate, idempotencyKey },
+      ...{ maxBatchCostUsd: options.maxBatchCost, maxConcurrency: options.concurrency },
+      onProgress(batch) {
+        submitted = progress.update(batch)
+      },
+    })
+    ids = run.ids
     const summary = await writeResults(run, file)
     const count = numbers.count()
     if (count === 0) throw new UserError(`${nameOf(source)} has no lines.`)
     if (validate)
       return { json: { lines: count, valid: true }, text: `${nameOf(source)}: ${count} lines are valid.` }
-    const hint = run.ids.map((id) => `Retry: ${batchesCommand(`retry ${id}`, options)}`).join('\n')
-    return toResult(run.ids, summary, out, hint)
-  } catch (error) {
-    await file.discard()
+    const hint = ids.map((id) => `Retry: ${batchesCommand(`retry ${id}`, options)}`).join('\n')
+    return toResult(ids, summary, out, hint)
+  })
+  return running.catch((error: unknown) => {
     const reason = explain(error, remote.url, (errors) =>
       badLines(
         source,
         errors.map((violation) => inFile(violation, numbers.of)),
       ),
     )
-    const mayRun = run.ids.length > 0 || reason.details.code === 'ConnectionFailed'
+    const mayRun = ids.length > 0 || reason.details.code === 'ConnectionFailed'
     if (validate || !mayRun) throw reason
-    const details = { ...reason.details, batches: run.ids }
+    const details = { ...reason.details, batches: ids }
     throw new UserError([reason.message, ...comeBack()].join('\n'), { details, lines: reason.lines })
-  } finally {
-    removeCleanup()
-    progress.stop()
-  }
+  })
 }
 
 /** Not standard input, nor another pipe. */
@@ -159,7 +146,7 @@ async function countInputs(source: string): Promise<number> {
 function explain(error: unknown, url: string, toError: (errors: Violation[]) => UserError): UserError {
   if (error instanceof UserError) return error
   const errors = error instanceof AgentError && 'errors' in error ? (error.errors ?? []) : []
-  return errors.some(({ line }) => line !== undefined) ? toError(errors) : explainError(error, url, ACTION)
+  return errors.some(({ line }) => line !== undefined) ? toError(errors) : explainCall(error, url, ACTION)
 }
 
 /** @param numberOf the line of the file */

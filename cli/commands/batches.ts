@@ -1,7 +1,7 @@
 import type { Batch, Client } from '../../clients/typescript/src/index.ts'
 import { batchesCommand, resultsCommand } from '../batches/come-back.ts'
-import { Progress } from '../batches/progress.ts'
-import { openResults } from '../batches/results-file.ts'
+import { whileWaiting } from '../batches/progress.ts'
+import { toResult, writeResults } from '../batches/results.ts'
 import {
   addCancelCommand,
   addDeleteCommand,
@@ -9,20 +9,11 @@ import {
   endedOf,
   ID,
 } from '../batches/shared-commands.ts'
-import { toResult, writeResults } from '../batches/write-results.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { formatCommand, relativeTime, toSingleLine } from '../format.ts'
-import { parseAs, parseUuid } from '../options.ts'
-import {
-  explainError,
-  findService,
-  overHttp,
-  patientClient,
-  type RemoteOptions,
-  runOverHttp,
-} from '../remote.ts'
-import { onInterrupt, write } from '../terminal.ts'
+import { formatCommand, labelled, relativeTime } from '../format.ts'
+import { parseAs, parseUuid, type SharedOptions } from '../options.ts'
+import { explainCall, findService, patientClient } from '../service.ts'
 
 /** Commands on batches that were started: by `batch`, or by a program. */
 export function addBatchesCommand(program: CliCommand): void {
@@ -52,44 +43,47 @@ export function addBatchesCommand(program: CliCommand): void {
 const costOf = ({ costUsd }: Batch): string => (costUsd > 0 ? `$${Number(costUsd.toPrecision(3))}` : '-')
 
 function addGetCommand(batches: CliCommand): void {
-  const command = batches
+  batches
     .command('get')
     .description('Show a batch: how far it is, and its options.')
     .argument('<id>', 'ID of the batch', parseUuid)
     .examples(`batches get ${ID}`)
-  runOverHttp(command, { scope: 'read', action: 'get the batch' }, async (client, _, [id = '']) => {
-    const batch = await client.getBatch(id)
-    return { json: batch, text: describe(batch) }
-  })
+    .runWithService('read', 'get the batch', async (client, _, [id = '']) => {
+      const batch = await client.getBatch(id)
+      return { json: batch, text: describe(batch) }
+    })
 }
 
 const describe = (batch: Batch): string =>
-  [
-    ['id', batch.id],
-    ['agent', batch.documentId],
-    ['version', batch.versionId],
-    ['tenant', batch.tenantId ?? '-'],
-    ['status', batch.status],
-    ['ended', `${endedOf(batch)} of ${batch.lines}`],
-    ['failed', `${batch.counts.ERROR}, of which ${batch.cancelled} were cancelled`],
-    ...(batch.waiting ? [['waiting', `${batch.waiting}: ${describeWaits(batch)}`]] : []),
-    ['cost', `${costOf(batch)}${batch.maxBatchCostUsd === null ? '' : ` of $${batch.maxBatchCostUsd}`}`],
-    ['concurrency', String(batch.maxConcurrency)],
-    ...(batch.retryOf ? [['retry of', batch.retryOf]] : []),
-    ...(batch.error ? [['stopped', `${batch.error.code}: ${batch.error.message}`]] : []),
-    ['created', batch.createdAt],
-    ['ended at', batch.endedAt ?? '-'],
-  ]
-    .map(([name = '', value = '']) => `${name.padEnd(15)}${toSingleLine(value)}`)
-    .join('\n')
+  labelled(
+    [
+      ['id', batch.id],
+      ['agent', batch.documentId],
+      ['version', batch.versionId],
+      ['tenant', batch.tenantId ?? '-'],
+      ['status', batch.status],
+      ['ended', `${endedOf(batch)} of ${batch.lines}`],
+      ['failed', `${batch.counts.ERROR}, of which ${batch.cancelled} were cancelled`],
+      ...(batch.waiting ? [['waiting', `${batch.waiting}: ${describeWaits(batch)}`]] : []),
+      ['cost', `${costOf(batch)}${batch.maxBatchCostUsd === null ? '' : ` of $${batch.maxBatchCostUsd}`}`],
+      ['concurrency', String(batch.maxConcurrency)],
+      ...(batch.retryOf ? [['retry of', batch.retryOf]] : []),
+      ...(batch.error ? [['stopped', `${batch.error.code}: ${batch.error.message}`]] : []),
+      ['created', batch.createdAt],
+      ['ended at', batch.endedAt ?? '-'],
+    ],
+    15,
+  )
 
 const describeWaits = ({ waitingFor }: Batch): string =>
   waitingFor.map(({ kind, name, lines }) => `${kind} ${name} ${lines}`).join(', ')
 
-type ResultsOptions = RemoteOptions & { out?: string; wait?: boolean }
+type ResultsOptions = SharedOptions & { out?: string; wait?: boolean }
 
 function addResultsCommand(batches: CliCommand): void {
-  overHttp(batches.command('results'), 'read')
+  batches
+    .command('results')
+    .overHttp('read')
     .description(
       'Write the results of batches in the order of their lines, when they have ended. The exit code is 1 if a line has failed.',
     )
@@ -114,25 +108,16 @@ async function writeAll(ids: string[], options: ResultsOptions): Promise<Result>
     throw new UserError('With --json, standard output is for the summary: add --out <file> for the results.')
   const remote = await findService(options)
   const client = patientClient(remote)
-  const file = await openResults(out)
-  const progress = new Progress()
-  const removeCleanup = onInterrupt(async () => {
-    progress.stop()
-    await file.discard()
-    await write(process.stderr, `Stopped waiting. Again: ${resultsCommand(ids, options, out)}\n`)
-  })
-  try {
+  const describeStop = () => `Stopped waiting. Again: ${resultsCommand(ids, options, out)}`
+  const writing = whileWaiting({ out, describeStop }, async (progress, file) => {
     const onProgress = wait ? (batch: Batch) => void progress.update(batch) : undefined
     const summary = await writeResults(readAll(client, ids, onProgress), file)
     const hint = ids.map((id) => `Retry: ${batchesCommand(`retry ${id}`, options)}`).join('\n')
     return toResult(ids, summary, out, hint)
-  } catch (error) {
-    await file.discard()
-    throw error instanceof UserError ? error : explainError(error, remote.url, ACTION)
-  } finally {
-    removeCleanup()
-    progress.stop()
-  }
+  })
+  return writing.catch((error: unknown) => {
+    throw error instanceof UserError ? error : explainCall(error, remote.url, ACTION)
+  })
 }
 
 async function* readAll(client: Client, ids: string[], onProgress: ((batch: Batch) => void) | undefined) {
@@ -143,19 +128,19 @@ async function* readAll(client: Client, ids: string[], onProgress: ((batch: Batc
 }
 
 function addRetryCommand(batches: CliCommand): void {
-  const command = batches
+  batches
     .command('retry')
     .description('Start a new batch of the lines of a batch that failed. It has the same options.')
     .argument('<id>', 'ID of a batch that has ended', parseUuid)
     .option('--idempotency-key <key>', 'commands with the same key start one batch')
     .examples(`batches retry ${ID}`)
-  runOverHttp<{ idempotencyKey?: string }>(
-    command,
-    { scope: 'run', action: 'retry the batch' },
-    async (client, options, [id = '']) => {
-      const batch = await client.retryBatch(id, { idempotencyKey: options.idempotencyKey })
-      const note = `Started batch ${batch.id}. Results: ${resultsCommand([batch.id], options, '-')}`
-      return { json: batch, text: batch.id, note }
-    },
-  )
+    .runWithService<{ idempotencyKey?: string }>(
+      'run',
+      'retry the batch',
+      async (client, options, [id = '']) => {
+        const batch = await client.retryBatch(id, { idempotencyKey: options.idempotencyKey })
+        const note = `Started batch ${batch.id}. Results: ${resultsCommand([batch.id], options, '-')}`
+        return { json: batch, text: batch.id, note }
+      },
+    )
 }

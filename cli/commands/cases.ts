@@ -7,8 +7,8 @@ import { findRecordedAnswers } from '../../authoring/cases/recorded-answers.ts'
 import type { Execution } from '../../lib/core/execution.ts'
 import { CasesFile } from '../cases-file.ts'
 import type { CliCommand } from '../command.ts'
+import { withOrganization } from '../connect.ts'
 import { UserError } from '../errors.ts'
-import { withOrganization } from '../find.ts'
 import { formatCommand, shellQuote } from '../format.ts'
 import { orgOption, parseUuid, type SharedOptions } from '../options.ts'
 import { addCorrectedCases } from './corrected-cases.ts'
@@ -79,7 +79,7 @@ function readExecutionId(command: CliCommand, target: string | undefined): strin
 
 /** @throws UserError if it does not exist */
 function findExecution(id: string, options: SharedOptions) {
-  return withOrganization(options, async (stores, organization) => {
+  return withOrganization(options, async ({ stores, organization }) => {
     const execution = await stores.executions.get({ organizationId: organization.id, id })
     if (!execution) throw new UserError(`Execution ${id} not found in organization ${organization.name}.`)
     // Not its version: `dev` deletes drafts that it replaces.

@@ -2,21 +2,18 @@ import type { Client, ExecutionComparison, ExecutionSummary } from '../../client
 import type { CliCommand, Result } from '../command.ts'
 import { textTable, toSingleLine } from '../format.ts'
 import { parseUuid } from '../options.ts'
-import { runOverHttp } from '../remote.ts'
 
 /** Compares two executions. */
 export function addCompareCommand(program: CliCommand): void {
-  const command: CliCommand = program
+  program
     .command('compare')
     .description('Compare the results and the steps of two executions.')
     .argument('<execution>', 'ID of an execution', parseUuid)
     .argument('<other>', 'ID of another one', parseUuid)
     .examples('compare <execution> <other>')
-  runOverHttp(
-    command,
-    { scope: 'read', action: 'compare the executions' },
-    (client, _, [id = '', other = '']) => showComparison(client, id, other),
-  )
+    .runWithService('read', 'compare the executions', (client, _, [id = '', other = '']) =>
+      showComparison(client, id, other),
+    )
 }
 
 export async function showComparison(client: Client, id: string, other: string): Promise<Result> {

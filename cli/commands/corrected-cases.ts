@@ -4,15 +4,18 @@ import { CASES_FILE } from '../../authoring/cases/case-file.ts'
 import { type CorrectedCase, findCorrected, toCorrectedCases } from '../../authoring/cases/corrected-cases.ts'
 import { findSentFields, type SentFields } from '../../authoring/cases/sent-fields.ts'
 import { recordingFile, writeRecording } from '../../authoring/recording/recording.ts'
-import type { Agent, Organization } from '../../lib/core/agent.ts'
+import type { Agent } from '../../lib/core/agent.ts'
+import { readPages } from '../../lib/core/read-pages.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { CasesFile } from '../cases-file.ts'
 import type { Result } from '../command.ts'
-import { confirm } from '../confirm.ts'
+import { type TableConnection, withOrganization } from '../connect.ts'
 import { UserError } from '../errors.ts'
-import { findAgent, readAllPages, withOrganization } from '../find.ts'
+import { findAgent } from '../explain-errors.ts'
 import { formatCommand, shellQuote, toSingleLine } from '../format.ts'
 import type { SharedOptions } from '../options.ts'
+import { confirm } from '../prompt.ts'
+import { readAll } from '../take.ts'
 
 type Options = SharedOptions & { folder?: string; last: number; yes?: true }
 
@@ -27,8 +30,9 @@ type Addition = { slug: string; folder: string; file: CasesFile; added: Correcte
 export async function addCorrectedCases(idOrSlug: string | undefined, options: Options): Promise<Result> {
   if (idOrSlug === undefined && options.folder !== undefined)
     throw new UserError('--folder belongs to one agent: name it before --corrected.')
-  const additions = await withOrganization(options, async (stores, organization) => {
-    const agents = await findAgents({ stores, organization, idOrSlug, options })
+  const additions = await withOrganization(options, async (connection) => {
+    const { stores } = connection
+    const agents = await findAgents(connection, idOrSlug, options)
     const found: Addition[] = []
     for (const agent of agents) found.push(await findAddition(stores, agent, options))
     return found.filter(({ added }) => added.length > 0)
@@ -53,13 +57,20 @@ export async function addCorrectedCases(idOrSlug: string | undefined, options: O
   }
 }
 
-type Sought = { stores: Stores; organization: Organization; idOrSlug: string | undefined; options: Options }
-
 /** The agent, or those that have a folder. */
-async function findAgents({ stores, organization, idOrSlug, options }: Sought): Promise<Agent[]> {
-  if (idOrSlug !== undefined) return [await findAgent({ stores, organization, idOrSlug, options })]
+async function findAgents(
+  connection: TableConnection,
+  idOrSlug: string | undefined,
+  options: Options,
+): Promise<Agent[]> {
+  const { stores, organization } = connection
   const organizationId = organization.id
-  const all = await readAllPages((page) => stores.agents.list({ organizationId, ...page }))
+  if (idOrSlug !== undefined) {
+    const { id } = await findAgent(connection, idOrSlug)
+    const found = await stores.agents.get({ organizationId, id })
+    return found ? [found] : []
+  }
+  const all = await readAll(readPages((page) => stores.agents.list({ organizationId, ...page })))
   return all.filter(({ slug }) => existsSync(folderOf(slug, options)))
 }
 

@@ -6,6 +6,7 @@ import { readCases, type TestCase } from '../../authoring/cases/case-file.ts'
 import { runCase } from '../../authoring/cases/run-case.ts'
 import { trackExecution } from '../../authoring/track-execution.ts'
 import { typeCheck } from '../../authoring/type-check.ts'
+import { AgentError } from '../../clients/typescript/src/index.ts'
 import {
   type FolderProblem,
   findCodeFile,
@@ -13,23 +14,21 @@ import {
   type LoadedAgent,
 } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
-import { ServiceError } from '../../lib/core/errors.ts'
 import { CANCELLED } from '../../lib/core/execution.ts'
+import { decideApproval, describeDecision } from '../../lib/engine/waiting/decide-approval.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { applyModelSettings, dataFolder, readState } from '../../local/data-folder.ts'
 import { loadAgent } from '../../local/load-agent.ts'
 import { askUser, tellUser } from '../ask-user.ts'
 import type { CliCommand } from '../command.ts'
+import { type TableConnection, withOrganization } from '../connect.ts'
 import { formatWarnings, reportError, UserError } from '../errors.ts'
-import { withOrganization } from '../find.ts'
 import { formatResult, formatStep, formatToolResult } from '../format-cases.ts'
-import { LineReader } from '../lines.ts'
 import { modelOption, orgOption, type SharedOptions } from '../options.ts'
-import { decideRecorded } from '../recorded.ts'
-import { confirmDataFolder, type TableStores } from '../stores.ts'
+import { LineReader } from '../prompt.ts'
+import { confirmDataFolder } from '../table/confirm-data-folder.ts'
 import { onInterrupt, write } from '../terminal.ts'
-import { publishRecorded } from './publish.ts'
-import { deleteDraftRecorded } from './versions.ts'
+import { publishLoaded } from './publish.ts'
 
 type Options = SharedOptions & { case?: string; model?: string; types: boolean }
 
@@ -57,8 +56,7 @@ async function develop(folder: string, options: Options): Promise<never> {
     const change = watcher.next()
     const cancel = new AbortController()
     void change.then(() => cancel.abort())
-    // A copy: each cycle asks who the caller is, which another role of the profile changes.
-    await runCycle(folder, { ...options }, watcher, cancel.signal).catch((error) => reportError(error, false))
+    await runCycle(folder, options, watcher, cancel.signal).catch((error) => reportError(error, false))
     if (!cancel.signal.aborted) print('Waiting for changes…\n')
     await change
   }
@@ -93,25 +91,25 @@ async function runCycle(
   // The case with the given name, otherwise the first.
   const testCase = cases.find((each) => name === undefined || each.name === name)
   if (!testCase && name !== undefined) print(`There is no case "${name}" in cases.yaml.`)
-  await withOrganization(options, async (stores, { id: organizationId }) => {
-    const { version, isNew } = await replaceDraft(stores, options, { organizationId, agent, folder })
+  await withOrganization(options, async (connection) => {
+    const { version, isNew } = await replaceDraft(connection, folder, agent)
     print(`${version.slug}: draft ${version.id}${isNew ? '' : ' (unchanged)'}`)
-    if (testCase && !signal.aborted) await runSelected(stores, version, testCase, options, signal)
+    if (testCase && !signal.aborted) await runSelected(connection, version, testCase, options, signal)
   })
   await checking
 }
 
 /** Publishes a draft, and deletes the one that `dev` published before: drafts of other users stay. */
 async function replaceDraft(
-  stores: TableStores,
-  options: Options,
-  { organizationId, agent, folder }: { organizationId: string; agent: LoadedAgent; folder: string },
+  connection: TableConnection,
+  folder: string,
+  agent: LoadedAgent,
 ): Promise<{ version: Version; isNew: boolean }> {
-  const { version, isNew } = await publishRecorded(stores, options, {
-    ...{ organizationId, agent, folder },
-    draft: true,
-  })
-  const { id, agentId } = version
+  const { client, status, stores, organization } = connection
+  const { id, documentId: agentId } = await publishLoaded(connection, { folder, agent, draft: true })
+  const isNew = status() === 201
+  const version = await stores.agents.getVersion({ organizationId: organization.id, agentId, id })
+  if (!version) throw new UserError(`The draft ${id} was deleted.`)
   // By agent. Empty if the file is missing or invalid: then the last draft stays.
   const file = join(dataFolder(), 'dev-drafts.json')
   const drafts = await readState<string>(file)
@@ -121,10 +119,9 @@ async function replaceDraft(
   await mkdir(dataFolder(), { recursive: true, mode: 0o700 })
   await writeFile(file, JSON.stringify(isNew ? { ...others, [agentId]: id } : others))
   if (previous !== undefined) {
-    const deleting = deleteDraftRecorded(stores, options, { organizationId, agentId, versionId: previous })
     // It stays if it was promoted or has runs, and may be deleted already.
-    await deleting.catch((error: unknown) => {
-      if (!(error instanceof ServiceError) || error.status >= 500) throw error
+    await client.deleteVersion(agentId, previous).catch((error: unknown) => {
+      if (!(error instanceof AgentError) || error.cause) throw error
     })
   }
   return { version, isNew }
@@ -142,7 +139,7 @@ async function checkTypes(folder: string, { document }: LoadedAgent, signal: Abo
 }
 
 async function runSelected(
-  stores: TableStores,
+  { stores, record }: TableConnection,
   version: Version,
   testCase: TestCase,
   options: Options,
@@ -165,7 +162,7 @@ async function runSelected(
       onStep: (execution, step) => print(formatStep(execution, step)),
       answers: {
         ...askUser({ lines, print, otherwise: tellUser(options, print).answer }),
-        decide: (engine, given) => decideRecorded(stores, options, engine, given),
+        decide: (engine, given) => record(describeDecision(given), () => decideApproval(engine, given)),
       },
     })
     if (!signal.aborted) print(formatResult(result))

@@ -1,73 +1,59 @@
+import type { Client, VersionDetails } from '../../clients/typescript/src/index.ts'
 import {
   type ComparedLine,
   compareVersions,
   type ValueChange,
   type VersionComparison,
 } from '../../lib/contract/compare-versions.ts'
-import { toVersionDetails } from '../../lib/contract/records/agent.ts'
-import type { Agent, Version } from '../../lib/core/agent.ts'
-import { VersionNotFound } from '../../lib/core/errors.ts'
-import type { Stores } from '../../lib/dynamodb/open-stores.ts'
-import type { CliCommand } from '../command.ts'
+import type { AgentRecord, VersionDetails as Details } from '../../lib/contract/records/agent.ts'
+import { agentCommand, type CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { explainError } from '../find.ts'
+import { explainFor } from '../explain-errors.ts'
 import { formatCommand, relativeTime } from '../format.ts'
 import { parseUuid, type SharedOptions } from '../options.ts'
 
 export function addDiffCommand(program: CliCommand): void {
-  program
-    .command('diff')
+  agentCommand(program, 'diff')
     .description(
       'Compare two versions of an agent. Without versions: the current one and the draft, or the one before it and the current one.',
     )
-    .forAgent()
     .argument('[before]', 'ID of a version', parseUuid)
     .argument('[after]', 'ID of another version; default: the current one', parseUuid)
     .examples('diff redact-pii', 'diff redact-pii <version> <version>')
-    .runWithAgent(async (agent, { stores, options, args: [before, after] }) => {
-      const find = (id: string) => findVersion(stores, agent, id, options)
-      const [a, b] = before
-        ? [await find(before), after ? await find(after) : currentOf(agent, options)]
-        : await findDefaults(stores, agent, options)
-      const comparison = compareVersions(toVersionDetails(a, agent), toVersionDetails(b, agent))
-      return {
-        json: { before: a.id, after: b.id, ...comparison },
-        text: describeComparison(agent, a, b, comparison),
-      }
-    })
+    .runWithAgent(
+      'read',
+      'compare the versions',
+      async (agent, { client, options, args: [, before, after] }) => {
+        const { id, slug } = agent
+        const ids = before
+          ? [before, after || currentOf(agent, options)]
+          : await findDefaults(client, agent, options)
+        const read = (versionId: string) =>
+          client.version(id, versionId).catch(explainFor({ slug, versionId, options }))
+        const [a, b] = (await Promise.all(ids.map(read))) as [VersionDetails, VersionDetails]
+        const comparison = compareVersions(a as Details, b as Details)
+        return {
+          json: { before: a.id, after: b.id, ...comparison },
+          text: describeComparison(slug, a, b, comparison),
+        }
+      },
+    )
 }
 
-/** Older versions that are searched for a published one. */
-const PAGE_SIZE = 100
-
-type Pair = [before: Version, after: Version]
-
-async function findDefaults(stores: Stores, agent: Agent, options: SharedOptions): Promise<Pair> {
+/** The versions to compare if none is given: their IDs. */
+async function findDefaults(client: Client, agent: AgentRecord, options: SharedOptions): Promise<string[]> {
   const current = currentOf(agent, options)
-  if (agent.draftVersionId) return [current, await findVersion(stores, agent, agent.draftVersionId, options)]
-  const { organizationId, id: agentId } = agent
-  const page = { limit: PAGE_SIZE, after: { order: current.id } }
-  const { items } = await stores.agents.listVersions({ organizationId, agentId, ...page })
-  const previous = items.find(({ status }) => status === 'PUBLISHED')
-  if (previous) return [previous, current]
+  if (agent.draftVersionId) return [current, agent.draftVersionId]
+  // IDs begin with the time.
+  for await (const { id, status } of client.versions(agent.id, { limit: 100 }))
+    if (id < current && status === 'PUBLISHED') return [id, current]
   throw new UserError(`Agent ${agent.slug} has no earlier published version. Specify two versions.`)
 }
 
-function currentOf({ current, slug }: Agent, options: SharedOptions): Version {
-  if (current) return current
+function currentOf({ currentVersionId, slug }: AgentRecord, options: SharedOptions): string {
+  if (currentVersionId) return currentVersionId
   const list = formatCommand(options, `versions ${slug}`)
   throw new UserError(`Agent ${slug} has no published version. Specify two versions. List them: ${list}`)
-}
-
-async function findVersion(
-  { agents }: Stores,
-  { organizationId, id: agentId, slug }: Agent,
-  id: string,
-  options: SharedOptions,
-): Promise<Version> {
-  const version = await agents.getVersion({ organizationId, agentId, id })
-  if (!version) throw explainError(new VersionNotFound(), { slug, versionId: id, options })
-  return version
 }
 
 /** Lines around a change that are shown. */
@@ -75,10 +61,10 @@ const CONTEXT_LINES = 3
 const MAX_VALUE_CHARACTERS = 200
 
 /** Text like that of a unified diff: `-` and `+` mark what only the first and only the second version has. */
-export function describeComparison(
-  { slug }: Agent,
-  before: Version,
-  after: Version,
+function describeComparison(
+  slug: string,
+  before: VersionDetails,
+  after: VersionDetails,
   { changes, instructions }: VersionComparison,
 ): string {
   const sections = [
@@ -91,7 +77,7 @@ export function describeComparison(
   )
 }
 
-const describeVersion = ({ id, status, createdAt, message }: Version): string =>
+const describeVersion = ({ id, status, createdAt, message }: VersionDetails): string =>
   `${id}, ${status.toLowerCase()}, created ${relativeTime(createdAt)}${message ? `: ${printable(message)}` : ''}`
 
 function describeChange({ path, ...values }: ValueChange): string[] {

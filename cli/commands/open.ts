@@ -14,9 +14,9 @@ import { system } from '../../lib/system.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, textTable } from '../format.ts'
-import { COLUMNS, describeOpen, type OpenStores, toRow } from '../open-rows.ts'
 import { parseLimit, parseUuid, type SharedOptions } from '../options.ts'
-import { withStores } from '../stores.ts'
+import { COLUMNS, describeOpen, type OpenStores, toRow } from '../table/open-rows.ts'
+import { withTable } from '../table/open-table.ts'
 
 type FilterOptions = SharedOptions & { agent?: string; olderThan?: number; tools?: boolean; all?: true }
 
@@ -167,7 +167,7 @@ const count = (number: number): string => `${number} execution${number === 1 ? '
 const NO_MESSAGES = { send: async () => undefined }
 
 const withOpenStores = <T>(options: SharedOptions, work: (stores: OpenStores) => Promise<T>): Promise<T> =>
-  withStores(options, (stores) => work({ ...withOutbox(stores, { queue: NO_MESSAGES, system }), system }))
+  withTable(options, ({ stores }) => work({ ...withOutbox(stores, { queue: NO_MESSAGES, system }), system }))
 
 function toFilter(options: FilterOptions, [ids]: unknown[]): OpenFilter {
   const { org, agent, olderThan, tools } = options

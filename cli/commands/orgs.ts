@@ -1,10 +1,10 @@
+import { readPages } from '../../lib/core/read-pages.ts'
 import { system } from '../../lib/system.ts'
 import type { CliCommand } from '../command.ts'
-import { readAllPages } from '../find.ts'
 import { formatCommand, relativeTime, textTable } from '../format.ts'
 import { parseName } from '../options.ts'
-import { recorded } from '../recorded.ts'
-import { withStores } from '../stores.ts'
+import { withTable } from '../table/open-table.ts'
+import { readAll } from '../take.ts'
 
 export function addOrgsCommand(program: CliCommand): void {
   const orgs = program.command('orgs').description('Manage organizations, which own agents and API tokens.')
@@ -29,10 +29,8 @@ function addCreateCommand(orgs: CliCommand): void {
         ...{ organizationId: id, action: 'organization.create' as const, changes: { name } },
         target: { kind: 'organization' as const, id },
       }
-      await withStores(options, (stores) =>
-        recorded(stores, options, change, () =>
-          stores.organizations.create({ organization: { id, name, createdAt } }),
-        ),
+      await withTable(options, ({ stores, record }) =>
+        record(change, () => stores.organizations.create({ organization: { id, name, createdAt } })),
       )
       const createToken = formatCommand({ ...options, org: id }, 'tokens create --name <text>')
       return {
@@ -48,8 +46,8 @@ function addListCommand(orgs: CliCommand): void {
     .description('List the organizations.')
     .examples('orgs list')
     .run(async (options) => {
-      const organizations = await withStores(options, (stores) =>
-        readAllPages((page) => stores.organizations.list(page)),
+      const organizations = await withTable(options, ({ stores }) =>
+        readAll(readPages((page) => stores.organizations.list(page))),
       )
       const rows = organizations.map(({ id, name, createdAt }) => [id, name, relativeTime(createdAt)])
       const empty = `No organizations. Create one: ${formatCommand(options, 'orgs create --name <text>')}`

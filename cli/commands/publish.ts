@@ -1,41 +1,30 @@
 import { join } from 'node:path'
 import { CASES_FILE, type TestCase } from '../../authoring/cases/case-file.ts'
 import { checkFolder } from '../../authoring/check-folder.ts'
-import { toPublished } from '../../lib/access/audit-log.ts'
+import { AgentError, type Version } from '../../clients/typescript/src/index.ts'
 import { START } from '../../lib/agents/document/yaml-file.ts'
-import { requiresTrial } from '../../lib/agents/lifecycle/gate.ts'
-import { digestOf, publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
+import { digestOf } from '../../lib/agents/lifecycle/publish-agent.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
-import { DOCUMENT_FILE, type Version } from '../../lib/core/agent.ts'
+import { DOCUMENT_FILE } from '../../lib/core/agent.ts'
 import { agentIdOf } from '../../lib/core/ids.ts'
-import { findCostWarnings } from '../../lib/engine/submit/limited-models.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
 import { findSchemaWarnings } from '../../lib/schema/openapi.ts'
-import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
-import { DEVELOPMENT_ORGANIZATION, operatorId } from '../../local/development.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { notePublication } from '../../local/publications.ts'
 import type { CliCommand } from '../command.ts'
+import { type Connection, withConnection } from '../connect.ts'
 import { folderError, formatWarnings, UserError } from '../errors.ts'
-import { explainError, stepsToRelease, withOrganization } from '../find.ts'
+import { explainFor, stepsToRelease } from '../explain-errors.ts'
 import { describeTarget, formatCommand, shellQuote } from '../format.ts'
 import { formatReport } from '../format-cases.ts'
 import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
-import { recorded } from '../recorded.ts'
-import {
-  getRemote,
-  isLocalService,
-  publishOverHttp,
-  type Remote,
-  type RemoteOptions,
-  tokenOption,
-  urlOption,
-} from '../remote.ts'
-import type { TableStores } from '../stores.ts'
+import { explainFailure, getRemote, isLocalService } from '../service.ts'
 import { withProgress } from '../terminal.ts'
 import { testCases } from './test.ts'
 
-type Options = RemoteOptions & {
-  draft?: true
+type Options = SharedOptions & {
+  draft?: boolean
   types: boolean
   test?: true
   replay?: true
@@ -52,8 +41,7 @@ export function addPublishCommand(program: CliCommand): void {
     .option('--test', 'publish only if all cases of cases.yaml pass')
     .option('--replay', 'with --test, use what was recorded: no model is needed')
     .option('--message <text>', 'what changes with this version', parseMessage)
-    .addOption(urlOption('publish over HTTP to'))
-    .addOption(tokenOption('manage'))
+    .overHttp('manage')
     .addOption(orgOption())
     .examples(
       'publish agents/redact-pii --test',
@@ -61,91 +49,93 @@ export function addPublishCommand(program: CliCommand): void {
       'publish agents/redact-pii --url https://agents.example.com --token aes_…',
     )
     .run<Options>(async (options, [folder = '']) => {
-      const remote = getRemote(options)
+      getRemote(options)
       const { agent, cases, warnings: found } = await check(folder, options)
       if (options.test) await assertCasesPass(folder, agent, cases, options)
       const { slug } = agent.document
-      const published = await withProgress(`Publishing ${slug}`, publish(folder, agent, options, remote))
-      const { version } = published
-      const { agentId, id: versionId, status } = version
+      const publishing = withConnection(options, 'publish the agent', (connection) =>
+        publish(connection, folder, agent, options),
+      )
+      const published = await withProgress(`Publishing ${slug}`, publishing)
+      const { id: versionId, documentId: agentId, status } = published.version
       const at = { file: join(folder, DOCUMENT_FILE), ...START, field: 'model' }
       const warnings = [...found, ...published.warnings.map((message) => ({ ...at, message }))]
       return {
         json: { agentId, versionId, slug, status, ...(warnings.length > 0 && { warnings }) },
         note: formatWarnings(warnings).join('\n'),
-        text: describeVersion({ ...published, ...version, slug }, options, folder),
+        text: describeVersion(published, slug, options, folder),
       }
     })
 }
 
-type PublishedVersion = Pick<Version, 'id' | 'agentId' | 'status'>
-
 /** `needsTrial`: before it becomes current. `warnings`: of the service. */
-type Publication = { version: PublishedVersion; isNew: boolean; needsTrial: boolean; warnings: string[] }
+type Publication = { version: Version; isNew: boolean; needsTrial: boolean; warnings: string[] }
 
 async function publish(
+  connection: Connection,
   folder: string,
   agent: LoadedAgent,
-  options: Options & SharedOptions,
-  remote: Remote | null,
+  { draft = false, message, url, stack }: Options,
 ): Promise<Publication> {
-  const { draft = false, message } = options
-  if (remote) {
-    const { version, isNew } = await publishOverHttp(remote, agent, { draft, message })
-    const { documentId: agentId, warnings = [] } = version
-    if (await isLocalService(remote.url)) await note(folder, agent, agentId)
-    return { version: { ...version, agentId }, isNew, needsTrial: false, warnings }
-  }
-  return withOrganization(options, async (stores, { id: organizationId }) => {
-    const { slug } = agent.document
-    const publishing = publishRecorded(stores, options, {
-      ...{ organizationId, folder, agent, draft, message },
-    })
-    const published = await publishing.catch((error: unknown) => {
-      throw explainError(error, { slug, options })
-    })
-    const { agentId: id } = published.version
-    const current = draft ? ((await stores.agents.get({ organizationId, id }))?.current ?? null) : null
-    // The prices of a stack are not known here.
-    const { version } = published
-    const costs = options.stack ? [] : await findCostWarnings(stores, { organizationId, version })
-    const warnings = [...findSchemaWarnings(version), ...costs]
-    return { ...published, needsTrial: requiresTrial(current), warnings }
-  })
+  const { client, organization, status } = connection
+  const publishing = publishLoaded(connection, { folder, agent, draft, message })
+  const version = await (url === undefined ? publishing : publishing.catch(explainRefusal(url)))
+  // The prices of a stack are not known here.
+  const warnings = stack ? findSchemaWarnings(version as unknown as Schemas) : (version.warnings ?? [])
+  const isNew = status() === 201
+  if (!draft || !organization) return { version, isNew, needsTrial: false, warnings }
+  const { currentVersionId } = await client.agent(version.documentId)
+  const current = currentVersionId && (await client.version(version.documentId, currentVersionId))
+  const needsTrial = current ? current.execution.promotion?.require === 'trial' : false
+  return { version, isNew, needsTrial, warnings }
 }
 
+type Schemas = { inputSchema: JsonObject; outputSchema: JsonObject }
+
 type Publishing = {
-  organizationId: string
   folder: string
   agent: LoadedAgent
   draft: boolean
   message?: string | undefined
 }
 
-/** What the next start of the service must not publish again. That of another organization has another `agentId`. */
-async function note(folder: string, agent: LoadedAgent, agentId: string): Promise<void> {
+/** Longer than the service may take to check and store the largest agent. */
+const PUBLISH_TIMEOUT_MS = 60_000
+
+/** Publishes an agent, and notes what the next start of the service must not publish again. */
+export async function publishLoaded(
+  { client, options }: Connection,
+  { folder, agent, draft, message }: Publishing,
+): Promise<Version> {
+  const { text: document, code } = agent
   const { slug } = agent.document
-  if (agentId !== agentIdOf(DEVELOPMENT_ORGANIZATION.id, slug)) return
-  await notePublication(folder, { slug, digest: digestOf(agent) })
+  const publishing = client.publish(
+    { document, slug, code, draft, message },
+    { timeoutMs: PUBLISH_TIMEOUT_MS },
+  )
+  const version = await publishing.catch(explainFor({ slug, options }))
+  const isLocal = options.url === undefined ? !options.stack : await isLocalService(options.url)
+  // Another organization has another agent.
+  if (isLocal && version.documentId === agentIdOf(DEVELOPMENT_ORGANIZATION.id, slug))
+    await notePublication(folder, { slug, digest: digestOf(agent) })
+  return version
 }
 
-/** Publishes an agent on a table, and records it. */
-export async function publishRecorded(stores: TableStores, options: SharedOptions, publishing: Publishing) {
-  const { organizationId, folder, agent, draft } = publishing
-  const { slug } = agent.document
-  const change = {
-    ...{ organizationId, action: 'agent.publish' as const, changes: { slug, draft } },
-    target: { kind: 'agent' as const, id: agentIdOf(organizationId, slug) },
+/** For `catch`. */
+const explainRefusal =
+  (url: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof AgentError)) throw error
+    const { code, status, detail, cause } = error
+    const endpoint = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/agents`
+    if (status === 0 && cause instanceof Error)
+      throw new UserError(`Cannot reach ${endpoint}: ${explainFailure(endpoint, cause)}`)
+    const problems = 'errors' in error ? (error.errors ?? []) : []
+    throw new UserError(`Publish failed: ${status} ${code} ${detail}`, {
+      details: { code, status, ...(problems.length > 0 && { problems }) },
+      lines: problems.map((problem) => problem.message),
+    })
   }
-  const published = await recorded(stores, options, change, async (show) => {
-    const params = { store: stores.agents, system, createdBy: operatorId() }
-    const result = await publishAgent({ ...params, ...publishing })
-    show(toPublished(result))
-    return result
-  })
-  if (!options.stack) await note(folder, agent, published.version.agentId)
-  return published
-}
 
 /** @throws UserError with one line per problem */
 async function check(folder: string, { types, test, replay, stack, url }: Options & SharedOptions) {
@@ -176,12 +166,13 @@ async function assertCasesPass(
 }
 
 function describeVersion(
-  version: PublishedVersion & Omit<Publication, 'version'> & { slug: string },
-  options: Options & SharedOptions,
+  { version, isNew, needsTrial }: Publication,
+  slug: string,
+  options: Options,
   folder: string,
 ): string {
-  const { slug, id, agentId, status, isNew, needsTrial } = version
-  const ids = [`  version  ${id}`, `  agent    ${agentId}`]
+  const { id, documentId, status } = version
+  const ids = [`  version  ${id}`, `  agent    ${documentId}`]
   const unchanged = 'A version with this content existed; nothing new was created.'
   const overHttp = `Over HTTP:  POST /v1/agents/${slug}/executions`
   const command = (text: string) => formatCommand(options, text)

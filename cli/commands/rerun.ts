@@ -10,8 +10,7 @@ import { MAX_CODE_STEPS } from '../../lib/core/limits.ts'
 import { REPLAY_SOURCES, type ReplaySource } from '../../lib/core/trial.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { formatCommand, toSingleLine } from '../format.ts'
-import { parseList, parseUuid, parseWith } from '../options.ts'
-import { type RemoteOptions, runOverHttp } from '../remote.ts'
+import { parseList, parseUuid, parseWith, type SharedOptions } from '../options.ts'
 import { showComparison } from './compare.ts'
 
 type Options = {
@@ -28,7 +27,7 @@ type Options = {
 export function addRerunCommand(program: CliCommand): void {
   const source = (flag: string, description: string) =>
     new Option(`--${flag} <source>`, description).choices(REPLAY_SOURCES)
-  const command: CliCommand = program
+  program
     .command('rerun')
     .description(
       'Run the agent of an execution again with the same input. By default, it is a new run of the current version. What no option names is live, with all its effects.',
@@ -50,16 +49,12 @@ export function addRerunCommand(program: CliCommand): void {
       'rerun <execution> --version <draft> --tools recorded',
       'rerun <execution> --from-step 5',
     )
-  runOverHttp<Options>(
-    command,
-    { scope: 'run', action: 'run the execution again' },
-    async (client, options, [id = '']) => {
+    .runWithService<Options>('run', 'run the execution again', async (client, options, [id = '']) => {
       const started = await client.rerun(id, toBody(options))
       if (options.wait) return compareAtEnd(client, id, started, options)
       const compare = formatCommand({}, `compare ${id} ${started.id}`)
       return { json: started, text: `Execution ${started.id} repeats ${id}. Compare them: ${compare}` }
-    },
-  )
+    })
 }
 
 const toBody = ({ version: versionId, tools, models, steps, fromStep, ignore }: Options): RerunBody => ({
@@ -89,7 +84,7 @@ async function compareAtEnd(
   client: Client,
   id: string,
   started: Execution,
-  options: RemoteOptions,
+  options: SharedOptions,
 ): Promise<Result> {
   const ended = await client
     .wait(started, { timeoutMs: Number.POSITIVE_INFINITY })

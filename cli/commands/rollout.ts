@@ -1,26 +1,18 @@
 import { Option } from 'commander'
 import type * as z from 'zod/mini'
-import type { Client, RolloutBody } from '../../clients/typescript/src/index.ts'
-import { endRollout, getRollout, putRollout } from '../../lib/engine/rollouts/change-rollout.ts'
+import type { RolloutBody } from '../../clients/typescript/src/index.ts'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
-import { toAgentRecord } from '../../lib/contract/records/agent.ts'
 import { abortRules, rolloutBody } from '../../lib/contract/records/bodies.ts'
 import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
-import { toRolloutRecord } from '../../lib/contract/records/rollout.ts'
-import type { Agent } from '../../lib/core/agent.ts'
 import { ROLLOUT_MIN_RUNS } from '../../lib/core/limits.ts'
 import { ROLLOUT_KEYS } from '../../lib/core/rollout.ts'
-import { system } from '../../lib/system.ts'
-import type { CliCommand, Result } from '../command.ts'
+import { agentCommand, type CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
-import { assertNotArchived, explainError, findAgent, nextVersionOf, withOrganization } from '../find.ts'
+import { assertNotArchived, explainFor, nextVersionOf } from '../explain-errors.ts'
 import { formatCommand } from '../format.ts'
-import { orgOption, parseUuid, parseWith } from '../options.ts'
-import { recorded } from '../recorded.ts'
-import { callService, getRemote, type RemoteOptions, tokenOption, urlOption } from '../remote.ts'
-import type { TableStores } from '../stores.ts'
+import { parseUuid, parseWith, type SharedOptions } from '../options.ts'
 
-type Options = RemoteOptions & {
+type Options = SharedOptions & {
   version?: string
   percent?: number
   key?: (typeof ROLLOUT_KEYS)[number]
@@ -35,10 +27,8 @@ const CHANGES = ['version', 'percent', 'key', 'maxErrorRate', 'maxCostIncrease',
 
 export function addRolloutCommand(program: CliCommand): void {
   const { maxErrorRate, maxCostIncrease, minRuns } = abortRules.shape
-  program
-    .command('rollout')
+  agentCommand(program, 'rollout')
     .description('Run a part of the executions of an agent on another version, or show its rollout.')
-    .argument('<slug>', "the agent's slug or ID")
     .option(
       '--percent <number>',
       'share of the runs that get the version; starts or changes the rollout',
@@ -63,94 +53,36 @@ export function addRolloutCommand(program: CliCommand): void {
     )
     .option('--trial <id>', 'trial of the version, where the current version requires one', parseUuid)
     .addOption(new Option('--end', 'end it: all runs get the current version').conflicts([...CHANGES]))
-    .addOption(urlOption('work over HTTP with'))
-    .addOption(tokenOption('manage and read'))
-    .addOption(orgOption())
     .examples(
       'rollout redact-pii --percent 10 --max-error-rate 0.05 --min-runs 200',
       'rollout redact-pii --percent 50',
       'rollout redact-pii',
       'rollout redact-pii --end',
     )
-    .run<Options>((options, [idOrSlug = '']) => {
-      const remote = getRemote(options)
-      if (remote)
-        return callService(remote, 'change or show the rollout', async (client) =>
-          perform(await overHttp(client, idOrSlug), options),
-        )
-      return withOrganization(options, async (stores, organization) => {
-        const agent = await findAgent({ stores, organization, idOrSlug, options })
-        return perform(onTable(stores, agent, options), options)
-      })
-    })
-}
-
-/** The rollout of an agent, on a table or over HTTP. */
-type Target = {
-  agent: AgentRecord
-  get: () => Promise<RolloutRecord>
-  put: (body: RolloutBody) => Promise<RolloutRecord>
-  end: () => Promise<void>
-}
-
-function onTable(stores: TableStores, agent: Agent, options: Options): Target {
-  const { agents: store, batches } = stores
-  const { organizationId, id: idOrSlug } = agent
-  const target = { kind: 'agent' as const, id: agent.id }
-  const reference = { store, organizationId, idOrSlug }
-  return {
-    agent: toAgentRecord(agent),
-    get: async () => toRolloutRecord(await getRollout(reference)),
-    put: async ({ trial: id, ...given }) => {
-      const trial = id ? { id, batches } : undefined
-      const change = {
-        organizationId,
-        action: 'rollout.put',
-        target,
-        changes: { ...given, trial: id },
-      } as const
-      return toRolloutRecord(
-        await recorded(stores, options, change, () => putRollout({ ...reference, system, given, trial })),
-      )
-    },
-    end: () =>
-      recorded(stores, options, { organizationId, action: 'rollout.end', target }, () =>
-        endRollout(reference),
-      ),
-  }
-}
-
-async function overHttp(client: Client, idOrSlug: string): Promise<Target> {
-  const agent = await client.agent(idOrSlug)
-  return {
-    agent,
-    get: () => client.rollout(agent.id),
-    put: (body) => client.setRollout(agent.id, body),
-    end: () => client.endRollout(agent.id),
-  }
-}
-
-async function perform({ agent, get, put, end }: Target, options: Options): Promise<Result> {
-  const { slug } = agent
-  if (options.end) {
-    await end()
-    return { json: { slug, ended: true }, text: `Ended the rollout of ${slug}.` }
-  }
-  if (CHANGES.every((name) => options[name] === undefined)) {
-    const record = await get()
-    return { json: record, text: describe(record) }
-  }
-  assertNotArchived(agent, options)
-  const body = toBody(agent, options)
-  const { versionId } = body
-  const record = await put(body).catch((error: unknown) => {
-    throw explainError(error, { slug, versionId, options })
-  })
-  const next = [
-    `Make it current: ${formatCommand(options, `promote ${slug} ${versionId}`)}`,
-    `End the rollout: ${formatCommand(options, `rollout ${slug} --end`)}`,
-  ]
-  return { json: record, text: [describe(record), ...next].join('\n') }
+    .runWithAgent<Options>(
+      'manage and read',
+      'change or show the rollout',
+      async (agent, { client, options }) => {
+        const { id, slug } = agent
+        if (options.end) {
+          await client.endRollout(id)
+          return { json: { slug, ended: true }, text: `Ended the rollout of ${slug}.` }
+        }
+        if (CHANGES.every((name) => options[name] === undefined)) {
+          const record = await client.rollout(id)
+          return { json: record, text: describe(record) }
+        }
+        assertNotArchived(agent, options)
+        const body = toBody(agent, options)
+        const { versionId } = body
+        const record = await client.setRollout(id, body).catch(explainFor({ slug, versionId, options }))
+        const next = [
+          `Make it current: ${formatCommand(options, `promote ${slug} ${versionId}`)}`,
+          `End the rollout: ${formatCommand(options, `rollout ${slug} --end`)}`,
+        ]
+        return { json: record, text: [describe(record), ...next].join('\n') }
+      },
+    )
 }
 
 /** Without a percentage, that of the rollout stays. @throws UserError */

@@ -2,6 +2,8 @@ import { violationsOf } from '../../authoring/cases/find-failures.ts'
 import { trackExecution } from '../../authoring/track-execution.ts'
 import { type AnswerWaits, runThroughWaits } from '../../authoring/waits/run-through-waits.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
+import { type ResolvedVersion, resolveVersion } from '../../lib/agents/resolve-version.ts'
+import { AgentArchived, ServiceError, VersionNotFound, VersionRetired } from '../../lib/core/errors.ts'
 import { CANCELLED, type Execution, isFinal } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import type { RunQueue } from '../../lib/core/ports/queues.ts'
@@ -11,14 +13,15 @@ import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { askUser, tellUser, untilAborted } from '../ask-user.ts'
 import type { CliCommand, Result } from '../command.ts'
+import { type TableConnection, withOrganization } from '../connect.ts'
 import { folderError, UserError } from '../errors.ts'
-import { findVersion, withOrganization } from '../find.ts'
+import { assertNotArchived, explainError, findAgent } from '../explain-errors.ts'
 import { parseFile, readInputWithFiles } from '../input-files.ts'
-import { LineReader } from '../lines.ts'
 import { orgOption, type SharedOptions } from '../options.ts'
+import { LineReader } from '../prompt.ts'
 import { addRunOptions, type RunOptions, toRunParameters } from '../run-options.ts'
-import { withWorkbench } from '../stores.ts'
 import { onInterrupt, withProgress, write } from '../terminal.ts'
+import { withWorkbench } from './test.ts'
 
 type Options = RunOptions & { input?: string; file?: [field: string, path: string][] }
 
@@ -48,19 +51,51 @@ export function addRunCommand(program: CliCommand): void {
       const input = await readInputWithFiles(options)
       if (!options.stack) await applyModelSettings()
       if (isFolder(idOrSlug)) return runFolder(idOrSlug, input, options)
-      return withOrganization(options, async (stores, organization) => {
-        const versionId = options.version
+      return withOrganization(options, async (connection) => {
         const newId = system.newId()
-        const found = await findVersion({
-          ...{ stores, organization, idOrSlug, versionId, options },
-          run: { tenantId: options.tenant ?? null, executionId: newId },
-        })
+        const found = await findVersion(connection, idOrSlug, options, newId)
         const { version } = found
-        const { id, output } = await run(stores, { ...found, newId }, input, options, true)
+        const { id, output } = await run(connection.stores, { ...found, newId }, input, options, true)
         const note = `execution ${id}, version ${version.id}`
         return { json: output, text: JSON.stringify(output, null, 2), note }
       })
     })
+}
+
+/**
+ * The version given with `--version` (published or draft), by default the one that a run gets.
+ * @throws UserError that tells how to list the versions, run the draft or restore an archived agent
+ */
+async function findVersion(
+  connection: TableConnection,
+  idOrSlug: string,
+  options: Options & SharedOptions,
+  executionId: string,
+): Promise<Pick<ResolvedVersion, 'version' | 'selectedBy'>> {
+  const { version: versionId, tenant: tenantId = null } = options
+  try {
+    const reference = {
+      store: connection.stores.agents,
+      organizationId: connection.organization.id,
+      idOrSlug,
+    }
+    const found = await resolveVersion({ ...reference, versionId, run: { tenantId, executionId } })
+    if (found.isArchived) throw new AgentArchived()
+    if (found.isRetired) throw new VersionRetired('run')
+    return found
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status >= 500) throw error
+    // Only an explanation costs a second read of the agent.
+    const agent = await findAgent(connection, idOrSlug)
+    assertNotArchived(agent, options)
+    const { slug, draftVersionId, currentVersionId } = agent
+    if (versionId || !(error instanceof VersionNotFound))
+      throw explainError(error, { slug, versionId: versionId ?? currentVersionId ?? '', options })
+    throw new UserError(
+      `Agent ${slug} has no published version. Run the draft with --version ${draftVersionId}, or publish the agent.`,
+      { details: { code: error.code } },
+    )
+  }
 }
 
 /** Slugs and ids contain neither dots nor slashes. */

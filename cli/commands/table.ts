@@ -1,8 +1,8 @@
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, textTable } from '../format.ts'
-import { withTableName } from '../stores.ts'
-import { openTableSettings } from '../table-settings.ts'
+import { withTableName } from '../table/open-table.ts'
+import { openTableSettings } from '../table/table-settings.ts'
 
 export function addTableCommand(program: CliCommand): void {
   program

@@ -2,15 +2,17 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { TestCase } from '../../authoring/cases/case-file.ts'
 import { type Mode, type RunCasesParams, runCases } from '../../authoring/cases/run-cases.ts'
 import { checkFolder } from '../../authoring/check-folder.ts'
+import { InvalidCallee, openWorkbench } from '../../authoring/workbench.ts'
 import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { findModelProblem } from '../../local/load-agent.ts'
 import type { CliCommand } from '../command.ts'
-import { folderError, formatWarnings, UserError } from '../errors.ts'
+import { calleeError, folderError, formatWarnings, UserError } from '../errors.ts'
 import { type CaseReport, formatReport, toReport } from '../format-cases.ts'
 import { modelOption } from '../options.ts'
-import { withWorkbench } from '../stores.ts'
-import { withProgress } from '../terminal.ts'
+import { useAndClose, withProgress } from '../terminal.ts'
 
 type Options = {
   case: string[]
@@ -115,6 +117,22 @@ export async function testCases(
   return toReport(
     await withProgress(`Running ${selected.length === 1 ? '1 case' : `${selected.length} cases`}`, running),
   )
+}
+
+/**
+ * Opens a table in memory with an agent for `work`.
+ * @throws UserError if an agent that it calls as a tool has problems
+ */
+export async function withWorkbench<T>(
+  folder: string,
+  agent: LoadedAgent,
+  work: (stores: Stores, version: Version) => Promise<T>,
+): Promise<T> {
+  try {
+    return await useAndClose(openWorkbench(folder, agent), ({ stores, version }) => work(stores, version))
+  } catch (error) {
+    throw error instanceof InvalidCallee ? calleeError(error.slug, error.problems) : error
+  }
 }
 
 function assertUsable(model: string, { document }: LoadedAgent, mode: Mode): void {

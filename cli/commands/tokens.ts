@@ -11,12 +11,13 @@ import {
 import type { Token } from '../../lib/core/agent.ts'
 import { ServiceError } from '../../lib/core/errors.ts'
 import { agentIdFrom } from '../../lib/core/ids.ts'
+import { readPages } from '../../lib/core/read-pages.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import { operatorId } from '../../local/development.ts'
 import type { CliCommand } from '../command.ts'
+import { findOrganization, withOrganization } from '../connect.ts'
 import { UserError } from '../errors.ts'
-import { findOrganization, readAllPages } from '../find.ts'
 import { formatCommand, relativeTime, textTable } from '../format.ts'
 import {
   orgOption,
@@ -30,8 +31,8 @@ import {
   parseUuid,
   type SharedOptions,
 } from '../options.ts'
-import { recorded } from '../recorded.ts'
-import { type TableStores, withStores } from '../stores.ts'
+import { type OpenTable, withTable } from '../table/open-table.ts'
+import { readAll } from '../take.ts'
 
 export function addTokensCommand(program: CliCommand): void {
   const tokens = program.command('tokens').description("Manage an organization's API tokens.")
@@ -78,30 +79,35 @@ function addCreateCommand(tokens: CliCommand): void {
       'tokens create --name ci --scopes run,read,manage --expires 30',
       'tokens create --name acme --scopes run,read --agents triage-ticket --tenant acme --rate 10/s',
     )
-    .runInOrganization<CreateOptions>(async (stores, organization, options) => {
-      const { name, expires, scopes, agents = null, tenant: tenantId = null, rate = null } = options
-      const limits: TokenLimits = { scopes, agents, tenantId, rate }
-      const given = { name, expiresAt: toExpiry(expires, system.now()), ...limits }
-      const created = await create(stores, options, { access: operatorOf(organization.id), given })
-      const missing = await findMissingAgents(stores, created.token)
-      const note = [
-        `Created token "${name}" for ${organization.name}. ${describeExpiry(created.token)}`,
-        `Scopes: ${describeScopes(created.token)}. Limits: ${describeLimits(created.token)}.`,
-        ...(scopes === DEFAULT_SCOPES ? ['For more scopes, create one with --scopes run,read,manage.'] : []),
-        ...missing.map((agent) => `Warning: the organization has no agent ${agent} yet.`),
-        ...adviceOn(created.token, options),
-      ].join('\n')
-      return { json: toJson(created), text: created.text, note }
-    })
+    .addOption(orgOption())
+    .run<CreateOptions>((options) =>
+      withOrganization(options, async ({ organization, ...table }) => {
+        const { name, expires, scopes, agents = null, tenant: tenantId = null, rate = null } = options
+        const limits: TokenLimits = { scopes, agents, tenantId, rate }
+        const given = { name, expiresAt: toExpiry(expires, system.now()), ...limits }
+        const created = await create(table, { access: operatorOf(organization.id), given })
+        const missing = await findMissingAgents(table.stores, created.token)
+        const note = [
+          `Created token "${name}" for ${organization.name}. ${describeExpiry(created.token)}`,
+          `Scopes: ${describeScopes(created.token)}. Limits: ${describeLimits(created.token)}.`,
+          ...(scopes === DEFAULT_SCOPES
+            ? ['For more scopes, create one with --scopes run,read,manage.']
+            : []),
+          ...missing.map((agent) => `Warning: the organization has no agent ${agent} yet.`),
+          ...adviceOn(created.token, options),
+        ].join('\n')
+        return { json: toJson(created), text: created.text, note }
+      }),
+    )
 }
 
 type Creation = Parameters<typeof createToken>[1]
 
-function create(stores: TableStores, options: SharedOptions, { access, given }: Creation) {
+function create({ stores, record }: OpenTable, { access, given }: Creation) {
   const { organizationId } = access
   const target = { kind: 'token' as const, id: null }
   const change = { organizationId, action: 'token.create' as const, target, changes: given }
-  return recorded(stores, options, change, async (note) => {
+  return record(change, async (note) => {
     const created = await createToken({ ...stores, system }, { access, given })
     note({ target: { id: created.token.id } })
     return created
@@ -110,15 +116,11 @@ function create(stores: TableStores, options: SharedOptions, { access, given }: 
 
 type Revocation = Parameters<typeof revokeToken>[1]
 
-function revoke(
-  stores: TableStores,
-  options: SharedOptions,
-  { access, tokenId: id, afterSeconds }: Revocation,
-) {
+function revoke({ stores, record }: OpenTable, { access, tokenId: id, afterSeconds }: Revocation) {
   const { organizationId } = access
   const target = { kind: 'token' as const, id }
   const change = { organizationId, action: 'token.revoke' as const, target, changes: { afterSeconds } }
-  return recorded(stores, options, change, async (note) => {
+  return record(change, async (note) => {
     const token = await revokeToken({ ...stores, system }, { access, tokenId: id, afterSeconds })
     note({ name: token.name, expiresAt: token.expiresAt })
     return token
@@ -163,15 +165,17 @@ function addListCommand(tokens: CliCommand): void {
     .command('list')
     .description("List an organization's API tokens, newest first, without their secrets.")
     .examples('tokens list')
-    .runInOrganization(async (stores, { id: organizationId, name }, options) => {
-      const tokens = await readAllPages((page) => stores.tokens.list({ organizationId, ...page }))
-      const rows = tokens.map(toRow)
-      const empty = `${name} has no tokens. Create one: ${formatCommand(options, 'tokens create --name <text>')}`
-      return {
-        json: tokens.map(({ hash: _, ...record }) => record),
-        text: textTable(COLUMNS, rows, empty),
-      }
-    })
+    .addOption(orgOption())
+    .run((options) =>
+      withOrganization(options, async ({ stores, organization: { id: organizationId, name } }) => {
+        const tokens = await readAll(readPages((page) => stores.tokens.list({ organizationId, ...page })))
+        const create = formatCommand(options, 'tokens create --name <text>')
+        return {
+          json: tokens.map(({ hash: _, ...record }) => record),
+          text: textTable(COLUMNS, tokens.map(toRow), `${name} has no tokens. Create one: ${create}`),
+        }
+      }),
+    )
 }
 
 const COLUMNS = ['TOKEN', 'NAME', 'STATUS', 'CREATED', 'LAST USED', 'STARTS WITH', 'SCOPES', 'LIMITS']
@@ -230,20 +234,21 @@ function addRotateCommand(tokens: CliCommand): void {
     .addOption(orgOption())
     .examples('tokens rotate 0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11 --overlap 1h')
     .run<RotateOptions>((options, [id = '']) =>
-      withStores(options, async (stores) => {
-        const { token: old, access } = await findToken(stores, id, options)
+      withTable(options, async (table) => {
+        const { token: old, access } = await findToken(table, id, options)
         const now = system.now()
         if (old.revokedAt || (old.expiresAt && Date.parse(old.expiresAt) <= now))
           throw new UserError(`Token ${id} has ended: ${describeStatus(old)}. Create another one instead.`)
         const { expires = lifetimeOf(old), overlap } = options
         const { name, scopes, agents, tenantId, rate } = old
         const given = { name, scopes, agents, tenantId, rate, expiresAt: toExpiry(expires, now) }
-        const created = await create(stores, options, { access, given })
+        const created = await create(table, { access, given })
         const afterSeconds = overlap === 0 ? undefined : overlap
         // Whatever becomes of the old one: nobody could read the new one later.
-        const ended = await revoke(stores, options, { access, tokenId: id, afterSeconds }).catch(
-          (error: Error) => ({ ...old, problem: explainKept(error, id, options) }),
-        )
+        const ended = await revoke(table, { access, tokenId: id, afterSeconds }).catch((error: Error) => ({
+          ...old,
+          problem: explainKept(error, id, options),
+        }))
         const problem = 'problem' in ended ? ended.problem : null
         const replacedEndsAt = ended.revokedAt ?? ended.expiresAt
         const note = [
@@ -276,9 +281,9 @@ const lifetimeOf = ({ createdAt, expiresAt }: Token): number =>
   expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.parse(createdAt)
 
 /** With the access of an operator in its organization. @throws UserError */
-async function findToken(stores: Stores, id: string, options: SharedOptions) {
-  const organizationId = options.org && (await findOrganization(stores, options)).id
-  const token = await stores.tokens.get({ id })
+async function findToken(table: OpenTable, id: string, options: SharedOptions) {
+  const organizationId = options.org && (await findOrganization(table, options)).id
+  const token = await table.stores.tokens.get({ id })
   if (token && (organizationId === undefined || token.organizationId === organizationId))
     return { token, access: operatorOf(token.organizationId) }
   throw new UserError(`Token ${id} not found. List tokens: ${formatCommand(options, 'tokens list')}`, {
@@ -294,9 +299,9 @@ function addRevokeCommand(tokens: CliCommand): void {
     .addOption(orgOption())
     .examples('tokens revoke 0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11')
     .run(async (options, [id = '']) => {
-      await withStores(options, async (stores) => {
-        const { access } = await findToken(stores, id, options)
-        await revoke(stores, options, { access, tokenId: id })
+      await withTable(options, async (table) => {
+        const { access } = await findToken(table, id, options)
+        await revoke(table, { access, tokenId: id })
       })
       // API Gateway caches the authorizer's result for a minute (infra/api/api.ts).
       const effect = options.stack ? 'It stops working within one minute' : 'It no longer works'

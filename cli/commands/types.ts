@@ -1,27 +1,16 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { toAgentRecord } from '../../lib/contract/records/agent.ts'
 import {
   type TypedAgent,
   writePythonModule,
   writeTypeScriptModule,
 } from '../../lib/schema/types/agent-types.ts'
 import type { CliCommand } from '../command.ts'
+import { withConnection } from '../connect.ts'
 import { UserError } from '../errors.ts'
-import { readAllPages, withOrganization } from '../find.ts'
 import { orgOption } from '../options.ts'
-import {
-  callService,
-  getRemote,
-  type Remote,
-  type RemoteOptions,
-  readAll,
-  tokenOption,
-  urlOption,
-} from '../remote.ts'
-
-type Options = RemoteOptions & { out?: string; python?: true }
+import { readAll } from '../take.ts'
 
 export function addTypesCommand(program: CliCommand): void {
   program
@@ -29,16 +18,19 @@ export function addTypesCommand(program: CliCommand): void {
     .description('Write the input and output types of all published agents, in TypeScript or Python.')
     .option('--out <file>', 'file to write; default: standard output')
     .option('--python', 'write a TypedDict for each type')
-    .addOption(urlOption('read agents over HTTP from'))
-    .addOption(tokenOption('read'))
+    .overHttp('read')
     .addOption(orgOption())
     .examples(
       'types --out src/agents.ts',
       'types --python --out agent_types.py',
       'types --out src/agents.ts --url https://agents.example.com --token aes_…',
     )
-    .run<Options>(async (options) => {
-      const agents = await readAgents(options)
+    .run<{ url?: string; out?: string; python?: true }>(async (options) => {
+      const all = await withConnection(options, `read the agents of ${options.url}`, ({ client }) =>
+        readAll(client.agents({ limit: 100 })),
+      )
+      // Others cannot be run by their slug.
+      const agents = all.filter(({ currentVersionId }) => currentVersionId !== null) as TypedAgent[]
       const text = (options.python ? writePythonModule : writeTypeScriptModule)(agents)
       const slugs = agents.map(({ slug }) => slug).sort()
       const { out } = options
@@ -50,24 +42,6 @@ export function addTypesCommand(program: CliCommand): void {
       return { json: { agents: slugs, file: out }, text: `Wrote the types of ${count} to ${out}.` }
     })
 }
-
-/** Agents with a published version: others cannot be run by their slug. */
-async function readAgents(options: Options): Promise<TypedAgent[]> {
-  const remote = getRemote(options)
-  const agents = remote ? await readRemote(remote) : await readStored(options)
-  return agents.filter(({ currentVersionId }) => currentVersionId !== null)
-}
-
-type ListedAgent = TypedAgent & { currentVersionId: string | null }
-
-const readStored = (options: Options): Promise<ListedAgent[]> =>
-  withOrganization(options, async (stores, { id: organizationId }) => {
-    const agents = await readAllPages((page) => stores.agents.list({ organizationId, ...page }))
-    return agents.map(toAgentRecord)
-  })
-
-const readRemote = (remote: Remote): Promise<ListedAgent[]> =>
-  callService(remote, `read the agents of ${remote.url}`, (client) => readAll(client.agents({ limit: 100 })))
 
 function explainWriteError(file: string, { code, message }: NodeJS.ErrnoException): string {
   const folder = dirname(file)

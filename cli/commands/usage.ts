@@ -13,7 +13,8 @@ import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { textTable } from '../format.ts'
 import { parseAs, parseTime, parseWith } from '../options.ts'
-import { findSlugs, readAll, runOverHttp } from '../remote.ts'
+import { findSlugs } from '../service.ts'
+import { readAll } from '../take.ts'
 import { write } from '../terminal.ts'
 
 type Options = Pick<UsageOptions, 'from' | 'to' | 'interval'> & {
@@ -27,7 +28,7 @@ const { shape } = usageParameters
 
 /** Shows what runs used and cost. */
 export function addUsageCommand(program: CliCommand): void {
-  const command: CliCommand = program
+  program
     .command('usage')
     .description('Show what the runs that have ended used and cost.')
     .option('--group-by <list>', `any of ${USAGE_DIMENSIONS.join(', ')}, separated by commas`, (text) =>
@@ -42,22 +43,22 @@ export function addUsageCommand(program: CliCommand): void {
     .option('--agent <slug>', 'only of the agent with this slug or ID')
     .option('--csv', 'print comma-separated values')
     .examples('usage --group-by agent', 'usage --group-by tenant --interval day --from 2026-11-01 --csv')
-  runOverHttp<Options>(
-    command,
-    { scope: 'read', action: 'read the usage' },
-    async (client, { groupBy = [], tenant: tenantId, agent, csv, json, from, to, interval }) => {
-      if (csv && json) throw new UserError('--csv cannot be combined with --json.')
-      const rows = await readAll(client.usage({ groupBy, from, to, interval, tenantId, agent }))
-      if (json) return { json: rows, text: '' }
-      if (csv) {
-        await write(process.stdout, toUsageCsv(rows, groupBy))
-        return { json: rows, text: '' }
-      }
-      const slugs = await findSlugs(client, new Set(rows.flatMap((row) => row.agentId ?? [])))
-      const header = ['START', ...groupBy.map((dimension) => dimension.toUpperCase()), ...COLUMNS]
-      return { json: rows, text: textTable(header, rows.map(toCells(groupBy, slugs)), NO_RUNS) }
-    },
-  )
+    .runWithService<Options>(
+      'read',
+      'read the usage',
+      async (client, { groupBy = [], tenant: tenantId, agent, csv, json, from, to, interval }) => {
+        if (csv && json) throw new UserError('--csv cannot be combined with --json.')
+        const rows = await readAll(client.usage({ groupBy, from, to, interval, tenantId, agent }))
+        if (json) return { json: rows, text: '' }
+        if (csv) {
+          await write(process.stdout, toUsageCsv(rows, groupBy))
+          return { json: rows, text: '' }
+        }
+        const slugs = await findSlugs(client, new Set(rows.flatMap((row) => row.agentId ?? [])))
+        const header = ['START', ...groupBy.map((dimension) => dimension.toUpperCase()), ...COLUMNS]
+        return { json: rows, text: textTable(header, rows.map(toCells(groupBy, slugs)), NO_RUNS) }
+      },
+    )
 }
 
 const COLUMNS = ['RUNS', 'FAILED', 'CACHED', 'TOKENS IN', 'TOKENS OUT', 'COST']

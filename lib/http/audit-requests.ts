@@ -43,8 +43,7 @@ export const auditRequests =
         : { kind: 'agent', id: agentIdFrom(organizationId, slug) ?? null }
     const described = {
       organizationId,
-      actor: actorOf(access),
-      source: sourceOf(event, 'HTTP'),
+      ...(event.operator ?? { actor: actorOf(access), source: sourceOf(event, 'HTTP') }),
       action,
       target,
       changes: { ...given, ...(slug !== undefined && { slug }) },

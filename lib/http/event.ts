@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Access } from '../core/access.ts'
+import type { StartedChange } from '../core/audit.ts'
 import type { Json } from '../core/json/json.ts'
 import { PUBLIC_URL, RESPONSE_STREAMING } from '../environment.ts'
 
@@ -14,6 +15,10 @@ export type ServiceEvent = APIGatewayProxyEvent & {
   executionMs?: number | undefined
   /** Set by the local gateway: the URL by which it was reached, without a slash at its end. */
   baseUrl?: string
+  /** Set by a command that calls a function in its process, for an operator: who makes changes, and from where. */
+  operator?: Pick<StartedChange, 'actor' | 'source'>
+  /** The error of a request that has failed, for a caller in the same process. */
+  failure?: unknown
 }
 
 /** Whether the operations that stream their responses do: with the setting `responseStreaming`, and locally. */

@@ -11,6 +11,7 @@ export function problemDetails(operation: Operation): MiddlewareObj<ServiceEvent
   return {
     onError: (request) => {
       const { event } = request
+      event.failure = request.error
       const error = toServiceError(request.error)
       const provider = error.challenge && readProvider()
       const resource = provider && toProtectedResource(provider, getBaseUrl(event), operation)

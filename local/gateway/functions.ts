@@ -19,27 +19,41 @@ export type Handlers = Record<
 
 type Functions = { handlers: Handlers; authorizer: Authorizer; sweep: () => Promise<void> }
 
-/** The Lambda functions of `routes.ts`. Each is loaded at its first call, so that unused ones take no memory. */
-export function localFunctions(): Functions {
-  const entries = operationNames.map((name) => [name, lazyHandler(functionOf(name))])
+const OF_ENVIRONMENT = 'environment'
+
+/** Its functions have no query in their path: Node caches the code of a path. */
+let firstTable: string | undefined
+
+/**
+ * The Lambda functions of `routes.ts`. Each is loaded at its first call, so that unused ones take no memory.
+ * @param table what names the table, in a process that works on several: functions open theirs when they are loaded
+ */
+export function localFunctions(table = OF_ENVIRONMENT): Functions {
+  firstTable ??= table
+  const entries = operationNames.map((name) => [name, lazyHandler(functionOf(name), table)])
   return {
-    handlers: { ...Object.fromEntries(entries), 'serve-console': consoleHandler() } as Handlers,
-    authorizer: lazyHandler('authorize-request'),
-    sweep: lazyHandler('sweep-executions'),
+    handlers: { ...Object.fromEntries(entries), 'serve-console': consoleHandler(table) } as Handlers,
+    authorizer: lazyHandler('authorize-request', table),
+    sweep: lazyHandler('sweep-executions', table),
   }
 }
 
-function lazyHandler<Args extends unknown[], Result>(name: string): (...args: Args) => Promise<Result> {
+function lazyHandler<Args extends unknown[], Result>(
+  name: string,
+  table: string,
+): (...args: Args) => Promise<Result> {
+  const query = table === firstTable ? '' : `?${encodeURIComponent(table)}`
+  const path = `../../functions/${name}.ts${query}`
   let module: Promise<{ handler: (...args: Args) => Promise<Result> }> | undefined
   return async (...args) => {
-    module ??= import(`../../functions/${name}.ts`)
+    module ??= import(path)
     return (await module).handler(...args)
   }
 }
 
 /** Opens the console at the first request to it: a start does not wait, and a service without users saves it. */
-function consoleHandler(): Handlers['serve-console'] {
-  const serve = lazyHandler<[object, object], unknown>('serve-console')
+function consoleHandler(table: string): Handlers['serve-console'] {
+  const serve = lazyHandler<[object, object], unknown>('serve-console', table)
   let opened: Promise<string> | undefined
   return async (event, context) => {
     if (!process.env[CONSOLE_FOLDER]) {

@@ -91,8 +91,13 @@ export function readBody(request: IncomingMessage): Promise<Buffer | 'too large'
   })
 }
 
+/** The parts of a request of Node that an event has. */
+type ReceivedRequest = Pick<IncomingMessage, 'method' | 'headers' | 'headersDistinct' | 'httpVersion'> & {
+  socket: { remoteAddress?: string | undefined }
+}
+
 type AuthorizedRequest = {
-  request: IncomingMessage
+  request: ReceivedRequest
   requestId: string
   match: RouteMatch
   authorizerContext: AuthorizerContext

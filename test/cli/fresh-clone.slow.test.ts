@@ -103,11 +103,13 @@ afterAll(async () => {
 
 /** In this order, as a new user types them. */
 describe('in a fresh clone', () => {
-  it('options that npm takes for itself are refused, and nothing is published', async () => {
+  it('options that npm takes for itself are refused, and nothing is published; npx takes none', async () => {
     shout.write()
     const { code, stderr } = await sh('npm run -s agents publish agents/shout --draft')
     expect([code, stderr]).toEqual([1, expect.stringContaining('agents -- publish agents/shout --draft')])
     expect((await agents('show shout')).stderr).toContain('Agent shout not found')
+    const { stdout } = await sh('npx agent-execution show shout --json')
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'AgentNotFound' } })
   })
 
   it('the first agent of README.md is published, and answers', async () => {

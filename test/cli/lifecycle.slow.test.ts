@@ -215,7 +215,7 @@ describe('rollout', () => {
 })
 
 describe('--url', () => {
-  it('publishes, and starts and ends a rollout, as the commands do locally', async () => {
+  it('commands do with a service what they do on a table', async () => {
     const org = await newOrganization()
     const target = ['--url', `${inject('service')}/`, '--token', org.token]
     const first = await publishTo('remote', 'Remote', ...target, '--message', 'First')
@@ -229,12 +229,26 @@ describe('--url', () => {
     // The same content has the same hash wherever it is published.
     await publishTo('remote', 'Remote')
     expect(await cli.json(['versions', 'remote'])).toMatchObject([{ contentHash: version.contentHash }])
-    const versionId = await publishTo('remote', 'Hi', '--draft', ...target)
-    const rollout = (...args: string[]) => cli.json(['rollout', 'remote', ...args, ...target])
-    expect(await rollout('--percent', '10')).toMatchObject({ versionId, percent: 10 })
-    expect(await rollout('--key', 'execution')).toMatchObject({ percent: 10, key: 'execution' })
-    expect((await cli.run(['rollout', 'remote', '--end', ...target])).code).toBe(0)
-    expect((await errorOf('rollout', 'remote', ...target)).code).toBe('RolloutNotFound')
+    const next = await publishTo('remote', 'Hi', '--draft', ...target)
+    for (const line of [
+      'list',
+      'show remote',
+      'versions remote',
+      `diff remote ${first} ${next}`,
+      'rollout remote --percent 10',
+      'rollout remote --end',
+      `promote remote ${next}`,
+      `retire remote ${first}`,
+      `unretire remote ${first}`,
+      'archive remote',
+      'restore remote',
+      'audit --agent remote',
+    ])
+      expect((await cli.run([...line.split(' '), ...target])).code, line).toBe(0)
+    expect((await org.call('GET', '/v1/agents/remote')).json).toMatchObject({ currentVersionId: next })
+    expect(await errorOf('delete-version', 'remote', first, ...target)).toMatchObject({
+      ...{ code: 'VersionPublished', message: expect.stringMatching(/^Cannot delete the draft: /) },
+    })
   })
 
   it('says that a service cannot be reached', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { assertNoOptionsOfNpm, createProgram } from '../../cli/program.ts'
 
+const program = await createProgram({})
 const check = (args: string[], environment: NodeJS.ProcessEnv) => () =>
-  assertNoOptionsOfNpm(createProgram({}), args, environment)
+  assertNoOptionsOfNpm(program, args, environment)
 
 describe('options that npm took because -- was forgotten', () => {
   it.each([

@@ -5,12 +5,14 @@ import {
   DynamoDBClient,
   TagResourceCommand,
 } from '@aws-sdk/client-dynamodb'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { firstIdAt } from '../../lib/core/ids.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { type Item, openTable } from '../../lib/dynamodb/table/table.ts'
 import { DEVELOPMENT_ORGANIZATION, userName } from '../../local/development.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
+import { inject as injectFaults } from '../support/proxy/faults.ts'
+import { startProxy } from '../support/proxy/start-proxy.ts'
 import { startSts } from '../support/service/fake-sts.ts'
 import { scanTable } from '../support/tables/scan-table.ts'
 import { sdkConfig } from '../support/tables/sdk.ts'
@@ -97,6 +99,17 @@ describe('--stack', () => {
     const { code, stderr } = await cli.run(['orgs', 'create', 'Other', '--stack', stack], unknown)
     expect([code, stderr]).toEqual([1, expect.stringContaining('AWS STS did not say who you are')])
     expect(await cli.json(['orgs', 'list', '--stack', stack], unknown)).toEqual(before)
+  })
+
+  it('prints what AWS says of a change that fails', async () => {
+    const faults = injectFaults(({ operation }) => (operation === 'PutItem' ? 'throttle' : null))
+    const proxy = await startProxy(inject('dynamodb'), faults)
+    onTestFinished(proxy.stop)
+    const throttled = { ...environment, AWS_ENDPOINT_URL_DYNAMODB: proxy.url }
+    const { code, stdout, stderr } = await cli.run(['archive', 'hello', '--stack', stack], {
+      environment: throttled,
+    })
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(/^AWS: \w+Exception: .*\n$/)])
   })
 
   it('requires --org if there are several organizations', async () => {

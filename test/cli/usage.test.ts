@@ -13,7 +13,7 @@ async function parse(args: string[]) {
   const print = (text: string) => {
     printed += text
   }
-  const program = createProgram({ writeErr: print, writeOut: print })
+  const program = await createProgram({ writeErr: print, writeOut: print })
   const error = await program.parseAsync(args, { from: 'user' }).catch((caught: unknown) => caught)
   return { printed, error }
 }

@@ -19,7 +19,8 @@ describe('publish of an invalid folder', () => {
       cli.write(inFolder(`${parent}/${folder}`, files as Record<string, string>))
       cli.write({ [`${parent}/.keep`]: '' })
       const path = join(cli.folder, parent)
-      const publishing = createProgram({}).parseAsync(['publish', join(path, folder)], { from: 'user' })
+      const program = await createProgram({})
+      const publishing = program.parseAsync(['publish', join(path, folder)], { from: 'user' })
       const { lines, message } = (await publishing.catch((error: unknown) => error)) as UserError
       const prefix = `${relative('', path)}/`
       expect(lines).toEqual(expected.map((problem) => `${prefix}${problem}`))

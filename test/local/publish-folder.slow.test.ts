@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { publishRecorded } from '../../cli/commands/publish.ts'
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { promoteVersion } from '../../lib/agents/lifecycle/change-agent.ts'
 import { resolveAgent } from '../../lib/agents/resolve-agent.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
@@ -10,11 +9,14 @@ import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { loadAgent } from '../../local/load-agent.ts'
 import { hashSources, publishFolder, sourcesOutside } from '../../local/publish-folder.ts'
+import { newCli } from '../cli/cli.ts'
 import { sharedTable } from '../support/engine/organization.ts'
 
 vi.mock('../../local/load-agent.ts', { spy: true })
 
-const stores = { ...openStores(sharedTable()), tableSettings: {} }
+const cli = newCli()
+afterAll(cli.remove)
+const stores = openStores(sharedTable())
 const store = stores.agents
 let folder: string
 let slug: string
@@ -58,12 +60,9 @@ const currentVersion = async () => (await resolveAgent(reference())).current
 
 /** As the commands `publish` and `dev` do. */
 async function publishByCommand(draft: boolean): Promise<void> {
-  vi.stubEnv('DATA_DIR', folder)
-  const path = join(folder, 'agents', 'one')
-  const { agent } = await loadAgent(path, {})
-  if (!agent) throw new Error('The agent is invalid.')
-  const organizationId = DEVELOPMENT_ORGANIZATION.id
-  await publishRecorded(stores, {}, { organizationId, folder: path, agent, draft })
+  const environment = { DATA_DIR: folder, DYNAMODB_ENDPOINT: inject('dynamodb') }
+  const args = ['publish', join(folder, 'agents', 'one'), '--no-types', ...(draft ? ['--draft'] : [])]
+  await cli.json(args, { environment })
 }
 
 const entriesOf = async (agentId: string) => {

@@ -1,9 +1,9 @@
-import type { Version } from '../lib/core/agent.ts'
-import type { ExecutionSummary } from '../lib/core/execution.ts'
-import type { RecordedStep } from '../lib/core/step.ts'
-import { canCallTools, isLive, type OpenStores } from '../lib/engine/executions/open-executions.ts'
-import { isFinalAnswer } from '../lib/engine/model-agent/history/final-answer.ts'
-import { relativeTime } from './format.ts'
+import type { Version } from '../../lib/core/agent.ts'
+import type { ExecutionSummary } from '../../lib/core/execution.ts'
+import type { RecordedStep } from '../../lib/core/step.ts'
+import { canCallTools, isLive, type OpenStores } from '../../lib/engine/executions/open-executions.ts'
+import { isFinalAnswer } from '../../lib/engine/model-agent/history/final-answer.ts'
+import { relativeTime } from '../format.ts'
 
 export type { OpenStores }
 

@@ -13,8 +13,8 @@ import {
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
-import { clientConfig } from '../lib/aws-sdk.ts'
-import { INDEXES, type Index, TABLE } from '../lib/dynamodb/table/schema.ts'
+import { clientConfig } from '../../lib/aws-sdk.ts'
+import { INDEXES, type Index, TABLE } from '../../lib/dynamodb/table/schema.ts'
 
 /** `fix` is absent if the setting is right, or cannot be changed. */
 type Setting = { setting: string; state: string; isOk: boolean; fix?: () => Promise<unknown> }

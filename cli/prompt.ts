@@ -1,4 +1,6 @@
 import { createInterface } from 'node:readline'
+import { UserError } from './errors.ts'
+import { write } from './terminal.ts'
 
 /**
  * Reads what the user types, line by line, from the first question on. Not in raw mode: the terminal edits lines, and
@@ -38,4 +40,16 @@ export class LineReader {
       this.wake()
     })
   }
+}
+
+/**
+ * Asks in the terminal, after what the user has to know. Anything but yes is no.
+ * @throws UserError without a terminal: it tells which option answers
+ */
+export async function confirm(question: string, details: string, option = '--yes'): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new UserError(`${details}\n\n${question} Nobody can answer without a terminal: use ${option}.`)
+  await write(process.stderr, `${details}\n\n${question} [y/N] `)
+  const answer = await new LineReader().next()
+  return /^y(es)?$/i.test(answer?.trim() ?? '')
 }
