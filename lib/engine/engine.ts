@@ -1,3 +1,4 @@
+import type { Version } from '../core/agent.ts'
 import type { Execution, ExecutionSummary, Lease } from '../core/execution.ts'
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
 import * as limits from '../core/limits.ts'
@@ -24,6 +25,7 @@ import {
 } from '../environment.ts'
 import type { openModel } from '../models/open-model.ts'
 import type { openTools } from '../tools/open-tools.ts'
+import type { Recording } from './replay/recording.ts'
 
 /** The dependencies of running an execution. */
 export type Engine = {
@@ -47,6 +49,8 @@ export type Engine = {
   /** What opens models and tools; recorded test cases replace it. */
   openModel?: typeof openModel
   openTools?: typeof openTools
+  /** The recording of a test case that a run takes its responses and results from; by default, runs have none. */
+  recordingOf?: (execution: Execution, version: Version) => Recording | null
   /** Starts the delivery of an execution's events; nobody is told by default. */
   announce?: (execution: Pick<Execution, 'id' | 'organizationId'>) => Promise<void>
   /**

@@ -81,7 +81,7 @@ type Attempt = Omit<AttemptOptions, 'onHeartbeat'> & {
   stop: AbortSignal
   /** Null until it is open. */
   journal: Journal | null
-  /** Of the original of a replay; null until it is read, and for any other run. */
+  /** Of the original of a replay, or of a test case; null until it is read, and for any other run. */
   recording: Recording | null
 }
 
@@ -185,6 +185,7 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
   try {
     const journal = await Journal.open({ steps, execution, heartbeat, drain, onLog, onStep })
     current.journal = journal
+    current.recording = engine.recordingOf?.(execution, version) ?? null
     if (execution.replay?.isTrial) {
       const { openRecording } = await import('../replay/recording.ts')
       current.recording = await openRecording(engine, execution, version)
