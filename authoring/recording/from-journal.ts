@@ -1,6 +1,5 @@
 import type { Version } from '../../lib/core/agent.ts'
-import type { Execution, ExecutionError } from '../../lib/core/execution.ts'
-import type { InputFile } from '../../lib/core/model.ts'
+import type { Execution } from '../../lib/core/execution.ts'
 import {
   type RecordedModelStep,
   type RecordedStep,
@@ -12,10 +11,9 @@ import { adapterOf } from '../../lib/engine/compiled-adapter.ts'
 import { outputValidatorOf } from '../../lib/engine/compiled-schemas.ts'
 import { inputMessage } from '../../lib/engine/learning/prompt.ts'
 import { isFinalAnswer } from '../../lib/engine/model-agent/history/final-answer.ts'
-import { TOOLS_NEVER_CALLED } from '../../lib/engine/model-agent/history/find-failure.ts'
 import { History } from '../../lib/engine/model-agent/history/history.ts'
 import { takeFiles } from '../../lib/engine/model-agent/input-files.ts'
-import { executedInputOf } from '../../lib/engine/replay/recorded-run.ts'
+import { executedInputOf, isDecidedBySteps } from '../../lib/engine/replay/recorded-run.ts'
 import { hash, hashMessages } from '../../lib/engine/request-key.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { openLater, openModel } from '../../lib/models/open-model.ts'
@@ -59,7 +57,7 @@ async function journalOf(params: Params, execution: Execution): Promise<Recorded
   if (version.code) return null
   const stored = (await stores.steps.read({ executionId: cachedExecutionId ?? id })) as RecordedModelStep[]
   if (stored.length < execution.steps) throw new NotRecorded('some of its steps were deleted')
-  if (execution.error && !errors && !followsFromSteps(execution.error, stored.length))
+  if (execution.error && !errors && !isDecidedBySteps(execution.error, stored.length))
     throw new NotRecorded(`it ended with ${execution.error.code}, which does not follow from its responses`)
   const steps = stored.map((step) => maskStep(step, mask)) as RecordedModelStep[]
   const messages = await findMessages(params, { execution, version, stored, steps })
@@ -111,19 +109,6 @@ async function toJournalCall(
   return { ...executed, ...(run && { run }) }
 }
 
-/** Errors by which a run gives up after its last response. */
-const AFTER_RESPONSE = [
-  'MaxAgentStepsExceeded',
-  'ModelRefused',
-  'ModelTruncated',
-  'OutputSchemaMismatch',
-  TOOLS_NEVER_CALLED,
-]
-
-/** Not if a request failed, a limit was reached or time ran out. */
-const followsFromSteps = ({ code, step }: ExecutionError, steps: number): boolean =>
-  AFTER_RESPONSE.includes(code) && (typeof step !== 'number' || step <= steps)
-
 function maskStep({ step, results }: RecordedStep, mask: Mask): RecordedStep {
   return { step: mask(step), results: new Map([...results].map(([id, result]) => [id, mask(result)])) }
 }
@@ -149,20 +134,28 @@ async function declarationsOf(
 type Run = { execution: Execution; version: Version; stored: RecordedModelStep[]; steps: RecordedModelStep[] }
 
 /** The hashes of the messages of each request, if a replay sends others than the run did; else null. */
-async function findMessages(params: Params, run: Run): Promise<string[] | null> {
+async function findMessages({ mask, environment }: Params, run: Run): Promise<string[] | null> {
   const { execution, version, stored, steps } = run
   const sent = adapterOf(version)(execution.input).input
-  const masked = params.mask(sent)
-  const isSame = (execution.learnedFrom ?? []).length === 0 && hash(sent) === hash(masked)
-  if (isSame && steps.every(({ step }, index) => hash(step.messages) === hash(stored[index]?.step.messages)))
-    if (steps.every(({ results }, index) => hashResults(results) === hashResults(stored[index]?.results)))
-      return null
+  const masked = mask(sent)
+  const isLearned = (execution.learnedFrom ?? []).length > 0
+  if (!isLearned && hash([sent, stored.map(contentOf)]) === hash([masked, steps.map(contentOf)])) return null
   const { input, files } = await takeFiles(version, masked)
+  const openHistory = (model: string) =>
+    new History({
+      model: openLater(openModel, model, environment),
+      checkOutput: outputValidatorOf(version),
+      input: inputMessage(input, []),
+      files,
+      hasTools: version.tools.length > 0,
+      maxAgentSteps: execution.options.maxAgentSteps,
+      keptResults: version.context?.keep,
+    })
   let history: History | null = null
   return steps.map(({ step }, index) => {
     const previous = steps[index - 1]
     if (!history || previous?.step.model !== step.model) {
-      history = openHistory(params, { ...run, files, text: inputMessage(input, []), model: step.model ?? '' })
+      history = openHistory(step.model ?? '')
       for (const earlier of steps.slice(0, index)) history.add(earlier)
     } else if (previous) history.add(previous)
     history.context.clearTo(step.clearedResults ?? 0)
@@ -170,17 +163,4 @@ async function findMessages(params: Params, run: Run): Promise<string[] | null> 
   })
 }
 
-const hashResults = (results: RecordedStep['results'] = new Map()): string => hash([...results])
-
-type Opened = Run & { files: InputFile[]; text: string; model: string }
-
-const openHistory = ({ environment }: Params, { execution, version, files, text, model }: Opened): History =>
-  new History({
-    model: openLater(openModel, model, environment),
-    checkOutput: outputValidatorOf(version),
-    input: text,
-    files,
-    hasTools: version.tools.length > 0,
-    maxAgentSteps: execution.options.maxAgentSteps,
-    keptResults: version.context?.keep,
-  })
+const contentOf = ({ step, results }: RecordedStep) => [step, [...results]]

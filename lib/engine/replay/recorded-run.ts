@@ -30,7 +30,7 @@ const notMade = ({ name: tool, input }: ToolCall, step: number): Diverged =>
     { tool, input: cutValue(input), step },
   )
 
-/** Errors that repeat by themselves, unless they are those of a request. */
+/** Errors that repeat by themselves. */
 const DECIDED_BY_STEPS = new Set([
   'MaxAgentStepsExceeded',
   'ModelRefused',
@@ -38,6 +38,10 @@ const DECIDED_BY_STEPS = new Set([
   'OutputSchemaMismatch',
   'ToolsNeverCalled',
 ])
+
+/** Whether a run ends with the error because of its steps: not if a request failed, a limit was reached or time ran out. */
+export const isDecidedBySteps = ({ code, step }: ExecutionError, steps: number): boolean =>
+  DECIDED_BY_STEPS.has(code) && step !== steps + 1
 
 /** Of limits; null or absent for none. */
 const isMore = (own: number | null | undefined, theirs: number | null | undefined): boolean =>
@@ -136,7 +140,7 @@ export class RecordedRun {
     const last = journal.recorded.at(-1)?.step
     if (!error || replay.models !== 'recorded' || length !== this.original.length) return null
     if (!last || !this.isTaken(last)) return null
-    if (DECIDED_BY_STEPS.has(error.code) && error.step !== length + 1) return null
+    if (isDecidedBySteps(error, length)) return null
     const isOfRun = error.code === 'BudgetExceeded' && error.spent !== undefined
     const maySpendMore =
       isMore(options.maxTokens, theirs.maxTokens) || isMore(options.maxCostUsd, theirs.maxCostUsd)
