@@ -14,6 +14,7 @@ import type {
   SlotQueue,
   System,
 } from '../core/ports.ts'
+import type { Recording } from '../core/recording.ts'
 import type { Step, StepStore } from '../core/step.ts'
 import type { Spending } from '../core/usage-limits.ts'
 import {
@@ -25,7 +26,6 @@ import {
 } from '../environment.ts'
 import type { openModel } from '../models/open-model.ts'
 import type { openTools } from '../tools/open-tools.ts'
-import type { Recording } from './replay/recording.ts'
 
 /** The dependencies of running an execution. */
 export type Engine = {

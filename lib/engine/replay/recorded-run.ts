@@ -4,6 +4,7 @@ import { hashJson } from '../../core/json/hash-json.ts'
 import type { Json } from '../../core/json/json.ts'
 import { type PointerTree, toPointerTree, withoutPointers } from '../../core/json/pointer.ts'
 import { FINAL_ANSWER, type Model, type ToolCall, type ToolResult } from '../../core/model.ts'
+import type { Recording } from '../../core/recording.ts'
 import {
   type CallResult,
   type ModelStep,
@@ -21,7 +22,6 @@ import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import type { Journal, NewStep } from '../checkpoints/journal.ts'
 import { approvalIdOf, storedDecision } from '../waiting/approvals.ts'
 import { Diverged, OriginalEnded } from './diverged.ts'
-import type { Recording } from './recording.ts'
 
 /** It passes through the tool: the call is not executed. */
 const notMade = ({ name: tool, input }: ToolCall, step: number): Diverged =>
@@ -39,7 +39,7 @@ const DECIDED_BY_STEPS = new Set([
   'ToolsNeverCalled',
 ])
 
-/** Whether a run ends with the error because of its steps: not if a request failed, a limit was reached or time ran out. */
+/** Whether the steps of a run lead to the error: not a request that failed, a limit, or the time. */
 export const isDecidedBySteps = ({ code, step }: ExecutionError, steps: number): boolean =>
   DECIDED_BY_STEPS.has(code) && step !== steps + 1
 

@@ -1,21 +1,9 @@
 import type { Version } from '../../core/agent.ts'
 import type { Execution } from '../../core/execution.ts'
 import { teachersOf } from '../../core/learning.ts'
-import type { ServedDeclarations } from '../../core/model.ts'
 import type { ExecutionStore } from '../../core/ports.ts'
-import type { RecordedStep, StepStore } from '../../core/step.ts'
-import type { Replay } from '../../core/trial.ts'
-
-/** What a replay takes from: an execution with its output and feedback, and its steps. */
-export type Recording = {
-  original: Execution
-  steps: RecordedStep[]
-  /**
-   * The run is one of a recorded test case. Agents that it calls run, the case decides on approvals, and responses count
-   * as if the model were asked. `served`: the declarations of MCP tools.
-   */
-  ofCase?: { replay: Replay; served: ServedDeclarations }
-}
+import type { Recording } from '../../core/recording.ts'
+import type { StepStore } from '../../core/step.ts'
 
 /**
  * The recording of the original, as it is now. A copy of a cached result has the steps of the execution that it copies.

@@ -15,6 +15,7 @@ import type { JsonObject } from '../../core/json/json.ts'
 import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import { findExcess } from '../../core/payload-size.ts'
+import type { Recording } from '../../core/recording.ts'
 import {
   attemptsExhausted,
   DEADLINE_EXCEEDED,
@@ -41,7 +42,6 @@ import {
 } from '../checkpoints/stop-reason.ts'
 import { afterEnd, hasOpenChildren, withLosses } from '../end-execution.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
-import type { Recording } from '../replay/recording.ts'
 import { onceCompleted } from '../wait-for-completion.ts'
 import { afterSuspension, suspend } from '../waiting/suspend.ts'
 import { reuseResult, storeResult } from './single-flight.ts'
