@@ -7,7 +7,6 @@ let document: object | undefined
 
 /** The server URL has no host, so that the document is correct on every stage and domain. */
 async function getOpenApiDocument({ basePath }: Request<'get-openapi-document'>) {
-  // Bundles contain the finished document (`openApiPlugin`).
   const { openApiDocument } = await import('../lib/contract/openapi.ts')
   document ??= openApiDocument()
   return { status: 200, body: { ...document, servers: [{ url: basePath || '/' }] } }

@@ -101,8 +101,8 @@ async function findRecording(
   name: string,
 ): Promise<Pick<CorrectedCase, 'recording' | 'reason'>> {
   try {
-    const recording = await recordingOf(params, execution, name)
-    return { recording: recording.responses.length > 0 ? recording : null }
+    const recording = await recordingOf(params, execution, { case: name, defaultModel: null })
+    return { recording: recording.run && recording }
   } catch (error) {
     if (error instanceof NotRecorded || error instanceof ModelConfigurationError)
       return { recording: null, reason: error.message }

@@ -3,10 +3,10 @@ import { ServiceError } from '../../lib/core/errors.ts'
 import { type Execution, type ExecutionError, roundDollars } from '../../lib/core/execution.ts'
 import type { Step } from '../../lib/core/step.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
+import type { Engine } from '../../lib/engine/engine.ts'
 import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
 import { type Environment, PUBLIC_URL } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
-import type { Sources } from '../recording/recording.ts'
 import { type Answers, runThroughWaits } from '../waits/run-through-waits.ts'
 import { CaseAnswers, WaitNotAnswered } from './case-answers.ts'
 import type { TestCase } from './case-file.ts'
@@ -32,7 +32,7 @@ export type CaseParams = {
   model: string | null
   environment: Environment
   /** Where responses come from; by default, models and tools themselves. */
-  sources?: Partial<Sources>
+  sources?: Pick<Engine, 'openModel' | 'openTools' | 'recordingOf'>
   /** Why the run cannot be right, whatever it returned. */
   findDefects?: () => string[]
   onLog?: (text: string) => void

@@ -1,15 +1,16 @@
 import pLimit from 'p-limit'
 import { DEFAULT_MODEL } from '../../lib/environment.ts'
+import { recordingOf } from '../recording/from-journal.ts'
 import { recordSources } from '../recording/record.ts'
 import {
   deleteOtherRecordings,
-  newRecording,
   type Recording,
   readRecording,
   recordingFile,
   writeRecording,
 } from '../recording/recording.ts'
 import { replaySources } from '../recording/replay.ts'
+import { trackExecution } from '../track-execution.ts'
 import type { TestCase } from './case-file.ts'
 import { findFailures } from './find-failures.ts'
 import { type CaseParams, type CaseResult, runCase } from './run-case.ts'
@@ -48,28 +49,39 @@ export async function runCases(params: RunCasesParams): Promise<CaseResult[]> {
 
 /** A run that fails is not recorded; the recording of an earlier one is kept. */
 async function record(params: CaseParams, file: string): Promise<CaseResult> {
-  const { testCase, model, environment } = params
-  const defaultModel = environment[DEFAULT_MODEL] ?? null
-  const recording = newRecording({ case: testCase.name, model, defaultModel })
-  const result = await runCase({ ...params, sources: recordSources(recording, environment) })
-  // A code agent that calls no model needs no recording.
-  if (result.failures.length === 0 && recording.responses.length > 0) await writeRecording(file, recording)
+  const { result, recording } = await recordCase(params)
+  if (result.failures.length === 0 && recording?.run) await writeRecording(file, recording)
   return result
 }
 
+/** Runs a case. Its recording is null if it did not begin. */
+export async function recordCase(
+  params: CaseParams,
+): Promise<{ result: CaseResult; recording: Recording | null }> {
+  const { testCase, version, environment } = params
+  const { organizationId } = version
+  const { stores, getId } = trackExecution(params.stores, organizationId)
+  const { sources, getErrors } = recordSources(environment)
+  const result = await runCase({ ...params, stores, sources })
+  const id = getId()
+  const execution = id && (await stores.executions.get({ organizationId, id }))
+  if (!execution) return { result, recording: null }
+  const origin = { case: testCase.name, defaultModel: environment[DEFAULT_MODEL] ?? null }
+  const given = { stores, environment, mask: <T>(value: T) => value, errors: getErrors() }
+  return { result, recording: await recordingOf(given, execution, origin) }
+}
+
 async function replay(params: CaseParams, file: string): Promise<CaseResult> {
-  // Enough for code agents; a model agent reports that it has no recording.
-  return replayCase(params, (await readRecording(file)) ?? newRecording({ defaultModel: NO_MODEL }))
+  return replayCase(params, await readRecording(file))
 }
 
 /** A run that ends as the execution did that was corrected passes: nothing has changed for the worse. */
-export async function replayCase(params: CaseParams, recording: Recording): Promise<CaseResult> {
-  const { defaultModel, corrected } = recording
+export async function replayCase(params: CaseParams, recording: Recording | null): Promise<CaseResult> {
+  const { model = null, corrected } = recording ?? {}
   const misses: string[] = []
   const result = await runCase({
     ...params,
-    environment: { ...params.environment, ...(defaultModel && { [DEFAULT_MODEL]: defaultModel }) },
-    model: params.model ?? recording.model,
+    model: params.model ?? model,
     sources: replaySources(recording, (message) => misses.push(message)),
     findDefects: () => misses.slice(0, 1),
   })
@@ -90,6 +102,3 @@ function endsAs(
   const isOnlyReason = findFailures(expect, result).length === result.failures.length
   return isOnlyReason && findFailures({ ...others, ...ending }, result).length === 0
 }
-
-/** Never opened: a replay only needs a name. */
-const NO_MODEL = 'openai-compatible/none'

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../../lib/core/json/json.ts'
-import type { Recording } from '../recording/recording.ts'
+import { type Recording, runsOf, stepsOf } from '../recording/recording.ts'
 import type { TestCase } from './case-file.ts'
 
 /** The names of the fields that test cases and their recordings contain, as paths such as `customer.tags[]`. */
@@ -22,23 +22,20 @@ const TEXT = '(text)'
 type Added = { testCase: TestCase; recording: Recording | null }
 
 export function findSentFields(added: Added[]): SentFields {
-  const calls = added.flatMap(({ recording }) => recording?.calls ?? [])
-  const named = added.flatMap(({ recording }) =>
-    (recording?.responses ?? []).flatMap((entry) => ('response' in entry ? entry.response.toolCalls : [])),
-  )
+  const runs = added.flatMap(({ recording }) => recording?.run ?? [])
+  const calls = runs.flatMap(stepsOf).flatMap((step) => step.calls)
   const outputs = [
     ...added.flatMap(({ testCase }) => testCase.expect.equals ?? []),
     ...added.flatMap(({ recording }) =>
       recording?.corrected && 'output' in recording.corrected ? recording.corrected.output : [],
     ),
   ]
-  const names = new Set([...named.map(({ name }) => name), ...calls.map(({ call }) => call.tool)])
-  const tools = [...names].sort().map((name) => {
-    const results = calls.filter(({ call }) => call.tool === name).map(({ result }) => result)
-    const given = [
-      ...named.filter((call) => call.name === name).map(({ input }) => input),
-      ...calls.filter(({ call }) => call.tool === name).map(({ call }) => call.input),
-    ]
+  const tools = [...new Set(calls.map(({ name }) => name))].sort().map((name) => {
+    const made = calls.filter((call) => call.name === name)
+    const results = made.flatMap(({ result }) => result ?? [])
+    const given = made.flatMap(({ input, approved }) =>
+      approved === undefined ? [input] : [input, approved],
+    )
     const result = pathsOf(results.map((each) => (each.ok ? each.value : each.error)))
     const hasImages = results.some((each) => each.ok && each.images)
     return [name, { arguments: pathsOf(given), result: hasImages ? [...result, '(images)'] : result }]
@@ -47,9 +44,7 @@ export function findSentFields(added: Added[]): SentFields {
     input: pathsOf(added.map(({ testCase }) => testCase.input)),
     output: pathsOf(outputs),
     tools: Object.fromEntries(tools),
-    declarations: keysOf(
-      added.flatMap(({ recording }) => (recording?.declarations ?? []).map(({ served }) => served)),
-    ),
+    declarations: keysOf(runs.flatMap(runsOf).map((run) => run.declarations)),
     approvals: keysOf(added.map(({ testCase }) => testCase.approvals)),
     signals: keysOf(added.map(({ testCase }) => testCase.signals)),
   }

@@ -2,72 +2,61 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { sha256 } from '../../lib/core/json/hash-json.ts'
-import type { Json, JsonObject } from '../../lib/core/json/json.ts'
-import type { ModelResponse, RequestKey, ServedDeclarations, ToolResult } from '../../lib/core/model.ts'
-import type { Engine } from '../../lib/engine/engine.ts'
-import type { ToolDocument } from '../../lib/tools/document/tool-fields.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
+import type { RequestKey, ServedDeclarations, ToolCall, ToolResult } from '../../lib/core/model.ts'
+import type { ModelStep } from '../../lib/core/step.ts'
 
-/** What a key of a recording consists of: recordings have the declarations themselves. */
-const PARTS: Record<Exclude<keyof RequestKey, 'declarations'>, string> = {
-  model: 'the model',
-  answerMode: 'how the output is requested',
-  instructions: 'the instructions',
-  tools: 'the tools or the output schema',
-  messages: 'the input, an earlier response or a tool result',
-  truncatedAfter: 'the output limit',
+/** A model request that would fail again. A journal has only its consequence. */
+export type RecordedError = { request: RequestKey; error: { message: string; isRefusal: boolean } }
+
+/** A call of a step. `approved`: the input that a tool got, if the call needed an approval. */
+export type JournalCall = ToolCall & {
+  approved?: Json
+  /** Absent for agents, and for calls that nobody approved. */
+  result?: ToolResult
+  /** Of the agent that it called; absent for code agents, which need none. */
+  run?: RecordedJournal
 }
 
-/** What differs between a request and the most similar recorded one; empty if there is none. */
-export function explainChange(key: RequestKey, recorded: RequestKey[]): string {
-  const parts = Object.keys(PARTS) as (keyof typeof PARTS)[]
-  const [changed = []] = recorded
-    .map((other) => parts.filter((part) => key[part] !== other[part]))
-    .sort((a, b) => a.length - b.length)
-  return changed.length === 0 ? '' : ` Changed: ${changed.map((part) => PARTS[part]).join(', ')}.`
+/** A step of a model agent without what differs in each run, such as times. */
+export type JournalStep = Pick<
+  ModelStep,
+  'model' | 'request' | 'text' | 'messages' | 'usage' | 'stopReason'
+> &
+  Pick<ModelStep, 'clearedResults' | 'isPaused'> & { calls: JournalCall[] }
+
+/** The journal of a model agent, with those of the agents that it called. */
+export type RecordedJournal = {
+  /** A hash of the tools of the document. */
+  tools: string
+  /** Of its MCP tools. */
+  declarations?: ServedDeclarations
+  steps: JournalStep[]
 }
-
-/** How an engine reaches models and tools. */
-export type Sources = Required<Pick<Engine, 'openModel' | 'openTools'>>
-
-/** A model response, or the error of a request that would fail again. */
-export type RecordedResponse = { request: RequestKey } & (
-  | { response: ModelResponse }
-  | { error: { message: string; isRefusal: boolean } }
-)
-
-/** A call of an HTTP, Lambda or MCP tool. `at`: step and call. `tools`: a hash of the tools of the document. */
-export type CallKey = { tool: string; input: Json; at: string; tools: string }
 
 /** What the runs of one test case received from outside: everything that a replay does not compute again. */
 export type Recording = {
   case: string
   /** The model that replaced the one of the document; null if none did. */
   model: string | null
-  /** The model of agents whose document names none. */
+  /** The model of agents whose document names none, if the journal does not say which one responded. */
   defaultModel: string | null
-  responses: RecordedResponse[]
-  calls: { call: CallKey; result: ToolResult }[]
-  /** The declarations of MCP tools, by the hash of the tools of their document. */
-  declarations: { tools: string; served: ServedDeclarations }[]
   /** How the execution ended that was corrected: the case expects the correction, and the recording has this. */
   corrected?: { output: JsonObject } | { error: string }
+  /** Null for a code agent. */
+  run: RecordedJournal | null
+  errors: RecordedError[]
 }
 
-export const newRecording = (
-  origin: Partial<Pick<Recording, 'case' | 'model' | 'defaultModel'>>,
-): Recording => ({
-  case: '',
-  model: null,
-  defaultModel: null,
-  ...origin,
-  responses: [],
-  calls: [],
-  declarations: [],
-})
+/** A journal, and those of the agents that were called. */
+export const runsOf = (journal: RecordedJournal): RecordedJournal[] => [
+  journal,
+  ...journal.steps.flatMap(({ calls }) => calls.flatMap(({ run }) => (run ? runsOf(run) : []))),
+]
 
-/** The names of the tools that run other agents: these run in a replay, too. */
-export const agentToolsOf = (documents: ToolDocument[]): Set<string> =>
-  new Set(documents.flatMap(({ agent, name }) => (agent ? [name] : [])))
+/** All steps, with those of called agents. */
+export const stepsOf = (journal: RecordedJournal): JournalStep[] =>
+  runsOf(journal).flatMap(({ steps }) => steps)
 
 /** In the folder of the agent. */
 export const RECORDINGS_FOLDER = 'recordings'
@@ -91,16 +80,18 @@ const toFileName = (name: string): string =>
     .slice(0, MAX_FILE_NAME)
     .replaceAll(/^-|-$/g, '')
 
-/** Null if there is none. @throws an Error if the file is not a recording */
+/** Null if there is none. @throws an Error if the file is not a recording, or one in an earlier format */
 export async function readRecording(file: string): Promise<Recording | null> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
   })
   if (text === null) return null
-  const recording = parse(text) as Recording | null
-  if (Array.isArray(recording?.responses) && Array.isArray(recording.calls)) return recording
-  throw new Error(`${file} is not a recording. Record it again with --record.`)
+  const recording = parse(text) as Partial<Recording> | null
+  if (isJsonObject(recording?.run) && Array.isArray(recording.run.steps) && Array.isArray(recording.errors))
+    return recording as Recording
+  const problem = recording && 'responses' in recording ? 'has an earlier format' : 'is not a recording'
+  throw new Error(`${file} ${problem}. Record it again with --record.`)
 }
 
 export async function writeRecording(file: string, recording: Recording): Promise<void> {

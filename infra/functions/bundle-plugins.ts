@@ -3,7 +3,6 @@ import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'esbuild'
-import { openApiDocument } from '../../lib/contract/openapi.ts'
 
 /**
  * Modules that are loaded when an export is first used. middy imports both for responses with a stream as body, which
@@ -67,16 +66,6 @@ export const zodMiniPlugin: Plugin = {
       sideEffects: false,
     }))
     onLoad({ filter: /.*/, namespace }, async ({ path }) => ({ contents: await readFile(path, 'utf8') }))
-  },
-}
-
-/** Replaces the module that makes the OpenAPI document, with zod and all schemas, by the document. */
-export const openApiPlugin: Plugin = {
-  name: 'openapi',
-  setup({ onLoad }) {
-    onLoad({ filter: /\/lib\/api\/openapi\.ts$/ }, () => ({
-      contents: `export const openApiDocument = () => (${JSON.stringify(openApiDocument())})`,
-    }))
   },
 }
 

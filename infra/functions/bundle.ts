@@ -25,7 +25,7 @@ export const BUNDLE_OPTIONS = {
   mainFields: ['module', 'main'],
   minify: true,
   legalComments: 'none',
-  plugins: [builtInsPlugin, mcpSdkPlugin, zodMiniPlugin, openApiPlugin],
+  plugins: [builtInsPlugin, mcpSdkPlugin, zodMiniPlugin],
   logLevel: 'warning',
   metafile: true,
 } satisfies BuildOptions

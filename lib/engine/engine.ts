@@ -1,3 +1,4 @@
+import type { Version } from '../core/agent.ts'
 import type { Execution, ExecutionSummary, Lease } from '../core/execution.ts'
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
 import * as limits from '../core/limits.ts'
@@ -8,6 +9,7 @@ import type { QueuedExecution, RunQueue, SlotQueue } from '../core/ports/queues.
 import type { System } from '../core/ports/system.ts'
 import type { LimitStore } from '../core/ports/usage.ts'
 import type { SignalStore } from '../core/ports/waits.ts'
+import type { Recording } from '../core/recording.ts'
 import type { Step, StepStore } from '../core/step.ts'
 import type { Spending } from '../core/usage-limits.ts'
 import {
@@ -42,6 +44,8 @@ export type Engine = {
   /** What opens models and tools; recorded test cases replace it. */
   openModel?: typeof openModel
   openTools?: typeof openTools
+  /** The recording of a test case that a run takes its responses and results from; by default, runs have none. */
+  recordingOf?: (execution: Execution, version: Version) => Recording | null
   /** Starts the delivery of an execution's events; nobody is told by default. */
   announce?: (execution: Pick<Execution, 'id' | 'organizationId'>) => Promise<void>
   /**

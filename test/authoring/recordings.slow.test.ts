@@ -12,16 +12,17 @@ describe('--record and --replay', () => {
   const lookUp = (id: string) => ({ name: 'look_up', input: { id } })
   const answer = { calls: [finalAnswer({ answer: 'Because.' })] }
 
-  it('runs the agents that an agent calls, and records their models, also in parallel', async () => {
+  it('runs the agents that an agent calls, each on its own journal, also in parallel', async () => {
     const asks = modelAgent([{ name: 'ask', agent: 'callee' }])
-    cli.write({ 'callee/agent.md': modelAgent([httpTool(server, 'look_up', '/things/{id}')]) })
+    const callee = [httpTool(server, 'look_up', '/things/{id}')]
+    cli.write({ 'callee/agent.md': modelAgent(callee) })
     cli.write(inFolder('caller', { 'agent.md': asks, 'cases.yaml': CASES }))
     const ask = { name: 'ask', input: { question: 'How?' } }
     let requests = 0
     const environment = environmentOf(({ history, tools }) => {
       const hasResult = history.some(({ type }) => type === 'result')
       if (tools.some(({ name }) => name === 'ask')) return hasResult ? answer : { calls: [ask, ask, ask] }
-      // The answers of the three callees would differ if each asked the model itself.
+      // Equal requests of the three callees get different answers.
       return hasResult
         ? { calls: [finalAnswer({ answer: `Thing ${++requests}` })] }
         : { calls: [lookUp('x')] }
@@ -31,6 +32,11 @@ describe('--record and --replay', () => {
       environment: OFFLINE,
     })
     expect(cases[0]).toMatchObject({ passed: true, runs: Array(10).fill({ failures: [] }) })
+    const text = readFileSync(join(cli.folder, 'caller/recordings/asks.yaml'), 'utf8')
+    expect(new Set(text.match(/Thing \d/g))).toEqual(new Set(['Thing 1', 'Thing 2', 'Thing 3']))
+    cli.write({ 'callee/agent.md': modelAgent(callee, 'Answer briefly.') })
+    const changed = await cli.run(['test', 'caller', '--replay'], { environment: OFFLINE })
+    expect(changed.stdout).toContain('Changed: the instructions.')
   })
 
   it('replays the tools of an MCP server without connecting to it', async () => {
@@ -58,6 +64,14 @@ describe('--record and --replay', () => {
     expect(await cli.json(['test', 'errors', '--replay'], { environment: OFFLINE })).toMatchObject({
       passed: 1,
     })
+  })
+
+  it('refuses a recording in the format of earlier versions', async () => {
+    const old = 'case: asks\nresponses: []\ncalls: []\n'
+    cli.write(inFolder('old', { 'agent.md': modelAgent(), 'cases.yaml': CASES, 'recordings/asks.yaml': old }))
+    const { code, stderr } = await cli.run(['test', 'old', '--replay'], { environment: OFFLINE })
+    expect(code).toBe(1)
+    expect(stderr).toContain('recordings/asks.yaml has an earlier format. Record it again with --record.')
   })
 
   it('keeps the recording of a case whose new run fails, and deletes those of removed cases', async () => {

@@ -152,6 +152,12 @@ describe('--record and --replay', () => {
     const calls = server.calls.length
     const replayed = await cli.json(['test', 'tools', '--replay', '--repeat', '5'], { environment: OFFLINE })
     expect(replayed).toMatchObject({ passed: 1, failed: 0 })
+    // At the prices of now.
+    const { MODEL_PRICES = '' } = environment
+    const priced = await cli.json(['test', 'tools', '--replay'], {
+      environment: { ...OFFLINE, MODEL_PRICES },
+    })
+    expect(priced.cases[0].runs[0]).toMatchObject({ steps: 2, costUsd: 0.00004 })
     const [first, ...others] = replayed.cases[0].runs.map(
       ({ durationMs: _, ...run }: { durationMs: number }) => run,
     )

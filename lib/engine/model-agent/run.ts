@@ -2,6 +2,7 @@ import type { Version } from '../../core/agent.ts'
 import { describeMedia } from '../../core/describe-media.ts'
 import { type Execution, failure, type Outcome } from '../../core/execution.ts'
 import { type Example, teachersOf } from '../../core/learning.ts'
+import type { Recording } from '../../core/recording.ts'
 import { DEFAULT_MODEL, type Environment } from '../../environment.ts'
 import { estimateTokens } from '../../models/estimate-tokens.ts'
 import { formatModelName, parseModelName } from '../../models/model-name.ts'
@@ -17,7 +18,6 @@ import { modelsOf } from '../models-of.ts'
 import { keepDeclarations, recordedDeclarations } from '../replay/declarations.ts'
 import { Diverged, OriginalEnded } from '../replay/diverged.ts'
 import { RecordedRun } from '../replay/recorded-run.ts'
-import type { Recording } from '../replay/recording.ts'
 import { positionOfCall } from './call-key.ts'
 import { FallbackModels } from './fallback-models.ts'
 import { takeFiles } from './input-files.ts'
@@ -49,19 +49,20 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
   const { engine, version, journal, signal, endsAt, retry, attempt } = params
   const { input, files } = await takeFiles(version, params.execution.input)
   const execution = { ...params.execution, input }
-  const { replay } = execution
+  const { recording } = params
+  const replay = recording?.ofCase?.replay ?? execution.replay
   const original =
-    replay && params.recording
+    replay && recording
       ? new RecordedRun({
           replay,
-          recording: params.recording,
+          recording,
           options: execution.options,
           journal,
           refuses: (call) => tools.refuses(call),
         })
       : null
   const { environment: own = process.env } = engine
-  const pinned = params.recording && defaultModelOf(execution, version, params.recording, own)
+  const pinned = original && defaultModelOf(original, version, own)
   const environment = pinned ? { ...own, [DEFAULT_MODEL]: pinned } : own
   const open = { model: engine.openModel ?? openModel, tools: engine.openTools ?? openTools }
   const { model: override } = execution.options
@@ -96,7 +97,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     environment,
     ...subAgents(engine, execution, { attempt, budget, endsAt, version, journal, files }),
     ...(original && {
-      served: await recordedDeclarations(engine, original, version),
+      served: recording?.ofCase?.served ?? (await recordedDeclarations(engine, original, version)),
       recorded: (document, { idempotencyKey }) => original.resultOf(document, positionOfCall(idempotencyKey)),
     }),
   })
@@ -137,18 +138,13 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
  * The model of the original of a version that names none; null if only its fallbacks are known to have responded.
  * @throws ModelConfigurationError
  */
-function defaultModelOf(
-  { replay }: Execution,
-  version: Version,
-  recording: Recording,
-  environment: Environment,
-) {
-  if (!replay?.defaultModel) return null
+function defaultModelOf(original: RecordedRun, version: Version, environment: Environment): string | null {
+  if (!original.defaultModel) return null
   const fallbacks = (version.fallbacks ?? []).map((name) =>
     formatModelName(parseModelName(name, environment)),
   )
-  const used = recording.steps.map(({ step }) => (step.kind === 'MODEL' ? step.model : undefined))
-  return [...used, replay.defaultModel].find((name) => name && !fallbacks.includes(name)) ?? null
+  const used = [...original.models, original.defaultModel]
+  return used.find((name) => name && !fallbacks.includes(name)) ?? null
 }
 
 /** The example search is imported only for a run with dynamic learning. */

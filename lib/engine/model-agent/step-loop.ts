@@ -140,7 +140,7 @@ export async function runStepLoop(given: Params): Promise<Outcome> {
     journal.model = step.model ?? params.model.name
     const finishedAt = isoNow(params.system)
     const calls = withRules(step.calls, { number: step.number, finishedAt }, params)
-    return original.toStep({ ...step, calls }, finishedAt)
+    return original.toStep({ ...step, calls }, finishedAt, answered)
   }
   const fail = (error: ExecutionError): Outcome => ({ status: 'ERROR', error, ...journal.progress })
   for (;;) {
@@ -329,7 +329,10 @@ async function executeCall(call: StepCall, recorded: RecordedModelStep, params: 
   const idempotencyKey = callKeyOf(execution, recorded.step, call)
   const execute = async () => {
     if (isFinalAnswer(call)) return rejectAnswer(call, recorded, checkOutput)
-    const decision = await (params.original?.decisionOn(call, recorded) ?? decisionOn(call, recorded, params))
+    const { original } = params
+    const decision = await (original && !original.isOfCase
+      ? original.decisionOn(call, recorded)
+      : decisionOn(call, recorded, params))
     if (decision && decision.decision !== 'approve') return failed(describeDecision(decision) ?? '')
     const input = decision?.input ?? call.input
     // With the defaults that were approved: those of another agent or server may have changed.

@@ -1,24 +1,27 @@
 import { cutValue } from '../../core/compare.ts'
 import { type Execution, type ExecutionError, NO_COST } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
+import type { Json } from '../../core/json/json.ts'
 import { type PointerTree, toPointerTree, withoutPointers } from '../../core/json/pointer.ts'
-import { FINAL_ANSWER, type ToolCall, type ToolResult } from '../../core/model.ts'
+import { FINAL_ANSWER, type Model, type ToolCall, type ToolResult } from '../../core/model.ts'
+import type { Recording } from '../../core/recording.ts'
 import {
   type CallResult,
   type ModelStep,
   type RecordedModelStep,
   type RecordedStep,
   responseUsageOf,
+  type Step,
   type StepCall,
 } from '../../core/step.ts'
 import { type Replay, sourceOf } from '../../core/trial.ts'
 import type { Decision } from '../../core/wait.ts'
+import { addDefaults } from '../../tools/add-defaults.ts'
 import { isRefusedCall } from '../../tools/call-tool.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import type { Journal, NewStep } from '../checkpoints/journal.ts'
 import { approvalIdOf, storedDecision } from '../waiting/approvals.ts'
 import { Diverged, OriginalEnded } from './diverged.ts'
-import type { Recording } from './recording.ts'
 
 /** It passes through the tool: the call is not executed. */
 const notMade = ({ name: tool, input }: ToolCall, step: number): Diverged =>
@@ -27,9 +30,7 @@ const notMade = ({ name: tool, input }: ToolCall, step: number): Diverged =>
     { tool, input: cutValue(input), step },
   )
 
-/** What a replayed response costs. A known price: those of other responses stay known in the sum. */
-
-/** Errors that repeat by themselves, unless they are those of a request. */
+/** Errors that repeat by themselves. */
 const DECIDED_BY_STEPS = new Set([
   'MaxAgentStepsExceeded',
   'ModelRefused',
@@ -37,6 +38,10 @@ const DECIDED_BY_STEPS = new Set([
   'OutputSchemaMismatch',
   'ToolsNeverCalled',
 ])
+
+/** Whether the steps of a run lead to the error: not a request that failed, a limit, or the time. */
+export const isDecidedBySteps = ({ code, step }: ExecutionError, steps: number): boolean =>
+  DECIDED_BY_STEPS.has(code) && step !== steps + 1
 
 /** Of limits; null or absent for none. */
 const isMore = (own: number | null | undefined, theirs: number | null | undefined): boolean =>
@@ -86,6 +91,20 @@ export class RecordedRun {
     return this.params.recording.original
   }
 
+  get isOfCase(): boolean {
+    return this.params.recording.ofCase !== undefined
+  }
+
+  /** The models that responded in the original. */
+  get models(): (string | undefined)[] {
+    return this.original.map(({ step }) => step.model)
+  }
+
+  /** That of agents whose document names none; null for that of the service. */
+  get defaultModel(): string | null {
+    return this.params.replay.defaultModel
+  }
+
   /** The hash of the declarations of MCP tools in the original; undefined if it has none. */
   get declarations(): string | undefined {
     return this.original.find(({ step }) => step.request?.declarations)?.step.request?.declarations
@@ -100,9 +119,14 @@ export class RecordedRun {
     const { length } = journal.recorded
     const last = journal.recorded.at(-1)?.step
     const step = this.original[length]?.step
-    if (!step || (last && !(last.kind === 'MODEL' && last.replayed))) return null
+    if (!step || (last && !this.isTaken(last))) return null
     const isFixed = length + 1 < replay.fromStep
     return isFixed || replay.models === 'recorded' ? { step, isFixed } : null
+  }
+
+  /** In a case, a run ends with the first response that is not recorded. */
+  private isTaken(step: Step): boolean {
+    return this.isOfCase || (step.kind === 'MODEL' && step.replayed !== undefined)
   }
 
   /**
@@ -115,8 +139,8 @@ export class RecordedRun {
     const { length } = journal.recorded
     const last = journal.recorded.at(-1)?.step
     if (!error || replay.models !== 'recorded' || length !== this.original.length) return null
-    if (last?.kind !== 'MODEL' || !last.replayed) return null
-    if (DECIDED_BY_STEPS.has(error.code) && error.step !== length + 1) return null
+    if (!last || !this.isTaken(last)) return null
+    if (isDecidedBySteps(error, length)) return null
     const isOfRun = error.code === 'BudgetExceeded' && error.spent !== undefined
     const maySpendMore =
       isMore(options.maxTokens, theirs.maxTokens) || isMore(options.maxCostUsd, theirs.maxCostUsd)
@@ -124,9 +148,12 @@ export class RecordedRun {
   }
 
   /** A step of the original as one of this run. */
-  toStep({ number: _, attempt: __, ...step }: ModelStep, at: string): NewStep {
-    const replayed = { usage: responseUsageOf(step) }
-    return { ...step, startedAt: at, finishedAt: at, usage: NO_COST, replayed }
+  toStep({ number: _, attempt: __, ...step }: ModelStep, at: string, model: Model | null): NewStep {
+    const taken = { ...step, startedAt: at, finishedAt: at }
+    const { usage } = step
+    if (this.isOfCase)
+      return { ...taken, usage: { ...usage, ...(model?.costOf && { costUsd: model.costOf(usage) }) } }
+    return { ...taken, usage: NO_COST, replayed: { usage: responseUsageOf(step) } }
   }
 
   /** Stores the results of a step that is taken as it is. */
@@ -143,6 +170,7 @@ export class RecordedRun {
    * it: its result is recorded, or there is none.
    */
   withApprovals(calls: StepCall[], number: number): StepCall[] {
+    if (this.isOfCase) return calls
     const found = this.findAll(calls, number)
     return calls.map((call) => {
       const { approval } = found.get(call.id)?.call ?? {}
@@ -167,7 +195,7 @@ export class RecordedRun {
   }
 
   isLive({ name, agent }: Pick<ToolDocument, 'name' | 'agent'>): boolean {
-    return agent === undefined && sourceOf(this.params.replay.tools, name) === 'live'
+    return agent === undefined ? sourceOf(this.params.replay.tools, name) === 'live' : this.isOfCase
   }
 
   /**
@@ -177,15 +205,17 @@ export class RecordedRun {
    */
   resultOf(document: ToolDocument, position: string): ToolResult | null {
     const { recorded } = this.params.journal
-    const step = recorded[Number.parseInt(position, 10) - 1]?.step
+    const { step, results = new Map() } = recorded[Number.parseInt(position, 10) - 1] ?? {}
     if (step?.kind !== 'MODEL') throw new Error(`There is no step of the call ${position}.`)
     const { calls, number } = step
     const call = calls.find(({ id }) => position === `${number}-${id}`)
     if (!call) throw new Error(`There is no call ${position}.`)
     // What somebody had to approve is not executed again.
-    if (this.isLive(document) && !call.approval) return null
+    if (this.isLive(document) && (!call.approval || this.isOfCase)) return null
     const found = this.findAll(calls, number).get(call.id)
-    const result = found?.results.get(found.call.id)
+    const isSame =
+      !this.isOfCase || (found && this.keyOfExecuted({ call, results }) === this.keyOfExecuted(found))
+    const result = isSame ? found?.results.get(found.call.id) : undefined
     const end = found && !result ? this.end : null
     if (end) throw new OriginalEnded(end)
     if (!result) throw notMade(call, number)
@@ -230,6 +260,10 @@ export class RecordedRun {
     }
   }
 
+  private keyOfExecuted({ call, results }: RecordedCall): string | null {
+    return this.keyOf({ ...call, input: executedInputOf(call, results) })
+  }
+
   /** Null for a call that no tool gets. */
   private keyOf(call: ToolCall): string | null {
     const { name, input, error } = call
@@ -242,6 +276,17 @@ export class RecordedRun {
 }
 
 const isModelStep = (recorded: RecordedStep): recorded is RecordedModelStep => recorded.step.kind === 'MODEL'
+
+/** The input that a tool gets: an approver may have changed it. Null if nobody approved the call. */
+export function executedInputOf(
+  { input, approval }: StepCall,
+  results: RecordedStep['results'],
+): Json | null {
+  if (!approval) return input
+  const decision = storedDecision({ results }, approval.id)
+  if (decision && decision.decision !== 'approve') return null
+  return addDefaults(decision?.input ?? input, approval.inputSchema)
+}
 
 /** No tool got this call, so that the result is none of a tool. */
 function isRefused(call: StepCall, results: Map<string, CallResult>): boolean {

@@ -1,10 +1,10 @@
 import type { Execution } from '../../core/execution.ts'
 import type { Json } from '../../core/json/json.ts'
+import type { Recording } from '../../core/recording.ts'
 import type { CallResult, RecordedStep } from '../../core/step.ts'
 import type { WaitRequest } from '../../core/wait.ts'
 import { checkOf, resultIdOf } from '../waiting/code-waits.ts'
 import { Diverged } from './diverged.ts'
-import type { Recording } from './recording.ts'
 
 /**
  * What a replayed code agent takes from the journal of its original, by name: its steps, or those before `fromStep`,

@@ -1,11 +1,9 @@
 import type { Version } from '../../core/agent.ts'
 import type { Execution } from '../../core/execution.ts'
 import { teachersOf } from '../../core/learning.ts'
-import type { RecordedStep } from '../../core/step.ts'
-import type { Engine } from '../engine.ts'
-
-/** What a replay takes from: an execution with its output and feedback, and its steps. */
-export type Recording = { original: Execution; steps: RecordedStep[] }
+import type { ExecutionStore } from '../../core/ports/executions.ts'
+import type { Recording } from '../../core/recording.ts'
+import type { StepStore } from '../../core/step.ts'
 
 /**
  * The recording of the original, as it is now. A copy of a cached result has the steps of the execution that it copies.
@@ -13,7 +11,7 @@ export type Recording = { original: Execution; steps: RecordedStep[] }
  * @throws Unavailable
  */
 export async function openRecording(
-  { executions, steps }: Pick<Engine, 'executions' | 'steps'>,
+  { executions, steps }: { executions: ExecutionStore; steps: StepStore },
   { organizationId, replay }: Pick<Execution, 'organizationId' | 'replay'>,
   version: Pick<Version, 'learning'>,
 ): Promise<Recording | null> {

@@ -15,6 +15,7 @@ import type { JsonObject } from '../../core/json/json.ts'
 import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import { findExcess } from '../../core/payload-size.ts'
+import type { Recording } from '../../core/recording.ts'
 import {
   attemptsExhausted,
   DEADLINE_EXCEEDED,
@@ -41,7 +42,6 @@ import {
 } from '../checkpoints/stop-reason.ts'
 import { afterEnd, hasOpenChildren, withLosses } from '../end-execution.ts'
 import { type Engine, isoNow, timesOf } from '../engine.ts'
-import type { Recording } from '../replay/recording.ts'
 import { onceCompleted } from '../wait-for-completion.ts'
 import { afterSuspension, suspend } from '../waiting/suspend.ts'
 import { reuseResult, storeResult } from './single-flight.ts'
@@ -81,7 +81,7 @@ type Attempt = Omit<AttemptOptions, 'onHeartbeat'> & {
   stop: AbortSignal
   /** Null until it is open. */
   journal: Journal | null
-  /** Of the original of a replay; null until it is read, and for any other run. */
+  /** Of the original of a replay, or of a test case; null until it is read, and for any other run. */
   recording: Recording | null
 }
 
@@ -185,6 +185,7 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
   try {
     const journal = await Journal.open({ steps, execution, heartbeat, drain, onLog, onStep })
     current.journal = journal
+    current.recording = engine.recordingOf?.(execution, version) ?? null
     if (execution.replay?.isTrial) {
       const { openRecording } = await import('../replay/recording.ts')
       current.recording = await openRecording(engine, execution, version)
