@@ -7,7 +7,7 @@ import {
   decideApproval,
   describeDecision,
 } from '../lib/engine/waiting/decide-approval.ts'
-import { EVENT_BUS } from '../lib/environment.ts'
+import { readSetting } from '../lib/environment.ts'
 import { system } from '../lib/system.ts'
 import { localUser, MAX_ACTOR_CHARACTERS } from '../local/development.ts'
 import { UserError } from './errors.ts'
@@ -31,7 +31,7 @@ export async function recorded<T>(
   callers.set(options, caller)
   const actor = await caller
   return audited(
-    { audit, system, isMarked: Boolean(tableSettings[EVENT_BUS]) },
+    { audit, system, isMarked: Boolean(readSetting('eventBus', tableSettings)) },
     { ...described, actor, source: user.source, changes },
     change,
   )

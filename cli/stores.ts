@@ -9,13 +9,7 @@ import { AUDIT_RETENTION_DAYS as AUDIT_DAYS } from '../lib/core/limits.ts'
 import { openStores, type Stores } from '../lib/dynamodb/open-stores.ts'
 import { fromSettingsTag, pickTableSettings, SETTINGS_TAG } from '../lib/dynamodb/table/settings-tag.ts'
 import { openTable } from '../lib/dynamodb/table/table.ts'
-import {
-  AUDIT_RETENTION_DAYS,
-  DYNAMODB_ENDPOINT,
-  type Environment,
-  EVENT_BUS,
-  TABLE_NAME,
-} from '../lib/environment.ts'
+import { DYNAMODB_ENDPOINT, type Environment, TABLE_NAME } from '../lib/environment.ts'
 import { dataFolder } from '../local/data-folder.ts'
 import { ensureDevelopmentOrganization } from '../local/development.ts'
 import { openDatabase } from '../local/emulators/open-database.ts'
@@ -147,7 +141,7 @@ async function openDeployed(stack: string): Promise<Opened> {
 }
 
 /** Of a table without the tag, such as a restored one that is not complete: nothing is lost. */
-const UNKNOWN_SETTINGS = { [AUDIT_RETENTION_DAYS]: String(AUDIT_DAYS.max), [EVENT_BUS]: 'on' }
+const UNKNOWN_SETTINGS = { AUDIT_RETENTION_DAYS: String(AUDIT_DAYS.max), EVENT_BUS: 'on' }
 
 /** The settings of the stack, not those of this shell. */
 async function readTableSettings(tableName: string): Promise<Environment> {

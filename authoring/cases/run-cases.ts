@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import { DEFAULT_MODEL } from '../../lib/environment.ts'
+import { readSetting } from '../../lib/environment.ts'
 import { recordSources } from '../recording/record.ts'
 import {
   deleteOtherRecordings,
@@ -49,7 +49,7 @@ export async function runCases(params: RunCasesParams): Promise<CaseResult[]> {
 /** A run that fails is not recorded; the recording of an earlier one is kept. */
 async function record(params: CaseParams, file: string): Promise<CaseResult> {
   const { testCase, model, environment } = params
-  const defaultModel = environment[DEFAULT_MODEL] ?? null
+  const defaultModel = readSetting('defaultModel', environment) ?? null
   const recording = newRecording({ case: testCase.name, model, defaultModel })
   const result = await runCase({ ...params, sources: recordSources(recording, environment) })
   // A code agent that calls no model needs no recording.
@@ -68,7 +68,7 @@ export async function replayCase(params: CaseParams, recording: Recording): Prom
   const misses: string[] = []
   const result = await runCase({
     ...params,
-    environment: { ...params.environment, ...(defaultModel && { [DEFAULT_MODEL]: defaultModel }) },
+    environment: { ...params.environment, ...(defaultModel && { DEFAULT_MODEL: defaultModel }) },
     model: params.model ?? recording.model,
     sources: replaySources(recording, (message) => misses.push(message)),
     findDefects: () => misses.slice(0, 1),

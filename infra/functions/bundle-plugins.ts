@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'esbuild'
 import { openApiDocument } from '../../lib/contract/openapi.ts'
+import { DEFAULTS } from '../../lib/contract/settings/defaults.ts'
 
 /**
  * Modules that are loaded when an export is first used. middy imports both for responses with a stream as body, which
@@ -76,6 +77,16 @@ export const openApiPlugin: Plugin = {
   setup({ onLoad }) {
     onLoad({ filter: /\/lib\/api\/openapi\.ts$/ }, () => ({
       contents: `export const openApiDocument = () => (${JSON.stringify(openApiDocument())})`,
+    }))
+  },
+}
+
+/** Replaces the table of settings, with its texts, by the defaults that functions need. */
+export const settingsPlugin: Plugin = {
+  name: 'settings',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/lib\/contract\/settings\/defaults\.ts$/ }, () => ({
+      contents: `export const DEFAULTS = ${JSON.stringify(DEFAULTS)}`,
     }))
   },
 }

@@ -9,6 +9,7 @@ import {
   mcpSdkPlugin,
   openApiPlugin,
   recordSchemasPlugin,
+  settingsPlugin,
   zodMiniPlugin,
 } from './bundle-plugins.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from './function-settings.ts'
@@ -25,7 +26,7 @@ export const BUNDLE_OPTIONS = {
   mainFields: ['module', 'main'],
   minify: true,
   legalComments: 'none',
-  plugins: [builtInsPlugin, mcpSdkPlugin, zodMiniPlugin, openApiPlugin],
+  plugins: [builtInsPlugin, mcpSdkPlugin, zodMiniPlugin, openApiPlugin, settingsPlugin],
   logLevel: 'warning',
   metafile: true,
 } satisfies BuildOptions

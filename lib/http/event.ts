@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Access } from '../core/access.ts'
 import type { Json } from '../core/json/json.ts'
-import { PUBLIC_URL, RESPONSE_STREAMING } from '../environment.ts'
+import { readSetting } from '../environment.ts'
 
 /** A proxy event with what the middlewares add. */
 export type ServiceEvent = APIGatewayProxyEvent & {
@@ -17,7 +17,7 @@ export type ServiceEvent = APIGatewayProxyEvent & {
 }
 
 /** Whether the operations that stream their responses do: with the setting `responseStreaming`, and locally. */
-export const isStreaming = (): boolean => Boolean(process.env[RESPONSE_STREAMING])
+export const isStreaming = (): boolean => Boolean(readSetting('responseStreaming'))
 
 /** The response of an endpoint. The body is sent as JSON; a stream, or its text, as it is. */
 export type HttpResponse = {
@@ -71,4 +71,4 @@ export function getBasePath(event: APIGatewayProxyEvent): string {
  */
 export const getBaseUrl = (event: ServiceEvent): string =>
   event.baseUrl ??
-  (process.env[PUBLIC_URL] || `https://${event.requestContext.domainName}${getBasePath(event)}`)
+  (readSetting('publicUrl') || `https://${event.requestContext.domainName}${getBasePath(event)}`)
