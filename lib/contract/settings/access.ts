@@ -1,37 +1,30 @@
-import type { Settings } from './setting.ts'
+import { OPTIONAL, STACK_FLAG, STACK_TEXT, type Settings } from './setting.ts'
 
 /** Where the service is reached, and who signs in to it. */
 export const ACCESS = {
   domainName: {
-    where: 'stack',
-    type: 'text',
-    default: null,
+    ...STACK_TEXT,
     pattern: /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$/,
     allowed: 'a host name, together with `certificateArn`',
     description: 'Custom domain of the API. Point its DNS record to the stack output `DomainTarget`.',
   },
   certificateArn: {
-    where: 'stack',
-    type: 'text',
-    default: null,
+    ...STACK_TEXT,
     pattern: /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
     mayBeAttribute: true,
     allowed: 'the ARN of an ACM certificate in the same region, together with `domainName`',
     description: 'Certificate of the custom domain.',
   },
   domainBasePath: {
-    where: 'stack',
-    type: 'text',
-    default: null,
+    ...STACK_TEXT,
     pattern: /^(?=.{1,200}$)[\w.-]+(\/[\w.-]+)*$/,
     allowed: 'segments of letters, digits, `.`, `_` and `-`, separated by `/`, together with `domainName`',
     description:
       'Base path on the custom domain, such as `agents/v1`: URLs start with `https://{domainName}/agents/v1/v1`.',
   },
   publicUrl: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'publicUrl',
-    default: null,
     // Agents give it to others, and events link to their executions.
     readBy: ['agents', 'webhooks', 'resource-metadata'],
     description:
@@ -42,49 +35,43 @@ export const ACCESS = {
     },
   },
   oidcIssuer: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'issuer',
-    default: null,
     readBy: ['authorizer', 'endpoints'],
     description:
       'The [identity provider](identity.md) whose JSON Web Tokens are accepted, together with `oidcAudience` and `oidcMapping`.',
   },
   oidcAudience: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'audiences',
-    default: null,
     readBy: ['authorizer', 'sign-in'],
     description: 'The audiences of these tokens. The console asks for tokens of the first one.',
   },
   oidcMapping: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'mapping',
-    default: null,
     readBy: ['authorizer', 'resource-metadata'],
     description:
       'The organization, tenant, scopes and agents of a token by its [claims](identity.md#mapping).',
   },
   oidcClientId: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'clientId',
-    default: null,
     readBy: ['sign-in'],
     description:
       'The public client as which the [console](console.md) signs in. If unset, it asks for an API token.',
   },
   oidcScope: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'scopes',
-    default: null,
     shownDefault:
       '`openid profile email`, and those that [the mapping needs](identity.md#sign-in-to-the-console)',
     readBy: ['sign-in'],
     description: 'The scopes that the console asks for.',
   },
   oidcTokenOrigin: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'origin',
-    default: null,
     readBy: ['sign-in'],
     description: "The origin of the provider's token endpoint, if it is not the issuer's.",
   },
@@ -95,9 +82,7 @@ export const ACCESS = {
     description: 'Turns off the endpoint `execute-api`. If unset, it is off with a custom domain.',
   },
   webAcl: {
-    where: 'stack',
-    type: 'flag',
-    default: false,
+    ...STACK_FLAG,
     description:
       "Adds AWS WAF: AWS's common rule set (bodies are only counted), and at most 30,000 requests per IP address in 5 minutes.",
   },

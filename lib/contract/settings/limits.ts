@@ -1,5 +1,5 @@
 import { AUDIT_RETENTION_DAYS, MAX_WAIT_DAYS } from '../../core/limits.ts'
-import { MAX_INTEGER, type Settings } from './setting.ts'
+import { MAX_INTEGER, OPTIONAL, type Settings } from './setting.ts'
 
 /** Limits of an organization, and how long things are kept. */
 export const LIMITS = {
@@ -56,9 +56,8 @@ export const LIMITS = {
     description: 'Requests at once above this rate; of public methods at most 200.',
   },
   executionRetentionDays: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'integer',
-    default: null,
     max: 3_650,
     readBy: ['all'],
     description:
@@ -77,9 +76,8 @@ export const LIMITS = {
     local: { description: 'As `auditRetentionDays`. Commands on the local table read it, too.' },
   },
   eventBus: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'eventBus',
-    default: null,
     mayBeAttribute: true,
     // What is to be delivered is marked if there is a destination.
     readBy: ['changes', 'deliveries'],
@@ -95,9 +93,8 @@ export const LIMITS = {
       'Lets tokens that may run an agent name a [URL](webhooks.md#one-run) for the events of their run or batch.',
   },
   webhookHosts: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'hosts',
-    default: null,
     readBy: ['private-hosts'],
     description:
       'Hosts with private addresses that [webhooks](webhooks.md), and tools of documents published over HTTP, may name in `allowedHosts`.',

@@ -1,4 +1,4 @@
-import { MAX_INTEGER, type Settings } from './setting.ts'
+import { MAX_INTEGER, STACK_FLAG, STACK_INTEGER, STACK_LIST, type Settings } from './setting.ts'
 
 /** The retention periods of CloudWatch Logs, except "never expire". */
 const LOG_RETENTION_DAYS = [
@@ -40,9 +40,7 @@ export const RUNNER = {
       'Maximum runs in one invocation. Runs of agents that have code or call other agents have their own.',
   },
   runnerInstanceVcpus: {
-    where: 'stack',
-    type: 'integer',
-    default: null,
+    ...STACK_INTEGER,
     // What Lambda accepts as the maximum of a capacity provider.
     min: 12,
     max: 15_000,
@@ -50,9 +48,7 @@ export const RUNNER = {
       'Model agents run on [managed instances](deploy.md) with at most this many vCPUs. Requires `vpcId`.',
   },
   accountConcurrency: {
-    where: 'stack',
-    type: 'integer',
-    default: null,
+    ...STACK_INTEGER,
     min: 10,
     description:
       "The account's quota of concurrent executions. From 200 on, it is [reserved](costs.md) for critical functions and shared between organizations. If unset, waiting requests can stop everything.",
@@ -73,9 +69,7 @@ export const RUNNER = {
     },
   },
   vpcId: {
-    where: 'stack',
-    type: 'list',
-    default: null,
+    ...STACK_LIST,
     pattern: /^vpc-[0-9a-f]{8}([0-9a-f]{9})?$/,
     max: 1,
     mayBeAttribute: true,
@@ -83,9 +77,7 @@ export const RUNNER = {
     description: '[VPC](deploy.md) of the functions that run agents, for private hosts in `allowedHosts`.',
   },
   subnetIds: {
-    where: 'stack',
-    type: 'list',
-    default: null,
+    ...STACK_LIST,
     pattern: /^subnet-[0-9a-f]{8}([0-9a-f]{9})?$/,
     max: 16,
     mayBeAttribute: true,
@@ -94,9 +86,7 @@ export const RUNNER = {
       'Private subnets in at least two availability zones that reach models, the table and the queues.',
   },
   securityGroupIds: {
-    where: 'stack',
-    type: 'list',
-    default: null,
+    ...STACK_LIST,
     pattern: /^sg-[0-9a-f]{8}([0-9a-f]{9})?$/,
     max: 5,
     mayBeAttribute: true,
@@ -111,9 +101,7 @@ export const RUNNER = {
     description: 'Retention of function logs and access logs.',
   },
   monitoring: {
-    where: 'stack',
-    type: 'flag',
-    default: false,
+    ...STACK_FLAG,
     description:
       'Creates the dashboard and the [alarms](operations.md), for a fixed monthly [price](costs.md).',
   },

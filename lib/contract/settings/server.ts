@@ -1,5 +1,5 @@
 import { RETRY_BACKOFF_MS, SYNC_DEADLINE_MS } from '../../core/limits.ts'
-import type { Settings } from './setting.ts'
+import { LOCAL_URL, type Settings } from './setting.ts'
 
 const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'SILENT'] as const
 
@@ -36,30 +36,22 @@ export const SERVER = {
     description: 'Token of the development organization. A generated one is in `DATA_DIR/dev-token`.',
   },
   dynamodbEndpoint: {
-    where: 'local',
-    type: 'httpUrl',
-    default: null,
+    ...LOCAL_URL,
     shownDefault: 'embedded emulator',
     description: 'Another [emulator](proof.md) of DynamoDB.',
   },
   sqsEndpoint: {
-    where: 'local',
-    type: 'httpUrl',
-    default: null,
+    ...LOCAL_URL,
     shownDefault: 'embedded emulator',
     description: 'Another [emulator](proof.md) of SQS.',
   },
   lambdaEndpoint: {
-    where: 'local',
-    type: 'httpUrl',
-    default: null,
+    ...LOCAL_URL,
     shownDefault: 'AWS',
     description: 'Replaces AWS Lambda for tools of kind `lambda`.',
   },
   eventbridgeEndpoint: {
-    where: 'local',
-    type: 'httpUrl',
-    default: null,
+    ...LOCAL_URL,
     shownDefault: 'AWS',
     description: 'An emulator of EventBridge.',
   },

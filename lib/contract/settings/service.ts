@@ -1,7 +1,4 @@
-import type { Settings } from './setting.ts'
-
-/** The name of the stack unless `stackName` is set. */
-export const DEFAULT_STACK_NAME = 'AgentExecutionService'
+import { OPTIONAL, type Settings } from './setting.ts'
 
 /** Characters of the name. CloudFormation allows 128, and names that contain this one must fit as well. */
 export const MAX_NAME_LENGTH = 100
@@ -11,7 +8,7 @@ export const SERVICE = {
   stackName: {
     where: 'stack',
     type: 'text',
-    default: DEFAULT_STACK_NAME,
+    default: 'AgentExecutionService',
     pattern: new RegExp(`^[A-Za-z][A-Za-z0-9-]{0,${MAX_NAME_LENGTH - 1}}$`),
     allowed: `1 to ${MAX_NAME_LENGTH} letters, digits and \`-\`, starting with a letter`,
     description: 'The name of the stack, its API, dashboard, alarms and metrics, and in the path of secrets.',
@@ -43,41 +40,36 @@ export const SERVICE = {
     local: { default: true, description: 'When off, `POST /v1/agents` is rejected with 403.' },
   },
   corsOrigins: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'origins',
-    default: null,
     readBy: ['endpoints'],
     description: 'Origins of web pages that may call the API.',
   },
   defaultModel: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'modelName',
-    default: null,
     readBy: ['models'],
     description:
       'The model of agents that name none. If unset, Amazon Nova Lite of the [region](#default-model).',
     local: { description: 'The model of agents that name none.' },
   },
   embeddingModel: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'embeddingModel',
-    default: null,
     readBy: ['model-calls'],
     description: 'The embedding model for [learning](learning.md#search). If unset, runs compare words.',
   },
   modelPrices: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'modelPrices',
-    default: null,
     maxLength: 2_000,
     readBy: ['models'],
     description:
       '[Prices](models.md#prices) in US dollars per million tokens. A trailing `*` stands for every ending.',
   },
   modelEndpoints: {
-    where: 'both',
+    ...OPTIONAL,
     type: 'modelEndpoints',
-    default: null,
     maxLength: 2_500,
     readBy: ['models', 'model-calls'],
     description: 'Other servers of models: [endpoints](models.md#endpoints).',

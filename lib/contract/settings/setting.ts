@@ -1,6 +1,6 @@
 /** The rows of the table of settings are plain data. `parse-settings.ts` reads values by them. */
 
-/** Texts with a format of their own, which `setting-grammars.ts` parses. */
+/** Texts with a format of their own, which `parse-settings.ts` parses. */
 export type Grammar =
   | 'alarmTargets'
   | 'audiences'
@@ -75,3 +75,11 @@ export type Settings = Record<string, Setting>
 
 /** The maximum of integers without one: what `readInteger` accepts. */
 export const MAX_INTEGER = 9_999_999
+
+/** What rows have in common. A setting that is null is unset. */
+export const OPTIONAL = { where: 'both', default: null } as const
+export const STACK_FLAG = { where: 'stack', type: 'flag', default: false } as const
+export const STACK_INTEGER = { where: 'stack', type: 'integer', default: null } as const
+export const STACK_TEXT = { where: 'stack', type: 'text', default: null } as const
+export const STACK_LIST = { where: 'stack', type: 'list', default: null } as const
+export const LOCAL_URL = { where: 'local', type: 'httpUrl', default: null } as const

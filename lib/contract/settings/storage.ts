@@ -1,20 +1,14 @@
-import type { Settings } from './setting.ts'
-
-const UNITS = { where: 'stack', type: 'integer', default: null } as const
+import { STACK_FLAG, STACK_INTEGER, STACK_TEXT, type Settings } from './setting.ts'
 
 /** The table and the queues, and what protects them. */
 export const STORAGE = {
   kms: {
-    where: 'stack',
-    type: 'flag',
-    default: false,
+    ...STACK_FLAG,
     description:
       'Encrypts the table and the queues with a customer managed KMS key, which outlives the stack.',
   },
   tableName: {
-    where: 'stack',
-    type: 'text',
-    default: null,
+    ...STACK_TEXT,
     pattern: /^[\w.-]{3,255}$/,
     allowed: 'the name of a DynamoDB table in the same account and region',
     description:
@@ -29,29 +23,29 @@ export const STORAGE = {
       'Requests get 503, and no run continues. If unset, a service with `tableName` is paused. Set false to go live.',
   },
   warmReadUnits: {
-    ...UNITS,
+    ...STACK_INTEGER,
     min: 12_000,
     description:
       'Read units per second that the table and each index take [at once](costs.md), paid once. Can only be raised.',
   },
   warmWriteUnits: {
-    ...UNITS,
+    ...STACK_INTEGER,
     min: 4_000,
     description: 'The same in write units.',
   },
   provisionedReadUnits: {
-    ...UNITS,
+    ...STACK_INTEGER,
     description:
       'Read units per second, paid per hour, that scale up to `maxReadUnits`; together with `provisionedWriteUnits`.',
   },
-  provisionedWriteUnits: { ...UNITS, description: 'The same in write units.' },
+  provisionedWriteUnits: { ...STACK_INTEGER, description: 'The same in write units.' },
   maxReadUnits: {
-    ...UNITS,
+    ...STACK_INTEGER,
     description:
       'Maximum read units per second of the table and each index. Further requests get 503. If unset, the quota of the account, or ten times `provisionedReadUnits`.',
   },
   maxWriteUnits: {
-    ...UNITS,
+    ...STACK_INTEGER,
     description: 'The same in write units. An index at its limit throttles the table.',
   },
   cloudWatchRole: {
@@ -61,9 +55,7 @@ export const STORAGE = {
     description: 'Sets the role with which API Gateway writes logs in this account and region.',
   },
   deletionProtection: {
-    where: 'stack',
-    type: 'flag',
-    default: false,
+    ...STACK_FLAG,
     description:
       'Protects the table from deletion. Turn it on after the first successful deployment, not before.',
   },
