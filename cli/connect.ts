@@ -3,16 +3,7 @@ import type { Organization } from '../lib/core/agent.ts'
 import { ServiceError } from '../lib/core/errors.ts'
 import { readPages } from '../lib/core/read-pages.ts'
 import { pickTableSettings } from '../lib/dynamodb/table/settings-tag.ts'
-import {
-  DYNAMODB_ENDPOINT,
-  type Environment,
-  HTTP_PUBLISHING,
-  LARGE_BODY_MB_PER_MINUTE,
-  METRICS_NAMESPACE,
-  OIDC_ISSUER,
-  PAUSED,
-  RESPONSE_STREAMING,
-} from '../lib/environment.ts'
+import { DYNAMODB_ENDPOINT, type Environment, METRICS_NAMESPACE, variableOf } from '../lib/environment.ts'
 import { DEVELOPMENT_ORGANIZATION, operatorId } from '../local/development.ts'
 import { UserError } from './errors.ts'
 import { formatCommand } from './format.ts'
@@ -55,13 +46,10 @@ export async function withOrganization<T>(
 }
 
 /** Settings of a service that do not limit an operator, or of another service. */
+const UNSET = (['httpPublishing', 'oidcIssuer', 'paused', 'responseStreaming'] as const).map(variableOf)
 const OTHER_SETTINGS = {
-  ...Object.fromEntries(
-    [DYNAMODB_ENDPOINT, HTTP_PUBLISHING, METRICS_NAMESPACE, OIDC_ISSUER, PAUSED, RESPONSE_STREAMING].map(
-      (name) => [name, undefined],
-    ),
-  ),
-  [LARGE_BODY_MB_PER_MINUTE]: '9999999',
+  ...Object.fromEntries([DYNAMODB_ENDPOINT, METRICS_NAMESPACE, ...UNSET].map((name) => [name, undefined])),
+  [variableOf('largeBodyMbPerMinute')]: '9999999',
 }
 
 /**

@@ -2,14 +2,14 @@ import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 
 import { recordUse, toAccess, verifyToken } from '../lib/access/tokens.ts'
 import type { Access } from '../lib/core/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
-import { OIDC_ISSUER } from '../lib/environment.ts'
+import { readSetting } from '../lib/environment.ts'
 import { toAuthorizerContext } from '../lib/http/authorizer-context.ts'
 import { system } from '../lib/system.ts'
 
 const { tokens } = openStores()
 
 /** Most services have API tokens alone, and load nothing for others. */
-const provider = process.env[OIDC_ISSUER]
+const provider = readSetting('oidcIssuer')
   ? (await import('../lib/access/identity-provider.ts')).openIdentityProvider()
   : null
 

@@ -19,7 +19,7 @@ import {
   rotateSecret,
   updateWebhook,
 } from '../lib/engine/notifications/webhooks.ts'
-import { EXECUTION_RETENTION_DAYS, readInteger } from '../lib/environment.ts'
+import { readSetting } from '../lib/environment.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
@@ -40,7 +40,7 @@ const openEngine = () =>
     toSummary: toExecutionSummary,
     toBatchRecord,
   })
-const retentionDays = process.env[EXECUTION_RETENTION_DAYS] ? readInteger(EXECUTION_RETENTION_DAYS, 0) : null
+const retentionDays = readSetting('executionRetentionDays')
 const rules = { kind: 'field of a webhook', Mismatch: InputSchemaMismatch }
 
 async function list({ access }: Request<'list-webhooks'>) {

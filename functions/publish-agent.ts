@@ -8,7 +8,7 @@ import { publishBody } from '../lib/contract/records/bodies.ts'
 import { Forbidden, InvalidAgent } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { findCostWarnings } from '../lib/engine/submit/limited-models.ts'
-import { HTTP_PUBLISHING } from '../lib/environment.ts'
+import { readSetting } from '../lib/environment.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
@@ -21,7 +21,7 @@ const audit = auditRequests(auditLog)
 async function publish({ access, organizationId, body, basePath, note, event }: Request<'publish-agent'>) {
   // An operator can write the table anyway.
   const isOperator = event.operator !== undefined
-  if (!isOperator && process.env[HTTP_PUBLISHING] === 'off')
+  if (!isOperator && readSetting('httpPublishing') === 'off')
     throw new Forbidden(
       'Publishing over HTTP is off. Operators turn it on with the setting httpPublishing=true of the stack; for npm start, by leaving out HTTP_PUBLISHING=off.',
     )

@@ -5,6 +5,7 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
+import { MAX_NAME_LENGTH } from '../lib/contract/settings/service.ts'
 import { SETTINGS_TAG, toSettingsTag } from '../lib/dynamodb/table/settings-tag.ts'
 import { createApi } from './api/api.ts'
 import { createDomain } from './api/domain.ts'
@@ -12,15 +13,15 @@ import { createWebAcl } from './api/web-acl.ts'
 import { bundleFunctionsOnce } from './functions/bundle-once.ts'
 import { describeConcurrency, divideConcurrency } from './functions/concurrency.ts'
 import { shiftReleases } from './functions/deployment.ts'
+import { createTableEnvironment } from './functions/environment.ts'
 import {
   createFunctions,
-  createTableEnvironment,
   createTriggers,
   type Functions,
   type ServiceFunction,
 } from './functions/functions.ts'
 import { createMonitoring } from './monitoring/monitoring.ts'
-import { isPaused, MAX_NAME_LENGTH, parseProps, type ServiceSettings, type SettingProps } from './settings.ts'
+import { isPaused, parseProps, type ServiceSettings, type SettingProps } from './settings.ts'
 import { attachTable, createKey, createQueues, createTable } from './storage.ts'
 
 /** The id by which the CDK can acknowledge the warning. */

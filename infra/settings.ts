@@ -1,391 +1,40 @@
 import { Token } from 'aws-cdk-lib'
-import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Node } from 'constructs'
-import * as z from 'zod'
-import { MAPPING_RULE, parseMapping } from '../lib/access/claims.ts'
-import {
-  AUDIENCES_RULE,
-  CLIENT_ID_RULE,
-  findMissingSetting,
-  ISSUER_RULE,
-  ORIGIN_RULE,
-  parseAudiences,
-  parseClientId,
-  parseIssuer,
-  parseOrigin,
-  parseScope,
-  SCOPE_RULE,
-} from '../lib/access/identity-settings.ts'
-import { SHOWN_SIGN_IN_SCOPE } from '../lib/access/protected-resource.ts'
-import * as limits from '../lib/core/limits.ts'
-import { type Environment, MODEL_ENDPOINTS } from '../lib/environment.ts'
-import { HOST_LIST_RULE, parseHosts } from '../lib/host-list.ts'
-import { parseCorsOrigins } from '../lib/http/cors.ts'
-import { parseEmbeddingModel } from '../lib/models/embed-text.ts'
-import { parseModelEndpoints } from '../lib/models/endpoints/model-endpoints.ts'
-import { parseModelName } from '../lib/models/model-name.ts'
-import { parseModelPrices } from '../lib/models/prices/price-table.ts'
+import { findMissingSetting } from '../lib/access/identity-settings.ts'
+import { type Problem, parseSettings, type ValuesOf } from '../lib/contract/parse-settings.ts'
+import type { Setting } from '../lib/contract/settings/setting.ts'
+import { SETTINGS, type SettingName } from '../lib/contract/settings/table.ts'
+import { MIN_RETENTION_DAYS } from '../lib/core/limits.ts'
 import { type KeySetting, STACK_KEYS } from '../lib/models/providers/provider-settings.ts'
-import { PUBLIC_URL_RULE, parsePublicUrl } from '../lib/public-url.ts'
 import { findSimilarName } from '../lib/schema/similar-names.ts'
-import { checked, flag, integer, optional, parseSettings, setting } from '../lib/settings.ts'
 import { divideConcurrency } from './functions/concurrency.ts'
-import { DEPLOYMENT_NAMES, type DeploymentName } from './functions/deployment.ts'
-import { getFunctionSettings } from './functions/function-settings.ts'
-import { VCPUS } from './functions/runner-instances.ts'
-import { splitIds } from './functions/vpc.ts'
 import { parseAlarmSubscriptions } from './monitoring/subscriptions.ts'
 
-/** The retention periods of CloudWatch Logs, except "never expire". */
-const RETENTION_PERIODS = Object.values(RetentionDays).filter(
-  (days): days is RetentionDays => typeof days === 'number' && days !== RetentionDays.INFINITE,
-)
-
-const RETENTION_PERIOD = z
-  .enum(RETENTION_PERIODS.map(String))
-  .transform((text): RetentionDays => Number(text))
-
-/** https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html */
-const PARAMETER_NAME = /^(?=.{1,1011}$)((\/[\w.-]+){1,15}|[\w.-]+)$/
-
-const UNITS = { default: null, max: 9_999_999 } as const
-
-/** `openaiKeyParameter` and its like: one row of the table. */
-const KEY_SETTINGS = Object.fromEntries(
-  STACK_KEYS.map(({ setting }) => [
-    setting,
-    optional(z.string().regex(PARAMETER_NAME), {
-      allowed: 'the name of an SSM parameter (SecureString, with the key `aws/ssm`)',
-      shownName: '{provider}KeyParameter',
-      description: 'Parameter that holds the API key of a [model provider](models.md#providers).',
-    }),
-  ]),
-) as Record<KeySetting, ReturnType<typeof optional<string>>>
-
-/** Of a service. CloudFormation allows 128 characters; names that contain this one must fit as well. */
-export const MAX_NAME_LENGTH = 100
-
-const CERTIFICATE_ARN = z.string().regex(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/)
-
-/** https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_CreateEventBus.html */
-const EVENT_BUS = z.string().regex(/^(arn:aws[\w-]*:events:[\w-]+:\d{12}:event-bus\/)?[\w.-]{1,256}$/)
-
-/** Ids of AWS with a prefix, separated by commas. In an app, each can be that of a resource of the app. */
-function resourceIds(prefix: string, max = 1) {
-  const id = new RegExp(`^${prefix}-[0-9a-f]{8}([0-9a-f]{9})?$`)
-  return z.string().refine((text) => {
-    const ids = splitIds(text)
-    return (
-      ids.length <= max &&
-      new Set(ids).size === ids.length &&
-      ids.every((each) => id.test(each) || Token.isUnresolved(each))
-    )
-  })
+type StackSettings = {
+  [Name in SettingName as (typeof SETTINGS)[Name]['where'] extends 'local'
+    ? never
+    : Name]: (typeof SETTINGS)[Name]
 }
 
-/** The name of the stack unless `stackName` is set. */
-export const DEFAULT_STACK_NAME = 'AgentExecutionService'
+const KEY_SETTING = {
+  where: 'stack',
+  type: 'text',
+  default: null,
+  // https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html
+  pattern: /^(?=.{1,1011}$)((\/[\w.-]+){1,15}|[\w.-]+)$/,
+  allowed: 'the name of an SSM parameter (SecureString, with the key `aws/ssm`)',
+  shownName: '{provider}KeyParameter',
+  description: 'Parameter that holds the API key of a [model provider](models.md#providers).',
+} as const satisfies Setting
 
-/** @param environment which checks of models read */
-const settingsOf = (environment: Environment) => ({
-  stackName: setting(
-    z
-      .string()
-      .max(MAX_NAME_LENGTH)
-      .regex(/^[A-Za-z][A-Za-z0-9-]*$/),
-    {
-      default: DEFAULT_STACK_NAME,
-      allowed: '1 to 100 letters, digits and `-`, starting with a letter',
-      description:
-        'The name of the stack, its API, dashboard, alarms and metrics, and in the path of secrets.',
-    },
-  ),
-  stageName: setting(z.string().regex(/^[\w-]{1,128}$/), {
-    default: 'live',
-    allowed: '1 to 128 letters, digits, `_` and `-`',
-    description: 'The API stage: the first segment of every path, except on a custom domain.',
-  }),
-  responseStreaming: flag({
-    default: true,
-    description:
-      'Synchronous runs can take 270 s (calls of [MCP tools](mcp.md) 45 s), and [events](runs.md#events) arrive as they happen. When false, API Gateway buffers responses: 25 s (20 s), and events arrive in parts.',
-  }),
-  httpPublishing: flag({
-    default: false,
-    description:
-      'Lets tokens with the scope `manage` publish agents over HTTP. These agents can use every secret of the stack.',
-  }),
-  corsOrigins: optional(checked(parseCorsOrigins), {
-    allowed: '`*`, or origins separated by commas, such as `https://app.example.com`',
-    description: 'Origins of web pages that may call the API.',
-  }),
-  defaultModel: optional(
-    checked((text) => parseModelName(text, environment)),
-    {
-      allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
-      description:
-        'The model of agents that name none. If unset, Amazon Nova Lite of the [region](#default-model).',
-    },
-  ),
-  embeddingModel: optional(
-    checked((text) => parseEmbeddingModel(text, environment)),
-    {
-      allowed: '`{provider}/{model}`',
-      description: 'The embedding model for [learning](learning.md#search). If unset, runs compare words.',
-    },
-  ),
-  modelPrices: optional(
-    z
-      .string()
-      .max(2_000)
-      .pipe(checked((text) => parseModelPrices(text, environment))),
-    {
-      allowed:
-        'a JSON object such as `{"bedrock/my-model": {"input": 0.5, "output": 1.5}}`, optionally with `cachedInput` and `cacheWrite`, at most 2,000 characters',
-      description:
-        '[Prices](models.md#prices) in US dollars per million tokens. A trailing `*` stands for every ending.',
-    },
-  ),
-  modelEndpoints: optional(z.string().max(2_500).pipe(checked(parseModelEndpoints)), {
-    allowed:
-      'a JSON object such as `{"groq": {"baseUrl": "https://api.groq.com/openai/v1"}}`, at most 2,500 characters',
-    description: 'Other servers of models: [endpoints](models.md#endpoints).',
-  }),
-  maxOpenExecutions: integer({
-    default: limits.MAX_OPEN_EXECUTIONS,
-    description:
-      'Maximum executions in progress per organization, without [suspended](waiting.md) ones. Further runs get 429.',
-  }),
-  maxSuspendedExecutions: integer({
-    default: limits.MAX_SUSPENDED_EXECUTIONS,
-    description:
-      'Maximum [suspended](waiting.md#limits) executions per organization. A further one ends in `WaitLimitExceeded`.',
-  }),
-  maxWaitDays: integer({
-    ...limits.MAX_WAIT_DAYS,
-    description: 'Days that all waits of a run may last [together](waiting.md#limits).',
-  }),
-  largeBodyMbPerMinute: integer({
-    default: limits.LARGE_BODY_MB_PER_MINUTE,
-    min: 6,
-    max: 100_000,
-    description:
-      'Megabytes per minute in bodies of more than 256 kB, per organization. Further ones get 429.',
-  }),
-  throttlingRate: integer({
-    default: 1_000,
-    max: 1_000_000,
-    description:
-      'Requests per second of each method of each path; of public methods at most 100. Further requests get 429.',
-  }),
-  // Half of an account's default burst, so that one API cannot starve the others.
-  throttlingBurst: integer({
-    default: 2_500,
-    max: 1_000_000,
-    description: 'Requests at once above this rate; of public methods at most 200.',
-  }),
-  executionRetentionDays: integer({
-    default: null,
-    max: 3_650,
-    description:
-      'Days from the end of an execution until it expires. Its steps and payloads are stored for `maxWaitDays` and 8 days more. If unset, executions are kept.',
-  }),
-  auditRetentionDays: integer({
-    ...limits.AUDIT_RETENTION_DAYS,
-    description: 'Days for which the [audit log](identity.md#audit-log) keeps new changes.',
-  }),
-  eventBus: optional(EVENT_BUS.or(z.string().refine(Token.isUnresolved)), {
-    allowed: 'the name of an EventBridge event bus of the account, or the ARN of one in the same region',
-    description:
-      'Receives the [events](webhooks.md#eventbridge) of all organizations. `executionRetentionDays` must be at least 5, or unset.',
-  }),
-  webhookUrls: flag({
-    default: false,
-    description:
-      'Lets tokens that may run an agent name a [URL](webhooks.md#one-run) for the events of their run or batch.',
-  }),
-  webhookHosts: optional(checked(parseHosts), {
-    allowed: HOST_LIST_RULE,
-    description:
-      'Hosts with private addresses that [webhooks](webhooks.md), and tools of documents published over HTTP, may name in `allowedHosts`.',
-  }),
-  runnerConcurrency: integer({
-    default: 50,
-    min: 2,
-    max: 1_000,
-    description:
-      "Maximum concurrent runners of code agents, and as many of model agents. Keep twice of it well below the account's quota.",
-  }),
-  runnerBatch: integer({
-    default: 10,
-    max: 10,
-    description:
-      'Maximum runs in one invocation. Runs of agents that have code or call other agents have their own.',
-  }),
-  runnerInstanceVcpus: integer({
-    default: null,
-    ...VCPUS,
-    description:
-      'Model agents run on [managed instances](deploy.md) with at most this many vCPUs. Requires `vpcId`.',
-  }),
-  accountConcurrency: integer({
-    default: null,
-    min: 10,
-    description:
-      "The account's quota of concurrent executions. From 200 on, it is [reserved](costs.md) for critical functions and shared between organizations. If unset, waiting requests can stop everything.",
-  }),
-  agentMemoryMb: integer({
-    default: getFunctionSettings('process-execution').memoryMb,
-    min: 256,
-    max: 10_240,
-    description: 'Memory of the functions that run agents. CPU and price are proportional to it.',
-  }),
-  vpcId: optional(resourceIds('vpc'), {
-    allowed: 'the id of a VPC, together with `subnetIds`',
-    description: '[VPC](deploy.md) of the functions that run agents, for private hosts in `allowedHosts`.',
-  }),
-  subnetIds: optional(resourceIds('subnet', 16), {
-    allowed: 'ids of up to 16 subnets, separated by commas, together with `vpcId`',
-    description:
-      'Private subnets in at least two availability zones that reach models, the table and the queues.',
-  }),
-  securityGroupIds: optional(resourceIds('sg', 5), {
-    allowed: 'ids of up to 5 security groups, separated by commas, together with `vpcId`',
-    description: 'Their security groups. If unset, the stack creates one for outbound connections.',
-  }),
-  logRetentionDays: setting(RETENTION_PERIOD, {
-    default: RetentionDays.ONE_MONTH,
-    allowed: RETENTION_PERIODS.join(', '),
-    description: 'Retention of function logs and access logs.',
-  }),
-  monitoring: flag({
-    default: false,
-    description:
-      'Creates the dashboard and the [alarms](operations.md), for a fixed monthly [price](costs.md).',
-  }),
-  alarmSubscriptions: optional(checked(parseAlarmSubscriptions), {
-    allowed:
-      'email addresses, https URLs, phone numbers such as `+4915112345678`, and ARNs of Lambda functions, SQS queues and SNS topics, separated by commas',
-    description: 'Receive [notifications](operations.md) of alarms. Addresses and URLs have to confirm.',
-  }),
-  deployment: setting<DeploymentName, 'allAtOnce'>(z.string().pipe(z.enum(DEPLOYMENT_NAMES)), {
-    default: 'allAtOnce',
-    allowed: DEPLOYMENT_NAMES.map((name) => `\`${name}\``).join(', '),
-    description:
-      'How a [release](deploy.md#canaries) replaces the previous one: at once, or in steps, which an alarm reverts. Steps require `monitoring=true`.',
-  }),
-  domainName: optional(z.string().regex(/^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$/), {
-    allowed: 'a host name, together with `certificateArn`',
-    description: 'Custom domain of the API. Point its DNS record to the stack output `DomainTarget`.',
-  }),
-  certificateArn: optional(CERTIFICATE_ARN.or(z.string().refine(Token.isUnresolved)), {
-    allowed: 'the ARN of an ACM certificate in the same region, together with `domainName`',
-    description: 'Certificate of the custom domain.',
-  }),
-  domainBasePath: optional(z.string().regex(/^(?=.{1,200}$)[\w.-]+(\/[\w.-]+)*$/), {
-    allowed: 'segments of letters, digits, `.`, `_` and `-`, separated by `/`, together with `domainName`',
-    description:
-      'Base path on the custom domain, such as `agents/v1`: URLs start with `https://{domainName}/agents/v1/v1`.',
-  }),
-  publicUrl: optional(checked(parsePublicUrl), {
-    allowed: PUBLIC_URL_RULE,
-    description:
-      'The URL of the API for other systems, as in the stack output `BaseUrl`. `context.callbackUrl` needs it.',
-  }),
-  oidcIssuer: optional(checked(parseIssuer), {
-    allowed: ISSUER_RULE,
-    description:
-      'The [identity provider](identity.md) whose JSON Web Tokens are accepted, together with `oidcAudience` and `oidcMapping`.',
-  }),
-  oidcAudience: optional(checked(parseAudiences), {
-    allowed: AUDIENCES_RULE,
-    description: 'The audiences of these tokens. The console asks for tokens of the first one.',
-  }),
-  oidcMapping: optional(checked(parseMapping), {
-    allowed: MAPPING_RULE,
-    description:
-      'The organization, tenant, scopes and agents of a token by its [claims](identity.md#mapping).',
-  }),
-  oidcClientId: optional(checked(parseClientId), {
-    allowed: CLIENT_ID_RULE,
-    description:
-      'The public client as which the [console](console.md) signs in. If unset, it asks for an API token.',
-  }),
-  oidcScope: optional(checked(parseScope), {
-    allowed: SCOPE_RULE,
-    shownDefault: SHOWN_SIGN_IN_SCOPE,
-    description: 'The scopes that the console asks for.',
-  }),
-  oidcTokenOrigin: optional(checked(parseOrigin), {
-    allowed: ORIGIN_RULE,
-    description: "The origin of the provider's token endpoint, if it is not the issuer's.",
-  }),
-  disableExecuteApiEndpoint: flag({
-    default: null,
-    description: 'Turns off the endpoint `execute-api`. If unset, it is off with a custom domain.',
-  }),
-  webAcl: flag({
-    default: false,
-    description:
-      "Adds AWS WAF: AWS's common rule set (bodies are only counted), and at most 30,000 requests per IP address in 5 minutes.",
-  }),
-  kms: flag({
-    default: false,
-    description:
-      'Encrypts the table and the queues with a customer managed KMS key, which outlives the stack.',
-  }),
-  tableName: optional(z.string().regex(/^[\w.-]{3,255}$/), {
-    allowed: 'the name of a DynamoDB table in the same account and region',
-    description:
-      'Uses this table, for example a [restored](recovery.md) one. Its customer managed key, if it has one, must allow the account to use it through DynamoDB.',
-  }),
-  paused: flag({
-    default: null,
-    description:
-      'Requests get 503, and no run continues. If unset, a service with `tableName` is paused. Set false to go live.',
-  }),
-  warmReadUnits: integer({
-    ...UNITS,
-    min: 12_000,
-    description:
-      'Read units per second that the table and each index take [at once](costs.md), paid once. Can only be raised.',
-  }),
-  warmWriteUnits: integer({
-    ...UNITS,
-    min: 4_000,
-    description: 'The same in write units.',
-  }),
-  provisionedReadUnits: integer({
-    ...UNITS,
-    description:
-      'Read units per second, paid per hour, that scale up to `maxReadUnits`; together with `provisionedWriteUnits`.',
-  }),
-  provisionedWriteUnits: integer({ ...UNITS, description: 'The same in write units.' }),
-  maxReadUnits: integer({
-    ...UNITS,
-    description:
-      'Maximum read units per second of the table and each index. Further requests get 503. If unset, the quota of the account, or ten times `provisionedReadUnits`.',
-  }),
-  maxWriteUnits: integer({
-    ...UNITS,
-    description: 'The same in write units. An index at its limit throttles the table.',
-  }),
-  cloudWatchRole: flag({
-    default: true,
-    description: 'Sets the role with which API Gateway writes logs in this account and region.',
-  }),
-  deletionProtection: flag({
-    default: false,
-    description:
-      'Protects the table from deletion. Turn it on after the first successful deployment, not before.',
-  }),
-  ...KEY_SETTINGS,
-})
-
-export const SETTINGS = settingsOf({})
+/** The rows of the table that a stack has, and one for each API key, such as `openaiKeyParameter`. */
+export const STACK_SETTINGS = Object.fromEntries([
+  ...Object.entries(SETTINGS).filter(([, { where }]) => where !== 'local'),
+  ...STACK_KEYS.map(({ setting }) => [setting, KEY_SETTING]),
+]) as StackSettings & Record<KeySetting, typeof KEY_SETTING>
 
 /** The settings of the stack. */
-export type Settings = z.output<z.ZodObject<typeof SETTINGS>>
+export type Settings = ValuesOf<typeof STACK_SETTINGS>
 
 /** The settings of a service, whose name is not always that of its stack. */
 export type ServiceSettings = Omit<Settings, 'stackName'> & { name: string }
@@ -409,7 +58,7 @@ export function readSettings(node: Node): Settings {
   // Feature flags contain `@`; keys of the CDK CLI contain `:`.
   const keys = Object.keys(node.getAllContext()).filter((key) => !CDK_KEYS.includes(key) && !/[@:]/.test(key))
   const context = Object.fromEntries(keys.map((key) => [key, node.tryGetContext(key)]))
-  rejectUnknown(context, Object.keys(SETTINGS), 'context key')
+  rejectUnknown(context, Object.keys(STACK_SETTINGS), 'context key')
   return parseValues(context, 'context value')
 }
 
@@ -418,7 +67,7 @@ export function readSettings(node: Node): Settings {
  * @throws an Error as `readSettings`
  */
 export function parseProps({ name, ...props }: SettingProps & { name: string }): ServiceSettings {
-  const { stackName: _, ...names } = SETTINGS
+  const { stackName: _, ...names } = STACK_SETTINGS
   rejectUnknown(props, Object.keys(names), 'prop')
   const { stackName, ...settings } = parseValues({ ...props, stackName: name }, 'prop')
   return { name: stackName, ...settings }
@@ -426,19 +75,19 @@ export function parseProps({ name, ...props }: SettingProps & { name: string }):
 
 function parseValues(values: Record<string, unknown>, kind: 'context value' | 'prop'): Settings {
   const textOf = (name: string) => String(values[name] ?? '')
-  const settings = parseSettings(
-    settingsOf({ [MODEL_ENDPOINTS]: textOf('modelEndpoints') }),
-    textOf,
-    ({ name, value, allowed, reason }) => {
-      const shownName = kind === 'prop' && name === 'stackName' ? 'name' : name
-      // Someone may have written a key where a reference belongs.
-      const shown = name === 'modelEndpoints' ? '' : `: "${value}"`
-      const token = Token.isUnresolved(value) ? 'It is known only during deployment.' : undefined
-      return [`Invalid ${kind} ${shownName}${shown}. Allowed: ${allowed}.`, token ?? reason ?? []]
-        .flat()
-        .join(' ')
-    },
-  )
+  const explain = ({ name, value, allowed, reason }: Problem) => {
+    const shownName = kind === 'prop' && name === 'stackName' ? 'name' : name
+    // Someone may have written a key where a reference belongs.
+    const shown = name === 'modelEndpoints' ? '' : `: "${value}"`
+    const token = Token.isUnresolved(value) ? 'It is known only during deployment.' : undefined
+    return [`Invalid ${kind} ${shownName}${shown}. Allowed: ${allowed}.`, token ?? reason ?? []]
+      .flat()
+      .join(' ')
+  }
+  const settings = parseSettings(STACK_SETTINGS, textOf, explain, {
+    environment: { MODEL_ENDPOINTS: textOf('modelEndpoints') },
+    parsers: { alarmTargets: parseAlarmSubscriptions },
+  })
   rejectCombinations(settings)
   return settings
 }
@@ -486,29 +135,11 @@ function rejectCombinations(settings: Settings): void {
     reject(`deployment=${deployment} requires monitoring=true; without alarms, no release would be undone.`)
   if ((provisionedReadUnits === null) !== (provisionedWriteUnits === null))
     reject('set both provisionedReadUnits and provisionedWriteUnits, or neither.')
-  if (eventBus && (executionRetentionDays ?? limits.MIN_RETENTION_DAYS) < limits.MIN_RETENTION_DAYS)
+  if (eventBus && (executionRetentionDays ?? MIN_RETENTION_DAYS) < MIN_RETENTION_DAYS)
     reject(
-      `eventBus requires executionRetentionDays to be at least ${limits.MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
+      `eventBus requires executionRetentionDays to be at least ${MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
     )
-  const {
-    oidcIssuer: issuer,
-    oidcAudience: audience,
-    oidcMapping: mapping,
-    oidcClientId: clientId,
-    oidcScope: scope,
-    oidcTokenOrigin: tokenOrigin,
-  } = settings
-  const missing = findMissingSetting(
-    { issuer, audience, mapping, clientId, scope, tokenOrigin },
-    {
-      issuer: 'oidcIssuer',
-      audience: 'oidcAudience',
-      mapping: 'oidcMapping',
-      clientId: 'oidcClientId',
-      scope: 'oidcScope',
-      tokenOrigin: 'oidcTokenOrigin',
-    },
-  )
+  const missing = findMissingSetting(settings)
   if (missing) reject(missing)
   for (const unit of ['Read', 'Write'] as const)
     if (

@@ -11,3 +11,19 @@ export function parseHosts(text: string): string[] {
     throw new Error(`contains "${invalid}"; it must have ${HOST_LIST_RULE.replaceAll('`', '')}.`)
   return hosts
 }
+
+/** Origins whose pages may call the API, or `*` for all; empty if CORS is off. */
+export type CorsOrigins = '*' | string[]
+
+/** What is quoted in responses and templates of API Gateway. URLs allow more: `https://a'b.example`. */
+const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/
+
+export const ORIGINS_RULE = '`*`, or origins separated by commas, such as `https://app.example.com`'
+
+/** The setting `corsOrigins`. @throws an Error when the text is neither `*` nor a comma-separated list of origins */
+export function parseCorsOrigins(text: string): CorsOrigins {
+  if (text.trim() === '*') return '*'
+  const origins = text.split(',').map((origin) => origin.trim())
+  if (origins.every((origin) => ORIGIN.test(origin) && URL.parse(origin)?.origin === origin)) return origins
+  throw new Error('must be * or a comma-separated list of origins, such as https://app.example.')
+}

@@ -18,3 +18,10 @@ export function parsePublicUrl(text: string): string {
   if (isBaseUrl(text)) return text.replace(/\/+$/, '')
   throw new Error(`must be ${PUBLIC_URL_RULE.replaceAll('`', '')}.`)
 }
+
+export const HTTP_URL_RULE = 'an http or https URL'
+
+/** @throws an Error without the text, because it may contain a password */
+export function parseHttpUrl(text: string): void {
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) throw new Error(`must be ${HTTP_URL_RULE}.`)
+}

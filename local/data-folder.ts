@@ -2,13 +2,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { tryParseJson } from '../lib/core/json/json.ts'
-import {
-  DEFAULT_MODEL,
-  EMBEDDING_MODEL,
-  type Environment,
-  MODEL_ENDPOINTS,
-  MODEL_PRICES,
-} from '../lib/environment.ts'
+import { type Environment, variableOf } from '../lib/environment.ts'
 import { getPublicVariables } from '../lib/models/providers/provider-settings.ts'
 
 /** Where the service keeps its data. */
@@ -59,7 +53,8 @@ export async function readState<T>(file: string): Promise<Record<string, T>> {
 }
 
 /** Variables that select models, their prices and limits. API keys are left out: they are never written to disk. */
-const NAMES = [DEFAULT_MODEL, EMBEDDING_MODEL, MODEL_PRICES, MODEL_ENDPOINTS, ...getPublicVariables()]
+const MODEL_SETTINGS = ['defaultModel', 'embeddingModel', 'modelPrices', 'modelEndpoints'] as const
+const NAMES = [...MODEL_SETTINGS.map(variableOf), ...getPublicVariables()]
 
 const modelSettingsFile = (folder: string) => join(folder, 'model-settings.json')
 

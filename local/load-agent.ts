@@ -10,7 +10,7 @@ import {
 import { DOCUMENT_FILE } from '../lib/core/agent.ts'
 import { ModelConfigurationError } from '../lib/core/model.ts'
 import { findLoadProblem } from '../lib/engine/code-agent/load-code.ts'
-import { DEFAULT_MODEL, type Environment } from '../lib/environment.ts'
+import { type Environment, readSetting } from '../lib/environment.ts'
 import { checkModel } from '../lib/models/check-model.ts'
 import { getSecretNames } from '../lib/secret-store.ts'
 
@@ -71,8 +71,8 @@ function findUnset(folder: string, { document, text }: LoadedAgent, environment:
 }
 
 function findUnusable(model: LoadedAgent['document']['model'], environment: Environment): string | null {
-  const name = (typeof model === 'object' ? model?.name : model) ?? environment[DEFAULT_MODEL]
-  if (!name) return `the document names no model, and ${DEFAULT_MODEL} is not set in this environment`
+  const name = (typeof model === 'object' ? model?.name : model) ?? readSetting('defaultModel', environment)
+  if (!name) return `the document names no model, and DEFAULT_MODEL is not set in this environment`
   const fallbacks = (typeof model === 'object' && model?.fallbacks) || []
   const problems = [name, ...fallbacks].map((each) => findModelProblem(each, environment))
   return problems.find((problem) => problem !== null) ?? null

@@ -11,9 +11,7 @@ import {
   type Environment,
   LOOPBACK_ORGANIZATION,
   MODEL_QUEUE_URL,
-  PUBLIC_URL,
   QUEUE_URL,
-  RESPONSE_STREAMING,
   SQS_ENDPOINT,
   TABLE_NAME,
 } from '../lib/environment.ts'
@@ -80,7 +78,7 @@ export async function runService(environment: Environment, print: (line: string)
       // The runner takes turns between organizations: one queue for all of them.
       [MODEL_QUEUE_URL]: queues.runs,
       [DELIVERY_QUEUE_URL]: queues.deliveries,
-      [RESPONSE_STREAMING]: 'local',
+      RESPONSE_STREAMING: 'local',
       [LOOPBACK_ORGANIZATION]: DEVELOPMENT_ORGANIZATION.id,
     })
     // Created when its module was loaded, with the level of that time.
@@ -123,7 +121,7 @@ export async function runService(environment: Environment, print: (line: string)
       handlers,
       authorizer,
       corsOrigins,
-      publicUrl: defaults[PUBLIC_URL],
+      publicUrl: defaults.PUBLIC_URL,
       onResponse: ({ method, path, status, ms }) =>
         print(`${method} ${maskMacs(path)} ${status} ${ms.toFixed(0)} ms`),
     })
@@ -136,7 +134,7 @@ export async function runService(environment: Environment, print: (line: string)
     cleanups.push(async () => void (await Promise.all([closeServer(gateway), runner.stop()])))
 
     const url = urlOf(gateway, host)
-    process.env[PUBLIC_URL] ||= url
+    process.env.PUBLIC_URL ||= url
     if (!isSharedQueue)
       void loadTimers({ executions, timers, queue: openRunQueue(), system, times }).catch(onSweepError)
     cleanups.push(await announceService(folder, url))

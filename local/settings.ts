@@ -1,289 +1,111 @@
-import * as z from 'zod'
-import { MAPPING_RULE, parseMapping } from '../lib/access/claims.ts'
-import {
-  AUDIENCES_RULE,
-  CLIENT_ID_RULE,
-  findMissingSetting,
-  ISSUER_RULE,
-  ORIGIN_RULE,
-  parseAudiences,
-  parseClientId,
-  parseIssuer,
-  parseOrigin,
-  parseScope,
-  SCOPE_RULE,
-} from '../lib/access/identity-settings.ts'
-import { SHOWN_SIGN_IN_SCOPE } from '../lib/access/protected-resource.ts'
-import { isTokenFormat } from '../lib/access/tokens.ts'
-import * as limits from '../lib/core/limits.ts'
+import { findMissingSetting } from '../lib/access/identity-settings.ts'
+import { type Problem, parseSettings, type ValuesOf } from '../lib/contract/parse-settings.ts'
+import type { Setting } from '../lib/contract/settings/setting.ts'
+import { SETTINGS, type SettingName } from '../lib/contract/settings/table.ts'
+import { MIN_RETENTION_DAYS } from '../lib/core/limits.ts'
 import { readTimes } from '../lib/engine/engine.ts'
-import * as variables from '../lib/environment.ts'
-import { HOST_LIST_RULE, parseHosts } from '../lib/host-list.ts'
-import { parseCorsOrigins, readCorsOrigins } from '../lib/http/cors.ts'
+import { type Environment, variableOf } from '../lib/environment.ts'
+import { readCorsOrigins } from '../lib/http/cors.ts'
 import type { logger } from '../lib/logger.ts'
 import { checkModel } from '../lib/models/check-model.ts'
 import { checkEmbeddingModel } from '../lib/models/embed-text.ts'
-import {
-  endpointsOf,
-  findMissingSecret,
-  parseModelEndpoints,
-} from '../lib/models/endpoints/model-endpoints.ts'
-import { parseModelPrices } from '../lib/models/prices/price-table.ts'
+import { endpointsOf, findMissingSecret } from '../lib/models/endpoints/model-endpoints.ts'
 import { PROVIDERS, traitsOf } from '../lib/models/providers/providers.ts'
-import { PUBLIC_URL_RULE, parsePublicUrl } from '../lib/public-url.ts'
-import { checked, integer, optional, parseSettings, setting } from '../lib/settings.ts'
+import { parsePublicUrl } from '../lib/public-url.ts'
 
-const POWERTOOLS_LOG_LEVEL = 'POWERTOOLS_LOG_LEVEL'
-const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'SILENT']
+type Table = typeof SETTINGS
 
-const isHttpUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '')
-
-/** The error does not contain the URL, because it may contain a password. */
-const url = (name: string) => z.string().refine(isHttpUrl, `${name} must be an http or https URL.`)
-
-const endpoint = (name: string, service: string) =>
-  optional(url(name), {
-    shownDefault: 'embedded emulator',
-    allowed: 'an http or https URL',
-    description: `Another [emulator](proof.md) of ${service}.`,
-  })
-
-function parseEventBus(text: string): void {
-  if (!/^(arn:aws[\w-]*:events:[\w-]+:\d{12}:event-bus\/)?[\w.-]{1,256}$/.test(text))
-    throw new Error('must be the name or the ARN of an event bus.')
+type LocalSettings = {
+  [Name in SettingName as Table[Name]['where'] extends 'stack' ? never : Name]: Table[Name]
 }
 
-const TOKEN_FORMAT = 'letters, digits and ._~+/=-, at most 200 characters'
-
-/** The rows of the table of `npm start` in `docs/settings.md`. @param environment which checks of models read */
-export const localSettings = (environment: variables.Environment) => ({
-  PORT: integer({
-    default: 3000,
-    min: 0,
-    max: 65_535,
-    allowed: 'an integer between 0 and 65535 (0 selects any free port)',
-    description: 'Port of the API.',
-  }),
-  HOST: setting(z.string(), {
-    default: '127.0.0.1',
-    allowed: 'an address or a host name',
-    description: 'Address of the API.',
-  }),
-  [variables.CORS_ORIGINS]: optional(checked(parseCorsOrigins, variables.CORS_ORIGINS), {
-    allowed: '`*`, or origins separated by commas, such as `https://app.example,http://localhost:5173`',
-    description: 'As `corsOrigins`.',
-  }),
-  [variables.HTTP_PUBLISHING]: setting(z.enum(['on', 'off']), {
-    default: 'on',
+/** A row as it holds for `npm start`, where flags are `on` or `off`. */
+function toLocalRow(
+  name: string,
+  { local, maxLength: _, ...row }: Setting & { maxLength?: number },
+): Setting {
+  const description = row.where === 'both' ? `As \`${name}\`.` : row.description
+  const localRow = { ...row, description, ...local } as Setting
+  if (localRow.type !== 'flag') return localRow
+  const values = ['on', 'off'] as const
+  return {
+    ...localRow,
+    type: 'choice',
+    values,
+    default: localRow.default ? 'on' : 'off',
     allowed: '`on` or `off`',
-    description: 'When off, `POST /v1/agents` is rejected with 403.',
-  }),
-  [variables.PUBLIC_URL]: optional(checked(parsePublicUrl, variables.PUBLIC_URL), {
-    shownDefault: 'that of `HOST` and `PORT`',
-    allowed: PUBLIC_URL_RULE,
-    description: 'The URL of the service for other systems.',
-  }),
-  DATA_DIR: setting(z.string(), {
-    default: '.local',
-    allowed: 'a path',
-    description: 'Folder for agents, tokens and executions.',
-  }),
-  DEV_TOKEN: optional(z.string().refine(isTokenFormat, `DEV_TOKEN may contain only ${TOKEN_FORMAT}.`), {
-    shownDefault: 'generated',
-    allowed: 'letters, digits and `._~+/=-`, at most 200 characters',
-    description: 'Token of the development organization. A generated one is in `DATA_DIR/dev-token`.',
-  }),
-  [variables.OIDC_ISSUER]: optional(checked(parseIssuer, variables.OIDC_ISSUER), {
-    allowed: ISSUER_RULE,
-    description: 'As `oidcIssuer`.',
-  }),
-  [variables.OIDC_AUDIENCE]: optional(checked(parseAudiences, variables.OIDC_AUDIENCE), {
-    allowed: AUDIENCES_RULE,
-    description: 'As `oidcAudience`.',
-  }),
-  [variables.OIDC_MAPPING]: optional(checked(parseMapping, `${variables.OIDC_MAPPING}:`), {
-    allowed: MAPPING_RULE,
-    description: 'As `oidcMapping`.',
-  }),
-  [variables.OIDC_CLIENT_ID]: optional(checked(parseClientId, variables.OIDC_CLIENT_ID), {
-    allowed: CLIENT_ID_RULE,
-    description: 'As `oidcClientId`.',
-  }),
-  [variables.OIDC_SCOPE]: optional(checked(parseScope, variables.OIDC_SCOPE), {
-    allowed: SCOPE_RULE,
-    shownDefault: SHOWN_SIGN_IN_SCOPE,
-    description: 'As `oidcScope`.',
-  }),
-  [variables.OIDC_TOKEN_ORIGIN]: optional(checked(parseOrigin, variables.OIDC_TOKEN_ORIGIN), {
-    allowed: ORIGIN_RULE,
-    description: 'As `oidcTokenOrigin`.',
-  }),
-  [variables.DYNAMODB_ENDPOINT]: endpoint(variables.DYNAMODB_ENDPOINT, 'DynamoDB'),
-  [variables.SQS_ENDPOINT]: endpoint(variables.SQS_ENDPOINT, 'SQS'),
-  LAMBDA_ENDPOINT: optional(url('LAMBDA_ENDPOINT'), {
-    shownDefault: 'AWS',
-    allowed: 'an http or https URL',
-    description: 'Replaces AWS Lambda for tools of kind `lambda`.',
-  }),
-  [variables.DEFAULT_MODEL]: optional(
-    checked((text) => checkModel(text, environment), `${variables.DEFAULT_MODEL}:`),
-    {
-      allowed: '`{provider}/{model}` or `{provider}/{model}:{reasoning}`',
-      description: 'The model of agents that name none.',
-    },
-  ),
-  [variables.EMBEDDING_MODEL]: optional(
-    checked((text) => checkEmbeddingModel(text, environment), `${variables.EMBEDDING_MODEL}:`),
-    {
-      allowed: '`{provider}/{model}`',
-      description: 'As `embeddingModel`.',
-    },
-  ),
-  [variables.MODEL_PRICES]: optional(
-    checked((text) => parseModelPrices(text, environment)),
-    {
-      allowed: 'JSON such as `{"openai-compatible/my-model": {"input": 0.5, "output": 1.5}}`',
-      description: 'As `modelPrices`.',
-    },
-  ),
-  [variables.MODEL_ENDPOINTS]: optional(checked(parseModelEndpoints), {
-    allowed: 'JSON such as `{"groq": {"baseUrl": "https://api.groq.com/openai/v1"}}`',
-    description: 'As `modelEndpoints`.',
-  }),
-  [variables.MAX_OPEN_EXECUTIONS]: integer({
-    default: limits.MAX_OPEN_EXECUTIONS,
-    description: 'As `maxOpenExecutions`.',
-  }),
-  [variables.MAX_SUSPENDED_EXECUTIONS]: integer({
-    default: limits.MAX_SUSPENDED_EXECUTIONS,
-    description: 'As `maxSuspendedExecutions`.',
-  }),
-  [variables.MAX_WAIT_DAYS]: integer({
-    ...limits.MAX_WAIT_DAYS,
-    description: 'As `maxWaitDays`.',
-  }),
-  [variables.LARGE_BODY_MB_PER_MINUTE]: integer({
-    default: limits.LARGE_BODY_MB_PER_MINUTE,
-    description: 'As `largeBodyMbPerMinute`.',
-  }),
-  [variables.SYNC_DEADLINE_SECONDS]: integer({
-    default: limits.SYNC_DEADLINE_MS.streamed / 1000,
-    description: 'After this time a synchronous call gets 504 and its run continues.',
-  }),
-  [variables.LEASE_SECONDS]: integer({
-    // Shorter than on AWS: a developer who kills a worker waits for its runs.
-    default: 10,
-    description: 'How long an execution stays with a worker that does not respond. On AWS 60.',
-  }),
-  [variables.RETRY_BACKOFF_MS]: integer({
-    default: limits.RETRY_BACKOFF_MS,
-    description: 'First delay after a transient error; it triples each time. Also of events.',
-  }),
-  [variables.AGENT_MEMORY_MB]: integer({
-    // As in the engine, which is not loaded yet.
-    default: 512,
-    description: "Limit of the heap and of the buffers of a code agent's run.",
-  }),
-  [variables.EXECUTION_RETENTION_DAYS]: integer({
-    default: null,
-    description: 'As `executionRetentionDays`. Commands on the local table read it, too.',
-  }),
-  [variables.AUDIT_RETENTION_DAYS]: integer({
-    ...limits.AUDIT_RETENTION_DAYS,
-    description: 'As `auditRetentionDays`. Commands on the local table read it, too.',
-  }),
-  [variables.EVENT_BUS]: optional(checked(parseEventBus, variables.EVENT_BUS), {
-    allowed: 'the name or the ARN of an event bus',
-    description: 'As `eventBus`.',
-  }),
-  [variables.EVENTBRIDGE_ENDPOINT]: optional(url(variables.EVENTBRIDGE_ENDPOINT), {
-    shownDefault: 'AWS',
-    allowed: 'an http or https URL',
-    description: 'An emulator of EventBridge.',
-  }),
-  [variables.WEBHOOK_URLS]: setting(z.enum(['on', 'off']), {
-    default: 'off',
-    allowed: '`on` or `off`',
-    description: 'As `webhookUrls`.',
-  }),
-  [variables.WEBHOOK_HOSTS]: optional(checked(parseHosts, variables.WEBHOOK_HOSTS), {
-    allowed: HOST_LIST_RULE,
-    description:
-      'As `webhookHosts`. The organization of the development token also reaches loopback addresses.',
-  }),
-  [POWERTOOLS_LOG_LEVEL]: setting(z.string().toUpperCase().pipe(z.enum(LOG_LEVELS)), {
-    default: 'WARN',
-    allowed: `one of ${LOG_LEVELS.join(', ')}`,
-    description: '`INFO` logs one line of JSON per request.',
-  }),
-})
+  }
+}
 
-/** `docs/models.md` documents them. */
+/** The rows of the table of `npm start` in `docs/settings.md`. */
+export const LOCAL_SETTINGS = Object.fromEntries(
+  Object.entries(SETTINGS as Record<string, Setting>)
+    .filter(([, { where }]) => where !== 'stack')
+    .map(([name, row]) => [name, toLocalRow(name, row)]),
+) as LocalSettings
+
+/** Rows by variables, which `docs/models.md` documents. */
 const PROVIDER_SETTINGS = Object.fromEntries(
   PROVIDERS.flatMap((provider) => {
     const { baseUrl, outputLimit } = traitsOf(provider).variables
-    const doc = { allowed: 'an http or https URL', description: `Endpoint of ${provider}.` }
-    const limit = outputLimit && { ...outputLimit, description: `Output limit of ${provider}.` }
-    return [[baseUrl, optional(url(baseUrl), doc)], ...(limit ? [[limit.name, integer(limit)]] : [])]
+    const url: Setting = {
+      where: 'local',
+      type: 'httpUrl',
+      default: null,
+      description: `Endpoint of ${provider}.`,
+    }
+    const limit = outputLimit && {
+      where: 'local' as const,
+      type: 'integer' as const,
+      default: outputLimit.default,
+      description: `Output limit of ${provider}.`,
+    }
+    return [[baseUrl, url], ...(outputLimit ? [[outputLimit.name, limit]] : [])]
   }),
-)
+) as Record<string, Setting>
+
+/** A parser says what is wrong; its error follows the name of the variable. */
+function explain({ name, value, allowed, reason }: Problem): string {
+  if (!reason) return `${name} is "${value}"; it must be ${allowed}.`
+  if (reason.startsWith('Invalid ')) return reason
+  return /^(must|may|contains)\b/.test(reason) ? `${name} ${reason}` : `${name}: ${reason}`
+}
 
 /**
  * The settings of `npm start` that are not read by the functions themselves. Checks every variable of
  * `npm start` in `docs/settings.md` that it or a function reads, before anything is opened.
  * @throws an Error with one line for each invalid variable
  */
-export function readLocalSettings(given: variables.Environment) {
-  const {
-    HOST,
-    PORT,
-    DEV_TOKEN,
-    PUBLIC_URL: publicUrl,
-    ...values
-  } = parseSettings(
-    { ...localSettings(given), ...(PROVIDER_SETTINGS as object) },
-    (name) => given[name],
-    ({ name, value, allowed, reason }) => reason ?? `${name} is "${value}"; it must be ${allowed}.`,
+export function readLocalSettings(given: Environment) {
+  const nameOf = (name: string) => (name in LOCAL_SETTINGS ? variableOf(name as SettingName) : name)
+  const values: ValuesOf<LocalSettings> = parseSettings(
+    { ...LOCAL_SETTINGS, ...(PROVIDER_SETTINGS as object) },
+    (name) => given[nameOf(name)],
+    ({ name, ...problem }) => explain({ name: nameOf(name), ...problem }),
+    { environment: given, parsers: { modelName: checkModel, embeddingModel: checkEmbeddingModel } },
   )
-  const retentionDays = values[variables.EXECUTION_RETENTION_DAYS]
-  if (values[variables.EVENT_BUS] && (retentionDays ?? limits.MIN_RETENTION_DAYS) < limits.MIN_RETENTION_DAYS)
+  const { host, port, devToken, publicUrl, executionRetentionDays, powertoolsLogLevel } = values
+  if (values.eventBus && (executionRetentionDays ?? MIN_RETENTION_DAYS) < MIN_RETENTION_DAYS)
     throw new Error(
-      `${variables.EVENT_BUS} requires ${variables.EXECUTION_RETENTION_DAYS} to be at least ${limits.MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
+      `EVENT_BUS requires EXECUTION_RETENTION_DAYS to be at least ${MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
     )
-  const missing = findMissingSetting(
-    {
-      issuer: values[variables.OIDC_ISSUER],
-      audience: values[variables.OIDC_AUDIENCE],
-      mapping: values[variables.OIDC_MAPPING],
-      clientId: values[variables.OIDC_CLIENT_ID],
-      scope: values[variables.OIDC_SCOPE],
-      tokenOrigin: values[variables.OIDC_TOKEN_ORIGIN],
-    },
-    {
-      issuer: variables.OIDC_ISSUER,
-      audience: variables.OIDC_AUDIENCE,
-      mapping: variables.OIDC_MAPPING,
-      clientId: variables.OIDC_CLIENT_ID,
-      scope: variables.OIDC_SCOPE,
-      tokenOrigin: variables.OIDC_TOKEN_ORIGIN,
-    },
-  )
+  const missing = findMissingSetting(values, variableOf)
   if (missing) throw new Error(`Invalid settings: ${missing}`)
   // Variables of the functions whose defaults differ from those on AWS.
-  const defaults: variables.Environment = {
-    [variables.LEASE_SECONDS]: String(values[variables.LEASE_SECONDS]),
-    [POWERTOOLS_LOG_LEVEL]: values[POWERTOOLS_LOG_LEVEL],
-    ...(publicUrl && { [variables.PUBLIC_URL]: parsePublicUrl(publicUrl) }),
+  const defaults: Environment = {
+    [variableOf('leaseSeconds')]: String(values.leaseSeconds),
+    [variableOf('powertoolsLogLevel')]: powertoolsLogLevel,
+    ...(publicUrl && { [variableOf('publicUrl')]: parsePublicUrl(publicUrl) }),
   }
   const environment = { ...given, ...defaults }
   return {
-    host: HOST,
-    port: PORT,
-    devToken: DEV_TOKEN ?? undefined,
+    host,
+    port,
+    devToken: devToken ?? undefined,
     corsOrigins: readCorsOrigins(environment),
     times: readTimes(environment),
-    logLevel: values[POWERTOOLS_LOG_LEVEL] as Parameters<typeof logger.setLogLevel>[0],
-    warnings: [...findWarnings(HOST, DEV_TOKEN), ...findUnusableEndpoints(environment)],
+    logLevel: powertoolsLogLevel as Parameters<typeof logger.setLogLevel>[0],
+    warnings: [...findWarnings(host, devToken), ...findUnusableEndpoints(environment)],
     defaults,
   }
 }
@@ -315,12 +137,10 @@ const isWeak = (token: string): boolean =>
   !/\d/.test(token) ||
   !/[a-z]/i.test(token)
 
-const findUnusableEndpoints = (environment: variables.Environment): string[] =>
+const findUnusableEndpoints = (environment: Environment): string[] =>
   Object.values(endpointsOf(environment)).flatMap((endpoint) => {
     const secret = findMissingSecret(endpoint, environment)
     return secret
-      ? [
-          `${variables.MODEL_ENDPOINTS}: the models of ${endpoint.name} cannot be used: the secret ${secret} is not set.`,
-        ]
+      ? [`MODEL_ENDPOINTS: the models of ${endpoint.name} cannot be used: the secret ${secret} is not set.`]
       : []
   })

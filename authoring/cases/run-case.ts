@@ -5,7 +5,7 @@ import type { Step } from '../../lib/core/step.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
-import { type Environment, PUBLIC_URL } from '../../lib/environment.ts'
+import type { Environment } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { type Answers, runThroughWaits } from '../waits/run-through-waits.ts'
 import { CaseAnswers, WaitNotAnswered } from './case-answers.ts'
@@ -91,7 +91,7 @@ async function runOnce(params: CaseParams, answers: Answers): Promise<CaseRun> {
     ...sources,
     queue: { send: async () => undefined },
     system,
-    environment: { [PUBLIC_URL]: PUBLIC_URL_OF_CASES, ...environment },
+    environment: { PUBLIC_URL: PUBLIC_URL_OF_CASES, ...environment },
     ...(onLog && { onLog }),
     onStep: (execution: Execution, step: Step) => {
       if (step.kind === 'MODEL') costs.push(step.usage.costUsd)

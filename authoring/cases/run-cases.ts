@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import { DEFAULT_MODEL } from '../../lib/environment.ts'
+import { readSetting } from '../../lib/environment.ts'
 import { recordingOf } from '../recording/from-journal.ts'
 import { recordSources } from '../recording/record.ts'
 import {
@@ -66,7 +66,7 @@ export async function recordCase(
   const id = getId()
   const execution = id && (await stores.executions.get({ organizationId, id }))
   if (!execution) return { result, recording: null }
-  const origin = { case: testCase.name, defaultModel: environment[DEFAULT_MODEL] ?? null }
+  const origin = { case: testCase.name, defaultModel: readSetting('defaultModel', environment) ?? null }
   const given = { stores, environment, mask: <T>(value: T) => value, errors: getErrors() }
   return { result, recording: await recordingOf(given, execution, origin) }
 }

@@ -2,7 +2,7 @@ import { audited, type Described, type Note } from '../../lib/access/audit-log.t
 import { openStores, type Stores } from '../../lib/dynamodb/open-stores.ts'
 import { pickTableSettings } from '../../lib/dynamodb/table/settings-tag.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
-import { DYNAMODB_ENDPOINT, type Environment, EVENT_BUS, TABLE_NAME } from '../../lib/environment.ts'
+import { DYNAMODB_ENDPOINT, type Environment, readSetting, TABLE_NAME } from '../../lib/environment.ts'
 import type { ServiceEvent } from '../../lib/http/event.ts'
 import { system } from '../../lib/system.ts'
 import { ensureDevelopmentOrganization, localUser } from '../../local/development.ts'
@@ -75,7 +75,7 @@ function toTable(environment: Environment, stack: string | undefined): OpenTable
     identify,
     async record(change, work) {
       const described = { ...change, ...(await identify()) }
-      const isMarked = Boolean(environment[EVENT_BUS])
+      const isMarked = Boolean(readSetting('eventBus', environment))
       return audited({ audit: stores.audit, system, isMarked }, described, work)
     },
   }

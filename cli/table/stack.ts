@@ -5,7 +5,7 @@ import { type Actor, toShown } from '../../lib/core/audit.ts'
 import { Unavailable } from '../../lib/core/errors.ts'
 import { AUDIT_RETENTION_DAYS as AUDIT_DAYS } from '../../lib/core/limits.ts'
 import { fromSettingsTag, SETTINGS_TAG } from '../../lib/dynamodb/table/settings-tag.ts'
-import { AUDIT_RETENTION_DAYS, type Environment, EVENT_BUS } from '../../lib/environment.ts'
+import type { Environment } from '../../lib/environment.ts'
 import { MAX_ACTOR_CHARACTERS } from '../../local/development.ts'
 import { UserError } from '../errors.ts'
 import { describeTable, readTags } from './table-settings.ts'
@@ -44,7 +44,7 @@ async function listTableNames(): Promise<string[]> {
 }
 
 /** Of a table without the tag, such as a restored one that is not complete: nothing is lost. */
-const UNKNOWN_SETTINGS = { [AUDIT_RETENTION_DAYS]: String(AUDIT_DAYS.max), [EVENT_BUS]: 'on' }
+const UNKNOWN_SETTINGS = { AUDIT_RETENTION_DAYS: String(AUDIT_DAYS.max), EVENT_BUS: 'on' }
 
 /** The settings of the stack, not those of this shell. */
 export async function readTableSettings(tableName: string): Promise<Environment> {

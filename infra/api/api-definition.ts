@@ -10,7 +10,7 @@ import {
   type OperationName,
   routes,
 } from '../../lib/contract/routes.ts'
-import { parseCorsOrigins } from '../../lib/http/cors.ts'
+import { parseCorsOrigins } from '../../lib/host-list.ts'
 import { parsePublicUrl } from '../../lib/public-url.ts'
 import { type FunctionName, getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions } from '../functions/functions.ts'

@@ -3,6 +3,7 @@ import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'esbuild'
+import { DEFAULTS } from '../../lib/contract/settings/defaults.ts'
 
 /**
  * Modules that are loaded when an export is first used. middy imports both for responses with a stream as body, which
@@ -66,6 +67,16 @@ export const zodMiniPlugin: Plugin = {
       sideEffects: false,
     }))
     onLoad({ filter: /.*/, namespace }, async ({ path }) => ({ contents: await readFile(path, 'utf8') }))
+  },
+}
+
+/** Replaces the table of settings, with its texts, by the defaults that functions need. */
+export const settingsPlugin: Plugin = {
+  name: 'settings',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/lib\/contract\/settings\/defaults\.ts$/ }, () => ({
+      contents: `export const DEFAULTS = ${JSON.stringify(DEFAULTS)}`,
+    }))
   },
 }
 

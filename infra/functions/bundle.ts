@@ -7,8 +7,8 @@ import { buildConsole } from '../../lib/console-server/build-console.ts'
 import {
   builtInsPlugin,
   mcpSdkPlugin,
-  openApiPlugin,
   recordSchemasPlugin,
+  settingsPlugin,
   zodMiniPlugin,
 } from './bundle-plugins.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from './function-settings.ts'
@@ -25,7 +25,7 @@ export const BUNDLE_OPTIONS = {
   mainFields: ['module', 'main'],
   minify: true,
   legalComments: 'none',
-  plugins: [builtInsPlugin, mcpSdkPlugin, zodMiniPlugin],
+  plugins: [builtInsPlugin, mcpSdkPlugin, zodMiniPlugin, settingsPlugin],
   logLevel: 'warning',
   metafile: true,
 } satisfies BuildOptions

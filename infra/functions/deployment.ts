@@ -1,15 +1,21 @@
 import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch'
-import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy'
+import {
+  type ILambdaDeploymentConfig,
+  LambdaApplication,
+  LambdaDeploymentConfig,
+  LambdaDeploymentGroup,
+} from 'aws-cdk-lib/aws-codedeploy'
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { Alias } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
+import type { DeploymentName } from '../../lib/contract/settings/runner.ts'
 import { FUNCTION_NAMES, type FunctionName } from './function-settings.ts'
 
 /**
  * How CodeDeploy shifts requests from one release to the next; null without CodeDeploy.
  * https://docs.aws.amazon.com/codedeploy/latest/userguide/deployment-configurations.html
  */
-export const DEPLOYMENTS = {
+export const DEPLOYMENTS: Record<DeploymentName, ILambdaDeploymentConfig | null> = {
   allAtOnce: null,
   canary10Percent5Minutes: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
   canary10Percent10Minutes: LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
@@ -20,10 +26,6 @@ export const DEPLOYMENTS = {
   linear10PercentEvery3Minutes: LambdaDeploymentConfig.LINEAR_10PERCENT_EVERY_3MINUTES,
   linear10PercentEvery10Minutes: LambdaDeploymentConfig.LINEAR_10PERCENT_EVERY_10MINUTES,
 }
-
-export type DeploymentName = keyof typeof DEPLOYMENTS
-
-export const DEPLOYMENT_NAMES = Object.keys(DEPLOYMENTS) as DeploymentName[]
 
 /**
  * Functions whose releases replace each other at once. A page of the console loads files whose names only its own

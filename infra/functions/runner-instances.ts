@@ -10,9 +10,6 @@ import type { Construct } from 'constructs'
  */
 export const INSTANCES = { memoryMb: 4_096, gibPerVcpu: 2, concurrency: 40 }
 
-/** What Lambda accepts as the maximum of a capacity provider. */
-export const VCPUS = { min: 12, max: 15_000 }
-
 /** The maximum of an event source mapping. */
 const MAX_CONCURRENCY = 1_000
 

@@ -14,9 +14,9 @@ import {
 import { BY_ID, type PageQuery, parsePage } from '../core/cursor.ts'
 import { ServiceError, Unavailable } from '../core/errors.ts'
 import { derivedId, isUuid, timeOfId } from '../core/ids.ts'
-import { AUDIT_RETENTION_DAYS as AUDIT_DAYS, DAY_MS } from '../core/limits.ts'
+import { DAY_MS } from '../core/limits.ts'
 import type { Page, System } from '../core/ports/system.ts'
-import { AUDIT_RETENTION_DAYS, type Environment, EVENT_BUS, readInteger } from '../environment.ts'
+import { type Environment, readSetting } from '../environment.ts'
 import { describeCause, logger } from '../logger.ts'
 import { assertAllAgents } from './permissions.ts'
 
@@ -50,7 +50,7 @@ const MAX_RESULT_MS = 2_000
  * @throws Unavailable if the start could not be stored; what the change throws
  */
 export async function audited<T>(
-  { audit, system, isMarked = Boolean(process.env[EVENT_BUS]) }: Parts,
+  { audit, system, isMarked = Boolean(readSetting('eventBus')) }: Parts,
   { changes: given, ...described }: Described,
   change: (note: Note, begin: Begin) => Promise<T>,
 ): Promise<T> {
@@ -141,7 +141,7 @@ export async function listAuditEntries(
   assertAllAgents(access)
   const { from, to, action, actor, target } = query
   // DynamoDB deletes what has expired within a few days.
-  const keptDays = readInteger(AUDIT_RETENTION_DAYS, AUDIT_DAYS.default, environment)
+  const keptDays = readSetting('auditRetentionDays', environment)
   const keptFrom = system.now() - keptDays * DAY_MS
   return audit.list({
     organizationId: access.organizationId,

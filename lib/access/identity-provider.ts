@@ -19,7 +19,7 @@ import {
 import { Forbidden, Unavailable } from '../core/errors.ts'
 import { namePattern, subjectIdOf } from '../core/ids.ts'
 import { isJsonObject, type JsonObject, tryParseJson } from '../core/json/json.ts'
-import { type Environment, OIDC_AUDIENCE, OIDC_ISSUER, OIDC_MAPPING, requireEnv } from '../environment.ts'
+import { type Environment, requireEnv } from '../environment.ts'
 import { describeCause, logger } from '../logger.ts'
 import { isSecureUrl } from '../public-url.ts'
 import { type ClaimMapping, mapClaims, parseMapping, ScopeMissing } from './claims.ts'
@@ -75,9 +75,9 @@ const TOKEN_FAULTS: string[] = [
  * @throws an Error for an invalid setting
  */
 export function openIdentityProvider(environment: Environment = process.env) {
-  const issuer = parseIssuer(requireEnv(OIDC_ISSUER, environment))
-  const audience = parseAudiences(requireEnv(OIDC_AUDIENCE, environment))
-  const mapping = parseMapping(requireEnv(OIDC_MAPPING, environment))
+  const issuer = parseIssuer(requireEnv('OIDC_ISSUER', environment))
+  const audience = parseAudiences(requireEnv('OIDC_AUDIENCE', environment))
+  const mapping = parseMapping(requireEnv('OIDC_MAPPING', environment))
   const options: JWTVerifyOptions = {
     issuer,
     audience,

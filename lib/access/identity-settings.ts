@@ -52,19 +52,26 @@ export function parseOrigin(text: string): string {
   throw new Error(`must be ${ORIGIN_RULE.replaceAll('`', '')}.`)
 }
 
-type SettingName = 'issuer' | 'audience' | 'mapping' | 'clientId' | 'scope' | 'tokenOrigin'
-type Given = Record<SettingName, string | null | undefined>
+type IdentitySettings = {
+  [Name in `oidc${'Issuer' | 'Audience' | 'Mapping' | 'ClientId' | 'Scope' | 'TokenOrigin'}`]: string | null
+}
 
 /**
  * What is wrong with the settings together; undefined if nothing is.
- * @param names of the settings
+ * @param nameOf a setting where it is set
  */
-export function findMissingSetting(given: Given, names: Record<keyof Given, string>): string | undefined {
-  const { issuer, audience, mapping, clientId } = given
-  for (const name of ['scope', 'tokenOrigin'] as const)
-    if (given[name] && !clientId) return `${names[name]} requires ${names.clientId}.`
-  const isSet = [issuer, audience, mapping].map(Boolean)
-  if (new Set(isSet).size > 1)
-    return `set all of ${names.issuer}, ${names.audience} and ${names.mapping}, or none.`
-  return clientId && !issuer ? `${names.clientId} requires ${names.issuer}.` : undefined
+export function findMissingSetting(
+  given: IdentitySettings,
+  nameOf = (name: keyof IdentitySettings): string => name,
+): string | undefined {
+  const required = ['oidcIssuer', 'oidcAudience', 'oidcMapping'] as const
+  for (const name of ['oidcScope', 'oidcTokenOrigin'] as const)
+    if (given[name] && !given.oidcClientId) return `${nameOf(name)} requires ${nameOf('oidcClientId')}.`
+  if (new Set(required.map((name) => Boolean(given[name]))).size > 1) {
+    const [issuer, audience, mapping] = required.map(nameOf)
+    return `set all of ${issuer}, ${audience} and ${mapping}, or none.`
+  }
+  return given.oidcClientId && !given.oidcIssuer
+    ? `${nameOf('oidcClientId')} requires ${nameOf('oidcIssuer')}.`
+    : undefined
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_SCOPES, SCOPES, type Scope } from '../core/access.ts'
-import { type Environment, OIDC_ISSUER, OIDC_MAPPING } from '../environment.ts'
+import { type Environment, readSetting } from '../environment.ts'
 
 /** Where clients find out which identity provider issues tokens for the service (RFC 9728). */
 export const METADATA_PATH = '/.well-known/oauth-protected-resource'
@@ -58,8 +58,8 @@ export function toResourceMetadata({ issuer, toProviderScopes }: Provider, baseU
 
 /** The provider of the environment, if there is one. */
 export function readProvider(environment: Environment = process.env): Provider | undefined {
-  const { [OIDC_ISSUER]: issuer, [OIDC_MAPPING]: mapping } = environment
-  return issuer ? toProvider(issuer, mapping) : undefined
+  const issuer = readSetting('oidcIssuer', environment)
+  return issuer ? toProvider(issuer, readSetting('oidcMapping', environment)) : undefined
 }
 
 /** Of OIDC_MAPPING, which is valid: the scopes of every token, or a claim that has them. */
@@ -100,9 +100,6 @@ export function toProvider(issuer: string, mapping: string | undefined): Provide
 
 /** `openid` makes every provider accept the request; the others let tokens name the person. */
 const SIGN_IN_SCOPE = 'openid profile email'
-
-/** In the tables of settings. */
-export const SHOWN_SIGN_IN_SCOPE = `\`${SIGN_IN_SCOPE}\`, and those that [the mapping needs](identity.md#sign-in-to-the-console)`
 
 /**
  * The scopes that the console asks for by default, separated by spaces. Tokens name none of the service in `scope` or

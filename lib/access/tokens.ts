@@ -125,8 +125,13 @@ function isIdToken(header: string): boolean {
   return isJsonObject(claims) && ID_TOKEN_CLAIMS.some((claim) => Object.hasOwn(claims, claim))
 }
 
-export const isTokenFormat = (text: string): boolean =>
-  BEARER.test(`Bearer ${text}`) && text.length <= MAX_TOKEN_CHARACTERS
+export const TOKEN_RULE = `letters, digits and \`._~+/=-\`, at most ${MAX_TOKEN_CHARACTERS} characters`
+
+/** @throws an Error without the text */
+export function parseToken(text: string): void {
+  if (!BEARER.test(`Bearer ${text}`) || text.length > MAX_TOKEN_CHARACTERS)
+    throw new Error(`may contain only ${TOKEN_RULE.replaceAll('`', '')}.`)
+}
 
 export const hashToken = (text: string): string => hash('sha256', text)
 

@@ -1,14 +1,6 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { toSignInScope } from '../access/protected-resource.ts'
-import {
-  type Environment,
-  OIDC_AUDIENCE,
-  OIDC_CLIENT_ID,
-  OIDC_ISSUER,
-  OIDC_MAPPING,
-  OIDC_SCOPE,
-  OIDC_TOKEN_ORIGIN,
-} from '../environment.ts'
+import { type Environment, readSetting } from '../environment.ts'
 import { type ConsoleFile, etagOf } from './console-files.ts'
 
 /** What the console knows about the identity provider at which its users sign in. All of it is public. */
@@ -27,14 +19,16 @@ export type SignInSettings = {
 export const SIGN_IN_META = 'sign-in'
 
 function readSignInSettings(environment: Environment): SignInSettings | null {
-  const { [OIDC_ISSUER]: issuer, [OIDC_CLIENT_ID]: clientId } = environment
+  const issuer = readSetting('oidcIssuer', environment)
+  const clientId = readSetting('oidcClientId', environment)
   if (!issuer || !clientId) return null
-  const urls = [issuer, environment[OIDC_TOKEN_ORIGIN] || issuer]
+  const urls = [issuer, readSetting('oidcTokenOrigin', environment) || issuer]
   return {
     issuer,
     clientId,
-    audience: environment[OIDC_AUDIENCE]?.split(',')[0]?.trim() ?? '',
-    scope: environment[OIDC_SCOPE] || toSignInScope(issuer, environment[OIDC_MAPPING]),
+    audience: readSetting('oidcAudience', environment)?.split(',')[0]?.trim() ?? '',
+    scope:
+      readSetting('oidcScope', environment) || toSignInScope(issuer, readSetting('oidcMapping', environment)),
     origins: [...new Set(urls.map((url) => new URL(url).origin))],
   }
 }

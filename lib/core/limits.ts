@@ -118,9 +118,6 @@ export const MAX_QUEUE_BATCH = 10
 /** How long the waits of a run may last together, in days. */
 export const MAX_WAIT_DAYS = { min: 1, max: 365, default: 30 } as const
 
-/** Default limit of suspended executions per organization. */
-export const MAX_SUSPENDED_EXECUTIONS = 100_000
-
 /** Waits of a run that last at the same time. */
 export const MAX_OPEN_WAITS = 100
 
@@ -146,18 +143,12 @@ export const MAX_EDITED_INPUT_BYTES = 256_000
 /** How long an approval of a tool call waits, in seconds. */
 export const APPROVAL_TIMEOUT_SECONDS = { min: 1, max: 365 * 86_400, default: 7 * 86_400 } as const
 
-/** Default limit of open executions per organization. */
-export const MAX_OPEN_EXECUTIONS = 1_000
-
 /** Limits of a tenant or an agent. Runs of a minute: one item counts them, at 1,000 writes per second at most. */
 export const TENANT_OPEN_EXECUTIONS = { min: 1, max: 10_000 } as const
 export const RUNS_PER_MINUTE = { min: 1, max: 60_000 } as const
 
 /** Bodies of requests above this size, in bytes, count towards the limit of their organization. */
 export const LARGE_BODY_BYTES = 256_000
-
-/** Default of that limit, in megabytes per minute: about 1,000 write units of the table in each second. */
-export const LARGE_BODY_MB_PER_MINUTE = 60
 
 /**
  * `Retry-After` of an execution in progress, in seconds: a share of its age, but at least `minSeconds` once it is as

@@ -1,24 +1,18 @@
 import type { Version } from '../core/agent.ts'
 import type { Execution, ExecutionSummary, Lease } from '../core/execution.ts'
 import { type LeaseTimes, leaseTimes } from '../core/lease-times.ts'
-import * as limits from '../core/limits.ts'
+import { LEASE_MS } from '../core/limits.ts'
 import type { AgentStore } from '../core/ports/agents.ts'
 import type { CacheStore, DeclarationStore } from '../core/ports/caches.ts'
 import type { ExecutionStore } from '../core/ports/executions.ts'
-import type { QueuedExecution, RunQueue, SlotQueue } from '../core/ports/queues.ts'
-import type { System } from '../core/ports/system.ts'
 import type { LimitStore } from '../core/ports/usage.ts'
+import type { QueuedExecution, RunQueue, SlotQueue } from '../core/ports/queues.ts'
 import type { SignalStore } from '../core/ports/waits.ts'
+import type { System } from '../core/ports/system.ts'
 import type { Recording } from '../core/recording.ts'
 import type { Step, StepStore } from '../core/step.ts'
 import type { Spending } from '../core/usage-limits.ts'
-import {
-  type Environment,
-  LEASE_SECONDS,
-  RETRY_BACKOFF_MS,
-  readDurationMs,
-  readInteger,
-} from '../environment.ts'
+import { type Environment, readSetting } from '../environment.ts'
 import type { openModel } from '../models/open-model.ts'
 import type { openTools } from '../tools/open-tools.ts'
 
@@ -69,8 +63,9 @@ export type Engine = {
 /** @throws an Error that names the variable */
 export const readTimes = (environment: Environment = process.env): LeaseTimes =>
   leaseTimes(
-    readDurationMs(LEASE_SECONDS, limits.LEASE_MS, environment),
-    readInteger(RETRY_BACKOFF_MS, limits.RETRY_BACKOFF_MS, environment),
+    // `npm start` sets the variable: its default is another one.
+    environment.LEASE_SECONDS ? readSetting('leaseSeconds', environment) * 1000 : LEASE_MS,
+    readSetting('retryBackoffMs', environment),
   )
 
 export const timesOf = ({ times = leaseTimes() }: { times?: LeaseTimes | undefined }): LeaseTimes => times

@@ -1,5 +1,5 @@
 import type { Version } from '../core/agent.ts'
-import { DEFAULT_MODEL, type Environment } from '../environment.ts'
+import { type Environment, readSetting } from '../environment.ts'
 
 /** The models that a run may use, in order: that of the call, then those of the document. */
 export function modelsOf(
@@ -7,6 +7,6 @@ export function modelsOf(
   override: string | null | undefined,
   environment: Environment,
 ): string[] {
-  const own = [model ?? (override ? undefined : environment[DEFAULT_MODEL]), ...fallbacks]
+  const own = [model ?? (override ? undefined : readSetting('defaultModel', environment)), ...fallbacks]
   return [...new Set([override, ...own].filter((name) => !!name))] as string[]
 }

@@ -12,7 +12,7 @@ import {
   Unauthorized,
 } from '../core/errors.ts'
 import type { RateStore } from '../core/ports/access.ts'
-import { OIDC_ISSUER } from '../environment.ts'
+import { readSetting } from '../environment.ts'
 import { countRequest, largeBodyCounter } from '../limits/rates.ts'
 import { fromAuthorizerContext } from './authorizer-context.ts'
 import type { ServiceEvent } from './event.ts'
@@ -34,7 +34,7 @@ export function accessControl(
       const access = fromAuthorizerContext(event.requestContext.authorizer ?? {})
       // API Gateway caches what the authorizer returned, also beyond the end of the token.
       if (access.expiresAt !== undefined && access.expiresAt * 1_000 <= Date.now())
-        throw new Unauthorized({ issuer: process.env[OIDC_ISSUER] })
+        throw new Unauthorized({ issuer: readSetting('oidcIssuer') })
       if ('forbidden' in access) throw toRefusal(access, toAskedScopes(scope))
       event.access = access
       await countRequest(rates, access)

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import type { MiddlewareObj, Request } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import { CORS_ORIGINS, type Environment } from '../environment.ts'
+import { type Environment, readSetting } from '../environment.ts'
+import { type CorsOrigins, parseCorsOrigins } from '../host-list.ts'
 import { addVary, getHeader, type ServiceEvent } from './event.ts'
 
-/** Origins whose pages may call the API, or `*` for all; empty if CORS is off. */
-export type CorsOrigins = '*' | string[]
+export type { CorsOrigins }
 
 /** Request headers that the API reads. The last three are those of MCP. */
 export const ALLOWED_HEADERS = [
@@ -37,19 +37,10 @@ const EXPOSED_HEADERS = [
 /** The longest time that a browser caches a preflight response (Chromium). */
 export const MAX_AGE_SECONDS = 7_200
 
-/** What is quoted in responses and templates of API Gateway. URLs allow more: `https://a'b.example`. */
-const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/
-
-/** @throws an Error when the text is neither `*` nor a comma-separated list of origins */
-export function parseCorsOrigins(text: string): CorsOrigins {
-  if (text.trim() === '*') return '*'
-  const origins = text.split(',').map((origin) => origin.trim())
-  if (origins.every((origin) => ORIGIN.test(origin) && URL.parse(origin)?.origin === origin)) return origins
-  throw new Error('must be * or a comma-separated list of origins, such as https://app.example.')
+export function readCorsOrigins(environment: Environment = process.env): CorsOrigins {
+  const text = readSetting('corsOrigins', environment)
+  return text ? parseCorsOrigins(text) : []
 }
-
-export const readCorsOrigins = (environment: Environment = process.env): CorsOrigins =>
-  environment[CORS_ORIGINS] ? parseCorsOrigins(environment[CORS_ORIGINS]) : []
 
 export const allowsOrigin = (allowed: CorsOrigins, origin: string): boolean =>
   allowed === '*' || allowed.includes(origin)

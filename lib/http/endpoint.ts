@@ -9,7 +9,7 @@ import { getOperation, type OperationName, type operations, type ParametersName 
 import { type Access, ANONYMOUS } from '../core/access.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import type { RateStore } from '../core/ports/access.ts'
-import { RESPONSE_STREAMING } from '../environment.ts'
+import { readSetting } from '../environment.ts'
 import { accessControl, restrictParameters, type SuggestSlug, suggestion } from './access-control.ts'
 import type { AuditRequests } from './audit-requests.ts'
 import { compression } from './compression.ts'
@@ -95,7 +95,7 @@ export function endpoint<Name extends OperationName>(
   const { rates, audit, suggest, query, headers }: AnyOptions = options ?? {}
   const { audit: action } = operation
   if (action && !audit) throw new Error(`${name} is recorded, but has no audit log.`)
-  const streams = operation.streams && process.env[RESPONSE_STREAMING] === 'on'
+  const streams = operation.streams && readSetting('responseStreaming') === 'on'
   const handler = middy<ServiceEvent, APIGatewayProxyResult, Error, CallContext>(
     streams ? { executionMode: executionModeStreamifyResponse } : {},
   )
@@ -149,7 +149,7 @@ export function family(handlers: Partial<Record<OperationName, Handler>>): Handl
   if (streaming.length === 0) return handle
   if (streaming.length < members.length)
     throw new Error(`${streaming[0]?.name} streams, and other operations of its function do not.`)
-  return process.env[RESPONSE_STREAMING] === 'on' ? awslambda.streamifyResponse(handle) : handle
+  return readSetting('responseStreaming') === 'on' ? awslambda.streamifyResponse(handle) : handle
 }
 
 /** Defined by the Lambda runtime: marks a handler that is given a stream for its response. */

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Access } from '../core/access.ts'
 import type { StartedChange } from '../core/audit.ts'
 import type { Json } from '../core/json/json.ts'
-import { PUBLIC_URL, RESPONSE_STREAMING } from '../environment.ts'
+import { readSetting } from '../environment.ts'
 
 /** A proxy event with what the middlewares add. */
 export type ServiceEvent = APIGatewayProxyEvent & {
@@ -22,7 +22,7 @@ export type ServiceEvent = APIGatewayProxyEvent & {
 }
 
 /** Whether the operations that stream their responses do: with the setting `responseStreaming`, and locally. */
-export const isStreaming = (): boolean => Boolean(process.env[RESPONSE_STREAMING])
+export const isStreaming = (): boolean => Boolean(readSetting('responseStreaming'))
 
 /** The response of an endpoint. The body is sent as JSON; a stream, or its text, as it is. */
 export type HttpResponse = {
@@ -76,4 +76,4 @@ export function getBasePath(event: APIGatewayProxyEvent): string {
  */
 export const getBaseUrl = (event: ServiceEvent): string =>
   event.baseUrl ??
-  (process.env[PUBLIC_URL] || `https://${event.requestContext.domainName}${getBasePath(event)}`)
+  (readSetting('publicUrl') || `https://${event.requestContext.domainName}${getBasePath(event)}`)

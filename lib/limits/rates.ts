@@ -1,12 +1,8 @@
 import type { Access } from '../core/access.ts'
 import { LargeBodyLimitExceeded, RateLimitExceeded } from '../core/errors.ts'
-import {
-  LARGE_BODY_MB_PER_MINUTE as DEFAULT_MB_PER_MINUTE,
-  LARGE_BODY_BYTES,
-  MAX_PAYLOAD_BYTES,
-} from '../core/limits.ts'
+import { LARGE_BODY_BYTES, MAX_PAYLOAD_BYTES } from '../core/limits.ts'
 import type { RateStore } from '../core/ports/access.ts'
-import { LARGE_BODY_MB_PER_MINUTE, readInteger } from '../environment.ts'
+import { readSetting } from '../environment.ts'
 
 /** Tokens known to have used up their requests of a second: a flood of requests writes little. */
 let exhausted = { second: 0, tokens: new Set<string>() }
@@ -34,7 +30,7 @@ export type CountBody = (access: Access, bytes: number) => Promise<void>
  * bodies cost no request.
  */
 export function largeBodyCounter(rates: RateStore): CountBody {
-  const maxMegabytes = readInteger(LARGE_BODY_MB_PER_MINUTE, DEFAULT_MB_PER_MINUTE)
+  const maxMegabytes = readSetting('largeBodyMbPerMinute')
   return async ({ organizationId }, bytes) => {
     // A body that is too large is not stored.
     if (bytes <= LARGE_BODY_BYTES || bytes > MAX_PAYLOAD_BYTES) return

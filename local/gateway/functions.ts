@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache'
 import { describeMistake } from '../../lib/access/tokens.ts'
 import { functionOf, type OperationName, operationNames } from '../../lib/contract/routes.ts'
 import { Unauthorized, Unavailable } from '../../lib/core/errors.ts'
-import { CONSOLE_FOLDER, OIDC_ISSUER } from '../../lib/environment.ts'
+import { CONSOLE_FOLDER, readSetting } from '../../lib/environment.ts'
 import { dataFolder } from '../data-folder.ts'
 import { openLocalConsole } from './local-console.ts'
 
@@ -82,7 +82,7 @@ export async function authorize(
   header: string | undefined,
   route: string,
 ): Promise<AuthorizerContext> {
-  const issuer = process.env[OIDC_ISSUER]
+  const issuer = readSetting('oidcIssuer')
   const hasToken = header !== undefined && /^bearer +\S/i.test(header)
   const rejected = () => new Unauthorized({ hasToken, issuer, mistake: describeMistake(header, issuer) })
   if (!header) throw rejected()

@@ -5,7 +5,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda'
 import { readProvider, toProtectedResource } from '../../lib/access/protected-resource.ts'
 import { functionOf, getOperation, isPublicPath, methodsOf } from '../../lib/contract/routes.ts'
 import { MethodNotAllowed, RouteNotFound, ServiceError } from '../../lib/core/errors.ts'
-import { OIDC_ISSUER } from '../../lib/environment.ts'
+import { readSetting } from '../../lib/environment.ts'
 import { type CorsOrigins, corsHeaders, LOOPBACK, preflightResult } from '../../lib/http/cors.ts'
 import { assertFitsInvocation, RequestTooLarge } from '../../lib/http/invocation-size.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
@@ -124,7 +124,7 @@ function findPath({ method = '', url = '' }: IncomingMessage): PathMatch {
   const path = matchPath(method, url)
   if (path) return path
   const isRegistration = method === 'POST' && /^\/register\/?(\?|$)/.test(url)
-  if (isRegistration && !process.env[OIDC_ISSUER]) throw noRegistration()
+  if (isRegistration && !readSetting('oidcIssuer')) throw noRegistration()
   const [requested = ''] = url.split('?')
   const meant = `/v1${requested.slice(0, MAX_SHOWN_PATH)}`
   throw new RouteNotFound(matchPath(method, meant)?.match ? meant : undefined)

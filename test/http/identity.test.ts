@@ -2,7 +2,6 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { getOperation, type OperationName, operations } from '../../lib/contract/routes.ts'
 import type { RefusedAccess } from '../../lib/core/access.ts'
-import { OIDC_ISSUER, OIDC_MAPPING } from '../../lib/environment.ts'
 import { toAuthorizerContext } from '../../lib/http/authorizer-context.ts'
 import { system } from '../../lib/system.ts'
 import { localHandlers } from '../support/service/local-handlers.ts'
@@ -61,8 +60,8 @@ describe('someone of the identity provider whom it gives access to nothing', () 
   afterEach(() => void vi.unstubAllEnvs())
 
   async function send(name: OperationName, refused: Partial<RefusedAccess>, scopes: unknown) {
-    vi.stubEnv(OIDC_ISSUER, 'https://login.example')
-    vi.stubEnv(OIDC_MAPPING, JSON.stringify({ organization: system.newId(), scopes }))
+    vi.stubEnv('OIDC_ISSUER', 'https://login.example')
+    vi.stubEnv('OIDC_MAPPING', JSON.stringify({ organization: system.newId(), scopes }))
     const context = toAuthorizerContext({ ...REFUSED, expiresAt: inAMinute(), ...refused })
     const { statusCode, headers, body } = (await handlers[name](
       createEvent(name, context),

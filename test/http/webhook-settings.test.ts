@@ -2,7 +2,6 @@ import type { APIGatewayProxyResult } from 'aws-lambda'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OperationName } from '../../lib/contract/routes.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
-import { EXECUTION_RETENTION_DAYS, WEBHOOK_HOSTS, WEBHOOK_URLS } from '../../lib/environment.ts'
 import { toGatewayEvent } from '../fixtures/captured-events.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { localHandlers } from '../support/service/local-handlers.ts'
@@ -14,12 +13,12 @@ let own: TestOrganization
 beforeAll(async () => {
   own = await newOrganization()
   await own.publish('echo')
-  vi.stubEnv(EXECUTION_RETENTION_DAYS, '4')
+  vi.stubEnv('EXECUTION_RETENTION_DAYS', '4')
   // Functions read it when they are loaded, which another file of this process may have done, or do later.
   vi.resetModules()
 })
 afterAll(() => void vi.resetModules())
-beforeEach(() => void vi.stubEnv(WEBHOOK_URLS, 'on'))
+beforeEach(() => void vi.stubEnv('WEBHOOK_URLS', 'on'))
 
 type Call = Partial<Parameters<typeof toGatewayEvent>[1]>
 
@@ -42,9 +41,9 @@ it('POST /v1/webhooks is 400 where executions are deleted before their events ar
 })
 
 it('a webhook whose address is not public is 422 and gets nothing, unless operators name its host', async () => {
-  vi.stubEnv(EXECUTION_RETENTION_DAYS, undefined)
+  vi.stubEnv('EXECUTION_RETENTION_DAYS', undefined)
   const body = { url: 'http://127.0.0.1:1/', allowedHosts: ['127.0.0.1:1'] }
-  vi.stubEnv(WEBHOOK_HOSTS, '')
+  vi.stubEnv('WEBHOOK_HOSTS', '')
   const { status, json } = await own.call('POST', '/v1/webhooks', { body })
   expect([status, json.url]).toEqual([201, body.url])
   const changed = await call('update-webhook', { webhookId: json.id, body } as Call)
@@ -73,7 +72,7 @@ describe('webhookUrl', () => {
   })
 
   it('is 400 unless the setting is on', async () => {
-    vi.stubEnv(WEBHOOK_URLS, undefined)
+    vi.stubEnv('WEBHOOK_URLS', undefined)
     const { status, json } = await run(URL)
     expect([status, json.code]).toEqual([400, 'InvalidQueryParameter'])
     expect(json.detail).toContain('webhookUrls=true')

@@ -8,9 +8,8 @@ import {
   type FunctionName,
   MODEL_FUNCTIONS,
 } from '../../infra/functions/function-settings.ts'
-import { readSettings, SETTINGS } from '../../infra/settings.ts'
+import { readSettings, type Settings, STACK_SETTINGS } from '../../infra/settings.ts'
 import { functionOf } from '../../lib/contract/routes.ts'
-import { MAX_SUSPENDED_EXECUTIONS } from '../../lib/core/limits.ts'
 import { ALL_OPTIONS, OPTION_SETS } from './all-options.ts'
 import {
   findFunctionResource,
@@ -35,7 +34,7 @@ const resourceOf = (of: Template, name: FunctionName) =>
 describe('OPTION_SETS', () => {
   const valuesOf = (set: Record<string, unknown>) => readSettings(new App({ context: set }).node)
   const sets = Object.values(OPTION_SETS).map(valuesOf)
-  const names = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]
+  const names = Object.keys(STACK_SETTINGS) as (keyof Settings)[]
 
   it('have every setting with another value than its default', () => {
     expect(names.filter((name) => sets.every((set) => set[name] === valuesOf({})[name]))).toEqual([])
@@ -61,7 +60,7 @@ describe('the variables of functions', () => {
     ['EXECUTION_RETENTION_DAYS', undefined, FUNCTION_NAMES, '30', FUNCTION_NAMES],
     ['MAX_OPEN_EXECUTIONS', '1000', STARTING, '10', STARTING],
     ['MAX_WAIT_DAYS', '30', STARTING, '365', FUNCTION_NAMES],
-    ['MAX_SUSPENDED_EXECUTIONS', String(MAX_SUSPENDED_EXECUTIONS), STARTING, '20', STARTING],
+    ['MAX_SUSPENDED_EXECUTIONS', '100000', STARTING, '20', STARTING],
     ['HTTP_PUBLISHING', 'off', ['publish-agent'], undefined, FUNCTION_NAMES],
     [
       'MODEL_ENDPOINTS',

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { App } from 'aws-cdk-lib'
+import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { describe, expect, it } from 'vitest'
-import { readSettings, SETTINGS, type Settings } from '../../infra/settings.ts'
-import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
-import { docOf } from '../../lib/settings.ts'
+import { readSettings, type Settings, STACK_SETTINGS } from '../../infra/settings.ts'
+import { allowedOf } from '../../lib/contract/parse-settings.ts'
+import { SETTINGS } from '../../lib/contract/settings/table.ts'
 import { documentSettings } from '../support/document-settings.ts'
 import { ALL_OPTIONS } from './all-options.ts'
 import { readSection } from './read-section.ts'
@@ -11,22 +12,26 @@ import { readSection } from './read-section.ts'
 const { context: CONTEXT } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'))
 
 const read = (context: Record<string, unknown> = {}) => readSettings(new App({ context }).node)
-const names = Object.keys(SETTINGS) as (keyof Settings)[]
-/** Those of the providers: `test/models/providers` checks that `docs/models.md` has them. */
-const isKeySetting = (name: string) => STACK_KEYS.some(({ setting }) => setting === name)
+const names = Object.keys(STACK_SETTINGS) as (keyof Settings)[]
 const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0e1f-2a'
 
 describe('readSettings', () => {
   it('returns the defaults for an empty context', () => {
-    const defaults = Object.fromEntries(names.map((name) => [name, SETTINGS[name].parse(undefined)]))
+    const defaults = Object.fromEntries(names.map((name) => [name, STACK_SETTINGS[name].default]))
     expect(read()).toEqual(defaults)
     expect(read(Object.fromEntries(names.map((name) => [name, '']))), 'empty values').toEqual(defaults)
   })
 
-  it('finds every setting with its default in cdk.json', () => {
-    const listed = names.filter((name) => !isKeySetting(name))
-    expect(Object.keys(CONTEXT)).toEqual(expect.arrayContaining(listed))
+  it('finds no setting in cdk.json, which has flags of the CDK', () => {
+    expect(Object.keys(CONTEXT).filter((key) => key in SETTINGS)).toEqual([])
     expect(read(CONTEXT)).toEqual(read())
+  })
+
+  it('has the retention periods of CloudWatch Logs, except "never expire"', () => {
+    const periods = Object.values(RetentionDays).filter((days) => typeof days === 'number')
+    expect(SETTINGS.logRetentionDays.values).toEqual(
+      periods.filter((days) => days !== RetentionDays.INFINITE),
+    )
   })
 
   it.each([
@@ -109,7 +114,7 @@ describe('readSettings', () => {
     ['kms', 1],
     ['anthropicKeyParameter', '/team/'],
   ])('rejects %s %j and names the allowed values', (name, value) => {
-    const allowed = docOf(SETTINGS[name]).allowed.replaceAll('`', '')
+    const allowed = allowedOf(STACK_SETTINGS[name]).replaceAll('`', '')
     const message = `Invalid context value ${name}: "${value}". Allowed: ${allowed}.`
     expect(() => read({ [name]: value })).toThrow(message)
   })
@@ -206,6 +211,6 @@ describe('docs/settings.md', () => {
     const listed = readSection('settings.md', 'Stack')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
-    expect(listed).toEqual(documentSettings(SETTINGS))
+    expect(listed).toEqual(documentSettings(STACK_SETTINGS))
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_MEMORY_MB } from '../../lib/engine/code-agent/run.ts'
-import { localSettings, readLocalSettings } from '../../local/settings.ts'
+import type { SettingName } from '../../lib/contract/settings/table.ts'
+import { readSetting, variableOf } from '../../lib/environment.ts'
+import { LOCAL_SETTINGS, readLocalSettings } from '../../local/settings.ts'
 import { readSection } from '../infra/read-section.ts'
 import { documentSettings } from '../support/document-settings.ts'
 
@@ -46,7 +47,7 @@ describe('readLocalSettings', () => {
     expect(readLocalSettings({})).toMatchObject(settings)
     expect(readLocalSettings({ PORT: '', HOST: '', LEASE_SECONDS: '' })).toMatchObject(settings)
     expect(readLocalSettings({}).times.leaseMs).toBe(10_000)
-    expect(localSettings({}).AGENT_MEMORY_MB.parse(undefined)).toBe(DEFAULT_MEMORY_MB)
+    expect(LOCAL_SETTINGS.agentMemoryMb.default).toBe(readSetting('agentMemoryMb', {}))
   })
 
   it.each([
@@ -107,6 +108,6 @@ describe('docs/settings.md', () => {
     const listed = readSection('settings.md', 'npm start')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
-    expect(listed).toEqual(documentSettings(localSettings({})))
+    expect(listed).toEqual(documentSettings(LOCAL_SETTINGS, (name) => variableOf(name as SettingName)))
   })
 })

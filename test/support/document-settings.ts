@@ -1,13 +1,12 @@
-import type * as z from 'zod'
-import { docOf } from '../../lib/settings.ts'
+import { allowedOf } from '../../lib/contract/parse-settings.ts'
+import type { Settings } from '../../lib/contract/settings/setting.ts'
 
 /** The rows of the table that documents the settings. */
-export function documentSettings(shape: z.ZodRawShape): string[] {
-  const rows = Object.entries(shape).map(([name, schema]) => {
-    const { allowed, description, shownName = name, shownDefault } = docOf(schema as z.ZodType)
-    const unset = (schema as z.ZodType).parse(undefined)
-    const shown = shownDefault ?? (unset === null ? 'none' : `\`${unset}\``)
-    return `| \`${shownName}\` | ${shown} | ${allowed} | ${description} |`
+export function documentSettings(table: Settings, nameOf = (name: string) => name): string[] {
+  const rows = Object.entries(table).map(([name, row]) => {
+    const { description, shownName = nameOf(name), shownDefault } = row
+    const shown = shownDefault ?? (row.default === null ? 'none' : `\`${row.default}\``)
+    return `| \`${shownName}\` | ${shown} | ${allowedOf(row)} | ${description} |`
   })
   return [...new Set(rows)]
 }

@@ -2,7 +2,7 @@ import { FRONT_MATTER } from '../../core/agent.ts'
 import { isSlug } from '../../core/ids.ts'
 import { hasUnpairedSurrogate } from '../../core/json/json.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
-import { DEFAULT_MODEL } from '../../environment.ts'
+import { readSetting } from '../../environment.ts'
 import { parseModelName } from '../../models/model-name.ts'
 import { findPrice } from '../../models/prices/price-table.ts'
 import { listMediaTypes } from '../../schema/files/check-file-schemas.ts'
@@ -156,7 +156,7 @@ async function findFileProblems({ code, model, input }: AgentDocument): Promise<
 /** Of the models that a run may use. */
 function namesOf(model: AgentDocument['model']): string[] {
   const { name, fallbacks = [] } = typeof model === 'object' ? (model ?? {}) : { name: model }
-  const first = name ?? process.env[DEFAULT_MODEL]
+  const first = name ?? readSetting('defaultModel')
   return first ? [first, ...fallbacks] : fallbacks
 }
 

@@ -1,16 +1,5 @@
-import {
-  AUDIT_RETENTION_DAYS as AUDIT_DAYS,
-  DAY_MS,
-  DEADLINE_MS,
-  MAX_WAIT_DAYS as WAIT_DAYS,
-} from '../../core/limits.ts'
-import {
-  AUDIT_RETENTION_DAYS,
-  type Environment,
-  EXECUTION_RETENTION_DAYS,
-  MAX_WAIT_DAYS,
-  readInteger,
-} from '../../environment.ts'
+import { DAY_MS, DEADLINE_MS } from '../../core/limits.ts'
+import { type Environment, readSetting } from '../../environment.ts'
 import type { Item } from './expressions.ts'
 import {
   abortedRolloutIdOf,
@@ -52,17 +41,18 @@ export type Retention = {
 
 /** @throws an Error that names the variable when it is invalid */
 export function retention(environment: Environment): Retention {
-  const auditMs = readInteger(AUDIT_RETENTION_DAYS, AUDIT_DAYS.default, environment) * DAY_MS
+  const auditMs = readSetting('auditRetentionDays', environment) * DAY_MS
   const timeToLiveOfAudit = (key: Key): Item => {
     const id = auditIdOf(key)
     if (id !== null) return timeToLive(createdAt(id) + auditMs)
     const deliveredId = deliveredAuditIdOf(key)
     return deliveredId === null ? {} : timeToLive(createdAt(deliveredId) + DELIVERED_AUDIT_MS)
   }
-  if (!environment[EXECUTION_RETENTION_DAYS])
+  const keptDays = readSetting('executionRetentionDays', environment)
+  if (keptDays === null)
     return { expiryOf: () => null, timeToLiveOf: (item) => timeToLiveOfAudit(item as Key) }
-  const keptMs = readInteger(EXECUTION_RETENTION_DAYS, 0, environment) * DAY_MS
-  const maxWaitMs = readInteger(MAX_WAIT_DAYS, WAIT_DAYS.default, environment) * DAY_MS
+  const keptMs = keptDays * DAY_MS
+  const maxWaitMs = readSetting('maxWaitDays', environment) * DAY_MS
   const expiryOf = (executionId: string) => createdAt(executionId) + keptMs
   return {
     expiryOf,

@@ -14,7 +14,13 @@ import {
 import pRetry from 'p-retry'
 import { clientConfig, orUnavailable } from '../../aws-sdk.ts'
 import { Unavailable, WriteRejected } from '../../core/errors.ts'
-import { DYNAMODB_ENDPOINT, type Environment, PAUSED, requireEnv, TABLE_NAME } from '../../environment.ts'
+import {
+  DYNAMODB_ENDPOINT,
+  type Environment,
+  readSetting,
+  requireEnv,
+  TABLE_NAME,
+} from '../../environment.ts'
 import { type Change, type Condition, expressions, type Item } from './expressions.ts'
 import type { Key } from './keys.ts'
 import { retention } from './retention.ts'
@@ -38,7 +44,7 @@ export function openTable(environment: Environment = process.env) {
     new DynamoDBClient(clientConfig(environment[DYNAMODB_ENDPOINT])),
     { marshallOptions: { removeUndefinedValues: true } },
   )
-  const isPaused = environment[PAUSED] === 'on'
+  const isPaused = readSetting('paused', environment) === 'on'
   const send = (async (command: never) => {
     if (isPaused) throw new Unavailable(new Error('The service is paused.'))
     return orUnavailable(client.send(command))

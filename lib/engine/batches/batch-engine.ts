@@ -1,18 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { BATCH_DEADLINE_MS, type Batch, type Lane, type LineInput } from '../../core/batch.ts'
-import {
-  DAY_MS,
-  MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN,
-  MAX_SUSPENDED_EXECUTIONS as DEFAULT_MAX_SUSPENDED,
-} from '../../core/limits.ts'
+import { DAY_MS } from '../../core/limits.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { FeedQueue, RunQueue } from '../../core/ports/queues.ts'
-import {
-  EXECUTION_RETENTION_DAYS,
-  MAX_OPEN_EXECUTIONS,
-  MAX_SUSPENDED_EXECUTIONS,
-  readInteger,
-} from '../../environment.ts'
+import { readSetting } from '../../environment.ts'
 import { type Admit, admission } from '../../limits/admission.ts'
 import type { Endings } from '../end-execution.ts'
 import type { Engine } from '../engine.ts'
@@ -68,12 +59,9 @@ export const openBatchEngine = (
   parts: Omit<BatchEngine, 'admit' | 'mayHandOver' | 'deadlineMs' | 'blocks' | 'recent' | 'listed' | 'lanes'>,
 ): BatchEngine => ({
   ...parts,
-  admit: admission(parts, Math.ceil(readInteger(MAX_OPEN_EXECUTIONS, DEFAULT_MAX_OPEN) * SHARE)),
-  mayHandOver: suspensionLimit(
-    parts,
-    Math.ceil(readInteger(MAX_SUSPENDED_EXECUTIONS, DEFAULT_MAX_SUSPENDED) * SHARE),
-  ),
-  deadlineMs: Math.min(readInteger(EXECUTION_RETENTION_DAYS, MAX_DAYS), MAX_DAYS) * DAY_MS,
+  admit: admission(parts, Math.ceil(readSetting('maxOpenExecutions') * SHARE)),
+  mayHandOver: suspensionLimit(parts, Math.ceil(readSetting('maxSuspendedExecutions') * SHARE)),
+  deadlineMs: Math.min(readSetting('executionRetentionDays') ?? MAX_DAYS, MAX_DAYS) * DAY_MS,
   blocks: openBlocks(parts.batches),
   recent: new LRUCache({ max: MAX_BATCHES, ttl: BATCH_TTL_MS }),
   listed: new LRUCache({

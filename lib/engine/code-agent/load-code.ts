@@ -2,9 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { AGENT_MEMORY_MB, type Environment, readInteger } from '../../environment.ts'
+import { type Environment, readSetting } from '../../environment.ts'
 import { AgentThread } from './agent-thread.ts'
-import { DEFAULT_MEMORY_MB } from './run.ts'
 import type { ThreadError, ThreadMessage } from './thread/protocol.ts'
 import { openThreadEnvironment } from './thread-environment.ts'
 
@@ -63,7 +62,7 @@ async function load({
   const folder = join(root, ...LEVELS)
   await mkdir(folder, { recursive: true })
   const { variables, mask } = await openThreadEnvironment({ env }, environment)
-  const memoryMb = readInteger(AGENT_MEMORY_MB, DEFAULT_MEMORY_MB, environment)
+  const memoryMb = readSetting('agentMemoryMb', environment)
   const thread = new AgentThread({ environment: variables, memoryMb })
   let isLate = false
   const timer = setTimeout(() => {

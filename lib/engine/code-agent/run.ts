@@ -4,7 +4,7 @@ import type { Json } from '../../core/json/json.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
 import type { Recording } from '../../core/recording.ts'
 import type { Wait } from '../../core/wait.ts'
-import { AGENT_MEMORY_MB, readInteger } from '../../environment.ts'
+import { readSetting } from '../../environment.ts'
 import { logger } from '../../logger.ts'
 import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
@@ -35,7 +35,6 @@ type Params = {
 
 /** After an abort, how long the agent's own cleanup may take before its thread is terminated. */
 const ABORT_GRACE_MS = 200
-export const DEFAULT_MEMORY_MB = 512
 /** How often the code of a version is written for one run. */
 const MAX_LOADS = 3
 
@@ -49,7 +48,7 @@ export async function runCodeVersion(params: Params): Promise<Outcome> {
   const replay = recording && new RecordedSteps(recording, params.execution)
   const { environment = process.env } = engine
   const { variables, hash, mask } = await openThreadEnvironment(version, environment)
-  const memoryMb = readInteger(AGENT_MEMORY_MB, DEFAULT_MEMORY_MB, environment)
+  const memoryMb = readSetting('agentMemoryMb', environment)
   const key = {
     version: `${version.organizationId}/${version.id}`,
     tenantId: params.execution.tenantId,

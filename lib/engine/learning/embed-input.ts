@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Embedding } from '../../core/learning.ts'
 import { embeddingTextOf } from '../../core/search-text.ts'
-import { EMBEDDING_MODEL, type Environment } from '../../environment.ts'
+import { type Environment, readSetting } from '../../environment.ts'
 import { logger } from '../../logger.ts'
 import { quantize } from './embedding.ts'
 
@@ -17,7 +17,7 @@ export async function embedInput(
   environment: Environment,
   signal?: AbortSignal,
 ): Promise<Embedding | null> {
-  const model = environment[EMBEDDING_MODEL]
+  const model = readSetting('embeddingModel', environment)
   const text = embeddingTextOf(input)
   if (!model || text.trim() === '') return null
   const timeout = AbortSignal.timeout(MAX_WAIT_MS)

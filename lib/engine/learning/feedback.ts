@@ -9,7 +9,7 @@ import {
 } from '../../core/errors.ts'
 import { type Execution, type Feedback, isFinal, isRejection } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { EMBEDDING_MODEL } from '../../environment.ts'
+import { readSetting } from '../../environment.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, isoNow } from '../engine.ts'
 import { embedInput } from './embed-input.ts'
@@ -34,7 +34,7 @@ export async function giveFeedback(parts: Parts, { organizationId, id, feedback,
   const isExample = correctedOutput !== null || !isRejection(dated)
   // Otherwise one that is missing or open is found by the write.
   const execution =
-    correctedOutput || (isExample && environment[EMBEDDING_MODEL])
+    correctedOutput || (isExample && readSetting('embeddingModel', environment))
       ? await readFinal(parts, { organizationId, id })
       : null
   if (execution && correctedOutput) await checkCorrection(parts, execution, correctedOutput)

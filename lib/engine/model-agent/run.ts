@@ -3,7 +3,7 @@ import { describeMedia } from '../../core/describe-media.ts'
 import { type Execution, failure, type Outcome } from '../../core/execution.ts'
 import { type Example, teachersOf } from '../../core/learning.ts'
 import type { Recording } from '../../core/recording.ts'
-import { DEFAULT_MODEL, type Environment } from '../../environment.ts'
+import type { Environment } from '../../environment.ts'
 import { estimateTokens } from '../../models/estimate-tokens.ts'
 import { formatModelName, parseModelName } from '../../models/model-name.ts'
 import { openLater, openModel } from '../../models/open-model.ts'
@@ -63,7 +63,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       : null
   const { environment: own = process.env } = engine
   const pinned = original && defaultModelOf(original, version, own)
-  const environment = pinned ? { ...own, [DEFAULT_MODEL]: pinned } : own
+  const environment = pinned ? { ...own, DEFAULT_MODEL: pinned } : own
   const open = { model: engine.openModel ?? openModel, tools: engine.openTools ?? openTools }
   const { model: override } = execution.options
   const candidates = modelsOf(version, override, environment)

@@ -12,7 +12,7 @@ import {
 import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { AbortedEvent } from '../../core/rollout.ts'
 import { type LimitWarning, ownerOf } from '../../core/usage-limits.ts'
-import { type Environment, EVENT_BUS as EVENT_BUS_VARIABLE } from '../../environment.ts'
+import { type Environment, readSetting } from '../../environment.ts'
 
 /** What is told of events. `webhook`: null if the URL was given with the request, and for the event bus. */
 export type Destination = { id: string; webhook: Webhook | null; url: string | null }
@@ -90,7 +90,7 @@ export function openDestinations(
           .filter((webhook) => selects(webhook, addressed, type))
           .map((webhook) => ({ id: webhook.id, webhook, url: webhook.url })),
         ...(url ? [{ id: DEFAULT_WEBHOOK, webhook: null, url }] : []),
-        ...(environment[EVENT_BUS_VARIABLE] ? [{ id: EVENT_BUS, webhook: null, url: null }] : []),
+        ...(readSetting('eventBus', environment) ? [{ id: EVENT_BUS, webhook: null, url: null }] : []),
       ]
     },
 

@@ -1,6 +1,6 @@
 import { abortable } from '../../core/abortable.ts'
 import type { DeliveryResult } from '../../core/notification.ts'
-import { type Environment, EVENT_BUS, EVENTBRIDGE_ENDPOINT } from '../../environment.ts'
+import { type Environment, EVENTBRIDGE_ENDPOINT, readSetting } from '../../environment.ts'
 
 const SOURCE = 'agent-execution-service'
 const TIMEOUT_MS = 5_000
@@ -35,8 +35,8 @@ export async function sendToEventBus(
   { timeoutMs = TIMEOUT_MS } = {},
 ): Promise<DeliveryResult> {
   const { AWS_REGION: region, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = environment
-  const bus = environment[EVENT_BUS]
-  if (!bus) return failed(`The environment variable ${EVENT_BUS} is not set.`)
+  const bus = readSetting('eventBus', environment)
+  if (!bus) return failed(`The environment variable EVENT_BUS is not set.`)
   if (!region || !AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
     return failed('Set AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for the event bus.')
   if (!isWithinEntryLimit(event))

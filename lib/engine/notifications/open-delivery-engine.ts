@@ -12,7 +12,7 @@ import type { System } from '../../core/ports/system.ts'
 import type { LimitStore } from '../../core/ports/usage.ts'
 import type { SignalStore } from '../../core/ports/waits.ts'
 import type { StepStore } from '../../core/step.ts'
-import { PUBLIC_URL } from '../../environment.ts'
+import { readSetting } from '../../environment.ts'
 import { readTimes } from '../engine.ts'
 import { type CircuitBreaker, circuitBreaker } from './circuit-breaker.ts'
 import { type Destination, type Destinations, openDestinations } from './destinations.ts'
@@ -61,7 +61,7 @@ export function openDeliveryEngine<Given extends Parts & { webhooks: Webhooks }>
     send: eventSender(webhooks, { system }),
     toSummary: (execution) => ({
       ...toSummary(execution),
-      url: `${process.env[PUBLIC_URL] ?? ''}/v1/agent_executions/${execution.id}`,
+      url: `${readSetting('publicUrl') ?? ''}/v1/agent_executions/${execution.id}`,
     }),
   }
 }

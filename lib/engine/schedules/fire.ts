@@ -1,4 +1,3 @@
-import { MAX_OPEN_EXECUTIONS as DEFAULT_MAX_OPEN } from '../../core/limits.ts'
 import type { FeedQueue, FiringMessage, RunQueue } from '../../core/ports/queues.ts'
 import type { ScheduleStore } from '../../core/ports/schedules.ts'
 import {
@@ -10,7 +9,7 @@ import {
   toFiring,
 } from '../../core/schedule.ts'
 import { lastTimes, nextTimes } from '../../cron-times.ts'
-import { MAX_OPEN_EXECUTIONS, readInteger } from '../../environment.ts'
+import { readSetting } from '../../environment.ts'
 import { type Admit, admission } from '../../limits/admission.ts'
 import type { Engine } from '../engine.ts'
 import { setTimer } from './set-timer.ts'
@@ -32,7 +31,7 @@ export type ScheduleEngine = Omit<Engine, 'queue'> & {
 /** With the limit of the environment. */
 export const openScheduleEngine = (parts: Omit<ScheduleEngine, 'admit'>): ScheduleEngine => ({
   ...parts,
-  admit: admission(parts, readInteger(MAX_OPEN_EXECUTIONS, DEFAULT_MAX_OPEN)),
+  admit: admission(parts, readSetting('maxOpenExecutions')),
 })
 
 /**

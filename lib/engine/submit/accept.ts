@@ -12,7 +12,7 @@ import { timeOfId } from '../../core/ids.ts'
 import { MAX_GRACE } from '../../core/lease-times.ts'
 import * as limits from '../../core/limits.ts'
 import type { IdempotencyStore } from '../../core/ports/caches.ts'
-import { MAX_OPEN_EXECUTIONS, readDurationMs, readInteger, SYNC_DEADLINE_SECONDS } from '../../environment.ts'
+import { readSetting } from '../../environment.ts'
 import { type Admit, admission } from '../../limits/admission.ts'
 import { type Admitted, admitLimited } from '../../limits/limits.ts'
 import { type Engine, queuedOf, readTimes, timesOf } from '../engine.ts'
@@ -38,8 +38,8 @@ type Parts = Omit<SubmitEngine, 'admit' | 'times' | 'syncDeadlineMs'>
  * @param maxWaitMs how long a synchronous caller waits at most, whatever the environment says
  */
 export function openSubmitEngine(parts: Parts, maxWaitMs = Number.POSITIVE_INFINITY): SubmitEngine {
-  const maxOpen = readInteger(MAX_OPEN_EXECUTIONS, limits.MAX_OPEN_EXECUTIONS)
-  const waitMs = readDurationMs(SYNC_DEADLINE_SECONDS, limits.SYNC_DEADLINE_MS.streamed)
+  const maxOpen = readSetting('maxOpenExecutions')
+  const waitMs = readSetting('syncDeadlineSeconds') * 1000
   return {
     ...parts,
     admit: admission(parts, maxOpen),

@@ -3,7 +3,7 @@ import type { Budget } from '../../core/budget.ts'
 import { InvalidModelOverride, InvalidQueryParameter } from '../../core/errors.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
-import { WEBHOOK_URLS } from '../../environment.ts'
+import { readSetting } from '../../environment.ts'
 import type { ModelName } from '../../models/model-name.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { findEndpointProblem } from '../../tools/egress/egress-policy.ts'
@@ -138,7 +138,7 @@ export async function checkWebhookUrl(
 ): Promise<void> {
   const invalid = (text: string) =>
     new InvalidQueryParameter([{ path: 'webhookUrl', message: `webhookUrl ${text}.` }])
-  if (!webhooks || process.env[WEBHOOK_URLS] !== 'on')
+  if (!webhooks || readSetting('webhookUrls') !== 'on')
     throw invalid(
       'is turned off, because any token with the scope run could make the service call any address. Operators turn it on with the setting webhookUrls=true; for npm start, with WEBHOOK_URLS=on',
     )

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { findMacs, macOf } from '../../core/callback-mac.ts'
 import type { LeasedExecution } from '../../core/execution.ts'
-import { PUBLIC_URL } from '../../environment.ts'
+import { readSetting } from '../../environment.ts'
 import type { SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import type { Engine } from '../engine.ts'
@@ -19,7 +19,7 @@ type Params = {
  */
 export function openCallbacks({ engine, execution, journal, mask }: Params) {
   const { environment = process.env } = engine
-  const publicUrl = environment[PUBLIC_URL] || undefined
+  const publicUrl = readSetting('publicUrl', environment) || undefined
   let secret: Promise<string> | undefined
 
   async function openSecret(): Promise<string> {

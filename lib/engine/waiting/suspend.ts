@@ -7,15 +7,11 @@ import {
   type Progress,
   type Usage,
 } from '../../core/execution.ts'
-import {
-  DAY_MS,
-  MAX_SUSPENDED_EXECUTIONS as DEFAULT_MAX_SUSPENDED,
-  MAX_WAIT_DAYS as WAIT_DAYS,
-} from '../../core/limits.ts'
+import { DAY_MS, MAX_WAIT_DAYS as WAIT_DAYS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { System } from '../../core/ports/system.ts'
 import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'
-import { type Environment, MAX_SUSPENDED_EXECUTIONS, MAX_WAIT_DAYS, readInteger } from '../../environment.ts'
+import { type Environment, readSetting } from '../../environment.ts'
 import { endExecution, hasFinalParent } from '../end-execution.ts'
 import { type Engine, queuedOf, timesOf } from '../engine.ts'
 import { hasArrived, waitLimitExceeded } from './wake.ts'
@@ -106,8 +102,8 @@ export function openWaitLimits(
   stores: Counting,
   environment: Environment = process.env,
 ): Required<Pick<Engine, 'maxWaitMs' | 'maySuspend'>> {
-  const max = readInteger(MAX_SUSPENDED_EXECUTIONS, DEFAULT_MAX_SUSPENDED, environment)
-  const days = readInteger(MAX_WAIT_DAYS, WAIT_DAYS.default, environment)
+  const max = readSetting('maxSuspendedExecutions', environment)
+  const days = readSetting('maxWaitDays', environment)
   return { maxWaitMs: days * DAY_MS, maySuspend: suspensionLimit(stores, max) }
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
 import { CONTEXT_WINDOW } from '../../core/limits.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
-import { type Environment, MODEL_ENDPOINTS } from '../../environment.ts'
+import { type Environment, readSetting } from '../../environment.ts'
 import {
   areSecretsVariables,
   getSecretNames,
@@ -76,7 +76,7 @@ let parsed: { text: string; endpoints: Record<string, ModelEndpoint> } = { text:
  * @throws ModelConfigurationError if the setting is invalid
  */
 export function endpointsOf(environment: Environment): Record<string, ModelEndpoint> {
-  const text = environment[MODEL_ENDPOINTS] ?? ''
+  const text = readSetting('modelEndpoints', environment) ?? ''
   if (parsed.text !== text) parsed = { text, endpoints: parseModelEndpoints(text) }
   return parsed.endpoints
 }
@@ -163,7 +163,7 @@ function findTraitProblem(trait: string, value: unknown): string | null {
 }
 
 function fail(problem: string): never {
-  throw new ModelConfigurationError(`Invalid ${MODEL_ENDPOINTS}: ${problem}`)
+  throw new ModelConfigurationError(`Invalid MODEL_ENDPOINTS: ${problem}`)
 }
 
 /** The names of the secrets of an endpoint. */

@@ -1,7 +1,7 @@
 import { roundDollars, type Usage } from '../../core/execution.ts'
 import { isJsonObject, tryParseJson } from '../../core/json/json.ts'
 import { type Model, ModelConfigurationError, ModelError } from '../../core/model.ts'
-import { type Environment, MODEL_PRICES } from '../../environment.ts'
+import { type Environment, readSetting } from '../../environment.ts'
 import { type ModelName, parseModelName, prefixOf, toModelId } from '../model-name.ts'
 import type { Provider } from '../providers/provider-traits.ts'
 import { findRates, findRatesProblem, type Rates } from './rates.ts'
@@ -44,7 +44,7 @@ async function findTokenPrice(parsed: ModelName, environment: Environment): Prom
   const { provider, endpoint, model } = parsed
   const own = findRates(
     `${prefixOf(parsed)}/${model}`,
-    parseModelPrices(environment[MODEL_PRICES] ?? '', environment),
+    parseModelPrices(readSetting('modelPrices', environment) ?? '', environment),
   )
   if (own) return own
   // An endpoint has its own prices, whatever the provider of its format charges.
@@ -90,7 +90,7 @@ function parseName(name: string, environment: Environment): ModelName {
 }
 
 function fail(problem: string): never {
-  throw new ModelConfigurationError(`Invalid ${MODEL_PRICES}: ${problem}`)
+  throw new ModelConfigurationError(`Invalid MODEL_PRICES: ${problem}`)
 }
 
 /** The model, adding the cost to the usage of its responses if it has a price. */

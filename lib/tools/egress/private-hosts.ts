@@ -1,4 +1,4 @@
-import { type Environment, LOOPBACK_ORGANIZATION, WEBHOOK_HOSTS } from '../../environment.ts'
+import { type Environment, LOOPBACK_ORGANIZATION, readSetting } from '../../environment.ts'
 import { parseHosts } from '../../host-list.ts'
 import { hostnameOf, isLoopback, type MayBePrivate } from './egress-policy.ts'
 
@@ -7,7 +7,7 @@ import { hostnameOf, isLoopback, type MayBePrivate } from './egress-policy.ts'
  * HTTP: `WEBHOOK_HOSTS`; on one machine, also its loopback addresses for the organization of its development token.
  */
 export function privateHosts(organizationId: string, environment: Environment = process.env): MayBePrivate {
-  const allowed = parseHosts(environment[WEBHOOK_HOSTS] ?? '')
+  const allowed = parseHosts(readSetting('webhookHosts', environment) ?? '')
   const isLocal = environment[LOOPBACK_ORGANIZATION] === organizationId
   return (host) => (isLocal && isLoopback(hostnameOf(host))) || allowed.some((entry) => names(entry, host))
 }

@@ -5,7 +5,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { buildConsole } from '../../../lib/console-server/build-console.ts'
 import { type OperationName, operations } from '../../../lib/contract/routes.ts'
 import { RouteNotFound } from '../../../lib/core/errors.ts'
-import { CONSOLE_FOLDER, RESPONSE_STREAMING } from '../../../lib/environment.ts'
+import { CONSOLE_FOLDER } from '../../../lib/environment.ts'
 import { type HttpResponse, toProxyResult } from '../../../lib/http/event.ts'
 import { toProblemResult } from '../../../lib/http/problem-details.ts'
 import type { Handlers } from '../../../local/gateway/functions.ts'
@@ -37,7 +37,7 @@ const ACCEPT = async () => ({
 export async function startStub(answers: Answers): Promise<Stub> {
   const folder = mkdtempSync(join(tmpdir(), 'aes-console-'))
   await buildConsole(folder, { quality: 5 })
-  Object.assign(process.env, { [CONSOLE_FOLDER]: folder, [RESPONSE_STREAMING]: 'local' })
+  Object.assign(process.env, { [CONSOLE_FOLDER]: folder, RESPONSE_STREAMING: 'local' })
   const stubbed = (Object.keys(operations) as OperationName[]).map((name) => [name, toHandler(answers[name])])
   const gateway = createGateway({
     handlers: {

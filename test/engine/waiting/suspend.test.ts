@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
 import { openWaitLimits, suspensionLimit } from '../../../lib/engine/waiting/suspend.ts'
-import { MAX_SUSPENDED_EXECUTIONS, MAX_WAIT_DAYS } from '../../../lib/environment.ts'
 
 /** Processes that share a clock and the number of suspended executions. */
 function aService(max: number) {
@@ -86,13 +85,13 @@ describe('openWaitLimits', () => {
   const stores = { executions: { countSuspended: async () => 1 }, system: { now: () => 0 } }
 
   it('reads the environment', async () => {
-    const limits = openWaitLimits(stores, { [MAX_WAIT_DAYS]: '2', [MAX_SUSPENDED_EXECUTIONS]: '1' })
+    const limits = openWaitLimits(stores, { MAX_WAIT_DAYS: '2', MAX_SUSPENDED_EXECUTIONS: '1' })
     expect(limits.maxWaitMs).toBe(2 * DEADLINE_MS)
     expect(await limits.maySuspend('own')).toBe(false)
     expect(openWaitLimits(stores, {}).maxWaitMs).toBe(30 * DEADLINE_MS)
   })
 
   it('names an invalid variable', () => {
-    expect(() => openWaitLimits(stores, { [MAX_WAIT_DAYS]: 'a month' })).toThrow('MAX_WAIT_DAYS is "a month"')
+    expect(() => openWaitLimits(stores, { MAX_WAIT_DAYS: 'a month' })).toThrow('MAX_WAIT_DAYS is "a month"')
   })
 })

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
-import { DYNAMODB_ENDPOINT, LEASE_SECONDS, RETRY_BACKOFF_MS, SQS_ENDPOINT } from '../../../lib/environment.ts'
+import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../../lib/environment.ts'
 import { LOCAL_TABLE, provisionTable } from '../../../local/emulators/provision.ts'
 import { createOrganization } from '../../support/engine/access.ts'
 import { scheduledFaults } from '../../support/proxy/fault-schedule.ts'
@@ -84,8 +84,8 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
     const environment = {
       ...models.environment,
       [SQS_ENDPOINT]: proxies.sqs.url,
-      [LEASE_SECONDS]: String(leaseSeconds),
-      [RETRY_BACKOFF_MS]: FIRST_BACKOFF_MS,
+      LEASE_SECONDS: String(leaseSeconds),
+      RETRY_BACKOFF_MS: FIRST_BACKOFF_MS,
       AGENT_MEMORY_MB: '64',
       // As npm sets it for its scripts: the services then exit with the harness, even when it is killed.
       npm_lifecycle_event: 'test:faults',

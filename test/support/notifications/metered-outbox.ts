@@ -13,7 +13,6 @@ import { openDestinations } from '../../../lib/engine/notifications/destinations
 import type { DeliveryEngine } from '../../../lib/engine/notifications/open-delivery-engine.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
-import { EVENT_BUS } from '../../../lib/environment.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../engine/executions.ts'
@@ -59,7 +58,7 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
       queued.push(message)
     },
   }
-  const environment = hasEventBus ? { [EVENT_BUS]: 'bus' } : {}
+  const environment = hasEventBus ? { EVENT_BUS: 'bus' } : {}
   const openProcess = () => {
     const destinations = openDestinations(stores.webhooks, { environment })
     return { destinations, ...withOutbox(stores, { queue, system, destinations }) }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LOOPBACK_ORGANIZATION, WEBHOOK_HOSTS } from '../../../lib/environment.ts'
+import { LOOPBACK_ORGANIZATION } from '../../../lib/environment.ts'
 import { parseHosts } from '../../../lib/host-list.ts'
 import { findEndpointProblem } from '../../../lib/tools/egress/egress-policy.ts'
 import { privateHosts } from '../../../lib/tools/egress/private-hosts.ts'
@@ -45,7 +45,7 @@ describe('privateHosts', () => {
     ['[::1]', '[::1]:8080', true],
     ['127.0.0.1', 'localhost', false],
   ])('with "%s", %s: %s', (setting, host, isAllowed) => {
-    expect(mayReach(host, { [WEBHOOK_HOSTS]: setting })).toBe(isAllowed)
+    expect(mayReach(host, { WEBHOOK_HOSTS: setting })).toBe(isAllowed)
   })
 
   it('takes public hosts over plain HTTP, whose addresses are checked at each request', () => {
