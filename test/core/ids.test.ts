@@ -1,6 +1,14 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { toApprovalRecord } from '../../lib/contract/records/approval.ts'
+import { findMacs, isMacOf, macOf, maskMacs } from '../../lib/core/callback-mac.ts'
+import { BY_CREATION, BY_ID, decodeCursor, encodeCursor } from '../../lib/core/cursor.ts'
+import { describeFile, describeMedia } from '../../lib/core/describe-media.ts'
 import { agentIdFrom, agentIdOf, isSlug, isUuid } from '../../lib/core/ids.ts'
+import { ExactNumber } from '../../lib/core/json/exact-number.ts'
+import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { system } from '../../lib/system.ts'
+import { PDF, pdfOf } from '../support/data/files.ts'
 
 const organization = '01a1fbd8-f907-73e1-8ecc-40c3d58a948b'
 
@@ -41,4 +49,121 @@ describe('newId', () => {
     expect(ids).toEqual([...ids].sort())
     expect(new Set(ids).size).toBe(ids.length)
   })
+})
+
+describe('decodeCursor', () => {
+  const id = fc.uuid()
+  const creation = fc
+    .tuple(fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }), id)
+    .map(([date, uuid]) => `${date.toISOString()}#${uuid}`)
+  const anyText = fc.oneof(
+    fc.string(),
+    fc.base64String(),
+    id.map((order) => `${encodeCursor({ order })}A`),
+  )
+
+  it.each([
+    ['ids', id, BY_ID],
+    ['creations', creation, BY_CREATION],
+  ] as const)('decodes the cursors of lists ordered by %s', (_, orders, pattern) => {
+    fc.assert(
+      fc.property(orders, (order) => {
+        expect(decodeCursor(encodeCursor({ order }), pattern)).toEqual({ order })
+      }),
+    )
+  })
+
+  it('rejects the cursor of a list with another order', () => {
+    fc.assert(
+      fc.property(id, (order) => {
+        expect(decodeCursor(encodeCursor({ order }), BY_CREATION)).toBeUndefined()
+      }),
+    )
+  })
+
+  it('accepts only the text that encodeCursor returns for a position', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const position = decodeCursor(text, BY_ID)
+        expect(position ? encodeCursor(position) : text).toBe(text)
+      }),
+    )
+  })
+})
+
+describe('callback mac', () => {
+  const id = '01a2003a-d1f2-7169-a695-5ea4428d9251'
+
+  const mac = macOf('secret', id, 'paid')
+
+  const url = `https://api.example.com/v1/callbacks/${id}/paid/${mac}`
+
+  const masked = url.replace(mac, '[secret callback]')
+
+  describe('isMacOf', () => {
+    it('accepts the MAC of this execution and name only', () => {
+      expect(isMacOf({ id, callbackSecret: 'secret' }, 'paid', mac)).toBe(true)
+      expect(isMacOf({ id, callbackSecret: 'other' }, 'paid', mac)).toBe(false)
+      expect(isMacOf({ id, callbackSecret: 'secret' }, 'pai', mac)).toBe(false)
+      expect(isMacOf({ id: id.replace('1', '2'), callbackSecret: 'secret' }, 'paid', mac)).toBe(false)
+      expect(isMacOf({ id, callbackSecret: null }, 'paid', mac)).toBe(false)
+      // As many characters, but more bytes.
+      for (const text of ['', mac.slice(1), `${mac}0`, `${mac.slice(1)}ä`])
+        expect(isMacOf({ id, callbackSecret: 'secret' }, 'paid', text)).toBe(false)
+    })
+  })
+
+  describe('maskMacs', () => {
+    it('replaces every MAC, in keys, too, and nothing else', () => {
+      const number = new ExactNumber('12345678901234567890')
+      const value = { [url]: [url, { a: `${mac}${mac}` }, 1, null, number], aescb_: 'aescb_short' }
+      expect(maskMacs(value)).toEqual({
+        [masked]: [masked, { a: '[secret callback][secret callback]' }, 1, null, number],
+        aescb_: 'aescb_short',
+      })
+      expect(findMacs(JSON.stringify(value))).toEqual([mac, mac, mac, mac])
+    })
+
+    it('is applied to what approvers see', () => {
+      const execution = { id, agentId: id, versionId: id, tenantId: null }
+      const approval = { id: 'a', name: 'a', title: url, input: { url }, since: '', until: '', step: 1 }
+      const reader = { access: { scopes: null }, mayDecide: true, isSummary: false }
+      expect(toApprovalRecord({ execution, ...approval, inputSchema: null }, reader)).toMatchObject({
+        title: masked,
+        input: { url: masked },
+      })
+    })
+  })
+})
+
+const described = { mediaType: 'application/pdf', bytes: 40, sha256: expect.stringMatching(/^[0-9a-f]{16}$/) }
+
+describe('describeFile', () => {
+  it('has the size and a hash in place of the data, and other members', () => {
+    expect(describeFile({ ...PDF, name: 'May.pdf' })).toEqual({ ...described, name: 'May.pdf' })
+    expect(describeFile({ ...PDF, data: pdfOf(41) })).not.toEqual(describeFile(PDF))
+    expect(describeFile('x')).toBe('x')
+  })
+})
+
+describe('describeMedia', () => {
+  it('describes files and data URLs at every level, the same as each other', () => {
+    const url = `data:application/pdf;base64,${PDF.data}`
+    const value = { a: PDF, b: [PDF, { c: url }], d: 'text', e: null } as unknown as JsonObject
+    expect(describeMedia(value)).toEqual({
+      a: described,
+      b: [described, { c: described }],
+      d: 'text',
+      e: null,
+    })
+    expect(describeMedia(url)).toEqual(describeFile(PDF))
+  })
+
+  it.each<[Json]>([
+    [{ mediaType: 'image/png', data: 'see attachment' }],
+    [{ mediaType: 'text/plain', data: PDF.data }],
+    [{ data: PDF.data }],
+    ['data:text/plain,Hello'],
+    [new ExactNumber('1e400') as unknown as Json],
+  ])('changes nothing else: %j', (value) => expect(describeMedia(value)).toEqual(value))
 })

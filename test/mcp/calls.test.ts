@@ -4,58 +4,118 @@ import { newOrganization, type TestOrganization } from '../support/engine/organi
 import { modernRequest, parseMessages } from './messages.ts'
 
 let org: TestOrganization
-beforeAll(async () => {
-  org = await newOrganization()
-  await org.publish('echo')
-  await org.publish('counted')
-  await org.publish('waits')
-})
 
+describe('calls', () => {
+  beforeAll(async () => {
+    org = await newOrganization()
+    await org.publish('echo')
+    await org.publish('counted')
+    await org.publish('waits')
+  })
+
+  const callTool = async (name: string, input: object, meta: object = {}) =>
+    (await send('tools/call', { name, arguments: input, _meta: meta })).result
+
+  describe('tools/call', () => {
+    it('runs the same execution again for the same idempotency key', async () => {
+      const [first, second] = [
+        await callTool('echo', { text: 'a' }, { idempotencyKey: 'k1' }),
+        await callTool('echo', { text: 'a' }, { idempotencyKey: 'k1' }),
+      ]
+      expect(first._meta.executionId).toBe(second._meta.executionId)
+      const reused = await callTool('echo', { text: 'b' }, { idempotencyKey: 'k1' })
+      expect(reused).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('Idempotency-Key') }],
+      })
+    })
+
+    it('describes the files of a record in place of their base64', async () => {
+      const { _meta } = await callTool('echo', { text: `data:application/pdf;base64,${PDF.data}` })
+      const { structuredContent } = await callTool('get_execution', { executionId: _meta.executionId })
+      expect(structuredContent.input.text).toMatchObject({ mediaType: 'application/pdf', bytes: 40 })
+    })
+
+    it('runs for the tenant, on the version and with the cache that _meta names', async () => {
+      const draft = await org.publish('echo', { draft: true })
+      const meta = { tenantId: 'acme', version: draft.id, useCache: true }
+      const first = await callTool('echo', { text: 'cached' }, meta)
+      const hit = await callTool('echo', { text: 'cached' }, meta)
+      expect(hit._meta.cachedDocumentExecutionId).toBe(first._meta.executionId)
+      expect(await org.getExecution(hit._meta.executionId)).toMatchObject({
+        tenantId: 'acme',
+        versionId: draft.id,
+        cached: true,
+      })
+    })
+
+    it('names every field that does not match', async () => {
+      const { isError, content } = await callTool('echo', { txt: 'x', count: 'many' })
+      expect(isError).toBe(true)
+      for (const name of ['/text', '/txt', '/count']) expect(content[0].text).toContain(name)
+      const { content: own } = await callTool('get_execution', { id: 'x' })
+      expect(own[0].text).toContain('/executionId')
+    })
+  })
+})
 async function send(method: string, params: { name?: string; [key: string]: unknown }) {
   const { text } = await org.call('POST', '/v1/mcp', modernRequest(method, params))
   return parseMessages(text).at(-1)
 }
-const callTool = async (name: string, input: object, meta: object = {}) =>
-  (await send('tools/call', { name, arguments: input, _meta: meta })).result
 
-describe('tools/call', () => {
-  it('runs the same execution again for the same idempotency key', async () => {
-    const [first, second] = [
-      await callTool('echo', { text: 'a' }, { idempotencyKey: 'k1' }),
-      await callTool('echo', { text: 'a' }, { idempotencyKey: 'k1' }),
-    ]
-    expect(first._meta.executionId).toBe(second._meta.executionId)
-    const reused = await callTool('echo', { text: 'b' }, { idempotencyKey: 'k1' })
-    expect(reused).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringContaining('Idempotency-Key') }],
+const DRAFT = `---
+title: Drafted
+slug: drafted
+input: { text: { type: string } }
+output: { text: { type: string } }
+---
+Repeat the text.
+`
+
+describe('shared rules', () => {
+  beforeAll(async () => {
+    org = await newOrganization()
+    await org.publish('echo')
+    await org.call('POST', '/v1/agents', { body: { document: DRAFT, draft: true } })
+  })
+
+  async function callTool(name: string, input: object, meta: object = {}) {
+    const params = { name, arguments: input, _meta: meta }
+    const { text } = await org.call('POST', '/v1/mcp', modernRequest('tools/call', params))
+    return parseMessages(text).at(-1)
+  }
+
+  describe('list_executions', () => {
+    it('has the search of GET /v1/agent_executions', async () => {
+      const { json: run } = await org.call('POST', '/v1/agents/echo/executions?execMode=async', {
+        body: { text: 'x' },
+      })
+      const listed = async (input: object) => {
+        const { result } = await callTool('list_executions', { agent: 'echo', ...input })
+        return result.structuredContent ?? result.content[0].text
+      }
+      const version = run.versionId.toUpperCase()
+      const found = await listed({ version, source: 'API' })
+      expect(found.executions.length).toBeGreaterThan(0)
+      expect(found.searchedUntil).toBe(found.executions.at(-1).createdAt)
+      for (const other of [
+        { version: crypto.randomUUID() },
+        { source: 'BATCH' },
+        { model: 'none' },
+        { errorCode: 'ModelError' },
+        { errorText: 'nowhere' },
+      ])
+        expect(await listed(other)).toMatchObject({ executions: [] })
+      expect(await listed({ errorText: 'x', status: 'SUCCESS' })).toBe(
+        'errorText can only be combined with status=ERROR: only these executions have an error.',
+      )
     })
   })
 
-  it('describes the files of a record in place of their base64', async () => {
-    const { _meta } = await callTool('echo', { text: `data:application/pdf;base64,${PDF.data}` })
-    const { structuredContent } = await callTool('get_execution', { executionId: _meta.executionId })
-    expect(structuredContent.input.text).toMatchObject({ mediaType: 'application/pdf', bytes: 40 })
-  })
-
-  it('runs for the tenant, on the version and with the cache that _meta names', async () => {
-    const draft = await org.publish('echo', { draft: true })
-    const meta = { tenantId: 'acme', version: draft.id, useCache: true }
-    const first = await callTool('echo', { text: 'cached' }, meta)
-    const hit = await callTool('echo', { text: 'cached' }, meta)
-    expect(hit._meta.cachedDocumentExecutionId).toBe(first._meta.executionId)
-    expect(await org.getExecution(hit._meta.executionId)).toMatchObject({
-      tenantId: 'acme',
-      versionId: draft.id,
-      cached: true,
+  describe('an agent that has only a draft', () => {
+    it.each(['drafted', 'draftd'])('is not suggested as a tool: %s', async (name) => {
+      const { error } = await callTool(name, { text: 'x' })
+      expect(error).toEqual({ code: -32602, message: `Unknown tool: ${name}` })
     })
-  })
-
-  it('names every field that does not match', async () => {
-    const { isError, content } = await callTool('echo', { txt: 'x', count: 'many' })
-    expect(isError).toBe(true)
-    for (const name of ['/text', '/txt', '/count']) expect(content[0].text).toContain(name)
-    const { content: own } = await callTool('get_execution', { id: 'x' })
-    expect(own[0].text).toContain('/executionId')
   })
 })

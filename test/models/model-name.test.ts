@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ModelConfigurationError } from '../../lib/core/model.ts'
+import { checkModel } from '../../lib/models/check-model.ts'
 import { formatModelName, parseModelName } from '../../lib/models/model-name.ts'
 import { REASONING_LEVELS } from '../../lib/models/providers/provider-traits.ts'
 import { PROVIDERS } from '../../lib/models/providers/providers.ts'
@@ -63,5 +64,94 @@ describe('parseModelName', () => {
         expect(parseModelName(formatModelName(given))).toEqual(given)
       }),
     )
+  })
+})
+
+const AWS = { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'secret' }
+
+const OPENAI = { OPENAI_API_KEY: 'sk-1' }
+
+const ANTHROPIC = { ANTHROPIC_API_KEY: 'sk-ant-1' }
+
+const COMPATIBLE = { OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:11434/v1' }
+
+describe('checkModel', () => {
+  it.each([
+    ['openai/gpt-5:minimal', OPENAI],
+    ['openai/gpt-4.1:none', OPENAI],
+    ['openai/gpt-5', { OPENAI_API_KEY_PARAMETER: '/team/openai' }],
+    ['openai/ft:gpt-4o:acme::id', OPENAI],
+    ['openai/qwen3:8b', { ...OPENAI, OPENAI_BASE_URL: 'http://localhost:11434/v1' }],
+    ['anthropic/claude-opus-4-6:none', ANTHROPIC],
+    ['bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0:minimal', AWS],
+    ['bedrock/amazon.nova-2-lite-v1:0:high', AWS],
+    ['bedrock/unheard.of-v1:0', AWS],
+    ['bedrock/unheard.of-v1:0', { AWS_REGION: 'eu-central-1', AWS_BEARER_TOKEN_BEDROCK: 'key' }],
+    ['openai-compatible/qwen3:8b:none', COMPATIBLE],
+  ])('accepts %s', (name, environment) => {
+    expect(checkModel(name, environment)).toMatchObject({ provider: name.split('/')[0] })
+  })
+
+  it.each([
+    ['google/gemini', {}, 'openai-compatible'],
+    ['openai/gpt-5', {}, 'OPENAI_API_KEY is not set'],
+    ['openai/gpt-5', { OPENAI_API_KEY: '' }, 'OPENAI_API_KEY is not set'],
+    ['anthropic/claude-opus-4-6', OPENAI, 'ANTHROPIC_API_KEY is not set'],
+    ['openai/gpt-5', { ANTHROPIC_API_KEY_PARAMETER: '/a' }, 'OPENAI_API_KEY is not set'],
+    [
+      'openai-compatible/qwen3:8b',
+      { OPENAI_COMPATIBLE_API_KEY: 'x' },
+      'OPENAI_COMPATIBLE_BASE_URL is not set',
+    ],
+    ['bedrock/amazon.nova-2-lite-v1:0', { ...AWS, AWS_REGION: '' }, 'AWS_REGION is not set'],
+    ['bedrock/amazon.nova-2-lite-v1:0', { ...AWS, AWS_ACCESS_KEY_ID: undefined }, 'no AWS credentials'],
+    ['openai/gpt-5', { ...OPENAI, OPENAI_BASE_URL: 'api.openai.com' }, 'OPENAI_BASE_URL must be'],
+    ['openai/gpt-5', { ...OPENAI, OPENAI_BASE_URL: 'ftp://api.openai.com' }, 'OPENAI_BASE_URL must be'],
+    ['openai/gpt-5', { ...OPENAI, OPENAI_BASE_URL: 'https://me:hidden@host/v1' }, 'OPENAI_BASE_URL must be'],
+    [
+      'anthropic/claude-opus-4-6',
+      { ...ANTHROPIC, ANTHROPIC_BASE_URL: 'https://host/v1?a=b' },
+      'ANTHROPIC_BASE_URL must be',
+    ],
+    ['openai/gpt-5', { ...OPENAI, OPENAI_BASE_URL: 'https://:hidden@host/v1' }, 'OPENAI_BASE_URL must be'],
+    ['openai/gpt-5', { OPENAI_API_KEY: 'key\n' }, 'OPENAI_API_KEY contains an invalid character'],
+    ['openai/gpt-5', { OPENAI_API_KEY: 'sk-hidden\n' }, 'OPENAI_API_KEY contains an invalid character'],
+    ['openai/gpt-5:extreme', OPENAI, 'none, default, minimal, low, medium, high'],
+    ['anthropic/claude-opus-4-6:ultra', ANTHROPIC, 'none, default, minimal, low, medium, high'],
+    ['openai/gpt-4.1:high', OPENAI, 'Supported levels: default, none.'],
+    ['openai/gpt-5:none', OPENAI, 'Supported levels: default, minimal, low, medium, high.'],
+    ['openai/gpt-5.1:minimal', OPENAI, 'Supported levels: default, none, low, medium, high.'],
+    ['openai/gpt-5-pro:low', OPENAI, 'Supported levels: default, high.'],
+    ['openai/o3:none', OPENAI, 'Supported levels: default, low, medium, high.'],
+    ['anthropic/claude-3-5-haiku-latest:low', ANTHROPIC, 'Supported levels: default, none.'],
+    [
+      'anthropic/claude-opus-4-6:minimal',
+      ANTHROPIC,
+      'Supported levels: default, none, low, medium, high, max.',
+    ],
+    [
+      'anthropic/claude-opus-4-6:xhigh',
+      ANTHROPIC,
+      'Supported levels: default, none, low, medium, high, max.',
+    ],
+    [
+      'anthropic/claude-sonnet-4-5:xhigh',
+      ANTHROPIC,
+      'Supported levels: default, none, minimal, low, medium, high.',
+    ],
+    ['openai/gpt-5.2:max', OPENAI, 'Supported levels: default, none, low, medium, high, xhigh.'],
+    [
+      'anthropic/claude-opus-5-5:none',
+      ANTHROPIC,
+      'Supported levels: default, low, medium, high, xhigh, max.',
+    ],
+    ['bedrock/amazon.nova-pro-v1:0:low', AWS, 'Supported levels: default, none.'],
+    ['bedrock/openai.gpt-oss-120b-1:0:none', AWS, 'Supported levels: default, low, medium, high.'],
+    ['bedrock/unheard.of-v1:0:low', AWS, 'Supported levels: default.'],
+  ])('rejects %s with %j', (name, environment, message) => {
+    const check = () => checkModel(name, environment)
+    expect(check).toThrow(ModelConfigurationError)
+    expect(check).toThrow(message)
+    expect(check).not.toThrow('hidden')
   })
 })

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it, test } from 'vitest'
+import { isIP } from 'node:net'
+import { describe, expect, inject, it, test } from 'vitest'
 import { parse } from 'yaml'
 import run from '../../../agents/redact-pii/agent.ts'
+import type { EntityType } from '../../../agents/redact-pii/entity.ts'
+import { realTexts } from '../../support/data/real-texts.ts'
+import { SIMPLE_EMAIL_PATTERNS } from './email/simple-email-patterns.ts'
+import { findInvalidOffsets, redactWith } from './redaction.ts'
 
 const TEXT = `Anna <anna@example.org>, +44 20 7946 0958, card 4111 1111 1111 1111,
 IBAN DE89 3704 0044 0532 0130 00, SSN 123-45-6789, from 192.0.2.1:80 and [2001:db8::1]:80.`
@@ -80,5 +85,38 @@ describe('agent.md', () => {
   it('lists every entity type', () => {
     const types = new Set(run({ content: TEXT }).entities.map(({ type }) => type))
     expect(new Set(output.entities.items.properties.type.enum)).toEqual(types)
+  })
+})
+
+const countDigits = (found: string) => found.replace(/[^0-9]/g, '').length
+
+/** A plausibility check for each type, independent of the detectors. */
+const IS_PLAUSIBLE: Record<EntityType, (found: string) => boolean> = {
+  EMAIL_ADDRESS: (found) => /^\S+@\S+\.\S*\p{L}\S*$/u.test(found),
+  PHONE_NUMBER: (found) => /^[+(0-9]/.test(found) && countDigits(found) >= 7 && countDigits(found) <= 22,
+  PAYMENT_CARD: (found) => countDigits(found) >= 13 && countDigits(found) <= 19,
+  IBAN: (found) => /^[A-Z]{2}[0-9]{2}/i.test(found) && found.length >= 15,
+  US_SSN: (found) => countDigits(found) === 9,
+  IPV4_ADDRESS: (found) => isIP(found) === 4,
+  IPV6_ADDRESS: (found) => isIP(found) === 6,
+}
+
+const texts = realTexts()
+
+describe('run on licenses and readmes of the dependencies', () => {
+  it('covers fifty texts', () => {
+    expect(texts).toHaveLength(50)
+  })
+
+  test.each(inject('isNightly') ? texts : texts.slice(0, 10))('redacts $path', ({ content }) => {
+    const result = run({ content })
+    expect(result.entities.some(({ type }) => type === 'EMAIL_ADDRESS')).toBe(true)
+    for (const find of SIMPLE_EMAIL_PATTERNS) expect(find(result.redactedContent)).toEqual([])
+    expect(result.redactedContent).toBe(redactWith(content, result))
+    expect(findInvalidOffsets(content, result)).toEqual([])
+    const implausible = result.entities.filter(
+      ({ type, start, end }) => !IS_PLAUSIBLE[type](content.slice(start, end)),
+    )
+    expect(implausible).toEqual([])
   })
 })

@@ -1,7 +1,16 @@
-import { describe, expect, it } from 'vitest'
-import type { Batch, Client } from '../../../clients/typescript/src/index.ts'
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, inject, it } from 'vitest'
+import { type Batch, type Client, type Searched, toFile } from '../../../clients/typescript/src/index.ts'
 import { getOperation, type OperationName } from '../../../lib/contract/routes.ts'
-import { json, scriptedService } from './scripted-service.ts'
+import { INTERVAL_MS, startOf } from '../../../lib/core/usage.ts'
+import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
+import { PDF, pdfOf } from '../../support/data/files.ts'
+import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
+import { aUsageRow } from '../../support/usage/memory-usage.ts'
+import { collect } from './collect.ts'
+import { drop, json, scriptedService } from './scripted-service.ts'
 
 /** What clients do not call: documents, pages, URLs of their own, and a protocol with clients of its own. */
 type Others =
@@ -111,5 +120,73 @@ describe('Client', () => {
     expect(requests).toMatchObject([
       { method, path: expect.stringMatching(new RegExp(`^${expected}(\\?|$)`)) },
     ])
+  })
+})
+
+describe('files', () => {
+  it.each([0, 40, 32_769, 4_500_000])('toFile reads %i bytes', async (size) => {
+    const data = size === 0 ? '' : pdfOf(size).slice(0, Math.ceil(size / 3) * 4)
+    const bytes = Buffer.from(data, 'base64')
+    const file = await toFile(new Blob([bytes], { type: 'application/pdf' }))
+    expect(file.mediaType).toBe(PDF.mediaType)
+    expect(file.data === data).toBe(true)
+  })
+})
+
+const EXAMPLE = fileURLToPath(new URL('../../../examples/typescript/invoices.ts', import.meta.url))
+
+describe('invoices', () => {
+  it('prints what tenants owe for a month, and for which runs it does not know the price', async () => {
+    const own = await newOrganization()
+    const start = startOf('minute', Date.now()) - INTERVAL_MS.minute
+    const rows = [
+      aUsageRow({ tenantId: 'acme', agentId: 'a', runs: 1_000, costNanoUsd: 100_000_000 }),
+      aUsageRow({ tenantId: 'acme', agentId: 'b', runs: 1_000, costNanoUsd: 200_000_000 }),
+      aUsageRow({ tenantId: 'globex', unpricedRuns: 1 }),
+      aUsageRow({ costNanoUsd: 900_000_000_000 }),
+    ]
+    const slot = { organizationId: own.id, interval: 'minute', start, isFinal: false } as const
+    await usageStore(sharedTable()).put({ ...slot, rows, readAt: Date.now() })
+    const environment = { ...process.env, BASE_URL: inject('service'), API_TOKEN: own.token }
+    const month = new Date(start).toISOString().slice(0, 7)
+    const run = (argument: string) =>
+      promisify(execFile)(process.execPath, [EXAMPLE, argument], { env: environment })
+    const { stdout, stderr } = await run(month)
+    expect(stdout).toBe('acme: 2000 runs, $2.36\nglobex: 1 runs, $0.00\n')
+    expect(stderr).toBe('globex: 1 runs used a model without a price.\n')
+  })
+})
+
+const UNTIL = '2026-11-20T09:00:00.000Z'
+
+const searched = (executions: number, until?: string, next?: string) => ({
+  'X-Searched-Executions': String(executions),
+  ...(until && { 'X-Searched-Until': until }),
+  ...(next && { Link: `</v1/agent_executions?cursor=${next}>; rel="next"` }),
+})
+
+describe('executions with a search', () => {
+  it('tell how far each page has looked, also an empty one', async () => {
+    const { client } = await scriptedService([
+      json(200, [], searched(2_000, UNTIL, 'b')),
+      drop,
+      json(200, [{ id: 'x' }], searched(7)),
+    ])
+    const told: Searched[] = []
+    const list = client.executions({ errorText: 'timeout', onSearched: (each) => void told.push(each) })
+    expect(await collect(list)).toEqual([{ id: 'x' }])
+    expect(told).toEqual([
+      { executions: 2_000, until: UNTIL },
+      { executions: 7, until: null },
+    ])
+  })
+
+  it('end with what the function throws, before another page is read', async () => {
+    const { client, requests } = await scriptedService([json(200, [], searched(2_000, UNTIL, 'b'))])
+    const onSearched = async ({ until }: Searched) => {
+      if (until !== null) throw new Error('far enough')
+    }
+    await expect(collect(client.executions({ source: 'BATCH', onSearched }))).rejects.toThrow('far enough')
+    expect(requests.map(({ path }) => path)).toEqual(['/v1/agent_executions?source=BATCH'])
   })
 })

@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../../lib/core/json/canonical-json.ts'
 import { type CacheIdentity, cacheKeyOf } from '../../../lib/core/json/hash-json.ts'
-import type { JsonObject } from '../../../lib/core/json/json.ts'
+import {
+  isJsonObject,
+  isWithinDepth,
+  type Json,
+  type JsonObject,
+  MAX_JSON_DEPTH,
+} from '../../../lib/core/json/json.ts'
+import { toPointerTree, withoutPointers } from '../../../lib/core/json/pointer.ts'
 
 /** RFC 8785, appendix B: the bits of a number and its canonical form; null where it has none. */
 const NUMBERS: [bits: string, text: string | null][] = [
@@ -83,6 +90,7 @@ const identity: CacheIdentity = {
   model: null,
   useDynamicLearning: false,
 }
+
 const keyOf = (json: string) => cacheKeyOf({ ...identity, input: JSON.parse(json) })
 
 describe('cacheKeyOf', () => {
@@ -136,5 +144,45 @@ describe('cacheKeyOf', () => {
         expect(key(one) === key(other)).toBe(canonicalJson(one) === canonicalJson(other))
       }),
     )
+  })
+})
+
+const nested = (levels: number) => {
+  let value: unknown = 1
+  for (let i = 0; i < levels; i++) value = i % 2 ? { a: value } : [value]
+  return value
+}
+
+describe('isWithinDepth', () => {
+  it('allows exactly the limit', () => {
+    expect(isWithinDepth(nested(MAX_JSON_DEPTH))).toBe(true)
+    expect(isWithinDepth(nested(MAX_JSON_DEPTH + 1))).toBe(false)
+  })
+
+  it('does not overflow the stack on deeply nested values', () => {
+    expect(isWithinDepth(nested(1_000_000))).toBe(false)
+  })
+})
+
+describe('isJsonObject', () => {
+  it.each([null, [], 'a', 1, true, undefined])('rejects %j', (value) =>
+    expect(isJsonObject(value)).toBe(false),
+  )
+  it('accepts an object', () => expect(isJsonObject({})).toBe(true))
+})
+
+describe('withoutPointers', () => {
+  const value = { a: { b: 1, c: [1, { d: 2 }, 3] }, 'x/y': { '~': 4 }, e: 'text' }
+  const cases: [string[], Json][] = [
+    [[], value],
+    [['/a/b'], { a: { c: [1, { d: 2 }, 3] }, 'x/y': { '~': 4 }, e: 'text' }],
+    [['/a/c/1/d'], { a: { b: 1, c: [1, {}, 3] }, 'x/y': { '~': 4 }, e: 'text' }],
+    [['/a/c/1', '/e'], { a: { b: 1, c: [1, null, 3] }, 'x/y': { '~': 4 } }],
+    [['/a', '/a/b', '/x~1y/~0'], { 'x/y': {}, e: 'text' }],
+    [['/a/missing', '/e/0', '/a/c/-', '/a/c/9', '/__proto__', '/constructor'], value],
+    [[''], null],
+  ]
+  it.each(cases)('leaves out %j', (pointers, expected) => {
+    expect(withoutPointers(value, toPointerTree(pointers))).toEqual(expected)
   })
 })

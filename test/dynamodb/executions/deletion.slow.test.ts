@@ -1,12 +1,24 @@
+import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { type Execution, NO_USAGE } from '../../../lib/core/execution.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { USAGE_POSITION } from '../../../lib/dynamodb/table/keys.ts'
+import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
-import { DeletionScenario, deletions, payloadNames } from '../../support/lifecycle/deletion.ts'
-import { scheduledTable } from '../../support/lifecycle/tables.ts'
+import { anExecution, leased } from '../../support/engine/executions.ts'
+import {
+  DeletionScenario,
+  Died,
+  deletions,
+  dyingTable,
+  payloadNames,
+  START,
+} from '../../support/lifecycle/deletion.ts'
+import { scheduledTable, setCounted } from '../../support/lifecycle/tables.ts'
 import { EMULATORS, shareOf } from '../../support/tables/emulators.ts'
 import { scanTable } from '../../support/tables/scan-table.ts'
 
@@ -35,6 +47,152 @@ describe.each(EMULATORS)('a deletion on %s', (emulator) => {
     })
     await fc.assert(property, {
       numRuns: propertyRuns(60 * shareOf(emulator)),
+      interruptAfterTimeLimit: 25_000,
+    })
+  })
+})
+
+const AT = new Date(START).toISOString()
+
+const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }
+
+/** Too large for an item, also when compressed. */
+const large = () => ({ text: randomBytes(15_000).toString('base64') })
+
+describe.each(EMULATORS)('the deletion of an execution with children on %s', (emulator) => {
+  const name = `child-deletion-${system.newId()}`
+  beforeAll(() => provisionTable(inject(emulator), name))
+  const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
+  const { executions, steps } = openStores(table)
+  const scan = async () =>
+    (await scanTable(inject(emulator), name)).filter(({ pk }) => pk !== USAGE_POSITION.pk)
+
+  const lease = { owner: 'worker', expiresAt: START + 60_000 }
+  const newRun = (caller?: Execution) =>
+    anExecution({
+      now: START,
+      input: large(),
+      lease,
+      ...(caller && {
+        organizationId: caller.organizationId,
+        parent: { executionId: caller.id, callers: [...caller.callers, caller.agentId] },
+      }),
+    })
+
+  async function create(execution: Execution, on: Table = table): Promise<Execution> {
+    const stores = openStores(on)
+    await stores.executions.create({ execution })
+    const times = { startedAt: AT, finishedAt: AT }
+    const step = { number: 1, kind: 'CODE' as const, name: 'step', value: large(), ...times }
+    const params = { executionId: execution.id, owner: 'worker', step, progress: PROGRESS }
+    await stores.steps.append(params)
+    return execution
+  }
+
+  const finish = (execution: Execution) =>
+    executions.finish({
+      execution: leased(execution, 'worker'),
+      outcome: { status: 'SUCCESS', output: large(), ...PROGRESS },
+      finishedAt: AT,
+    })
+
+  /** A final parent with a final and an open child, each with a child of its own. */
+  async function aTree() {
+    const parent = await create(newRun())
+    const [done, open] = [await create(newRun(parent)), await create(newRun(parent))]
+    const [doneBelow, openBelow] = [await create(newRun(done)), await create(newRun(open))]
+    for (const execution of [doneBelow, done, parent]) await finish(execution)
+    return { parent, children: [done, open, doneBelow, openBelow], open, openBelow }
+  }
+
+  const sweep = async () => {
+    for (const minute of [1, 10, 20, 30]) {
+      const now = START + minute * 60_000
+      await setCounted(table, now)
+      await runCleanups({ executions, system: { ...system, now: () => now } })
+    }
+  }
+
+  it('deletes them, and theirs, whether they are final or open, before it returns', async () => {
+    const { parent, children, open, openBelow } = await aTree()
+    expect(await executions.delete({ ...parent, now: START })).toBe('deleted')
+    for (const execution of [parent, ...children]) expect(await executions.get(execution)).toBeNull()
+    expect((await scan()).filter(({ deleted, isEnd }) => !deleted && !isEnd)).toEqual([])
+    for (const execution of [open, openBelow]) {
+      expect(await executions.claim({ id: execution.id, lease, now: lease.expiresAt + 1 })).toBe('closed')
+      expect(await executions.renew({ id: execution.id, lease })).toBe(false)
+      expect(await finish(execution)).toBeNull()
+    }
+    await sweep()
+    expect(await scan()).toEqual([])
+  })
+
+  it('leaves the parent and the other children of a deleted child', async () => {
+    const { parent, children } = await aTree()
+    const [done, open, doneBelow] = children as [Execution, Execution, Execution]
+    expect(await executions.delete({ ...done, now: START })).toBe('deleted')
+    expect(await executions.get(doneBelow)).toBeNull()
+    expect(await executions.get(parent)).not.toBeNull()
+    expect(await executions.get(open)).not.toBeNull()
+    const keys = (await scan()).filter(({ deleted }) => !deleted).map(({ pk, sk }) => `${pk} ${sk}`)
+    for (const { id } of [done, doneBelow]) expect(keys.filter((key) => key.includes(id))).toEqual([])
+    expect(await executions.delete({ ...parent, now: START })).toBe('deleted')
+    await sweep()
+    expect(await scan()).toEqual([])
+  })
+
+  it('is completed by the cleanup, wherever the process dies that deletes', async () => {
+    let hasDied = true
+    for (let requests = 1; hasDied; requests++) {
+      const { parent, children } = await aTree()
+      const mortal = openStores(dyingTable(table, requests)).executions
+      hasDied = await mortal.delete({ ...parent, now: START }).then(
+        () => false,
+        (error: unknown) => {
+          if (!(error instanceof Died)) throw error
+          return true
+        },
+      )
+      const isDeleted = (await executions.get(parent)) === null
+      expect(isDeleted).toBe(requests > 1)
+      if (!isDeleted) await executions.delete({ ...parent, now: START })
+      await sweep()
+      for (const execution of children) expect(await executions.get(execution)).toBeNull()
+      expect(await scan()).toEqual([])
+    }
+  })
+
+  it('leaves nothing of children that are created at the same time, wherever a process dies', async () => {
+    const params = fc.record({
+      crashes: fc.array(fc.option(fc.nat({ max: 12 })), { minLength: 4, maxLength: 4 }),
+    })
+    const property = fc.asyncProperty(params, fc.scheduler(), async ({ crashes }, scheduler) => {
+      const parent = await create(newRun())
+      await finish(parent)
+      const scheduled = scheduledTable(table, scheduler)
+      const child = newRun(parent)
+      const roles: ((on: Table) => Promise<unknown>)[] = [
+        (on) => openStores(on).executions.delete({ ...parent, now: START }),
+        async (on) => {
+          await create(child, on)
+          await create(newRun(child), on)
+        },
+        (on) => create(newRun(parent), on),
+        (on) => openStores(on).executions.delete({ ...parent, now: START }),
+      ]
+      const playing = roles.map((role, i) =>
+        role(dyingTable(scheduled, crashes[i] ?? Number.POSITIVE_INFINITY)).catch((error: unknown) => {
+          if (!(error instanceof Died)) throw error
+        }),
+      )
+      await scheduler.waitFor(Promise.all(playing))
+      await executions.delete({ ...parent, now: START })
+      await sweep()
+      expect(await scan()).toEqual([])
+      expect(await steps.read({ executionId: child.id })).toEqual([])
+    })
+    await fc.assert(property, {
+      numRuns: propertyRuns(40 * shareOf(emulator)),
       interruptAfterTimeLimit: 25_000,
     })
   })

@@ -1,13 +1,18 @@
 import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { failure } from '../../../lib/core/execution.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
 import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { scheduledTable } from '../../support/lifecycle/tables.ts'
 import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
 
 const AT = new Date().toISOString()
+
 const LARGE = { text: randomBytes(30_000).toString('base64') }
 
 async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
@@ -82,5 +87,101 @@ describe.each(EMULATORS)('reads of executions by their ids on %s', (emulator) =>
     expect(reads).toEqual([100, 1])
     await collect(results)
     expect(reads).toEqual([100, 1, 100, 50])
+  })
+})
+
+const large = (bytes = 20_000) => ({ text: randomBytes(bytes).toString('base64') })
+
+describe.each(EMULATORS)('reads on %s', (emulator) => {
+  const table = tableOn(emulator)
+
+  /** A final execution with a large input and a large correction. */
+  async function corrected() {
+    const store = executionStore(table)
+    const lease = { owner: 'me', expiresAt: Date.now() }
+    const execution = anExecution({ input: large(), lease })
+    await store.create({ execution })
+    const outcome = failure({ code: 'Failed', message: '' })
+    await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })
+    const feedback = { rating: 1 as const, correctedOutput: large(), note: null, updatedAt: AT }
+    const { id, organizationId } = execution
+    await store.giveFeedback({ id, organizationId, feedback, writer: system.newId() })
+    return { id, organizationId, feedback }
+  }
+
+  it('succeed while a correction is replaced and the execution is deleted', async () => {
+    const calls = fc.subarray(['get', 'list', 'correct', 'correct-again', 'delete'] as const, {
+      minLength: 2,
+    })
+    const property = fc.asyncProperty(calls, fc.scheduler(), async (names, scheduler) => {
+      const { id, organizationId, feedback } = await corrected()
+      const store = executionStore(scheduledTable(table, scheduler))
+      const page = { agentId: null, status: null, tenantId: null, limit: 10, after: null }
+      const correct = () => store.giveFeedback({ id, organizationId, feedback, writer: system.newId() })
+      const play = {
+        get: async () => (await store.get({ id, organizationId }))?.id ?? 'missing',
+        list: async () => (await store.list({ organizationId, ...page })).items.map((item) => item.id),
+        correct,
+        'correct-again': correct,
+        delete: () => store.delete({ id, organizationId, now: Date.now() }),
+      }
+      const results = await scheduler.waitFor(Promise.all(names.map((name) => play[name]())))
+      if (names.includes('delete')) return
+      for (const result of results) expect(result).not.toBe('missing')
+    })
+    await fc.assert(property, { numRuns: propertyRuns(emulator === 'dynamodb' ? 150 : 30) })
+  })
+
+  it('load no steps beyond the page', async () => {
+    const executionId = system.newId()
+    const loaded: number[] = []
+    const steps = stepStore({
+      ...table,
+      getMany: (keys, options) => {
+        loaded.push(keys.length)
+        return table.getMany(keys, options)
+      },
+    })
+    for (let number = 1; number <= 3; number++) {
+      const step = { number, kind: 'CODE' as const, name: `step-${number}`, value: large(600_000) }
+      await steps.append({
+        executionId,
+        owner: 'me',
+        step: { ...step, startedAt: AT, finishedAt: AT },
+        progress: NO_PROGRESS,
+      })
+    }
+    const read = async (limit: number, maxBytes: number) => {
+      loaded.length = 0
+      const { items, next } = await steps.list({ executionId, limit, maxBytes, after: null })
+      return { steps: items.map(({ step }) => step.number), next: next?.order, loads: loaded.length }
+    }
+    expect(await read(1, 9_000_000)).toEqual({ steps: [1], next: '1', loads: 1 })
+    expect(await read(3, 1_700_000)).toEqual({ steps: [1, 2], next: '2', loads: 2 })
+    expect(await read(3, 1)).toEqual({ steps: [1], next: '1', loads: 1 })
+    expect(await read(3, 9_000_000)).toEqual({ steps: [1, 2, 3], next: undefined, loads: 3 })
+  })
+
+  it('count the results of tools in the size of a page of steps', async () => {
+    const executionId = system.newId()
+    const steps = stepStore(table)
+    for (let number = 1; number <= 3; number++) {
+      const step = { number, kind: 'CODE' as const, name: `step-${number}`, value: null }
+      await steps.append({
+        executionId,
+        owner: 'me',
+        step: { ...step, startedAt: AT, finishedAt: AT },
+        progress: NO_PROGRESS,
+      })
+      const result = { callId: 'call', result: { ok: true as const, value: large() } }
+      await steps.appendResult({ executionId, number, result: { ...result, startedAt: AT, finishedAt: AT } })
+    }
+    const page = { executionId, limit: 3, maxBytes: 60_000 }
+    const { items, next } = await steps.list({ ...page, after: null })
+    expect(items.map(({ step, results }) => [step.number, results.size])).toEqual([
+      [1, 1],
+      [2, 1],
+    ])
+    expect((await steps.list({ ...page, after: next })).items.map(({ step }) => step.number)).toEqual([3])
   })
 })

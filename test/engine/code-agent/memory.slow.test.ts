@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { newOrganization } from '../../support/engine/organization.ts'
@@ -43,5 +46,66 @@ describe('the memory limit of a code agent', () => {
     }
     expect(runsOfThread[1]).toBe(2)
     expect(Math.max(...runsOfThread)).toBeLessThan(10)
+  })
+})
+
+describe('the memory limit with the flags of Lambda', () => {
+  const FLAGS = ['--expose-gc', '--max-semi-space-size=51', '--max-old-space-size=921']
+  const PROCESS = fileURLToPath(new URL('agent-process.ts', import.meta.url))
+
+  async function runIn(memoryMb: number, source: string, environment: Record<string, string> = {}) {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [...FLAGS, PROCESS, String(memoryMb), source],
+      { env: environment },
+    )
+    return JSON.parse(stdout)
+  }
+
+  it.each([
+    [
+      'the heap',
+      'const kept = []; export default () => { for (;;) kept.push({ a: Math.random(), b: [1, 2] }) }',
+    ],
+    ['buffers', 'const kept = []; export default () => { for (;;) kept.push(Buffer.alloc(2 ** 20, 1)) }'],
+    [
+      'heap and buffers together',
+      `const kept = []; export default () => {
+        for (let n = 0; n < 90; n++) kept.push(Buffer.alloc(2 ** 20, 1))
+        for (;;) kept.push(new Array(1_000).fill(Math.random()))
+      }`,
+    ],
+  ])('holds for %s', async (_, source) => {
+    const { failure, peakMb } = await runIn(100, source)
+    expect(failure).toBe('The agent exceeded its memory limit of 100 MB.')
+    expect(peakMb).toBeLessThan(600)
+  })
+
+  it.each([
+    [
+      'a map that doubles itself',
+      'const kept = new Map(); export default () => { for (let n = 0; ; n++) kept.set(n, n) }',
+    ],
+  ])('ends the thread, and not the process, for %s', async (_, source) => {
+    const { failure } = await runIn(64, source)
+    expect(failure).toBe('The agent exceeded its memory limit of 64 MB.')
+  })
+
+  it('permits buffers of any number that are garbage when the run ends', async () => {
+    const source = `export default () => {
+      for (let n = 0; n < 3_000; n++) Buffer.alloc(2 ** 20, 1)
+      return { isDone: true }
+    }`
+    const { ended } = await runIn(64, source)
+    expect(ended.result).toEqual({ type: 'returned', json: '{"isDone":true}' })
+  })
+
+  it('ends the run before the memory of the function is exhausted', async () => {
+    const source = `const kept = []; export default async () => {
+      for (;;) { kept.push(new Uint8Array(new SharedArrayBuffer(2 ** 20)).fill(1)); await new Promise((resolve) => setTimeout(resolve, 1)) }
+    }`
+    const { failure, peakMb } = await runIn(100, source, { AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '400' })
+    expect(failure).toBe('The agent exceeded its memory limit of 100 MB.')
+    expect(peakMb).toBeLessThan(600)
   })
 })

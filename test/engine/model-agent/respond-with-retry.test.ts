@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../lib/core/errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { RETRY_BACKOFF_MS } from '../../../lib/core/limits.ts'
+import { MAX_ATTEMPTS, RETRY_BACKOFF_MS } from '../../../lib/core/limits.ts'
 import { type Model, ModelError, type ModelRequest } from '../../../lib/core/model.ts'
 import { respondWithRetry } from '../../../lib/engine/model-agent/respond-with-retry.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
+import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
 const request = { signal: new AbortController().signal } as ModelRequest
 
@@ -84,5 +87,81 @@ describe('respondWithRetry', () => {
 
   it('does not retry a permanent error', async () => {
     expect(await outage({ isTransient: false })).toMatchObject({ requests: 1 })
+  })
+})
+
+const { engine, aToolAgent, queued, deadLetter } = await startScriptedEngine()
+
+describe('a retryable error', () => {
+  const down = { status: 503, message: 'Overloaded.' }
+
+  it('redelivers the message with a growing delay until the run succeeds', async () => {
+    const { execution, stored } = await queued((_, index) => (index < 8 ? down : answer))
+    const first = aMessage(1)
+    const second = aMessage(2)
+    const waits = [
+      await processMessage(engine, execution.id, first),
+      await processMessage(engine, execution.id, second),
+    ].map((result) => (typeof result === 'string' ? 0 : result.retryInMs))
+    const { backoffMs } = leaseTimes()
+    expect(waits[0]).toBeGreaterThanOrEqual(0.75 * backoffMs)
+    expect(waits[0]).toBeLessThanOrEqual(1.25 * backoffMs)
+    expect(waits[1]).toBeGreaterThanOrEqual(3 * 0.75 * backoffMs)
+    expect([...first.sent, ...second.sent]).toEqual([])
+    const released = await stored()
+    expect(released).toMatchObject({
+      status: 'IN_PROGRESS',
+      lease: null,
+      lastError: { code: 'ModelUnavailable', step: 1 },
+    })
+    // The sweeper must not send another message before this one is redelivered.
+    expect(released.openUntil).toBeGreaterThan(Date.now() + (waits[1] ?? 0))
+    expect(await processMessage(engine, execution.id, aMessage(3))).toBe('processed')
+    expect(await stored()).toMatchObject({ status: 'SUCCESS', lastError: null })
+  })
+
+  it('delays the retry by Retry-After', async () => {
+    const headers = { 'retry-after': '300' }
+    const { execution, modelRequests } = await queued([{ ...down, status: 429, headers }])
+    const result = await processMessage(engine, execution.id, aMessage(1))
+    expect(result).toEqual({ retryInMs: 300_000 })
+    expect(modelRequests()).toBe(1)
+  })
+
+  it('after progress sends a new message with a new receive count', async () => {
+    const version = await aToolAgent()
+    const { execution, stored } = await queued((_, index) => (index === 0 ? lookup : down), version)
+    const { message, sent } = aMessage(MAX_ATTEMPTS)
+    expect(await processMessage(engine, execution.id, { message })).toBe('processed')
+    expect(sent).toHaveLength(1)
+    expect(sent[0]?.delayMs).toBeGreaterThan(0)
+    expect(await stored()).toMatchObject({ attemptsSinceProgress: 0, lastError: { step: 2 } })
+  })
+
+  it('that persists ends the execution with its last attempt', async () => {
+    const { execution, stored, modelRequests } = await queued(() => down)
+    for (let count = 1; count < MAX_ATTEMPTS; count++) {
+      expect(await processMessage(engine, execution.id, aMessage(count))).toHaveProperty('retryInMs')
+    }
+    expect(await processMessage(engine, execution.id, aMessage(MAX_ATTEMPTS))).toBe('processed')
+    const { status, error } = await stored()
+    expect({ status, error }).toMatchObject({ status: 'ERROR', error: { code: 'ModelUnavailable', step: 1 } })
+    expect(error?.message).toContain('Overloaded.')
+    expect(modelRequests()).toBe(4 * MAX_ATTEMPTS)
+    expect(await deadLetter(execution)).toBe('ignored')
+  })
+
+  it('of the database requeues the run however often it happens', async () => {
+    const { execution, stored } = await queued((_, n) => (n === 0 ? lookup : answer), await aToolAgent())
+    const appendResult = () => Promise.reject(new Unavailable(new Error('throttled')))
+    const failing = { ...engine, steps: { ...engine.steps, appendResult } }
+    for (let n = 0; n <= MAX_ATTEMPTS; n++) {
+      const message = aMessage(1)
+      expect(await processMessage(failing, execution.id, message)).toBe('processed')
+      expect(message.sent).toMatchObject([{ executionId: execution.id, delayMs: expect.any(Number) }])
+    }
+    expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, attemptsSinceProgress: 0 })
+    expect(await processMessage(engine, execution.id, aMessage(1))).toBe('processed')
+    expect(await stored()).toMatchObject({ status: 'SUCCESS' })
   })
 })

@@ -1,56 +1,64 @@
-import { describe, expect, it } from 'vitest'
-import { addTrialSpent, isTrialUsedUp } from '../../../lib/limits/trial-limit.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Access } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
-import { Unavailable } from '../../../lib/core/errors.ts'
+import { ExecutionInProgress, InputSchemaMismatch, Unavailable } from '../../../lib/core/errors.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
 import type { ReplaySource } from '../../../lib/core/trial.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
+import { type RerunOptions, rerunExecution } from '../../../lib/engine/trials/rerun.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { admission } from '../../../lib/limits/admission.ts'
+import { addTrialSpent, isTrialUsedUp } from '../../../lib/limits/trial-limit.ts'
 import { system } from '../../../lib/system.ts'
 import { executionOf, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
-import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 
 const scripted = await startScriptedEngine()
+
 /** A token costs a millicent: 1,000 tokens are a cent. */
 const environment = {
   ...scripted.engine.environment,
   MODEL_PRICES: '{"openai-compatible/*": {"input": 10, "output": 10}}',
 }
-const engine = { ...scripted.engine, environment }
+
 const usage = { inputTokens: 999, outputTokens: 1 }
+
 const CENT = 0.01
+
 const wrong = { calls: [finalAnswer({ wrong: true })], usage }
 
-/** Executions of a trial with this limit: lines of the same batch, with models that are live. */
-async function aTrial(
-  version: Version,
-  lines: number,
-  maxTrialCostUsd: number,
-  models: ReplaySource = 'live',
-  options: { maxCostUsd?: number } = {},
-) {
-  const original = executionOf(version)
-  await engine.executions.create({ execution: original })
-  const trialId = system.newId()
-  const replay = {
-    ...{ tools: { default: 'recorded' as const }, models, steps: 'recorded' as const },
-    ...{ ignore: [], executionId: original.id, fromStep: 1, isTrial: true, defaultModel: null },
-    maxTrialCostUsd,
-  }
-  const ids: string[] = []
-  for (let line = 0; line < lines; line++) {
-    const batch = { id: trialId, customId: original.id, line, lane: line }
-    const execution = executionOf(version, { replay, batch, lease: null, options: runOptions(options) })
-    await engine.executions.create({ execution })
-    ids.push(execution.id)
-  }
-  const key = { organizationId: version.organizationId, id: trialId }
-  const readAll = () =>
-    Promise.all(ids.map((id) => engine.executions.getSummary({ organizationId: key.organizationId, id })))
-  return { ids, key, readAll }
-}
-
 describe('maxTrialCostUsd', () => {
+  const engine = { ...scripted.engine, environment }
+  /** Executions of a trial with this limit: lines of the same batch, with models that are live. */
+  async function aTrial(
+    version: Version,
+    lines: number,
+    maxTrialCostUsd: number,
+    models: ReplaySource = 'live',
+    options: { maxCostUsd?: number } = {},
+  ) {
+    const original = executionOf(version)
+    await engine.executions.create({ execution: original })
+    const trialId = system.newId()
+    const replay = {
+      ...{ tools: { default: 'recorded' as const }, models, steps: 'recorded' as const },
+      ...{ ignore: [], executionId: original.id, fromStep: 1, isTrial: true, defaultModel: null },
+      maxTrialCostUsd,
+    }
+    const ids: string[] = []
+    for (let line = 0; line < lines; line++) {
+      const batch = { id: trialId, customId: original.id, line, lane: line }
+      const execution = executionOf(version, { replay, batch, lease: null, options: runOptions(options) })
+      await engine.executions.create({ execution })
+      ids.push(execution.id)
+    }
+    const key = { organizationId: version.organizationId, id: trialId }
+    const readAll = () =>
+      Promise.all(ids.map((id) => engine.executions.getSummary({ organizationId: key.organizationId, id })))
+    return { ids, key, readAll }
+  }
+
   it('is exceeded by at most one response of each run in progress', async () => {
     const { model, requests } = scripted.scriptModel(() => wrong)
     const version = await aModelAgent({ model })
@@ -143,3 +151,123 @@ describe('maxTrialCostUsd', () => {
     expect(await isTrialUsedUp(engine.limits, key, CENT)).toBe(true)
   })
 })
+
+describe('rerun', () => {
+  const { engine, server, aToolAgent } = scripted
+
+  const submit = { ...engine, admit: admission(engine, 1_000), syncDeadlineMs: 10_000 }
+
+  // Overrides are checked with the environment of the process.
+  beforeAll(() => {
+    for (const [name, value] of Object.entries(engine.environment)) vi.stubEnv(name, value)
+  })
+
+  afterAll(() => void vi.unstubAllEnvs())
+
+  const start = (version: Version, { id }: Pick<Execution, 'id'>, options: RerunOptions = {}) =>
+    rerunExecution(submit, {
+      access: accessTo(version),
+      executionId: id,
+      options,
+      idempotencyKey: undefined,
+    })
+
+  /** The end of a rerun. */
+  async function rerun(version: Version, original: Pick<Execution, 'id'>, options: RerunOptions = {}) {
+    const execution = await start(version, original, options)
+    await processMessage(engine, execution.id)
+    return (await engine.executions.get(execution)) as Execution
+  }
+
+  describe('rerunExecution', () => {
+    it('asks the model and calls the tools again by default', async () => {
+      const version = await aToolAgent()
+      const { original, requests } = await aRun(version)
+      const calls = server.calls.length
+      const again = await rerun(version, original)
+      expect(again).toMatchObject({
+        status: 'SUCCESS',
+        source: 'API',
+        replay: { executionId: original.id, isTrial: false },
+        judgement: null,
+        options: { model: original.options.model },
+      })
+      expect([requests.length, server.calls.length - calls]).toEqual([4, 1])
+    })
+
+    it('takes from the original what is recorded, and the rest is live', async () => {
+      const version = await aToolAgent()
+      const { original, requests } = await aRun(version)
+      const calls = server.calls.length
+      const recorded: RerunOptions = { models: 'recorded', tools: { default: 'recorded' } }
+      expect(await rerun(version, original, recorded)).toMatchObject({
+        source: 'TRIAL',
+        judgement: { verdict: 'SAME' },
+        steps: 2,
+      })
+      expect(requests).toHaveLength(2)
+      expect(await rerun(version, original, { tools: { default: 'recorded' } })).toMatchObject({
+        judgement: { verdict: 'SAME' },
+      })
+      expect(requests).toHaveLength(4)
+      expect(server.calls.length).toBe(calls)
+      // The script of the model begins again: it calls the tool, then answers.
+      expect(await rerun(version, original, { fromStep: 2 })).toMatchObject({ source: 'TRIAL', steps: 3 })
+      expect([requests.length - 4, server.calls.length - calls]).toEqual([2, 1])
+    })
+
+    it('is refused from a step on that the original does not reach', async () => {
+      const version = await aToolAgent()
+      const { original } = await aRun(version)
+      await expect(start(version, original, { fromStep: 4 })).rejects.toThrow('/fromStep must be from 1 to 3')
+      expect(await start(version, original, { fromStep: 3 })).toMatchObject({ status: 'IN_PROGRESS' })
+    })
+
+    it('is refused for tools that the version does not have', async () => {
+      const version = await aToolAgent()
+      const { original } = await aRun(version)
+      for (const source of ['recorded', 'live'] as const)
+        await expect(start(version, original, { tools: { nothing: source } })).rejects.toThrow(
+          InputSchemaMismatch,
+        )
+    })
+
+    it('needs a final original for what is recorded', async () => {
+      const version = await aToolAgent()
+      const { execution } = await scripted.queued(() => answer, version)
+      await expect(start(version, execution, { models: 'recorded' })).rejects.toThrow(ExecutionInProgress)
+      expect(await start(version, execution)).toMatchObject({ status: 'IN_PROGRESS' })
+    })
+
+    it('ends if the original is deleted before it begins', async () => {
+      const version = await aToolAgent()
+      const { original } = await aRun(version)
+      const execution = await start(version, original, { models: 'recorded' })
+      await engine.executions.delete({ ...original, now: Date.now() })
+      await processMessage(engine, execution.id)
+      expect(await engine.executions.get(execution)).toMatchObject({
+        status: 'ERROR',
+        error: { code: 'ExecutionNotFound' },
+        judgement: null,
+      })
+    })
+  })
+})
+const accessTo = ({ organizationId }: Version): Access => ({
+  organizationId,
+  tokenId: '',
+  scopes: null,
+  agents: null,
+  tenantId: null,
+  rate: null,
+})
+
+/** A run whose model calls a tool and answers, of a model that can do so again. */
+async function aRun(version: Version) {
+  const { execution, requests } = await scripted.runScript(
+    (_, index) => (index % 2 === 0 ? lookup : answer),
+    { version },
+  )
+  expect(execution.status).toBe('SUCCESS')
+  return { original: execution, requests }
+}

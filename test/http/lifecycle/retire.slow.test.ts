@@ -1,22 +1,100 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
-import type { ApiClient } from '../../support/service/client.ts'
-import { type Lifecycle, newLifecycle } from './lifecycle-client.ts'
+import { type ApiClient, waitForExecution } from '../../support/service/client.ts'
+import { type Lifecycle, newLifecycle, UNTIL_FILE_EXISTS } from './lifecycle-client.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'aes-retire-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+describe('retire', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'aes-retire-'))
 
-let org: Lifecycle
-beforeAll(async () => {
-  org = await newLifecycle()
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  beforeAll(async () => {
+    org = await newLifecycle()
+  })
+
+  const change = (what: 'retire' | 'unretire' | 'promote') => (slug: string, versionId: string) =>
+    org.post(`/v1/agents/${slug}/versions/${versionId}/${what}`)
+
+  const [retire, unretire, promote] = [change('retire'), change('unretire'), change('promote')]
+
+  describe.concurrent('a retired version', () => {
+    it('responds to every new run with 410 VersionRetired, until it is unretired', async () => {
+      const { old } = await publishTwo('closed', org.publishSaying)
+      expect((await org.run('closed', { name: 'x' }, `version=${old}&useCache=true`)).json.said).toBe('A')
+      const response = await retire('closed', old)
+      expect(response.status).toBe(200)
+      expect(response.json).toMatchObject({ id: old, status: 'PUBLISHED', retiredAt: expect.any(String) })
+      const queries = ['', 'execMode=async', 'useCache=true'].map((query) => `version=${old}&${query}`)
+      const runs = await Promise.all(queries.map((query) => org.run('closed', { name: 'x' }, query)))
+      expect(codesOf(runs)).toEqual(Array(3).fill([410, 'VersionRetired']))
+      const events = await org.call('POST', `/v1/agents/closed/executions?version=${old}`, {
+        body: { name: 'x' },
+        headers: { Accept: 'text/event-stream' },
+      })
+      expect(codesOf([events])).toEqual([[410, 'VersionRetired']])
+      expect((await callTool(org.call, 'closed', { version: old })).error.message).toContain('retired')
+      expect((await org.run('closed', { name: 'x' })).json.said).toBe('B')
+      expect((await unretire('closed', old)).json).toMatchObject({ id: old, retiredAt: null })
+      expect((await org.run('closed', { name: 'x' }, `version=${old}`)).json.said).toBe('A')
+    })
+
+    it('cannot be promoted: 409 VersionRetired, also a draft, whose status stays', async () => {
+      const { old, current } = await publishTwo('fixed')
+      const { id: draft } = await org.publishText('fixed', 'C', { draft: true })
+      for (const id of [old, draft]) await retire('fixed', id)
+      expect(codesOf([await promote('fixed', old), await promote('fixed', draft)])).toEqual(
+        Array(2).fill([409, 'VersionRetired']),
+      )
+      expect((await org.agent('fixed')).currentVersionId).toBe(current)
+      expect((await org.versions('fixed')).map(({ status }) => status)).toEqual([
+        'DRAFT',
+        'PUBLISHED',
+        'PUBLISHED',
+      ])
+      await unretire('fixed', old)
+      expect((await promote('fixed', old)).json.currentVersionId).toBe(old)
+    })
+
+    it('is never the current one: 409 VersionNotRetirable', async () => {
+      const { current } = await publishTwo('contested')
+      expect(codesOf([await retire('contested', current)])).toEqual([[409, 'VersionNotRetirable']])
+      expect((await org.versions('contested'))[0].retiredAt).toBeNull()
+    })
+  })
+
+  describe.concurrent('a draft', () => {
+    it('needs a token with the scope manage wherever a run can name it', async () => {
+      await org.publishSaying('drafted', 'A')
+      const { id } = await org.publishSaying('drafted', 'B', { draft: true })
+      const run = await org.withLimits({ scopes: ['run', 'read'] })
+      const both = await org.withLimits({ scopes: ['run', 'manage'] })
+      const send = (call: ApiClient, query: string, headers: Record<string, string> = {}) =>
+        call('POST', `/v1/agents/drafted/executions?${query}`, { body: { name: 'x' }, headers })
+      const query = `version=${id}`
+      const allowed = await send(both, `${query}&useCache=true`, { 'Idempotency-Key': 'k' })
+      expect([allowed.status, allowed.json.said]).toEqual([200, 'B'])
+      const refused = [
+        await send(run, query),
+        await send(run, `${query}&execMode=async`),
+        await send(run, query, { Accept: 'text/event-stream' }),
+        await send(run, `${query}&useCache=true`),
+        await send(run, `${query}&useCache=true`, { 'Idempotency-Key': 'k' }),
+        await run('POST', `/v1/documents/drafted/executions?${query}`, { body: { name: 'x' } }),
+      ]
+      expect(codesOf(refused)).toEqual(Array(refused.length).fill([403, 'Forbidden']))
+      expect((await callTool(both, 'drafted', { version: id })).result.structuredContent.said).toBe('B')
+      expect((await callTool(run, 'drafted', { version: id })).error.message).toContain('scope manage')
+      expect((await send(run, '')).json.said).toBe('A')
+      await promote('drafted', id)
+      expect((await send(run, query)).json.said).toBe('B')
+    })
+  })
 })
+let org: Lifecycle
 
-const change = (what: 'retire' | 'unretire' | 'promote') => (slug: string, versionId: string) =>
-  org.post(`/v1/agents/${slug}/versions/${versionId}/${what}`)
-const [retire, unretire, promote] = [change('retire'), change('unretire'), change('promote')]
 const codesOf = (responses: { status: number; json: { code?: string } }[]) =>
   responses.map(({ status, json }) => [status, json.code])
 
@@ -32,75 +110,78 @@ async function publishTwo(slug: string, publish = org.publishText) {
   return { old, current }
 }
 
-describe.concurrent('a retired version', () => {
-  it('responds to every new run with 410 VersionRetired, until it is unretired', async () => {
-    const { old } = await publishTwo('closed', org.publishSaying)
-    expect((await org.run('closed', { name: 'x' }, `version=${old}&useCache=true`)).json.said).toBe('A')
-    const response = await retire('closed', old)
-    expect(response.status).toBe(200)
-    expect(response.json).toMatchObject({ id: old, status: 'PUBLISHED', retiredAt: expect.any(String) })
-    const queries = ['', 'execMode=async', 'useCache=true'].map((query) => `version=${old}&${query}`)
-    const runs = await Promise.all(queries.map((query) => org.run('closed', { name: 'x' }, query)))
-    expect(codesOf(runs)).toEqual(Array(3).fill([410, 'VersionRetired']))
-    const events = await org.call('POST', `/v1/agents/closed/executions?version=${old}`, {
-      body: { name: 'x' },
-      headers: { Accept: 'text/event-stream' },
+describe('promote', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'aes-lifecycle-'))
+
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  beforeAll(async () => {
+    org = await newLifecycle()
+  })
+
+  const promote = (slug: string, id: string) => org.post(`/v1/agents/${slug}/versions/${id}/promote`)
+
+  describe.concurrent('promote', () => {
+    it('makes a draft current with the id under which it was tested', async () => {
+      const first = await org.publishSaying('tested', 'A')
+      const draft = await org.publishSaying('tested', 'B', { draft: true })
+      const { status, json } = await promote('tested', draft.id)
+      expect(status).toBe(200)
+      expect(json).toMatchObject({
+        currentVersionId: draft.id,
+        draftVersionId: null,
+        draftVersionStatus: null,
+      })
+      expect(await org.agent('tested')).toEqual(json)
+      expect(await say('tested')).toBe('B')
+      expect(await org.versions('tested')).toEqual([{ ...draft, status: 'PUBLISHED' }, first])
     })
-    expect(codesOf([events])).toEqual([[410, 'VersionRetired']])
-    expect((await callTool(org.call, 'closed', { version: old })).error.message).toContain('retired')
-    expect((await org.run('closed', { name: 'x' })).json.said).toBe('B')
-    expect((await unretire('closed', old)).json).toMatchObject({ id: old, retiredAt: null })
-    expect((await org.run('closed', { name: 'x' }, `version=${old}`)).json.said).toBe('A')
+
+    it('goes back to an older version, and keeps the draft', async () => {
+      const old = await org.publishSaying('back', 'A')
+      await org.publishSaying('back', 'B')
+      const draft = await org.publishSaying('back', 'C', { draft: true })
+      const { json } = await promote('back', old.id)
+      expect(json).toMatchObject({ currentVersionId: old.id, draftVersionId: draft.id })
+      expect(await say('back')).toBe('A')
+    })
   })
 
-  it('cannot be promoted: 409 VersionRetired, also a draft, whose status stays', async () => {
-    const { old, current } = await publishTwo('fixed')
-    const { id: draft } = await org.publishText('fixed', 'C', { draft: true })
-    for (const id of [old, draft]) await retire('fixed', id)
-    expect(codesOf([await promote('fixed', old), await promote('fixed', draft)])).toEqual(
-      Array(2).fill([409, 'VersionRetired']),
-    )
-    expect((await org.agent('fixed')).currentVersionId).toBe(current)
-    expect((await org.versions('fixed')).map(({ status }) => status)).toEqual([
-      'DRAFT',
-      'PUBLISHED',
-      'PUBLISHED',
-    ])
-    await unretire('fixed', old)
-    expect((await promote('fixed', old)).json.currentVersionId).toBe(old)
-  })
+  describe.concurrent('DELETE of a version', () => {
+    it('deletes a draft, which is gone at once and for good', async () => {
+      const { id: kept } = await org.publishText('drafts', 'A')
+      const draft = await org.publishText('drafts', 'B', { draft: true })
+      expect(await remove('drafts', draft.id)).toMatchObject({ status: 204, text: '' })
+      expect((await org.agent('drafts')).draftVersionId).toBeNull()
+      expect((await org.versions('drafts')).map(({ id }) => id)).toEqual([kept])
+      const run = await org.run('drafts', { name: 'x' }, `version=${draft.id}`)
+      const again = [await remove('drafts', draft.id), await promote('drafts', draft.id), run]
+      expect(again.map(({ json }) => json.code)).toEqual(Array(3).fill('VersionNotFound'))
+    })
 
-  it('is never the current one: 409 VersionNotRetirable', async () => {
-    const { current } = await publishTwo('contested')
-    expect(codesOf([await retire('contested', current)])).toEqual([[409, 'VersionNotRetirable']])
-    expect((await org.versions('contested'))[0].retiredAt).toBeNull()
+    it('is 409 VersionPublished for a version that is or was current, a promoted draft too', async () => {
+      const draft = await org.publishText('used', 'A', { draft: true })
+      await promote('used', draft.id)
+      for (const _ of ['current', 'old']) {
+        const { status, json } = await remove('used', draft.id)
+        expect([status, json.code]).toEqual([409, 'VersionPublished'])
+        await org.publishText('used', 'B')
+      }
+    })
+
+    it('is 409 ExecutionInProgress while a run of the draft is in progress, which then ends as if nothing had happened', async () => {
+      const file = join(folder, 'delete')
+      const draft = await org.publishSaying('waits', '', { code: UNTIL_FILE_EXISTS, draft: true })
+      const { id } = (await org.run('waits', { name: file }, `execMode=async&version=${draft.id}`)).json
+      const { status, json } = await remove('waits', draft.id)
+      expect([status, json.code, json.executionId]).toEqual([409, 'ExecutionInProgress', id])
+      writeFileSync(file, '')
+      expect(await waitForExecution(org.call, id)).toMatchObject({ status: 'SUCCESS', versionId: draft.id })
+      expect((await remove('waits', draft.id)).status).toBe(204)
+      expect((await org.getExecution(id)).versionId).toBe(draft.id)
+    })
   })
 })
+const remove = (slug: string, id: string) => org.call('DELETE', `/v1/agents/${slug}/versions/${id}`)
 
-describe.concurrent('a draft', () => {
-  it('needs a token with the scope manage wherever a run can name it', async () => {
-    await org.publishSaying('drafted', 'A')
-    const { id } = await org.publishSaying('drafted', 'B', { draft: true })
-    const run = await org.withLimits({ scopes: ['run', 'read'] })
-    const both = await org.withLimits({ scopes: ['run', 'manage'] })
-    const send = (call: ApiClient, query: string, headers: Record<string, string> = {}) =>
-      call('POST', `/v1/agents/drafted/executions?${query}`, { body: { name: 'x' }, headers })
-    const query = `version=${id}`
-    const allowed = await send(both, `${query}&useCache=true`, { 'Idempotency-Key': 'k' })
-    expect([allowed.status, allowed.json.said]).toEqual([200, 'B'])
-    const refused = [
-      await send(run, query),
-      await send(run, `${query}&execMode=async`),
-      await send(run, query, { Accept: 'text/event-stream' }),
-      await send(run, `${query}&useCache=true`),
-      await send(run, `${query}&useCache=true`, { 'Idempotency-Key': 'k' }),
-      await run('POST', `/v1/documents/drafted/executions?${query}`, { body: { name: 'x' } }),
-    ]
-    expect(codesOf(refused)).toEqual(Array(refused.length).fill([403, 'Forbidden']))
-    expect((await callTool(both, 'drafted', { version: id })).result.structuredContent.said).toBe('B')
-    expect((await callTool(run, 'drafted', { version: id })).error.message).toContain('scope manage')
-    expect((await send(run, '')).json.said).toBe('A')
-    await promote('drafted', id)
-    expect((await send(run, query)).json.said).toBe('B')
-  })
-})
+const say = async (slug: string) => (await org.run(slug, { name: 'x' })).json.said

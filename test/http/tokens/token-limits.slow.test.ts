@@ -6,7 +6,22 @@ import {
   getExecutionId,
   getNextLink,
 } from '../../support/service/client.ts'
-import { inOneSecond } from './in-one-second.ts'
+
+/** What requests returned that began and ended in the same second of the clock. */
+async function inOneSecond<T>(request: () => Promise<T>): Promise<T> {
+  const second = () => Math.floor(Date.now() / 1000)
+  return await vi.waitFor(
+    async () => {
+      const before = second()
+      await vi.waitUntil(() => second() > before, { interval: 5 })
+      const began = second()
+      const returned = await request()
+      if (second() !== began) throw new Error('The requests took longer than a second each time.')
+      return returned
+    },
+    { timeout: 40_000 },
+  )
+}
 
 let org: TestOrganization
 beforeAll(async () => {

@@ -1,6 +1,11 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
+import { type Provider, traitsOf } from '../../../lib/models/providers/providers.ts'
+import { collectStream } from '../../../lib/models/responses/collect-stream.ts'
 import { parseToolCall } from '../../../lib/models/responses/to-response.ts'
-import { ADD } from '../support.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
+import { binary, respond, sse } from '../frames/support.ts'
+import { ADD, openScripted, requestOf, useScriptedModel } from '../support.ts'
 
 const parse = (input: string, { toolName = 'add', tools = [ADD] } = {}) =>
   parseToolCall({ type: 'tool-call', toolCallId: 'call_1', toolName, input }, tools)
@@ -44,4 +49,175 @@ describe('parseToolCall', () => {
       'Unknown tool "sub". Available tools: none.',
     )
   })
+})
+
+const scripted = useScriptedModel()
+
+const ALL = {
+  inputTokens: 100,
+  outputTokens: 50,
+  cachedInputTokens: 60,
+  cacheWriteTokens: 20,
+  reasoningTokens: 30,
+}
+
+const ZERO = { ...ALL, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+
+/** What a format has no member for. */
+const NEVER_REPORTED = {
+  openai: [],
+  anthropic: [],
+  bedrock: ['reasoningTokens'],
+  'openai-compatible': ['cacheWriteTokens'],
+}
+
+describe.each(SCRIPTED_PROVIDERS)('the usage of a response of %s', (format) => {
+  const without = (usage: object) =>
+    Object.fromEntries(
+      Object.entries(usage).filter(([name]) => !(NEVER_REPORTED[format] as string[]).includes(name)),
+    )
+
+  it.each([
+    ['counts', ALL],
+    ['zeros', ZERO],
+  ])('contains the %s that the provider reports', async (_, usage) => {
+    const { model } = await openScripted(scripted.server, format, [{ text: 'Three.', usage }])
+    expect((await model.respond(requestOf(model))).usage).toEqual(without(usage))
+  })
+
+  it('has no counts that the provider does not report', async () => {
+    const usage = { inputTokens: 100, outputTokens: 50 }
+    const { model } = await openScripted(scripted.server, format, [{ text: 'Three.', usage }])
+    expect((await model.respond(requestOf(model))).usage).toEqual(usage)
+  })
+})
+
+/** What each format reports, for counts of any type. */
+const report = {
+  'openai-compatible': (input: unknown, output: unknown) =>
+    sse(
+      { choices: [{ index: 0, delta: { content: 'Three, I think.' }, finish_reason: 'stop' }] },
+      { choices: [], usage: { prompt_tokens: input, completion_tokens: output } },
+    ),
+  openai: (input: unknown, output: unknown) =>
+    sse(
+      { type: 'response.output_text.delta', output_index: 0, delta: 'Three, I think.' },
+      { type: 'response.completed', response: { usage: { input_tokens: input, output_tokens: output } } },
+    ),
+  anthropic: (input: unknown, output: unknown) =>
+    sse(
+      { type: 'message_start', message: { usage: { input_tokens: input, output_tokens: 1 } } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Three, I think.' } },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn' },
+        usage: { input_tokens: 0, output_tokens: output },
+      },
+      { type: 'message_stop' },
+    ),
+  bedrock: (input: unknown, output: unknown) =>
+    binary(
+      { contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'Three, I think.' } } },
+      { messageStop: { stopReason: 'end_turn' } },
+      { metadata: { usage: { inputTokens: input, outputTokens: output } } },
+    ),
+}
+
+describe.each(SCRIPTED_PROVIDERS)('a count of %s that cannot be true', (format) => {
+  const usageOf = async (input: unknown, output: unknown) =>
+    (await respond(format, { body: report[format](input, output) })).usage
+
+  it.each([0, -1, null, undefined, 'many', {}])('is estimated by itself: %j', async (count) => {
+    const estimated = await usageOf(count, count)
+    expect(estimated).toMatchObject({ estimated: true })
+    expect(estimated.inputTokens).toBeGreaterThan(5)
+    expect(estimated.outputTokens).toBeGreaterThan(1)
+    expect(await usageOf(1_000, count)).toEqual({ ...estimated, inputTokens: 1_000 })
+    expect(await usageOf(count, 50)).toEqual({ ...estimated, outputTokens: 50 })
+  })
+
+  it('is none if it is a text', async () => {
+    expect(await usageOf('1000', '50')).toEqual({ inputTokens: 1_000, outputTokens: 50 })
+  })
+})
+
+describe('an empty response', () => {
+  it('has no output tokens, which is not an estimate', async () => {
+    const body = sse(
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      { choices: [], usage: { prompt_tokens: 1_000, completion_tokens: 0 } },
+    )
+    const { usage } = await respond('openai-compatible', { body })
+    expect(usage).toEqual({ inputTokens: 1_000, outputTokens: 0 })
+  })
+})
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+  raw: {},
+}
+
+const finish: LanguageModelV4StreamPart = {
+  type: 'finish',
+  finishReason: { unified: 'stop', raw: 'stop' },
+  usage,
+}
+
+/** Collects the parts, and records which limit applied after each of them. */
+async function collect(parts: LanguageModelV4StreamPart[], provider: Provider = 'openai') {
+  const limits: string[] = []
+  const timeout = { expectFirst: () => void limits.push('first'), expectNext: () => void limits.push('next') }
+  const stream = new ReadableStream<LanguageModelV4StreamPart>({
+    start(controller) {
+      for (const part of [...parts, finish]) controller.enqueue(part)
+      controller.close()
+    },
+  })
+  return { ...(await collectStream(stream, timeout, traitsOf(provider).stream)), limits }
+}
+
+describe('collectStream', () => {
+  it('keeps the order of parts that overlap, and their last metadata', async () => {
+    const { content } = await collect([
+      { type: 'reasoning-start', id: 'r', providerMetadata: { p: { signature: null } } },
+      { type: 'text-start', id: 't' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Let ' },
+      { type: 'text-delta', id: 't', delta: 'Three' },
+      { type: 'reasoning-delta', id: 'r', delta: 'me see.' },
+      { type: 'reasoning-end', id: 'r', providerMetadata: { p: { signature: 'signed' } } },
+      { type: 'text-delta', id: 't', delta: '.' },
+      { type: 'text-end', id: 't' },
+    ])
+    expect(content).toEqual([
+      { type: 'reasoning', text: 'Let me see.', providerMetadata: { p: { signature: 'signed' } } },
+      { type: 'text', text: 'Three.' },
+    ])
+  })
+
+  it('allows a model that begins to reason the time of a first token', async () => {
+    const { limits } = await collect([
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', delta: 'Three' },
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
+    ])
+    expect(limits).toEqual(['next', 'first', 'next'])
+  })
+
+  it.each(SCRIPTED_PROVIDERS)(
+    'allows a call of %s that time only if its input is buffered',
+    async (provider) => {
+      const { limits } = await collect(
+        [
+          { type: 'tool-input-start', id: 'c', toolName: 'add' },
+          { type: 'tool-input-delta', id: 'c', delta: '{}' },
+          { type: 'tool-call', toolCallId: 'c', toolName: 'add', input: '{}' },
+        ],
+        provider,
+      )
+      const duringInput = provider === 'bedrock' ? 'first' : 'next'
+      expect(limits).toEqual([duringInput, duringInput, 'next'])
+    },
+  )
 })

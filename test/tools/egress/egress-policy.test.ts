@@ -8,7 +8,47 @@ import { openTools } from '../../../lib/tools/open-tools.ts'
 import { serve } from '../serve.ts'
 import { serveTls } from '../serve-tls.ts'
 import { call, depsOf, httpTool, openDeclared } from '../tools.ts'
-import { DENIED_URLS } from './denied-urls.ts'
+
+/** Notations of URLs with a non-public address, and URLs that disguise their host or use another scheme. */
+const DENIED_URLS = [
+  'https://127.0.0.1/',
+  'https://127.1/',
+  'https://2130706433/',
+  'https://0x7f000001/',
+  'https://0x7f.0.0.1/',
+  'https://0177.0.0.1/',
+  'https://017700000001/',
+  'https://127.0.0.1./',
+  'https://0/',
+  'https://127。0。0。1/',
+  'https://①②⑦.0.0.1/',
+  'https://%31%32%37.0.0.1/',
+  'https:127.0.0.1',
+  'https:\\\\127.0.0.1\\',
+  'https://169.254.169.254/latest/meta-data/',
+  'https://2852039166/',
+  'https://0xa9fea9fe/',
+  'https://10.0.0.1:8443/',
+  'https://[::1]/',
+  'https://[0:0:0:0:0:0:0:1]/',
+  'https://[::ffff:127.0.0.1]/',
+  'https://[::ffff:7f00:1]/',
+  'https://[::]/',
+  'https://[fd00:ec2::254]/',
+  'https://[fe80::1]/',
+  'https://shop.example@127.0.0.1/',
+  'https://shop.example:443@127.0.0.1/',
+  'https://127.0.0.1@shop.example/',
+  'https://127.0.0.1\\@shop.example/',
+  'https://127.0.0.1#@shop.example/',
+  'https://127.0.0.1?@shop.example/',
+  'http://shop.example/',
+  'http://8.8.8.8/',
+  'ftp://shop.example/',
+  'file:///etc/passwd',
+  'data:text/plain,a',
+  'gopher://127.0.0.1/',
+]
 
 /** A lookup that returns one entry of the script per call, and then repeats the last one. */
 function scripted(...script: string[][]) {
