@@ -1,10 +1,10 @@
-import { limitOpenRequests } from '../lib/limits/open-requests.ts'
 import { executionParameters, waitHeaders } from '../lib/contract/parameters.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { requestedOptionsOf } from '../lib/engine/batches/trial-line.ts'
 import { adaptedInputOf, readExecution } from '../lib/engine/executions/read-execution.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { toRecordResponse } from '../lib/http/responses.ts'
+import { limitOpenRequests } from '../lib/limits/open-requests.ts'
 
 const { agents, executions, rates } = openStores()
 const openRequests = limitOpenRequests('get-execution', rates)

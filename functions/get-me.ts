@@ -1,8 +1,8 @@
-import { readOwnLimits } from '../lib/limits/manage-limits.ts'
 import { toOwnLimits } from '../lib/contract/records/limits.ts'
 import { SCOPES } from '../lib/core/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { readOwnLimits } from '../lib/limits/manage-limits.ts'
 import { system } from '../lib/system.ts'
 
 const { rates, limits } = openStores()

@@ -1,11 +1,3 @@
-import { hasCostLimit } from '../lib/limits/limits.ts'
-import {
-  deleteLimits,
-  type GivenLimits,
-  getLimits,
-  listLimits,
-  putLimits,
-} from '../lib/limits/manage-limits.ts'
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { limitsPageParameters } from '../lib/contract/parameters.ts'
 import { limitsBody } from '../lib/contract/records/bodies.ts'
@@ -19,6 +11,14 @@ import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { toPageResponse } from '../lib/http/responses.ts'
+import { hasCostLimit } from '../lib/limits/limits.ts'
+import {
+  deleteLimits,
+  type GivenLimits,
+  getLimits,
+  listLimits,
+  putLimits,
+} from '../lib/limits/manage-limits.ts'
 import { system } from '../lib/system.ts'
 
 const { rates, agents: store, limits, audit: auditLog } = openStores()

@@ -1,4 +1,4 @@
-import { OPTIONAL, STACK_FLAG, STACK_TEXT, type Settings } from './setting.ts'
+import { OPTIONAL, type Settings, STACK_FLAG, STACK_TEXT } from './setting.ts'
 
 /** Where the service is reached, and who signs in to it. */
 export const ACCESS = {

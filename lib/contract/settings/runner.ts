@@ -1,4 +1,4 @@
-import { MAX_INTEGER, STACK_FLAG, STACK_INTEGER, STACK_LIST, type Settings } from './setting.ts'
+import { MAX_INTEGER, type Settings, STACK_FLAG, STACK_INTEGER, STACK_LIST } from './setting.ts'
 
 /** The retention periods of CloudWatch Logs, except "never expire". */
 const LOG_RETENTION_DAYS = [

@@ -1,4 +1,4 @@
-import { STACK_FLAG, STACK_INTEGER, STACK_TEXT, type Settings } from './setting.ts'
+import { type Settings, STACK_FLAG, STACK_INTEGER, STACK_TEXT } from './setting.ts'
 
 /** The table and the queues, and what protects them. */
 export const STORAGE = {

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isTrialUsedUp, trialUsedUp } from '../../limits/trial-limit.ts'
 import {
   type Batch,
   firstLane,
@@ -19,6 +18,7 @@ import {
   usageOfTree,
 } from '../../core/execution.ts'
 import { MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
+import { isTrialUsedUp, trialUsedUp } from '../../limits/trial-limit.ts'
 import { endExecution } from '../end-execution.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
 import { type BatchEngine, endingsOf, readOpenBatch } from './batch-engine.ts'

@@ -1,4 +1,3 @@
-import { trialTooSmall } from '../../limits/trial-limit.ts'
 import type { Version } from '../../core/agent.ts'
 import {
   addSpending,
@@ -12,6 +11,7 @@ import {
 import { addUsage, type Execution, type ExecutionError, type Usage } from '../../core/execution.ts'
 import type { Model, ModelRequest, ToolCall } from '../../core/model.ts'
 import type { RecordedStep, Step } from '../../core/step.ts'
+import { trialTooSmall } from '../../limits/trial-limit.ts'
 import { estimateInputTokens } from '../../models/estimate-tokens.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import type { Journal } from '../checkpoints/journal.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { getRollout } from '../../../lib/engine/rollouts/change-rollout.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { getRollout } from '../../../lib/engine/rollouts/change-rollout.ts'
 import { system } from '../../../lib/system.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { getExecutionId } from '../../support/service/client.ts'
