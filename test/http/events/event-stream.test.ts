@@ -11,7 +11,7 @@ import { localHandlers } from '../../support/service/local-handlers.ts'
 describe('event stream', () => {
   beforeEach(() => void vi.stubEnv('RESPONSE_STREAMING', 'local'))
 
-  afterEach(() => void vi.unstubAllEnvs())
+  afterEach(() => void vi.stubEnv('RESPONSE_STREAMING', undefined))
 
   describe('toEventStreamResponse', () => {
     it('stops reading when the client hangs up while it waits for an event', async () => {
