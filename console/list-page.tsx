@@ -22,7 +22,7 @@ type ListPage<T, Name extends string, Row, L> = Omit<Look<T, Row>, 'columns'> & 
   scope?: Scope
   /** Of the page. */
   path: string
-  /** What is listed, and why. */
+  /** Says what is listed, and why. */
   note?: string
   filters?: Record<Name, Filter<T>>
   /** For filters that exclude each other: all of them after a change, or as the address has them. */

@@ -29,7 +29,7 @@ type Params = {
   /** Names models and endpoints. */
   environment: Environment
   mask: Mask
-  /** Of the requests that failed. Without them, an execution that ended with such an error is not recorded. */
+  /** The errors of the requests that failed. Without them, an execution that ended with one is not recorded. */
   errors?: RecordedError[]
 }
 

@@ -14,7 +14,7 @@ export type JournalCall = ToolCall & {
   approved?: Json
   /** Absent for agents, and for calls that nobody approved. */
   result?: ToolResult
-  /** Of the agent that it called; absent for code agents, which need none. */
+  /** The journal of the agent that it called; absent for code agents, which need none. */
   run?: RecordedJournal
 }
 
@@ -29,7 +29,7 @@ export type JournalStep = Pick<
 export type RecordedJournal = {
   /** A hash of the tools of the document. */
   tools: string
-  /** Of its MCP tools. */
+  /** The declarations of its MCP tools. */
   declarations?: ServedDeclarations
   steps: JournalStep[]
 }

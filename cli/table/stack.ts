@@ -43,7 +43,7 @@ async function listTableNames(): Promise<string[]> {
   return names
 }
 
-/** Of a table without the tag, such as a restored one that is not complete: nothing is lost. */
+/** For a table without the tag, such as a restored one that is not complete: nothing is lost. */
 const UNKNOWN_SETTINGS = { AUDIT_RETENTION_DAYS: String(AUDIT_DAYS.max), EVENT_BUS: 'on' }
 
 /** The settings of the stack, not those of this shell. */

@@ -9,7 +9,7 @@ type State<T> = {
   items: T[]
   /** The query of the next page. Null: the list is complete. */
   next: URLSearchParams | null
-  /** Of the page that was loaded last. */
+  /** The value of the page that was loaded last. */
   note: string | undefined
   isLoading: boolean
   error: ApiError | null
@@ -41,7 +41,7 @@ type Load<T> = (next: URLSearchParams | null, signal: AbortSignal) => Promise<No
 type Poll<T> = {
   /** Null: nothing in the list changes by itself. Undefined: the shortest interval. */
   everyMs: (items: T[]) => number | null | undefined
-  /** Of the newest items, by default as many as a page has. */
+  /** How many of the newest items, by default as many as a page has. */
   limit?: number
   /** Instead of reading the newest items. Resolves to what it has read. */
   read?: (list: List<T>, signal: AbortSignal) => Promise<unknown>
@@ -160,7 +160,7 @@ const emptyOf = <T>(key: string): State<T> => ({
 
 const idOf = (item: unknown): string => (item as { id: string }).id
 
-/** What is created while pages are read can be on two of them. */
+/** An item that is created while pages are read can be on two of them. */
 export function append<T>(items: T[], page: T[], keyOf: (item: T) => string = idOf): T[] {
   const known = new Set(items.map(keyOf))
   return [...items, ...page.filter((item) => !known.has(keyOf(item)))]

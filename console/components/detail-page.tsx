@@ -13,7 +13,7 @@ type LoadedProps<T> = {
   children: (data: T) => ComponentChildren
 }
 
-/** What was loaded, which stays while it is loaded again; until then a spinner. Above it, why it could not be. */
+/** Shows the loaded value, which stays while it is loaded again; until then a spinner. Above it, the error. */
 export const Loaded = <T,>({ of: { data, error, reload }, label, children }: LoadedProps<T>) => (
   <>
     {error && <ErrorBox error={error} onRetry={reload} />}

@@ -18,7 +18,7 @@ import { toVisible } from './visible-text.tsx'
 type BarProps<T> = {
   filters: Filters<T>
   values: Values
-  /** What is listed. */
+  /** The items that are listed. */
   items: T[]
   onChange: (change: Partial<Values>) => void
 }

@@ -112,7 +112,7 @@ type ConfirmProps = Pick<FormProps, 'title' | 'isReady' | 'children'> & {
   /** On the button that does not. */
   keep: string
   action: () => Promise<unknown>
-  /** What is announced when it is done. */
+  /** The text that is announced when it is done. */
   done?: string
   onClose: () => void
 }

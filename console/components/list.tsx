@@ -7,7 +7,7 @@ import { type Columns, ItemTable } from './item-table.tsx'
 import { ErrorBox, Spinner } from './page.tsx'
 
 export type Look<T, Row = unknown> = {
-  /** What is listed. For screen readers. */
+  /** Names the items, for screen readers. */
   caption: string
   /** What an item is called, and several of them if not with an s. */
   noun: string
@@ -17,7 +17,7 @@ export type Look<T, Row = unknown> = {
   useRow?: (item: T, list: List<T>) => Row
   /** Instead of columns: items are in a list. */
   Item?: ComponentType<{ item: T; list: List<T> }>
-  /** Of the list of such items. */
+  /** The class of the list of such items. */
   class?: string
   /** Items that are shown at first. */
   shown?: number
@@ -27,7 +27,7 @@ export type Look<T, Row = unknown> = {
 
 type ListProps<T, Row> = Look<T, Row> & {
   list: List<T>
-  /** Those of the list that are shown. Absent: all. */
+  /** The items of the list that are shown. Absent: all. */
   found?: T[] | undefined
   /** Why there is nothing. */
   empty: ComponentChildren

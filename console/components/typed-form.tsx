@@ -35,7 +35,7 @@ const toForm = <T,>(form: T, set: Form<T>['set']): Form<T> => ({
   }),
 })
 
-/** What is typed into a form, and gone with it. */
+/** The values that are typed into a form, and gone with it. */
 export function useForm<T extends object>(begin: () => T): Form<T> {
   const [form, setForm] = useState(begin)
   return toForm(form, (change) => setForm((last) => ({ ...last, ...change })))

@@ -85,7 +85,7 @@ export function RunPage({ executionId, query }: Props) {
   )
 }
 
-/** What is known of an execution beside its payloads. */
+/** Shows the facts of an execution beside its payloads. */
 function RunFacts({ run }: { run: ExecutionRecord }) {
   const { usage, batchId, trialId, scheduleName } = run
   const slug = useAgents()?.get(run.documentId)?.slug ?? run.documentId

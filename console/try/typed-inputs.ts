@@ -86,7 +86,7 @@ const typedInputs = new TypedInputs()
 /** Storing is not free: not at each key. */
 const PAUSE_MS = 300
 
-/** What is typed, kept for when the page is opened again in this tab: by Back, a reload or another token. */
+/** Keeps typed values for when the page is opened again in this tab: by Back, a reload or another token. */
 export function useTypedInput({ owner, from, initial, restore, schemaOf }: Params) {
   const kept = useMemo(() => (owner ? typedInputs.read(owner, from) : null), [])
   const [typed, setTyped] = useState<Typed>(() =>

@@ -14,7 +14,7 @@ import { divideConcurrency } from './concurrency.ts'
 import { AGENT_FUNCTIONS, type FunctionName, MODEL_FUNCTIONS } from './function-settings.ts'
 import { AUDIT_READERS, GRANTS, getAuditPrefix, getSecretsPath, SECRET_FUNCTIONS } from './grants.ts'
 
-/** Of the functions that accept runs and wait for them. */
+/** For the functions that accept runs and wait for them. */
 const DEADLINES: Partial<Record<FunctionName, typeof SYNC_DEADLINE_MS | typeof MCP_DEADLINE_MS>> = {
   'run-agent': SYNC_DEADLINE_MS,
   'serve-mcp': MCP_DEADLINE_MS,

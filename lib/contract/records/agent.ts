@@ -246,7 +246,7 @@ export function toVersionRecord(
   }
 }
 
-/** Of a version that has had several rollouts, the last one. The reason has figures of all tenants. */
+/** The last rollout of a version that has had several. The reason has figures of all tenants. */
 function toRolloutState(id: string, { rollout, abortedRollouts }: States, { tenantId }: Reader) {
   if (rollout?.versionId === id) return { rollout: { percent: rollout.percent } }
   const aborted = abortedRollouts[id]

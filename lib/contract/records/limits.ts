@@ -49,7 +49,7 @@ export const limitsDetails = /* @__PURE__ */ schema(() =>
     .meta({ id: 'LimitsDetails' }),
 )
 
-/** Those of the tenant of a token. */
+/** The limits of the tenant of a token. */
 export const ownLimits = /* @__PURE__ */ schema(() =>
   z.object({
     ...limits,

@@ -11,7 +11,7 @@ const rolloutFields = /* @__PURE__ */ schema(() => ({
   updatedAt: z.iso.datetime(),
 }))
 
-/** Of an agent, as its record shows it. */
+/** The rollout of an agent, as its record shows it. */
 export const agentRollout = /* @__PURE__ */ schema(() => z.object(rolloutFields))
 
 export const rolloutRecord = /* @__PURE__ */ schema(() =>

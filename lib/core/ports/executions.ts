@@ -74,7 +74,7 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<Execution | ExecutionSummary | null>
   /** The execution without its payloads, which are not read. */
   getSummary(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
-  /** What is kept of a deleted execution whose events are not delivered: no content, of an error only its code. */
+  /** A deleted execution whose events are not delivered: no content, of an error only its code. */
   getDeleted(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
   /** Whether the execution exists and belongs to the organization, one of the agents and the tenant. */
   isVisible(params: Visibility & { id: string }): Promise<boolean>
@@ -167,7 +167,7 @@ export interface ExecutionStore extends LearningStore {
       listed?: { openUntil: number; deadlineAt: number }
       /** `listStale` lists it, as soon as it is final, until it is settled. */
       staysListed?: boolean
-      /** Of one that is suspended. Only if it still is. */
+      /** The end of the wait of a suspended execution, only if it still is suspended. */
       wait?: EndOfWait | null
     } & Ending,
   ): Promise<Execution | null>

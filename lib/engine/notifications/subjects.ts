@@ -22,7 +22,7 @@ import { endOf } from './outbox.ts'
 /** What has events, as it was read to deliver them. */
 export type EventSubject = {
   addressed: Addressed
-  /** Those that destinations may not have been told of. */
+  /** Events that destinations may not have been told of. */
   events: SubjectEvent[]
   /** JSON of the record that clients see, as it was at the time of the event. */
   dataOf(event: SubjectEvent): string
@@ -158,7 +158,7 @@ async function readExecution(
   return execution ?? executions.getSummary(key)
 }
 
-/** Those that destinations may not have been told of: the waits that are pending, and the end. */
+/** Events that destinations may not have been told of: the waits that are pending, and the end. */
 function eventsOf(execution: ExecutionSummary): SubjectEvent[] {
   const { id, organizationId, pendingEvents, attempts, finishedAt } = execution
   const ids = { subject: { kind: 'execution' as const, id }, organizationId }
