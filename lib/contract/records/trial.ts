@@ -131,7 +131,6 @@ export const trialItemRecord = /* @__PURE__ */ schema(() =>
 )
 
 export type TrialRecord = z.infer<typeof trialRecord>
-export type TrialStateRecord = z.infer<typeof trialStateRecord>
 export type TrialItemRecord = z.infer<typeof trialItemRecord>
 
 /** @param totals of the lines that have ended so far */

@@ -11,8 +11,6 @@ const BATCH = 100
 
 /** All of its executions are of the first agent. */
 export const MATCHING_TENANT = 'tenant-matching'
-/** A fortieth of all executions, of all agents alike. */
-export const LARGE_TENANT = 'tenant-0'
 
 type Params = {
   organizationId: string
