@@ -79,6 +79,19 @@ describe('timeoutSeconds', () => {
     expect(modelRequests()).toBe(2)
   })
 
+  it('does not count the time for which a run waits for a thread', async () => {
+    const { on, passTime } = aClock()
+    const code = `export default async () => ({ answer: 'Ran.' })`
+    const version = await aModelAgent({ code: true, ...limitedTo(30) }, { code, table })
+    const getCode = (params: Parameters<typeof on.agents.getCode>[0]) => {
+      passTime(90)
+      return on.agents.getCode(params)
+    }
+    const { execution, stored } = await queued([], version, { deadlineMs: 3_600_000 })
+    await processMessage({ ...on, agents: { ...on.agents, getCode } }, execution.id, aMessage())
+    expect(await stored()).toMatchObject({ status: 'SUCCESS', workedMs: 0 })
+  })
+
   it('does not count a suspension, but the time before it', async () => {
     const { on, passTime } = aClock()
     const code = `export default async (_, { step, sleep }) => {
