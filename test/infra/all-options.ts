@@ -70,8 +70,8 @@ const EVERY_OPTION = { ...ALL_OPTIONS, stackName: 'staging', alarmSubscriptions:
 
 /**
  * The settings of the stacks whose templates are checked: to create a template takes long, and few settings affect each
- * other. Together they have every setting. `other values`: on demand, without streaming and monitoring, paused, with its
- * own table.
+ * other. Together they have every setting. `other values`: on demand, without streaming and monitoring, paused, with
+ * its own table.
  */
 export const OPTION_SETS = {
   default: {},
