@@ -65,10 +65,6 @@ const DEAD_LETTER_RETENTION = Duration.days(14)
 const DELIVERY_RETENTION = Duration.days(1)
 
 /**
- * `queue`: of runs that have a worker to themselves. `modelQueue`: of runs that share one. `deliveryQueue`: of events
- * on their way to destinations.
- */
-/**
  * How long a log group keeps its events. Those of a stack that was deleted expire as before, so that an incident can be
  * investigated after it; a retention of one day is that of stacks for tests.
  */
@@ -77,6 +73,10 @@ export const logGroupProps = ({ logRetentionDays }: Pick<ServiceSettings, 'logRe
   removalPolicy: logRetentionDays === 1 ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
 })
 
+/**
+ * `queue`: of runs that have a worker to themselves. `modelQueue`: of runs that share one. `deliveryQueue`: of events
+ * on their way to destinations.
+ */
 export type Queues = { queue: Queue; modelQueue: Queue; deadLetterQueue: Queue; deliveryQueue: Queue }
 
 /** Creates the run queues with their dead-letter queue, and the delivery queue. */

@@ -18,7 +18,6 @@ new Lambda(stack, 'FindOrder', {
 const agents = new AgentExecutionService(stack, 'Agents', {
   name: 'shop-agents',
   runnerConcurrency: 20,
-  monitoring: true,
 })
 
 const pager = new Topic(stack, 'Pager')

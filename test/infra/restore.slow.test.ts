@@ -8,11 +8,10 @@ const template = synthesize()
 const paused = synthesize(OPTION_SETS['other values'])
 const attached = synthesize({
   tableName: NAME,
-  monitoring: true,
   kms: true,
   deployment: 'canary10Percent5Minutes',
 })
-const live = synthesize({ tableName: NAME, paused: false, monitoring: true })
+const live = synthesize({ tableName: NAME, paused: false })
 
 type Template = typeof template
 

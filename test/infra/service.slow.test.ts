@@ -10,7 +10,6 @@ const ALL: AgentExecutionServiceProps = {
   corsOrigins: '*',
   kms: true,
   webAcl: true,
-  monitoring: true,
   alarmSubscriptions: 'ops@example.com',
 }
 
@@ -39,7 +38,7 @@ function findNames(template: Template, type: string, ...properties: string[]): u
 
 describe('AgentExecutionService', () => {
   it('offers its URL, table, queues, alarms, API and functions', () => {
-    withServices({ Agents: { monitoring: true } }, (stack, [service]) => {
+    withServices({ Agents: {} }, (stack, [service]) => {
       if (!service) throw new Error('No service was created.')
       const { url, table, queue, deadLetterQueue, alarms, api, functions, domainTarget } = service
       const ids = Object.keys(Template.fromStack(stack).toJSON().Resources)
@@ -119,7 +118,7 @@ describe('the props', () => {
       const { certificateArn } = new Certificate(stack, 'Certificate', { domainName: 'agents.example.com' })
       const domain = { domainName: 'agents.example.com', certificateArn }
       expect(parse(domain)).toMatchObject(domain)
-      expect(() => parse({ monitoring: true, alarmSubscriptions: stack.account })).toThrow(
+      expect(() => parse({ alarmSubscriptions: stack.account })).toThrow(
         /alarmSubscriptions: .* It is known only during deployment\.$/,
       )
     })

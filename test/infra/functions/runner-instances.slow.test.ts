@@ -5,7 +5,7 @@ const VPC = {
   vpcId: 'vpc-0123456789abcdef0',
   subnetIds: 'subnet-0123456789abcdef0,subnet-1123456789abcdef0',
 }
-const template = synthesize({ ...VPC, runnerInstanceVcpus: 24, runnerConcurrency: 60, monitoring: true })
+const template = synthesize({ ...VPC, runnerInstanceVcpus: 24, runnerConcurrency: 60 })
 const functions = findResources(template, 'AWS::Lambda::Function')
 const [runnerId = ''] = Object.keys(functions).filter((id) => id.startsWith('ModelRunner'))
 const runner = functions[runnerId]?.Properties

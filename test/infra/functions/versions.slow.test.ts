@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
 import { findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
-const template = synthesize({ monitoring: true })
+const template = synthesize()
 const { Resources } = template.toJSON() as { Resources: Record<string, { Type: string }> }
 
 const idOf = (type: string, name: string): string => {

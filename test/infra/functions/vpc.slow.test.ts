@@ -35,7 +35,6 @@ describe('vpcId', () => {
       subnetIds,
       runnerInstanceVcpus: 24,
       runnerConcurrency: 60,
-      monitoring: true,
     })
     const [id = ''] = Object.keys(findResources(own, 'AWS::EC2::SecurityGroup'))
     const { VpcId, SecurityGroupIngress } = findResource(own, 'AWS::EC2::SecurityGroup').Properties

@@ -3,7 +3,7 @@ import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
 import { synthesize } from '../synthesize.ts'
 import { evaluateAlarms, type Sample, STACK_NAME } from './evaluate-alarms.ts'
 
-const template = synthesize({ monitoring: true })
+const template = synthesize()
 const runner = { FunctionName: 'ProcessExecutionFunction' }
 const sweeper = { FunctionName: 'SweepExecutionsFunction' }
 const deadLetters = { QueueName: 'DeadLetterQueue' }

@@ -10,7 +10,7 @@ import { OPTION_SETS, SUBSCRIPTIONS } from '../all-options.ts'
 import { findResource, findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 import { applyMetricFilters } from './apply-metric-filters.ts'
 
-const template = synthesize({ monitoring: true })
+const template = synthesize()
 
 describe('metric filters', () => {
   afterEach(() => vi.restoreAllMocks())
@@ -140,8 +140,6 @@ describe('alarmSubscriptions', () => {
 })
 
 describe('the topic of the alarms', () => {
-  const template = synthesize({ monitoring: true })
-
   it('exists without subscriptions, and is an output for those that others create', () => {
     const [topic = ''] = Object.keys(findResources(template, 'AWS::SNS::Topic'))
     template.resourceCountIs('AWS::SNS::Subscription', 0)

@@ -9,7 +9,7 @@ import { readEntries, readSection } from '../read-section.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const STACK = 'AgentExecutionService'
-const template = synthesize({ monitoring: true })
+const template = synthesize()
 
 const findAlarms = (of: typeof template): [string, Resource['Properties']][] =>
   Object.values(findResources(of, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => [
