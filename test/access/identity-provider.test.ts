@@ -341,6 +341,7 @@ describe('a provider that does not answer as expected', () => {
   )(
     'is unavailable if it %s for its %s, gets one request in a second, and is used when it is well again',
     async (_, part, behaviour) => {
+      const log = vi.spyOn(logger, 'warn').mockImplementation(() => undefined)
       provider.behaviours[part] = behaviour
       const token = await sign()
       const results = await Promise.allSettled(Array.from({ length: 50 }, () => identify(token)))
@@ -348,6 +349,8 @@ describe('a provider that does not answer as expected', () => {
         expect(result).toMatchObject({ status: 'rejected', reason: expect.any(Unavailable) })
       for (let i = 0; i < 50; i++) await expect(identify(token)).rejects.toThrow(Unavailable)
       expect(provider.requests).toHaveLength(part === 'configuration' ? 1 : 2)
+      const logged = { url: expect.stringContaining(provider.issuer), reason: expect.any(String) }
+      expect(log.mock.calls).toEqual([['The identity provider does not answer as expected', logged]])
       provider.behaviours[part] = undefined
       passTime(1_000)
       expect(await identify(token)).toMatchObject({ subject: 'ada' })

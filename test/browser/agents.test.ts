@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
-import { connectDemo } from './demo/start-demo.ts'
+import { newDemo } from './demo/new-demo.ts'
 import { idOf } from './stub/records.ts'
 import { useBrowser } from './support/browser.ts'
 import { button, focusedName, heading, link, region } from './support/page.ts'
 
 const { openPage } = useBrowser()
-const demo = connectDemo(inject('demo'))
+const demo = await newDemo()
 const SLUG = 'order-support'
 
 const agentOf = async (slug = SLUG): Promise<AgentRecord> =>

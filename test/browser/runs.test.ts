@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { connectDemo } from './demo/start-demo.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newDemo } from './demo/new-demo.ts'
 import { idOf } from './stub/records.ts'
 import { useBrowser } from './support/browser.ts'
 import { button, heading, link, region } from './support/page.ts'
 
 const { openPage } = useBrowser()
-const demo = connectDemo(inject('demo'))
+const demo = await newDemo()
 const QUESTION = 'Where is it?'
 
 /** Two of `order-support`, whose model is asked for another order, and three that failed. */

@@ -1,16 +1,16 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseWebhook } from '../../clients/typescript/src/index.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { connectDemo } from './demo/start-demo.ts'
+import { newDemo } from './demo/new-demo.ts'
 import { idOf } from './stub/records.ts'
 import { useBrowser } from './support/browser.ts'
 import { button, heading, link, region } from './support/page.ts'
 
 const { openPage } = useBrowser()
-const demo = connectDemo(inject('demo'))
+const demo = await newDemo()
 
 /** Where a page could keep a secret for others to find. */
 const KEPT = `[document.title, location.href, JSON.stringify(history.state), ...Object.values({ ...localStorage }),

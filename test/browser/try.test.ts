@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { parseCases } from '../../authoring/cases/case-file.ts'
 import { pdfOf } from '../support/data/files.ts'
-import { connectDemo } from './demo/start-demo.ts'
+import { newDemo } from './demo/new-demo.ts'
 import { useBrowser } from './support/browser.ts'
 import { button, focusedName } from './support/page.ts'
 
@@ -42,7 +42,7 @@ const CODE = `export default async function run({ destination, scan }) {
 const VALID = { destination: 'Oslo', departure: '2026-03-01', passengers: 2, insured: true }
 
 const { openPage } = useBrowser()
-const demo = connectDemo(inject('demo'))
+const demo = await newDemo()
 beforeAll(async () => {
   for (const document of [DOCUMENT, FILES]) {
     const { status, text } = await demo.call('POST', '/v1/agents', { body: { document, code: CODE } })

@@ -11,8 +11,8 @@ export default defineConfig(({ mode }) => ({
     include: [mode === 'nightly' ? 'test/nightly/browser/**/*.test.ts' : 'test/browser/**/*.test.ts'],
     globalSetup: 'test/browser/global-setup.ts',
     env: { POWERTOOLS_LOG_LEVEL: 'WARN' },
-    // A browser uses both processors of a small machine, and some tests measure it.
-    fileParallelism: false,
+    // A page mostly waits. By night, some tests measure it.
+    maxWorkers: mode === 'nightly' ? 1 : 2,
     expect: { poll: { timeout: 60_000 } },
     testTimeout: 300_000,
     hookTimeout: 300_000,

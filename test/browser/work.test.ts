@@ -1,11 +1,11 @@
 import { text } from 'node:stream/consumers'
-import { describe, expect, inject, it } from 'vitest'
-import { connectDemo } from './demo/start-demo.ts'
+import { describe, expect, it } from 'vitest'
+import { newDemo } from './demo/new-demo.ts'
 import { useBrowser } from './support/browser.ts'
 import { button, focusedText, heading, link } from './support/page.ts'
 
 const { openPage } = useBrowser()
-const demo = connectDemo(inject('demo'))
+const demo = await newDemo()
 
 describe('approvals', () => {
   /** A run that waits for an approval. */

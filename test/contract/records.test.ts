@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { omitLargeStepValues, omitLargeValues } from '../../lib/contract/omit-values.ts'
+import { trialBody } from '../../lib/contract/records/bodies.ts'
 import { toUsageCsv, toUsageRecord } from '../../lib/contract/records/usage.ts'
 import { toWaitingFor, type Wait } from '../../lib/core/wait.ts'
 import { anExecutionRecord, aStepRecord } from '../browser/stub/records.ts'
@@ -182,4 +183,9 @@ describe('omitLargeStepValues', () => {
     expect(omitLargeStepValues(code, MAX)).toEqual(code)
     expect(omitLargeStepValues(aStepRecord(2), MAX)).toEqual(aStepRecord(2))
   })
+})
+
+it('a trial repeats 1 to 1000 executions', () => {
+  const isValid = (limit: number) => trialBody.safeParse({ limit }).success
+  expect([0, 1, 1_000, 1_001].map(isValid)).toEqual([false, true, true, false])
 })

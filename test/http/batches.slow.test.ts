@@ -209,16 +209,9 @@ describe('POST …/batches', () => {
     expect([status, json.detail]).toEqual([400, expect.stringContaining(detail)])
   })
 
-  it('refuses what is too much', async () => {
-    const many = await start('echo', texts(10_001))
-    expect([many.status, many.json.detail]).toEqual([
-      413,
-      'The batch has 10001 lines; at most 10000 are allowed. Split it into several batches.',
-    ])
+  it('refuses what Lambda would not pass on', async () => {
     const large = [line('a', { text: 'x'.repeat(3_000_000) }), line('b', { text: '"'.repeat(900_000) })]
-    const escaped = await start('echo', large)
-    expect([escaped.status, escaped.json.detail]).toEqual([413, expect.stringContaining('Split a batch')])
-    const none = await start('echo', [])
-    expect([none.status, none.json.detail]).toEqual([422, expect.stringContaining('The batch has no lines.')])
+    const { status, json } = await start('echo', large)
+    expect([status, json.detail]).toEqual([413, expect.stringContaining('Split a batch')])
   })
 })

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import pLimit from 'p-limit'
 import { runCommand } from '../../support/processes/run-command.ts'
 import { withTemplates } from './templates.ts'
 
@@ -12,11 +14,15 @@ const IGNORED = ['W3005']
 /** Checks two templates, or all, with cfn-lint. @param command `cfn-lint` */
 export function lintTemplate(command: string, all: boolean): Promise<void> {
   return withTemplates(all, async (paths) => {
-    for (const path of paths) {
+    const lint = async (path: string) => {
       const hasInstances = readFileSync(path, 'utf8').includes('AWS::Lambda::CapacityProvider')
       const regions = hasInstances ? REGIONS : [...REGIONS, ...OTHER_REGIONS]
       await runCommand(command, ['--regions', ...regions, '--ignore-checks', ...IGNORED, '--template', path])
     }
+    // cfn-lint uses one processor. All findings are shown, also if another template has some.
+    const limit = pLimit(availableParallelism())
+    const results = await Promise.allSettled(paths.map((path) => limit(lint, path)))
+    for (const result of results) if (result.status === 'rejected') throw result.reason
     console.log(`cfn-lint: no findings in ${paths.length} templates`)
   })
 }

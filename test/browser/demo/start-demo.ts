@@ -56,6 +56,12 @@ export function connectDemo(address: DemoAddress): Demo {
   }
 }
 
+/** Publishes the agents of the demo. */
+export async function publishAgents(demo: Demo): Promise<Demo> {
+  for (const slug of Object.keys(demoAgents(demo.tools))) await demo.publish(slug)
+  return demo
+}
+
 /** A service of its own with agents that use a scripted model, tools over HTTP, and each other. */
 export async function startDemo(): Promise<Demo & { stop: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'aes-demo-'))
@@ -74,11 +80,12 @@ export async function startDemo(): Promise<Demo & { stop: () => Promise<void> }>
       ...(model.environmentFor('openai-compatible') as Record<string, string>),
     },
   })
-  const demo = connectDemo({
-    ...{ url: service.url, token: readDevToken(folder) },
-    ...{ tools: tools.url, dynamodb: dynamodb.endpoint },
-  })
-  for (const slug of Object.keys(demoAgents(tools.url))) await demo.publish(slug)
+  const demo = await publishAgents(
+    connectDemo({
+      ...{ url: service.url, token: readDevToken(folder) },
+      ...{ tools: tools.url, dynamodb: dynamodb.endpoint },
+    }),
+  )
   return {
     ...demo,
     async stop() {

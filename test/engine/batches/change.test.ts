@@ -3,7 +3,9 @@ import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { type Batch, lineExecutionId, NO_TOTALS } from '../../../lib/core/batch.ts'
 import { failure, type Outcome } from '../../../lib/core/execution.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
+import { prepareBatch } from '../../../lib/engine/batches/accept.ts'
 import { cancelBatch, deleteBatch, retryFailed } from '../../../lib/engine/batches/change.ts'
 import { readLines } from '../../../lib/engine/batches/read-lines.ts'
 import { system } from '../../../lib/system.ts'
@@ -50,6 +52,25 @@ async function aBatch() {
     },
   }
 }
+
+describe('prepareBatch', () => {
+  it('refuses lines that do not match the schema only if the batch is strict', async () => {
+    const { organizationId, slug } = await aModelAgent({}, { table, code: 'export default () => ({})' })
+    const prepare = (enforceInputSchema: boolean) =>
+      prepareBatch(
+        { ...openStores(table), system },
+        {
+          access: { ...UNLIMITED, organizationId, tokenId: '' },
+          idOrSlug: slug,
+          overrides: { enforceInputSchema },
+          idempotencyKey: undefined,
+          received: [{ line: 1, value: { customId: 'a', input: { question: 5 } } }],
+        },
+      )
+    expect((await prepare(false)).lines).toHaveLength(1)
+    await expect(prepare(true)).rejects.toMatchObject({ errors: [{ line: 1, path: '/input/question' }] })
+  })
+})
 
 describe('retryFailed', () => {
   it('makes one batch of two requests at once, and another one when it has ended', async () => {

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { UNLIMITED } from '../../../lib/core/access.ts'
 import { type Batch, type LineResult, lineExecutionId, NO_TOTALS } from '../../../lib/core/batch.ts'
 import { encodeCursor, type ListPosition } from '../../../lib/core/cursor.ts'
 import type { ExecutionResult } from '../../../lib/core/execution.ts'
+import { LIVE } from '../../../lib/core/trial.ts'
 import { readResultPage, readResults } from '../../../lib/engine/batches/results.ts'
+import { listItems } from '../../../lib/engine/trials/list-items.ts'
 import { aBatch } from '../../support/batches/a-batch.ts'
+import { anExecution } from '../../support/engine/executions.ts'
 
 const LINES = 250
 
@@ -122,5 +126,34 @@ describe('readResultPage', () => {
     const batch = batchOf()
     const cursor = Buffer.from(`1${LINES}`).toString('base64url')
     expect(await readResultPage(storesOf(batch), batch, { cursor })).toEqual({ items: [], next: null })
+  })
+})
+
+describe('listItems', () => {
+  it('looks through the blocks of a trial for a verdict until the page is full', async () => {
+    const trial = { ...LIVE, from: null, to: null, tenantId: null, feedback: null }
+    const batch = batchOf({ trial })
+    const changed = new Set([49, 99, 149, 199, 249].map((line) => lineExecutionId(batch, line)))
+    const stores = {
+      batches: { ...storesOf(batch).batches, get: async () => batch },
+      executions: {
+        async *readSummaries({ ids }: { ids: string[] }) {
+          for (const id of ids) {
+            const verdict = changed.has(id) ? ('CHANGED' as const) : ('SAME' as const)
+            const judgement = { verdict, differences: [] }
+            yield { ...anExecution(), id, status: 'SUCCESS' as const, judgement }
+          }
+        },
+      },
+    }
+    const access = { ...UNLIMITED, organizationId: batch.organizationId, tokenId: 't' }
+    const read = async (limit: number, cursor?: string) => {
+      const query = { verdict: 'CHANGED' as const, limit, ...(cursor && { cursor }) }
+      const { items, next } = await listItems(stores, { access, batchId: batch.id, isTrial: true, query })
+      return { found: items.map(({ originalExecutionId }) => originalExecutionId), next }
+    }
+    expect(await read(2)).toEqual({ found: ['49', '99'], next: { order: '100' } })
+    const rest = encodeCursor({ order: '100' })
+    expect(await read(100, rest)).toEqual({ found: ['149', '199', '249'], next: null })
   })
 })

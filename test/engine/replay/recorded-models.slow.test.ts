@@ -201,11 +201,14 @@ describe('a replay with recorded models of an original that failed', () => {
   const invalid = { status: 400, message: 'Invalid.' }
   const long = Array.from({ length: 8 }, (_, i) => ({ calls: [look(`long-${i}`)] }))
 
-  it('ends where a request of it failed', async () => {
-    const { original, steps } = await anOriginal([{ calls: [look('a')] }, invalid])
+  it('ends where a request of it failed, also with a larger budget', async () => {
+    const given = { options: runOptions({ maxTokens: 100_000 }) }
+    const { original, steps } = await anOriginal([{ calls: [look('a')] }, invalid], {}, given)
     expect(original.error?.code).toBe('ModelFailed')
-    const { execution } = await repeat(original, steps)
-    expect(execution.judgement?.verdict).toBe('SAME')
+    for (const maxTokens of [100_000, 1_000_000]) {
+      const { execution } = await repeat({ ...original, options: runOptions({ maxTokens }) }, steps)
+      expect(execution.judgement?.verdict).toBe('SAME')
+    }
   })
 
   it('ends where its time was up, also in a call', async () => {

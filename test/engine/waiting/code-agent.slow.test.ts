@@ -140,6 +140,12 @@ describe('context.sleep', () => {
     expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { done: null }, attempts: 2 })
   })
 
+  it.each(['[]', `Array(101).fill('go')`, `'go'`])('refuses the signals %s', async (signals) => {
+    const run = await aRun(`return { done: await context.waitForAny('any', { signals: ${signals} }) }`)
+    await run.start()
+    expect((await run.stored()).error?.message).toContain('signals must be a list of 1 to 100 names.')
+  })
+
   it('counts as a step', async () => {
     const run = await aRun(`for (let i = 0; ; i++) await context.sleep('s' + i, 0)`)
     const steps = { ...run.engine.steps, read: async () => Array(9_999).fill(SOME_STEP) }

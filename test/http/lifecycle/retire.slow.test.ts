@@ -40,29 +40,6 @@ describe('retire', () => {
       expect((await unretire('closed', old)).json).toMatchObject({ id: old, retiredAt: null })
       expect((await org.run('closed', { name: 'x' }, `version=${old}`)).json.said).toBe('A')
     })
-
-    it('cannot be promoted: 409 VersionRetired, also a draft, whose status stays', async () => {
-      const { old, current } = await publishTwo('fixed')
-      const { id: draft } = await org.publishText('fixed', 'C', { draft: true })
-      for (const id of [old, draft]) await retire('fixed', id)
-      expect(codesOf([await promote('fixed', old), await promote('fixed', draft)])).toEqual(
-        Array(2).fill([409, 'VersionRetired']),
-      )
-      expect((await org.agent('fixed')).currentVersionId).toBe(current)
-      expect((await org.versions('fixed')).map(({ status }) => status)).toEqual([
-        'DRAFT',
-        'PUBLISHED',
-        'PUBLISHED',
-      ])
-      await unretire('fixed', old)
-      expect((await promote('fixed', old)).json.currentVersionId).toBe(old)
-    })
-
-    it('is never the current one: 409 VersionNotRetirable', async () => {
-      const { current } = await publishTwo('contested')
-      expect(codesOf([await retire('contested', current)])).toEqual([[409, 'VersionNotRetirable']])
-      expect((await org.versions('contested'))[0].retiredAt).toBeNull()
-    })
   })
 
   describe.concurrent('a draft', () => {
@@ -136,15 +113,6 @@ describe('promote', () => {
       expect(await say('tested')).toBe('B')
       expect(await org.versions('tested')).toEqual([{ ...draft, status: 'PUBLISHED' }, first])
     })
-
-    it('goes back to an older version, and keeps the draft', async () => {
-      const old = await org.publishSaying('back', 'A')
-      await org.publishSaying('back', 'B')
-      const draft = await org.publishSaying('back', 'C', { draft: true })
-      const { json } = await promote('back', old.id)
-      expect(json).toMatchObject({ currentVersionId: old.id, draftVersionId: draft.id })
-      expect(await say('back')).toBe('A')
-    })
   })
 
   describe.concurrent('DELETE of a version', () => {
@@ -157,16 +125,6 @@ describe('promote', () => {
       const run = await org.run('drafts', { name: 'x' }, `version=${draft.id}`)
       const again = [await remove('drafts', draft.id), await promote('drafts', draft.id), run]
       expect(again.map(({ json }) => json.code)).toEqual(Array(3).fill('VersionNotFound'))
-    })
-
-    it('is 409 VersionPublished for a version that is or was current, a promoted draft too', async () => {
-      const draft = await org.publishText('used', 'A', { draft: true })
-      await promote('used', draft.id)
-      for (const _ of ['current', 'old']) {
-        const { status, json } = await remove('used', draft.id)
-        expect([status, json.code]).toEqual([409, 'VersionPublished'])
-        await org.publishText('used', 'B')
-      }
     })
 
     it('is 409 ExecutionInProgress while a run of the draft is in progress, which then ends as if nothing had happened', async () => {

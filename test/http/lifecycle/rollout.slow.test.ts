@@ -3,7 +3,6 @@ import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { getRollout } from '../../../lib/engine/rollouts/change-rollout.ts'
 import { system } from '../../../lib/system.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
-import { getExecutionId } from '../../support/service/client.ts'
 import { type Lifecycle, newLifecycle } from './lifecycle-client.ts'
 
 let org: Lifecycle
@@ -112,32 +111,4 @@ it('tells tenants that a rollout was aborted, but not the figures of all tenants
     const [agent] = (await send('GET', '/v1/agents')).json.filter(({ id }: { id: string }) => id === agentId)
     expect(agent.abortedRollout).toEqual({ versionId: draft.id, at })
   }
-})
-
-describe.concurrent('a rollout of 100 percent', () => {
-  const started = async (slug: string) => {
-    const { current, draft } = await anAgent(slug)
-    expect((await put(slug, { versionId: draft.id, percent: 100 })).status).toBe(200)
-    return { current, draft, isNew: { versionId: draft.id, selectedBy: 'ROLLOUT' } }
-  }
-
-  it('selects the version of runs, but not of those that name one', async () => {
-    const { current, isNew } = await started('runs')
-    const run = async (query = '') => {
-      const response = await org.run('runs', { name: 'x' }, query)
-      expect(response.status, response.text).toBeLessThan(300)
-      return org.getExecution(getExecutionId(response))
-    }
-    expect(await run()).toMatchObject({ ...isNew, output: { said: 'new' } })
-    expect(await run('tenantId=acme')).toMatchObject(isNew)
-    expect(await run('execMode=async')).toMatchObject(isNew)
-    expect(await run(`version=${current.id}`)).toMatchObject({
-      ...{ versionId: current.id, selectedBy: 'REQUEST', output: { said: 'old' } },
-    })
-    const headers = { Accept: 'text/event-stream' }
-    const streamed = await org.call('POST', '/v1/agents/runs/executions', { body: { name: 'x' }, headers })
-    expect(streamed.text).toContain('"ROLLOUT"')
-    await org.call('DELETE', path('runs'))
-    expect(await run()).toMatchObject({ versionId: current.id, selectedBy: 'CURRENT' })
-  })
 })

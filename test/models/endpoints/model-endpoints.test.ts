@@ -15,6 +15,7 @@ const withEndpoints = (endpoints: object, more = {}) => ({
   ...more,
 })
 const one = (overrides: object) => JSON.stringify({ groq: { ...groq, ...overrides } })
+const TOO_MANY = JSON.stringify(Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`e${i}`, groq])))
 
 describe('parseModelEndpoints', () => {
   it('adds the defaults', () => {
@@ -27,6 +28,7 @@ describe('parseModelEndpoints', () => {
   it.each<[string, string]>([
     ['{', 'Invalid MODEL_ENDPOINTS: it must be a JSON object such as {"groq": {"baseUrl": '],
     ['[]', 'it must be a JSON object'],
+    [TOO_MANY, 'it must have at most 32 endpoints.'],
     ['{"Groq": {}}', '"Groq" must be a name of at most 40 lowercase letters'],
     ['{"a/b": {}}', '"a/b" must be a name'],
     ['{"__proto__": {}}', '"__proto__" must be a name'],

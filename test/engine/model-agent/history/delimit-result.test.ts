@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { sizeOf } from '../../../../lib/engine/model-agent/history/context.ts'
 import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../../../support/engine/scripted-engine.ts'
 import { dataOf } from '../../../support/scripted-model/recorded-request.ts'
@@ -45,4 +46,15 @@ describe.each(SCRIPTED_PROVIDERS)('a result of a tool on %s', (provider) => {
 it('an agent without tools reads nothing about their results', async () => {
   const { requests } = await runScript([answer], { version: await aModelAgent() })
   expect(requests[0]?.instructions).not.toContain('tool_result')
+})
+
+describe('sizeOf', () => {
+  it('counts the bytes of a result and of its images, which are base64', () => {
+    const images = [300, 30].map((bytes) => ({
+      mediaType: 'image/png' as const,
+      data: Buffer.alloc(bytes).toString('base64'),
+    }))
+    expect(sizeOf({ ok: true, value: 'ä' })).toBe(2)
+    expect(sizeOf({ ok: true, value: 'ä', images })).toBe(332)
+  })
 })
