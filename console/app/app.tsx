@@ -66,9 +66,11 @@ function SignInLinkDialog({ token, isSignedIn }: { token: string; isSignedIn: bo
   }
   return (
     <ConfirmDialog
-      title={isSignedIn ? 'Sign in with another token?' : 'Sign in with the token of the link?'}
-      confirm="Use the token of the link"
-      keep={isSignedIn ? 'Keep my token' : 'Do not sign in'}
+      asks={{
+        title: isSignedIn ? 'Sign in with another token?' : 'Sign in with the token of the link?',
+        yes: 'Use the token of the link',
+        no: isSignedIn ? 'Keep my token' : 'Do not sign in',
+      }}
       isReady={owner.data !== null}
       action={replace}
       onClose={keep}

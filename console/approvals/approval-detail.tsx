@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApprovalRecord, DecisionRecord } from '../../lib/contract/records/approval.ts'
 import { ApiError } from '../api/api-error.ts'
 import { requestJson } from '../api/request.ts'
+import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { Facts } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
@@ -174,12 +175,13 @@ function Decision({ approval, draft, hasMistakes, onNote, onPast, onDecided }: D
       </p>
       {error && !isRunning && <ErrorBox error={error} />}
       <div class="actions">
-        <button type="button" class="danger" disabled={isRunning} onClick={reject.start}>
-          Reject
-        </button>
-        <button type="button" class="primary" disabled={isRunning || hasMistakes} onClick={approve.start}>
-          {isChanged ? 'Approve with changes' : 'Approve'}
-        </button>
+        <Button label="Reject" class="danger" disabled={isRunning} onClick={reject.start} />
+        <Button
+          label={isChanged ? 'Approve with changes' : 'Approve'}
+          class="primary"
+          disabled={isRunning || hasMistakes}
+          onClick={approve.start}
+        />
       </div>
     </div>
   )

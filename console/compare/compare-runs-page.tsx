@@ -2,9 +2,11 @@ import './compare.css'
 import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
+import { Button } from '../components/button.tsx'
 import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { Page } from '../components/page.tsx'
+import { TextLink } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
 import { ChooseRuns } from './choose-runs.tsx'
 import { ComparedSteps } from './compared-steps.tsx'
@@ -41,12 +43,12 @@ function CompareRuns({ a, b }: { a: string; b: string }) {
       parent={<a href="#/runs">Runs</a>}
       actions={
         <>
-          <a class="button" href={toHref('/compare', { a: b, b: a })}>
-            Swap
-          </a>
-          <a class="button" href={toHref('/compare', { a, agent })}>
-            Compare A with another run…
-          </a>
+          <TextLink class="button" href={toHref('/compare', { a: b, b: a })} text="Swap" />
+          <TextLink
+            class="button"
+            href={toHref('/compare', { a, agent })}
+            text="Compare A with another run…"
+          />
         </>
       }
     >
@@ -71,9 +73,7 @@ function Comparison({ comparison, isLoading, onReload }: Props) {
       {isOpen && (
         <div class="card toolbar">
           <p>A run in progress is compared as it was when this page was loaded.</p>
-          <button type="button" disabled={isLoading} onClick={onReload}>
-            Compare again
-          </button>
+          <Button label="Compare again" disabled={isLoading} onClick={onReload} />
         </div>
       )}
       <Card title="Runs">

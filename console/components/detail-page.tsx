@@ -4,7 +4,7 @@ import { toHref, toPath } from '../state/location.ts'
 import type { Scope } from '../state/session.ts'
 import { Facts } from './data.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from './page.tsx'
-import { VisibleText } from './visible-text.tsx'
+import { TextLink } from './visible-text.tsx'
 
 type LoadedProps<T> = {
   of: { data: T | null; error: ApiError | null; reload: () => void }
@@ -55,10 +55,7 @@ export function DetailPage<T>({ title, parent, detail, actions, scope, after, ..
 /** Where the pages of an agent are. @param title of the agent, once it is known */
 export const AgentPath = ({ agent, title = agent }: { agent: string; title?: string | undefined }) => (
   <>
-    <a href="#/agents">Agents</a> ›{' '}
-    <a href={toHref(toPath('agents', agent))}>
-      <VisibleText text={title} />
-    </a>
+    <a href="#/agents">Agents</a> › <TextLink href={toHref(toPath('agents', agent))} text={title} />
   </>
 )
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, asApiError } from '../api/api-error.ts'
+import { Button } from './button.tsx'
 import { VisibleText } from './visible-text.tsx'
 
 type DialogProps = {
@@ -64,9 +65,7 @@ export const InfoDialog = ({ title, close = 'Close', actions, onClose, children 
     <div class="form">
       {children}
       <div class="actions">
-        <button type="button" onClick={onClose}>
-          {close}
-        </button>
+        <Button label={close} onClick={onClose} />
         {actions}
       </div>
     </div>

@@ -2,6 +2,7 @@ import './list.css'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { hrefHere, navigate } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
+import { Button } from './button.tsx'
 import { Segments } from './data.tsx'
 import {
   type Filter,
@@ -49,21 +50,20 @@ export function FilterBar<T>({ filters, values, items, onChange }: BarProps<T>) 
       {fields.filter(([, { isMore }]) => !isMore).map(toField)}
       {more.length > 0 && (
         <div>
-          <button
-            type="button"
+          <Button
+            label={isOpen ? 'Fewer filters' : 'More filters'}
             aria-expanded={isOpen}
             aria-controls={id}
             onClick={() => setShowsMore(!isOpen)}
-          >
-            {isOpen ? 'Fewer filters' : 'More filters'}
-          </button>
+          />
         </div>
       )}
       {isFiltered(filters, values) && !fields.every(([, { type }]) => type === 'search') && (
         <div>
-          <button type="button" onClick={() => onChange(parseFilters(filters, new URLSearchParams()))}>
-            Clear filters
-          </button>
+          <Button
+            label="Clear filters"
+            onClick={() => onChange(parseFilters(filters, new URLSearchParams()))}
+          />
         </div>
       )}
       <div id={id} class="filters-more" hidden={!isOpen}>

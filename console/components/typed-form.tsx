@@ -4,6 +4,7 @@ import type { MeRecord } from '../../lib/contract/records/records.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { personOf, useMe } from '../state/session.ts'
 import { formKey, TypedValues } from '../state/typed-values.ts'
+import { Button } from './button.tsx'
 
 const typedValues = new TypedValues()
 
@@ -119,9 +120,7 @@ export const Restored = ({ typed, onReset, children }: RestoredProps) =>
     <p class="muted">
       What you typed here before is restored. {children}{' '}
       {onReset ? (
-        <button type="button" class="small" onClick={onReset}>
-          Start over
-        </button>
+        <Button label="Start over" class="small" onClick={onReset} />
       ) : (
         'Closing the form discards it.'
       )}

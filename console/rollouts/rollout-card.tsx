@@ -143,9 +143,7 @@ function EndButton({ agent, isOffered, onChange }: EndProps) {
       label="End rollout…"
       class="danger"
       isOffered={isOffered}
-      title="End this rollout?"
-      confirm="End rollout"
-      keep="Keep rolling out"
+      asks={{ title: 'End this rollout?', yes: 'End rollout', no: 'Keep rolling out' }}
       action={end}
       done="The rollout has ended."
     >

@@ -17,7 +17,7 @@ import {
   Time,
   VersionLink,
 } from '../components/values.tsx'
-import { TextAfter, VisibleText } from '../components/visible-text.tsx'
+import { TextAfter, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { withProgress } from '../trace/trace.ts'
 import { TracePanel } from '../trace/trace-panel.tsx'
@@ -123,9 +123,7 @@ function RunFacts({ run }: { run: ExecutionRecord }) {
         Trial: trialId !== undefined && <IdLink section="trials" id={trialId} />,
         Schedule: scheduleName !== undefined && (
           <>
-            <a href={toHref('/schedules', { agent: slug })}>
-              <VisibleText text={scheduleName} />
-            </a>
+            <TextLink href={toHref('/schedules', { agent: slug })} text={scheduleName} />
             {run.scheduledFor !== undefined && (
               <>
                 {', due '}

@@ -146,9 +146,11 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
       <DialogButton label="Run now…">{(close) => <RunDialog path={path} onClose={close} />}</DialogButton>
       <ConfirmButton
         label={enabled ? 'Pause…' : 'Enable…'}
-        title={enabled ? 'Pause this schedule?' : 'Enable this schedule?'}
-        confirm={enabled ? 'Pause' : 'Enable'}
-        keep="Leave it"
+        asks={{
+          title: enabled ? 'Pause this schedule?' : 'Enable this schedule?',
+          yes: enabled ? 'Pause' : 'Enable',
+          no: 'Leave it',
+        }}
         action={async () =>
           onChange(
             await requestJson<ScheduleRecord>(path, {
@@ -158,13 +160,12 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
           )
         }
         done={enabled ? 'The schedule is paused.' : 'The schedule is enabled.'}
-      >
-        <p>
-          {enabled
+        text={
+          enabled
             ? 'It starts no runs until you enable it again. What is in progress goes on. A new version of the agent does not end the pause.'
-            : 'It starts runs again, from its next time on. Times during the pause are not made up for. You can pause it again.'}
-        </p>
-      </ConfirmButton>
+            : 'It starts runs again, from its next time on. Times during the pause are not made up for. You can pause it again.'
+        }
+      />
       <DialogButton label="Edit…" form={scheduleForm(schedule, agent)}>
         {(close) => (
           <ScheduleDialog
@@ -182,21 +183,14 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
       <ConfirmButton
         label="Delete…"
         class="danger"
-        title="Delete this schedule?"
-        confirm="Delete schedule"
-        keep="Keep schedule"
+        asks={{ title: 'Delete this schedule?', yes: 'Delete schedule', no: 'Keep schedule' }}
         action={async () => {
           await send(path, { method: 'DELETE' })
           navigate('#/schedules')
         }}
         done="The schedule is deleted."
-      >
-        <p>
-          It starts no more runs; those that it started stay. This cannot be undone: you would have to create
-          it again.
-          {declared && ' The agent declares it: its next version that becomes current creates it again.'}
-        </p>
-      </ConfirmButton>
+        text={`It starts no more runs; those that it started stay. This cannot be undone: you would have to create it again.${declared ? ' The agent declares it: its next version that becomes current creates it again.' : ''}`}
+      />
     </>
   )
 }
@@ -210,17 +204,11 @@ function RunDialog({ path, onClose }: { path: string; onClose: () => void }) {
   }
   return (
     <ConfirmDialog
-      title="Run it now?"
-      confirm="Run now"
-      keep="Not now"
+      asks={{ title: 'Run it now?', yes: 'Run now', no: 'Not now' }}
       action={run}
       done="The run has started."
       onClose={onClose}
-    >
-      <p>
-        A run starts at once with the input of the schedule, and costs as any run. Its times stay as they are.
-        You can cancel the run on its page.
-      </p>
-    </ConfirmDialog>
+      text="A run starts at once with the input of the schedule, and costs as any run. Its times stay as they are. You can cancel the run on its page."
+    />
   )
 }

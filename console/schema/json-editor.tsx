@@ -1,4 +1,5 @@
 import { useId, useMemo, useState } from 'preact/hooks'
+import { Button } from '../components/button.tsx'
 import { formatCount } from '../components/format.ts'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
@@ -102,9 +103,11 @@ function IssueList({ id, issues, onSelect }: ListProps) {
         <ul class="plain-list">
           {issues.slice(0, MAX_SHOWN).map((issue) => (
             <li key={`${issue.offset} ${issue.message}`} class={`issue-${issue.kind}`}>
-              <button type="button" class="link" onClick={() => onSelect(issue)}>
-                Line {issue.line}, column {issue.column}
-              </button>{' '}
+              <Button
+                label={`Line ${issue.line}, column ${issue.column}`}
+                class="link"
+                onClick={() => onSelect(issue)}
+              />{' '}
               <VisibleText text={issue.message} />
             </li>
           ))}
@@ -138,12 +141,7 @@ export function LargeText({ text, label, issues, onClear }: LargeTextProps) {
     <section class="card large-text" aria-label={label}>
       <p>
         <strong>{formatCount(text.length)} characters</strong> of JSON: more than can be edited here. They are
-        sent as they are.{' '}
-        {onClear && (
-          <button type="button" class="small" onClick={onClear}>
-            Clear
-          </button>
-        )}
+        sent as they are. {onClear && <Button label="Clear" class="small" onClick={onClear} />}
       </p>
       <pre class="code">
         <VisibleText text={beginning} />…

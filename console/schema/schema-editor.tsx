@@ -2,9 +2,10 @@ import './schema.css'
 import { useId, useMemo, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { mayHaveFiles } from '../../lib/schema/files/file-schema.ts'
+import { Button } from '../components/button.tsx'
 import { Segments } from '../components/data.tsx'
 import { formatCountOf } from '../components/format.ts'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph, VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
 import { controlId } from './form/field-frame.tsx'
 import { withoutFiles } from './form/file-field.tsx'
@@ -82,19 +83,13 @@ export function SchemaEditor(props: SchemaEditorProps) {
         {shown === 'json' && !isReadOnly && (
           <div class="actions">
             {root && !isLarge && (
-              <button type="button" class="small" onClick={() => onChange(printJson(root))}>
-                Format
-              </button>
+              <Button label="Format" class="small" onClick={() => onChange(printJson(root))} />
             )}
             <FileButton onText={onChange} />
           </div>
         )}
       </div>
-      {obstacle !== null && wanted === 'form' && (
-        <p class="muted">
-          <VisibleText text={obstacle} />
-        </p>
-      )}
+      {obstacle !== null && wanted === 'form' && <Paragraph class="muted" text={obstacle} />}
       {isSummarized && shown === 'form' && (
         <IssueSummary
           items={[

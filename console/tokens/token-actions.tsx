@@ -23,9 +23,7 @@ export function TokenActions({ token, onCreate, onChange }: Props) {
       <ConfirmButton
         label="Revoke…"
         class="small danger"
-        title="Revoke this token?"
-        confirm="Revoke token"
-        keep="Keep token"
+        asks={{ title: 'Revoke this token?', yes: 'Revoke token', no: 'Keep token' }}
         action={async () => onChange(await endToken(token.id, 0))}
         done="The token is revoked."
       >

@@ -10,7 +10,7 @@ import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { AgentLink, Time, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { type Release, readRelease } from '../versions/release.tsx'
@@ -159,9 +159,7 @@ function Settings({ trial, agent }: { trial: TrialRecord; agent: AgentRecord | n
         facts={{
           // Not by the list of all agents, which arrives later and would move the rest.
           Agent: agent ? (
-            <a href={toHref(toPath('agents', agent.slug))}>
-              <VisibleText text={agent.title} />
-            </a>
+            <TextLink href={toHref(toPath('agents', agent.slug))} text={agent.title} />
           ) : (
             <AgentLink agentId={documentId} />
           ),
@@ -218,38 +216,26 @@ function Actions({ trial, release, onChange }: ActionsProps) {
         class="danger"
         isOffered={mayManage && !hasEnded}
         isDisabled={status === 'CANCELLING'}
-        title="Cancel this trial?"
-        confirm="Cancel trial"
-        keep="Keep running"
+        asks={{ title: 'Cancel this trial?', yes: 'Cancel trial', no: 'Keep running' }}
         action={async () => {
           const path = trialPath(id, '/cancel')
           onChange({ ...trial, ...(await requestJson<Partial<TrialRecord>>(path, { method: 'POST' })) })
         }}
         done="The trial is being cancelled."
-      >
-        <p>
-          No further run is started, and those in progress are cancelled. What has ended stays, but no gate
-          accepts a cancelled trial. This cannot be undone: start another one.
-        </p>
-      </ConfirmButton>
+        text="No further run is started, and those in progress are cancelled. What has ended stays, but no gate accepts a cancelled trial. This cannot be undone: start another one."
+      />
       <ConfirmButton
         label="Delete…"
         class="danger"
         isOffered={mayManage && hasEnded}
-        title="Delete this trial?"
-        confirm="Delete trial"
-        keep="Keep trial"
+        asks={{ title: 'Delete this trial?', yes: 'Delete trial', no: 'Keep trial' }}
         action={async () => {
           await send(trialPath(id), { method: 'DELETE' })
           navigate(toHref('/trials', { agent: release?.agent.slug }), { replace: true })
         }}
         done="The trial is deleted."
-      >
-        <p>
-          The trial and its runs are deleted; the originals stay. This cannot be undone, and a version can no
-          longer be promoted with it.
-        </p>
-      </ConfirmButton>
+        text="The trial and its runs are deleted; the originals stay. This cannot be undone, and a version can no longer be promoted with it."
+      />
     </>
   )
 }

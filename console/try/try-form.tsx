@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import type { ApiError } from '../api/api-error.ts'
+import { Button } from '../components/button.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { type Issue, locate } from '../schema/check-text.ts'
 import { useFocusNext } from '../schema/form/field-frame.tsx'
@@ -76,25 +77,19 @@ export function TryForm(props: Props) {
             {notice && (
               <p>
                 <VisibleText text={notice.message} />{' '}
-                {notice.previous && (
-                  <button type="button" class="small" onClick={undo}>
-                    Undo
-                  </button>
-                )}
+                {notice.previous && <Button label="Undo" class="small" onClick={undo} />}
               </p>
             )}
           </div>
         }
         more={
           isChanged && (
-            <button
-              type="button"
+            <Button
+              label="Reset"
               class="try-reset"
               title="Empties the form, or takes it back to the run that it began with. You can undo it."
               onClick={reset}
-            >
-              Reset
-            </button>
+            />
           )
         }
         help={

@@ -8,6 +8,7 @@ import { getVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { DifferenceList } from '../compare/difference-list.tsx'
+import { Button } from '../components/button.tsx'
 import { Card, Facts } from '../components/data.tsx'
 import { AgentPath, Loaded } from '../components/detail-page.tsx'
 import { CheckField } from '../components/field.tsx'
@@ -16,7 +17,7 @@ import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, Page } from '../components/page.tsx'
 import { Restored, useTypedForm } from '../components/typed-form.tsx'
 import { Elapsed, RunLink, StatusBadge, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph } from '../components/visible-text.tsx'
 import { initialText } from '../schema/form/field.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { InputForm } from '../try/input-form.tsx'
@@ -171,17 +172,11 @@ function Result({ title, agent, version, last, onCancel }: ResultProps) {
       />
       {last?.isRunning && (
         <div class="actions">
-          <button type="button" class="danger" disabled={last.isCancelling} onClick={onCancel}>
-            Cancel this run
-          </button>
+          <Button label="Cancel this run" class="danger" disabled={last.isCancelling} onClick={onCancel} />
         </div>
       )}
       {last?.error && <ErrorBox error={last.error} />}
-      {run?.error && (
-        <p class="field-error">
-          <VisibleText text={run.error.message} />
-        </p>
-      )}
+      {run?.error && <Paragraph class="field-error" text={run.error.message} />}
       {run?.output && <JsonView value={run.output} label={`the output of ${title.toLowerCase()}`} />}
       {!last && <p class="empty">Its output appears here.</p>}
     </Card>

@@ -1,5 +1,6 @@
 import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
 import { requestJson } from '../api/request.ts'
+import { Button } from '../components/button.tsx'
 import { Facts } from '../components/data.tsx'
 import { InfoDialog, useAction } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
@@ -48,9 +49,12 @@ export function DeliveryDialog(props: Props) {
       actions={
         mayManage &&
         delivery && (
-          <button type="button" class="primary" disabled={isRunning} onClick={start}>
-            {isRunning ? 'Sending…' : 'Redeliver now'}
-          </button>
+          <Button
+            label={isRunning ? 'Sending…' : 'Redeliver now'}
+            class="primary"
+            disabled={isRunning}
+            onClick={start}
+          />
         )
       }
     >

@@ -2,6 +2,7 @@ import { type ComponentChildren, createContext, type VNode } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { toJsonPointer } from '../../../lib/schema/message-text.ts'
+import { Button } from '../../components/button.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import type { Issue } from '../check-text.ts'
 import { explainMessage } from '../issue-text.ts'
@@ -124,15 +125,13 @@ type RemoveProps = { subject: string; isInList?: boolean; onClick: () => void }
 /** Removes a part of the value; nothing if it cannot be edited. */
 export const RemoveButton = ({ subject, isInList, onClick }: RemoveProps) =>
   useForm().isReadOnly ? null : (
-    <button
-      type="button"
+    <Button
+      label="Remove"
       class="small"
       data-removes={isInList ? '' : undefined}
       aria-label={`Remove ${subject}`}
       onClick={onClick}
-    >
-      Remove
-    </button>
+    />
   )
 
 const RequiredMark = ({ isRequired }: { isRequired: boolean }) =>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { findMediaType, type Media } from '../../../lib/core/media.ts'
 import type { FileLimits } from '../../../lib/schema/files/file-schema.ts'
 import { describeFile } from '../../components/json-tree.ts'
-import { VisibleText } from '../../components/visible-text.tsx'
+import { Paragraph, VisibleText } from '../../components/visible-text.tsx'
 import { emptyObject, getMember, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import {
@@ -55,11 +55,7 @@ export function FileField({ limits, ...props }: FieldProps & { limits: FileLimit
           if (chosen) choose(chosen).catch((error: Error) => setProblem(error.message))
         }}
       />
-      {problem !== null && (
-        <p class="field-error">
-          <VisibleText text={problem} />
-        </p>
-      )}
+      <Paragraph class="field-error" text={problem} />
     </FieldFrame>
   )
 }

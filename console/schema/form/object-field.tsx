@@ -1,5 +1,6 @@
 import { Fragment } from 'preact'
 import { useRef } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { emptyObject, getMember, printJson } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
@@ -32,11 +33,7 @@ export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields 
   }
   const actions = (
     <>
-      {!isReadOnly && !node && (
-        <button type="button" class="small" aria-label={`Add ${label}`} onClick={add}>
-          Add
-        </button>
-      )}
+      {!isReadOnly && !node && <Button label="Add" class="small" aria-label={`Add ${label}`} onClick={add} />}
       {node && !isRequired && typeof path.at(-1) !== 'number' && (
         <RemoveButton
           subject={label}

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import type { Issue } from '../check-text.ts'
 import { type JsonPath, setNode, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
@@ -89,8 +90,8 @@ function FieldEditor({ part, node, actions, ...props }: EditedPart) {
   const focusNext = useFocusNext()
   const fieldId = controlId(id, pointerOf(path))
   const nullButton = field.isNullable && !isReadOnly && field.kind !== 'json' && field.kind !== 'choice' && (
-    <button
-      type="button"
+    <Button
+      label="null"
       class="small"
       aria-pressed={isNull}
       aria-label={`null for ${label}`}
@@ -99,9 +100,7 @@ function FieldEditor({ part, node, actions, ...props }: EditedPart) {
         focusNext(() => document.getElementById(isNull ? fieldId : `${fieldId}-null`))
         onChange(path, isNull ? undefined : valueNode(null))
       }}
-    >
-      null
-    </button>
+    />
   )
   const all = {
     ...props,

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { toVisible } from '../../components/visible-text.tsx'
 import { textNode } from '../json-edit.ts'
 import { FieldFrame, type FieldProps, useControl, useFocusNext, useForm } from './field-frame.tsx'
@@ -63,14 +64,12 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
 
   const showsText = isText || needsText
   const switchButton = !isReadOnly && !(showsText && needsText) && (
-    <button
-      type="button"
+    <Button
+      label={showsText ? 'Picker' : 'As text'}
       class="small"
       aria-label={showsText ? `Picker for ${label}` : `Text for ${label}`}
       onClick={() => switchView(!showsText)}
-    >
-      {showsText ? 'Picker' : 'As text'}
-    </button>
+    />
   )
   return (
     <FieldFrame

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { formatCount } from '../../components/format.ts'
-import { toVisible, VisibleText } from '../../components/visible-text.tsx'
+import { Paragraph, toVisible } from '../../components/visible-text.tsx'
 import { numberNode, printJson, textNode, valueNode } from '../json-edit.ts'
 import { type JsonNode, JsonSyntaxError, readTree } from '../json-node.ts'
 import { useLargeInput } from '../use-large-input.ts'
@@ -192,11 +192,7 @@ export function JsonField(props: FieldProps) {
         aria-invalid={control['aria-invalid'] || typed.problem !== null}
         onInput={({ currentTarget }) => change(currentTarget.value)}
       />
-      {typed.problem !== null && (
-        <p class="field-error">
-          <VisibleText text={typed.problem} />
-        </p>
-      )}
+      <Paragraph class="field-error" text={typed.problem} />
     </FieldFrame>
   )
 }
