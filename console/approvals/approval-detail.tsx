@@ -7,7 +7,7 @@ import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { Facts } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
-import { AreaField } from '../components/field.tsx'
+import { TextField } from '../components/field.tsx'
 import { formatSeconds } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
 import { ErrorBox } from '../components/page.tsx'
@@ -161,13 +161,14 @@ function Decision({ approval, draft, hasMistakes, onNote, onPast, onDecided }: D
   const error = approve.error ?? reject.error
   return (
     <div class="form">
-      <AreaField
+      <TextField
         label="Note"
         help="The agent gets it with your decision."
         value={note}
         onChange={onNote}
         maxLength={MAX_NOTE}
-        hasSpellcheck
+        isLong
+        spellcheck
       />
       <p class="muted">
         The run continues at once. A decision cannot be taken back; the first one counts.

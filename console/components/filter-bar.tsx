@@ -4,6 +4,7 @@ import { hrefHere, navigate } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { Button } from './button.tsx'
 import { Segments } from './data.tsx'
+import { Field, Suggestions } from './field.tsx'
 import {
   type Filter,
   type Filters,
@@ -14,7 +15,6 @@ import {
   type Values,
 } from './filters.ts'
 import { CUSTOM } from './range.ts'
-import { toVisible } from './visible-text.tsx'
 
 type BarProps<T> = {
   filters: Filters<T>
@@ -163,22 +163,19 @@ function FilterInput({ value, isExact, suggestions, onChange, ...attributes }: I
           complete(isExact || type === 'search' ? currentTarget.value : currentTarget.value.trim())
         }
       />
-      {suggestions && (
-        <datalist id={`${id}-list`}>
-          {[...suggestions].map(([value, name]) => (
-            <option key={value} value={value}>
-              {toVisible(name)}
-            </option>
-          ))}
-        </datalist>
-      )}
+      {suggestions && <Suggestions id={id} values={suggestions} />}
     </>
   )
 }
 
-type AgentProps = Pick<InputProps, 'id' | 'value' | 'required'> & { onCommit: (value: string) => void }
+type AgentProps = { value: string; onChange: (value: string) => void }
 
 /** A field for the slug or the ID of an agent, which suggests those that exist. */
-export const AgentInput = ({ onCommit, ...input }: AgentProps) => (
-  <FilterInput {...input} placeholder="Slug or ID" suggestions={useAgentSuggestions()} onChange={onCommit} />
-)
+export const AgentField = (field: AgentProps) => {
+  const suggestions = useAgentSuggestions()
+  return (
+    <Field label="Agent">
+      {({ id }) => <FilterInput {...field} {...{ id, suggestions }} required placeholder="Slug or ID" />}
+    </Field>
+  )
+}

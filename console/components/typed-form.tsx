@@ -11,7 +11,7 @@ const typedValues = new TypedValues()
 const keyOf = (me: MeRecord, name: string): string => formKey({ ...me, personId: personOf(me) }, name)
 
 /** A form as it is typed. */
-type Form<T> = {
+export type Form<T> = {
   form: T
   set: (change: Partial<T>) => void
   /** What the field of a member needs. */
@@ -27,7 +27,8 @@ export type TypedForm<T> = Form<T> & {
   reset: () => void
 }
 
-const toForm = <T,>(form: T, set: Form<T>['set']): Form<T> => ({
+/** The form of values that are kept elsewhere. */
+export const toForm = <T,>(form: T, set: Form<T>['set']): Form<T> => ({
   form,
   set,
   field: (name) => ({
