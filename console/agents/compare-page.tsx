@@ -125,7 +125,7 @@ const SIGNS = { same: ' ', added: '+', removed: '−' }
 /** Two texts line by line. Long stretches without a difference are folded. */
 function LineDiff({ lines }: { lines: ComparedLine[] }) {
   return (
-    <div class="line-diff code">
+    <div class="line-diff long-text mono">
       {foldLines(lines).map((part) => (
         <DiffPart key={part.start} part={part} />
       ))}

@@ -112,13 +112,13 @@ function Identity() {
   const me = useMe()
   return (
     <dl class="identity">
-      <dt>Organization</dt>
+      <dt class="muted">Organization</dt>
       <dd title={me?.organizationId}>{me ? me.organizationId.slice(0, 8) : '…'}</dd>
-      <dt>Scopes</dt>
+      <dt class="muted">Scopes</dt>
       <dd>{me ? me.scopes.join(', ') : '…'}</dd>
       {me?.tenantId != null && (
         <>
-          <dt>Tenant</dt>
+          <dt class="muted">Tenant</dt>
           <dd>
             <VisibleText text={me.tenantId} />
           </dd>

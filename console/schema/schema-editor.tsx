@@ -12,7 +12,7 @@ import { withoutFiles } from './form/file-field.tsx'
 import { hasForm, SchemaForm } from './form/schema-form.tsx'
 import { explainIssue, labelOf } from './issue-text.ts'
 import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json-edit.ts'
-import { JsonEditor, LargeText } from './json-editor.tsx'
+import { JsonInput } from './json-editor.tsx'
 import { type JsonNode, tryParseTree } from './json-node.ts'
 import { openSchema } from './schema-view.ts'
 import { isEditable } from './use-large-input.ts'
@@ -28,7 +28,6 @@ type SchemaEditorProps = {
   issues: Issue[]
   /** Lists the mistakes above the form, with links to their fields. */
   isSummarized?: boolean
-  isReadOnly?: boolean
   onChange: (text: string) => void
   /** What is typed in the form, but is not part of the value yet. Empty when there is nothing. */
   onProblems?: (problems: string[]) => void
@@ -39,7 +38,7 @@ const MAX_PARTS = 1_000
 
 /** Edits a JSON text that should match a schema: as a form, or as JSON. */
 export function SchemaEditor(props: SchemaEditorProps) {
-  const { text, schema, label, isSummarized = false, isReadOnly = false, onChange, onProblems } = props
+  const { text, schema, label, isSummarized = false, onChange, onProblems } = props
   const id = useId()
   const [problems, setProblems] = useState<Record<string, string>>({})
   const [wanted, setWanted] = useState<'form' | 'json'>('form')
@@ -80,7 +79,7 @@ export function SchemaEditor(props: SchemaEditorProps) {
           isDisabled={(view) => view === 'form' && obstacle !== null}
           onChoose={setWanted}
         />
-        {shown === 'json' && !isReadOnly && (
+        {shown === 'json' && (
           <div class="actions">
             {root && !isLarge && (
               <Button label="Format" class="small" onClick={() => onChange(printJson(root))} />
@@ -109,25 +108,17 @@ export function SchemaEditor(props: SchemaEditorProps) {
           root={root}
           view={view}
           issues={issues}
-          isReadOnly={isReadOnly}
           onChange={(next) => onChange(printJson(next))}
           onLongText={setLongText}
           onProblems={tellProblems}
         />
-      ) : isLarge ? (
-        <LargeText
+      ) : (
+        <JsonInput
           text={text}
           label={label}
           issues={explained}
-          onClear={isReadOnly ? undefined : () => onChange('{}')}
-        />
-      ) : (
-        <JsonEditor
-          text={text}
-          label={`${label} as JSON`}
-          issues={explained}
-          isReadOnly={isReadOnly}
           onChange={onChange}
+          onClear={() => onChange('{}')}
         />
       )}
     </div>

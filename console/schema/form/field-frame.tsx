@@ -29,7 +29,6 @@ export type FormContextValue = {
   view: SchemaView
   /** Begins the ids of all elements. */
   id: string
-  isReadOnly: boolean
   /** By JSON Pointer. */
   issues: ReadonlyMap<string, Issue[]>
   /** Undefined removes the part. */
@@ -122,17 +121,16 @@ export function useControl({ path, isRequired }: Pick<FieldProps, 'path' | 'isRe
 
 type RemoveProps = { subject: string; isInList?: boolean; onClick: () => void }
 
-/** Removes a part of the value; nothing if it cannot be edited. */
-export const RemoveButton = ({ subject, isInList, onClick }: RemoveProps) =>
-  useForm().isReadOnly ? null : (
-    <Button
-      label="Remove"
-      class="small"
-      data-removes={isInList ? '' : undefined}
-      aria-label={`Remove ${subject}`}
-      onClick={onClick}
-    />
-  )
+/** Removes a part of the value. */
+export const RemoveButton = ({ subject, isInList, onClick }: RemoveProps) => (
+  <Button
+    label="Remove"
+    class="small"
+    data-removes={isInList ? '' : undefined}
+    aria-label={`Remove ${subject}`}
+    onClick={onClick}
+  />
+)
 
 const RequiredMark = ({ isRequired }: { isRequired: boolean }) =>
   isRequired ? <span class="field-required">required</span> : null

@@ -17,7 +17,7 @@ import {
 /** A file that is chosen. Its base64 is never in a control. */
 export function FileField({ limits, ...props }: FieldProps & { limits: FileLimits }) {
   const { node, path, label } = props
-  const { onChange, isReadOnly } = useForm()
+  const { onChange } = useForm()
   const control = useControl(props)
   const focusNext = useFocusNext()
   const [problem, setProblem] = useState<string | null>(null)
@@ -49,7 +49,6 @@ export function FileField({ limits, ...props }: FieldProps & { limits: FileLimit
         {...control}
         type="file"
         accept={limits.mediaTypes.join(',')}
-        disabled={isReadOnly}
         onChange={({ currentTarget }) => {
           const [chosen] = currentTarget.files ?? []
           if (chosen) choose(chosen).catch((error: Error) => setProblem(error.message))

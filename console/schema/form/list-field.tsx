@@ -8,7 +8,7 @@ import { CONTROLS, type FieldProps, GroupFrame, RemoveButton, useFocusNext, useF
 
 /** A list whose items are added and removed. The focus follows: to what was added, or to what took its place. */
 export function ListField({ items: itemPart, ...props }: FieldProps & { items: Json }) {
-  const { view, onChange, isReadOnly, renderPart } = useForm()
+  const { view, onChange, renderPart } = useForm()
   const { node, path, label, isRequired } = props
   const list = useRef<HTMLOListElement>(null)
   const addButton = useRef<HTMLButtonElement>(null)
@@ -65,7 +65,6 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
           </li>
         ))}
       </ol>
-      {!isReadOnly && (
         <div class="actions">
           <button type="button" class="small" ref={addButton} onClick={add}>
             Add item
@@ -78,7 +77,6 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
             </button>
           )}
         </div>
-      )}
     </GroupFrame>
   )
 }

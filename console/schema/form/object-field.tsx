@@ -21,7 +21,7 @@ type Fields = ReturnType<typeof fieldsOf>
 
 /** An object within another. One that is absent shows its fields when it is added. */
 export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields }) {
-  const { view, id, onChange, isReadOnly } = useForm()
+  const { view, id, onChange } = useForm()
   const { node, path, label, isRequired } = props
   const focusNext = useFocusNext()
   const group = () => document.getElementById(controlId(id, pointerOf(path)))
@@ -33,7 +33,7 @@ export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields 
   }
   const actions = (
     <>
-      {!isReadOnly && !node && <Button label="Add" class="small" aria-label={`Add ${label}`} onClick={add} />}
+      {!node && <Button label="Add" class="small" aria-label={`Add ${label}`} onClick={add} />}
       {node && !isRequired && typeof path.at(-1) !== 'number' && (
         <RemoveButton
           subject={label}

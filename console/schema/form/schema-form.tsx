@@ -30,7 +30,6 @@ type Props = {
   root: JsonNode
   view: SchemaView
   issues: Issue[]
-  isReadOnly: boolean
   onChange: (root: JsonNode) => void
   onLongText: (path: JsonPath, text: string) => void
   /** Controls whose content is not part of the value, by JSON Pointer; empty when there are none. */
@@ -42,7 +41,7 @@ export const hasForm = (view: SchemaView): boolean => describeField(view.root, v
 
 /** The controls for an object. */
 export function SchemaForm(props: Props) {
-  const { id, root, view, issues, isReadOnly, onChange, onLongText, onProblems } = props
+  const { id, root, view, issues, onChange, onLongText, onProblems } = props
   const [problems, setProblems] = useState<Record<string, string>>({})
   useEffect(() => onProblems(problems), [problems])
   useEffect(() => () => onProblems({}), [])
@@ -51,7 +50,6 @@ export function SchemaForm(props: Props) {
   const form: FormContextValue = {
     view,
     id,
-    isReadOnly,
     issues: Map.groupBy(issues, ({ path }) => path),
     onChange: (path, value) => onChange(setNode(root, path, value, orderAt(path, field, view)) ?? root),
     onLongText,
@@ -83,13 +81,13 @@ function orderAt([name, ...rest]: JsonPath, field: Field, view: SchemaView): str
 
 /** The controls for one part of a value. */
 function FieldEditor({ part, node, actions, ...props }: EditedPart) {
-  const { view, id, onChange, isReadOnly } = useForm()
+  const { view, id, onChange } = useForm()
   const field = describeField(part, view)
   const { path, label } = props
   const isNull = node?.type === 'null' && field.isNullable
   const focusNext = useFocusNext()
   const fieldId = controlId(id, pointerOf(path))
-  const nullButton = field.isNullable && !isReadOnly && field.kind !== 'json' && field.kind !== 'choice' && (
+  const nullButton = field.isNullable && field.kind !== 'json' && field.kind !== 'choice' && (
     <Button
       label="null"
       class="small"

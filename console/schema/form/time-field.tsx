@@ -14,7 +14,7 @@ const LOCAL = 'local'
 /** A date, a time, or both with a zone. What the control cannot show exactly is edited as text. */
 export function TimeField({ format, ...props }: FieldProps & { format: TimeFormat }) {
   const { node, path, label } = props
-  const { onChange, onProblem, isReadOnly } = useForm()
+  const { onChange, onProblem } = useForm()
   const control = useControl(props)
   const focusNext = useFocusNext()
   const value = node?.type === 'string' ? node.value : ''
@@ -63,7 +63,7 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
   }
 
   const showsText = isText || needsText
-  const switchButton = !isReadOnly && !(showsText && needsText) && (
+  const switchButton = !(showsText && needsText) && (
     <Button
       label={showsText ? 'Picker' : 'As text'}
       class="small"
@@ -89,7 +89,6 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
           spellcheck={false}
           autocomplete="off"
           value={value}
-          readOnly={isReadOnly}
           onInput={({ currentTarget }) => set(currentTarget.value)}
         />
       ) : (
@@ -101,14 +100,12 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
             max={LATEST[format]}
             step={format === 'date' ? undefined : parts?.local.includes('.') ? '0.001' : '1'}
             value={parts ? toControlValue(parts.local) : ''}
-            readOnly={isReadOnly}
             onInput={({ currentTarget }) => change(currentTarget)}
             onBlur={({ currentTarget }) => check(currentTarget)}
           />
           {format !== 'date' && (
             <select
               aria-label={`Time zone of ${label}`}
-              disabled={isReadOnly}
               value={zone}
               onChange={({ currentTarget }) => changeZone(currentTarget.value)}
             >

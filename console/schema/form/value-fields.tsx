@@ -12,7 +12,7 @@ const isItem = ({ path }: FieldProps) => typeof path.at(-1) === 'number'
 
 export function TextField(props: FieldProps & { isLine: boolean; inputMode: 'text' | 'email' | 'url' }) {
   const { node, path, isLine, inputMode } = props
-  const { onChange, onLongText, isReadOnly } = useForm()
+  const { onChange, onLongText } = useForm()
   const control = useControl(props)
   const value = node?.type === 'string' ? node.value : ''
   const largeInput = useLargeInput<HTMLInputElement & HTMLTextAreaElement>((text) => onLongText(path, text))
@@ -20,7 +20,6 @@ export function TextField(props: FieldProps & { isLine: boolean; inputMode: 'tex
     ...control,
     ref: largeInput,
     value,
-    readOnly: isReadOnly,
     onInput: ({ currentTarget }: { currentTarget: { value: string } }) =>
       onChange(
         path,
@@ -42,7 +41,7 @@ export function TextField(props: FieldProps & { isLine: boolean; inputMode: 'tex
 /** Not `type="number"`: browsers change and round what is typed there. */
 export function NumberField(props: FieldProps) {
   const { node, path } = props
-  const { onChange, isReadOnly } = useForm()
+  const { onChange } = useForm()
   const control = useControl(props)
   const value = node?.type === 'number' ? node.source : node?.type === 'string' ? node.value : ''
   return (
@@ -53,7 +52,6 @@ export function NumberField(props: FieldProps) {
         inputMode="decimal"
         autocomplete="off"
         value={value}
-        readOnly={isReadOnly}
         onInput={({ currentTarget }) => {
           const typed = currentTarget.value.trim()
           onChange(path, typed === '' && !isItem(props) ? undefined : numberNode(typed))
@@ -84,7 +82,7 @@ export function ChoiceField({ choices, ...props }: ChoiceProps) {
 /** What is typed and is none of the choices stays as text, so that the schema check names it. */
 function SearchedChoice({ choices, ...props }: ChoiceProps) {
   const { node, path } = props
-  const { onChange, isReadOnly } = useForm()
+  const { onChange } = useForm()
   const control = useControl(props)
   const byLabel = useMemo(() => new Map(choices.map((choice) => [labelOf(choice), choice])), [choices])
   const listId = `${control.id}-choices`
@@ -103,7 +101,6 @@ function SearchedChoice({ choices, ...props }: ChoiceProps) {
         spellcheck={false}
         placeholder={`Type to search ${formatCount(choices.length)} values`}
         value={node ? textOf(node) : ''}
-        readOnly={isReadOnly}
         onInput={({ currentTarget }) => change(currentTarget.value)}
       />
       <datalist id={listId}>
@@ -121,7 +118,7 @@ const textOf = (node: JsonNode): string =>
 /** What is not among the choices stays until another is chosen. */
 function ListedChoice({ choices: all, ...props }: ChoiceProps) {
   const { node } = props
-  const { onChange, isReadOnly } = useForm()
+  const { onChange } = useForm()
   const control = useControl(props)
   const texts = all.map((choice) => printJson(valueNode(choice), null))
   const current = node && printJson(node, null)
@@ -130,7 +127,6 @@ function ListedChoice({ choices: all, ...props }: ChoiceProps) {
     <FieldFrame {...props}>
       <select
         {...control}
-        disabled={isReadOnly}
         value={current === undefined ? UNSET : index >= 0 ? String(index) : OTHER}
         onChange={({ currentTarget: { value } }) => {
           if (value !== OTHER)
@@ -162,7 +158,7 @@ const shorten = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` 
 
 /** A part that has no control of its own, or not for this value. What is not JSON yet stays here. */
 export function JsonField(props: FieldProps) {
-  const { onChange, onProblem, isReadOnly } = useForm()
+  const { onChange, onProblem } = useForm()
   const { node, path } = props
   const control = useControl(props)
   const [draft, setDraft] = useState('')
@@ -183,11 +179,10 @@ export function JsonField(props: FieldProps) {
     <FieldFrame {...props}>
       <textarea
         {...control}
-        class="code"
+        class="mono"
         spellcheck={false}
         rows={Math.min(Math.max(text.split('\n', 12).length, 2), 12)}
         value={text}
-        readOnly={isReadOnly}
         placeholder="JSON"
         aria-invalid={control['aria-invalid'] || typed.problem !== null}
         onInput={({ currentTarget }) => change(currentTarget.value)}
