@@ -70,16 +70,13 @@ export function ApprovalDetail({ approval, isFocused, onDecided }: Props) {
       />
       <InputEditor
         key={key}
-        approval={approval}
-        text={text}
-        check={check}
+        {...{ approval, text, check }}
         mayEdit={approval.mayDecide}
         onText={(text) => change({ text })}
       />
       {approval.mayDecide ? (
         <Decision
-          approval={approval}
-          draft={draft}
+          {...{ approval, draft }}
           hasMistakes={text !== null && (check.isPending || check.issues.length > 0)}
           onNote={(note) => change({ note })}
           onPast={() => setIsPast(true)}

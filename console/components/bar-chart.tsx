@@ -86,7 +86,16 @@ function StackedBar({ bar, x, max, series, format }: BarProps) {
       {series.map(({ name, color }, index) => {
         const height = max === 0 ? 0 : (HEIGHT * (bar.values[index] ?? 0)) / max
         top -= height
-        return <rect key={name} fill={`var(--series-${color})`} x={x + 0.08} y={top} width={0.84} height={height} />
+        return (
+          <rect
+            key={name}
+            fill={`var(--series-${color})`}
+            x={x + 0.08}
+            y={top}
+            width={0.84}
+            height={height}
+          />
+        )
       })}
     </Element>
   )

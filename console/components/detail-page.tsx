@@ -41,8 +41,7 @@ export function DetailPage<T>({ title, parent, detail, actions, scope, after, ..
   const content = <Loaded {...loaded}>{(data) => <div class="stack">{loaded.children(data)}</div>}</Loaded>
   return (
     <Page
-      title={title}
-      parent={parent}
+      {...{ title, parent }}
       detail={data !== null && detail?.(data)}
       actions={data !== null && actions?.(data)}
     >

@@ -38,9 +38,8 @@ export function FilterBar<T>({ filters, values, items, onChange }: BarProps<T>) 
   const toField = ([name, filter]: [string, Filter<T>]) => (
     <FilterField
       key={name}
-      filter={filter}
+      {...{ filter, items }}
       value={values[name] ?? ''}
-      items={items}
       limits={!filter.isEnd ? {} : name === 'from' ? { max: values.to } : { min: values.from }}
       onChange={(value) => onChange({ [name]: value })}
     />
@@ -80,8 +79,7 @@ export const Views = ({ filters, values }: Pick<BarProps<never>, 'filters' | 'va
       initial === undefined ? null : (
         <Segments
           key={name}
-          label={label}
-          choices={choices}
+          {...{ label, choices }}
           chosen={values[name] ?? initial}
           onChoose={(choice) =>
             navigate(hrefHere({ [name]: choice === initial ? null : choice }), { replace: true })

@@ -59,9 +59,8 @@ export function RolloutCard({ agent, versions, onChange }: Props) {
           <DialogButton label="Promote…" class="primary" isOffered={rollout !== null}>
             {(close) => (
               <PromoteDialog
-                agent={agent}
+                {...{ agent, onChange }}
                 version={{ id: rollout?.versionId ?? '', status: 'PUBLISHED' }}
-                onChange={onChange}
                 onClose={close}
               />
             )}

@@ -69,8 +69,7 @@ export function FeedbackDialog({ run, onChange, onClose }: Props) {
       submit="Save feedback"
       isReady={!hasMistakes}
       obstacle={hasMistakes && !check.isPending && 'Correct the mistakes first.'}
-      send={send}
-      onClose={onClose}
+      {...{ send, onClose }}
     >
       <p class="muted">
         Runs with dynamic learning show their model similar results that are rated well or corrected.
@@ -80,8 +79,7 @@ export function FeedbackDialog({ run, onChange, onClose }: Props) {
       {isCorrected && version.error && <ErrorBox error={version.error} onRetry={version.reload} />}
       {isCorrected && !version.isLoading && !version.error && (
         <SchemaEditor
-          text={text}
-          schema={schema}
+          {...{ text, schema }}
           label="Corrected output"
           issues={check.issues}
           onChange={(changed) => form.set({ text: changed })}

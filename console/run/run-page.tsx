@@ -70,8 +70,7 @@ export function RunPage({ executionId, query }: Props) {
             </p>
           )}
           <TracePanel
-            run={run}
-            steps={steps}
+            {...{ run, steps }}
             hasAllSteps={hasAllSteps || actions.error !== null}
             selectedId={query.get('step')}
             onSelect={select}

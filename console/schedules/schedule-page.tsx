@@ -169,8 +169,7 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
       <DialogButton label="Edit…" form={scheduleForm(schedule, agent)}>
         {(close) => (
           <ScheduleDialog
-            agent={agent}
-            schedule={schedule}
+            {...{ agent, schedule }}
             onSave={(saved) => {
               onChange(saved)
               announce('The schedule is saved.')

@@ -104,22 +104,13 @@ export function SchemaEditor(props: SchemaEditorProps) {
       )}
       {shown === 'form' && root ? (
         <SchemaForm
-          id={id}
-          root={root}
-          view={view}
-          issues={issues}
+          {...{ id, root, view, issues }}
           onChange={(next) => onChange(printJson(next))}
           onLongText={setLongText}
           onProblems={tellProblems}
         />
       ) : (
-        <JsonInput
-          text={text}
-          label={label}
-          issues={explained}
-          onChange={onChange}
-          onClear={() => onChange('{}')}
-        />
+        <JsonInput {...{ text, label, onChange }} issues={explained} onClear={() => onChange('{}')} />
       )}
     </div>
   )

@@ -57,8 +57,7 @@ const Actions = ({ tenantId, limits, onDone }: ActionsProps) => (
     <DialogButton label={limits ? 'Change limits…' : 'Set limits…'} form={limitsForm(tenantId)}>
       {(close) => (
         <LimitsDialog
-          tenantId={tenantId}
-          limits={limits}
+          {...{ tenantId, limits }}
           onSave={() => {
             close()
             onDone('The limits are saved.')

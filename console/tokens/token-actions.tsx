@@ -79,8 +79,7 @@ function RotationDialog({ token, isOwn, onCreate, onClose }: RotationProps) {
       submit="Rotate token"
       close="Keep token"
       labels={LABELS}
-      send={send}
-      onClose={onClose}
+      {...{ send, onClose }}
     >
       <p>
         A new token with the same name, scopes and limits is created and shown once. The current{' '}

@@ -128,14 +128,8 @@ export function TracePanel({ run, steps, hasAllSteps, children, onLoadStep, ...c
           )}
         </div>
         <TraceTree
-          trace={trace}
-          rows={rows}
-          isLive={isLive}
-          isFollowing={isFollowing}
+          {...{ trace, rows, isLive, isFollowing, selectedId, foundIds, openIds }}
           onFollow={setIsFollowing}
-          selectedId={selectedId}
-          foundIds={foundIds}
-          openIds={openIds}
           onToggle={toggleAndShow}
           onSelect={select}
         />

@@ -79,8 +79,7 @@ function Verdicts({ trial, query }: { trial: TrialRecord; query: URLSearchParams
       )}
       <VerdictBar verdicts={verdicts} open={lines - judged} />
       <VerdictCounts
-        verdicts={verdicts}
-        lines={lines}
+        {...{ verdicts, lines }}
         chosen={parseVerdict(query.get('verdict'))}
         hrefOf={(verdict) => toHref(toPath('trials', id), { verdict })}
       />

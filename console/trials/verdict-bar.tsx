@@ -25,10 +25,7 @@ export function VerdictBar({ verdicts, open }: Props) {
   return (
     <div class="verdict-bar" aria-hidden="true">
       {parts.map((verdict) => (
-        <span
-          key={verdict}
-          style={{ flexGrow: verdicts[verdict], background: COLORS[verdict] }}
-        />
+        <span key={verdict} style={{ flexGrow: verdicts[verdict], background: COLORS[verdict] }} />
       ))}
       {(open > 0 || parts.length === 0) && <span style={{ flexGrow: Math.max(open, 1) }} />}
     </div>

@@ -107,10 +107,8 @@ export function InputForm(props: InputProps) {
       <Card title="Input">
         {props.notice}
         <SchemaEditor
-          text={text}
-          schema={schema}
+          {...{ text, schema, issues }}
           label="Input"
-          issues={issues}
           isSummarized={attempted !== null || serverIssues.length > 0}
           onChange={onText}
           onProblems={setProblems}

@@ -63,10 +63,9 @@ export function TryForm(props: Props) {
     <div ref={form}>
       <InputForm
         schema={inputSchema}
-        text={text}
+        {...{ text, isRunning }}
         mode={options.enforceInputSchema ? 'strict' : 'adapting'}
         label="Run"
-        isRunning={isRunning}
         others={{
           count: Object.keys(problems).length,
           isBlocking: Object.keys(ownProblems).length > 0,

@@ -148,12 +148,7 @@ function TryAgent({ agent, versions, from, fromId, given, me }: AgentProps) {
             <p class="muted">The run that the form was to begin with has been deleted.</p>
           ))}
         <TryForm
-          agent={agent}
-          versions={versions}
-          version={version}
-          inputSchema={inputSchema}
-          text={text}
-          options={options}
+          {...{ agent, versions, version, inputSchema, text, options }}
           isRunning={last?.isRunning ?? false}
           isChanged={input.isChanged}
           notice={input.notice}

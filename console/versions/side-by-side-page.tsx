@@ -97,11 +97,9 @@ function SideBySide({ agent, version, current }: Props) {
   return (
     <div class="stack">
       <InputForm
-        schema={schema}
-        text={text}
+        {...{ schema, text, isRunning }}
         mode="adapting"
         label={isAlone ? 'Run' : 'Run both'}
-        isRunning={isRunning}
         notice={
           <Restored typed={typed} onReset={typed.reset}>
             {typed.form.hadFiles && 'Files are not kept: choose them again.'}
@@ -133,8 +131,7 @@ function SideBySide({ agent, version, current }: Props) {
         )}
         <Result
           title={isAlone ? 'Result' : 'B: this version'}
-          agent={agent}
-          version={version}
+          {...{ agent, version }}
           last={right.last}
           onCancel={right.cancel}
         />

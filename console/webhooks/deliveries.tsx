@@ -91,11 +91,10 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
       {opened !== null && !(isLoading && items.length === 0) && (
         <DeliveryDialog
           key={opened}
-          webhookId={webhookId}
+          {...{ webhookId, url }}
           deliveryId={opened}
           delivery={items.find(({ id }) => id === opened) ?? null}
           lookedAt={items.length}
-          url={url}
           onChange={change}
           path={toPath('webhooks', webhookId)}
           closedHref={hrefHere({ delivery: null })}

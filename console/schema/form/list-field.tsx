@@ -65,18 +65,18 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
           </li>
         ))}
       </ol>
-        <div class="actions">
-          <button type="button" class="small" ref={addButton} onClick={add}>
-            Add item
-            <VisibleText text={` to ${label}`} class="visually-hidden" />
+      <div class="actions">
+        <button type="button" class="small" ref={addButton} onClick={add}>
+          Add item
+          <VisibleText text={` to ${label}`} class="visually-hidden" />
+        </button>
+        {!node && isRequired && (
+          <button type="button" class="small" onClick={() => setList(emptyList())}>
+            Empty list
+            <VisibleText text={` for ${label}`} class="visually-hidden" />
           </button>
-          {!node && isRequired && (
-            <button type="button" class="small" onClick={() => setList(emptyList())}>
-              Empty list
-              <VisibleText text={` for ${label}`} class="visually-hidden" />
-            </button>
-          )}
-        </div>
+        )}
+      </div>
     </GroupFrame>
   )
 }
