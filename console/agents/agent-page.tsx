@@ -2,7 +2,7 @@ import './agent.css'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { requestJson } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord } from '../api/use-resource.ts'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { ConfirmButton } from '../components/form-dialog.tsx'
 import { CopiedId, Time, VersionLink } from '../components/values.tsx'
@@ -16,9 +16,7 @@ import { useVersions, VersionList } from './version-list.tsx'
 
 /** One agent: what it takes and returns, how its runs went, and its versions. */
 export function AgentPage({ agent: idOrSlug }: { agent: string }) {
-  const agent = useResource(idOrSlug, (signal) =>
-    requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`, { signal }),
-  )
+  const agent = useRecord<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`)
   return (
     <DetailPage
       of={agent}

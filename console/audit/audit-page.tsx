@@ -51,14 +51,7 @@ export const AuditPage = listPage({
   End: ({ list: { items }, query }) => {
     const opened = query.get('entry')
     if (opened === null) return null
-    return (
-      <EntryDialog
-        key={opened}
-        entryId={opened}
-        entry={items.find(({ id }) => id === opened)}
-        closedHref={hrefHere({ entry: null })}
-      />
-    )
+    return <EntryDialog key={opened} entryId={opened} entry={items.find(({ id }) => id === opened)} />
   },
 })
 

@@ -5,7 +5,7 @@ import { runTimeOf } from '../agents/durations.ts'
 import { asApiError } from '../api/api-error.ts'
 import { requestEvents, requestJson } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
 import { Card, Facts } from '../components/data.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
@@ -69,7 +69,7 @@ export function BatchPage({ batchId, query }: { batchId: string; query: URLSearc
 /** A batch, which is followed while it is open and the page is visible. */
 function useBatch(batchId: string) {
   const path = `/v1/batches/${encodeURIComponent(batchId)}`
-  const resource = useResource(batchId, (signal) => requestJson<BatchRecord>(path, { signal }))
+  const resource = useRecord<BatchRecord>(path)
   const [isReconnecting, setIsReconnecting] = useState(false)
   const [isDeleted, setIsDeleted] = useState(false)
   const isOpen = resource.data !== null && resource.data.status !== 'ENDED'

@@ -1,7 +1,6 @@
 import './compare.css'
 import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
-import { requestJson } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
 import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
@@ -33,9 +32,7 @@ export function CompareRunsPage({ query }: { query: URLSearchParams }) {
 
 /** Two runs side by side: what they were asked for, what they did and returned, and what that took. */
 function CompareRuns({ a, b }: { a: string; b: string }) {
-  const comparison = useResource(`${a} ${b}`, (signal) =>
-    requestJson<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`, { signal }),
-  )
+  const comparison = useRecord<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`)
   const agent = comparison.data?.left.documentId
   return (
     <Page

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, asApiError } from '../api/api-error.ts'
+import { currentLocation, hrefHere, navigate } from '../state/location.ts'
 import { Button } from './button.tsx'
 import { VisibleText } from './visible-text.tsx'
 
@@ -71,6 +72,16 @@ export const InfoDialog = ({ title, close = 'Close', actions, onClose, children 
     </div>
   </Dialog>
 )
+
+/**
+ * Closes the dialog of what the query of a page names.
+ * @param path of the page @param name in the query @param id its value, which is what the dialog shows
+ */
+export function closeShown(path: string, name: string, id: string): void {
+  const { path: current, query } = currentLocation.get()
+  // The browser may have left the page already.
+  if (current === path && query.get(name) === id) navigate(hrefHere({ [name]: null }), { replace: true })
+}
 
 type ActionState<T> = { isRunning: boolean; result: T | null; error: ApiError | null }
 

@@ -3,7 +3,7 @@ import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson, send } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
@@ -24,7 +24,7 @@ const INTERVAL_MS = 30_000
 /** One schedule: when it runs next, what became of its last times, and what it starts. */
 export function SchedulePage({ agent, name }: { agent: string; name: string }) {
   const path = schedulePath(agent, name)
-  const schedule = useResource(path, (signal) => requestJson<ScheduleRecord>(path, { signal }), {
+  const schedule = useRecord<ScheduleRecord>(path, {
     everyMs: () => INTERVAL_MS,
   })
   const mayManage = useScope('manage')

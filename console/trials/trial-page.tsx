@@ -3,7 +3,7 @@ import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { describeGate, findReasons } from '../../lib/contract/trial-outcome.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, send } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord, useResource } from '../api/use-resource.ts'
 import { Card, Facts } from '../components/data.tsx'
 import { DetailPage } from '../components/detail-page.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
@@ -26,7 +26,7 @@ type Props = { trialId: string; query: URLSearchParams }
 
 /** One trial. The verdict whose runs are shown is in the URL. */
 export function TrialPage({ trialId, query }: Props) {
-  const trial = useResource(trialId, (signal) => requestJson<TrialRecord>(trialPath(trialId), { signal }), {
+  const trial = useRecord<TrialRecord>(trialPath(trialId), {
     everyMs: (read) => (read && read.status !== 'ENDED' ? 3_000 : null),
   })
   const { data, setData } = trial

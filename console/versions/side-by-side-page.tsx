@@ -6,7 +6,7 @@ import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { getVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord, useResource } from '../api/use-resource.ts'
 import { DifferenceList } from '../compare/difference-list.tsx'
 import { Button } from '../components/button.tsx'
 import { Card, Facts } from '../components/data.tsx'
@@ -182,9 +182,7 @@ function Result({ title, agent, version, last, onCancel }: ResultProps) {
 
 /** What the service finds to be different: numbers and white space have some tolerance. */
 function Differences({ a, b }: { a: string; b: string }) {
-  const comparison = useResource(`${a} ${b}`, (signal) =>
-    requestJson<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`, { signal }),
-  )
+  const comparison = useRecord<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`)
   return (
     <Card title="What differs in the result">
       <Loaded of={comparison} label="Comparing the results…">

@@ -97,7 +97,6 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
           lookedAt={items.length}
           onChange={change}
           path={toPath('webhooks', webhookId)}
-          closedHref={hrefHere({ delivery: null })}
         />
       )}
     </Card>

@@ -66,29 +66,33 @@ function useFieldIds(path: JsonPath) {
 /** What every kind of control is given. */
 export type FieldProps = Omit<EditedPart, 'part'> & { field: Field }
 
-/** Label, help and errors around one control. */
-export function FieldFrame(props: FieldProps & { children: ComponentChildren }) {
-  const { field, path, label, isRequired, actions, children } = props
+type FrameProps = FieldProps & { isGroup?: boolean; children: ComponentChildren }
+
+/** Label, help and errors around one control, or around the controls of an object or a list. */
+export function FieldFrame({ field, path, label, isRequired, actions, isGroup, children }: FrameProps) {
   const ids = useFieldIds(path)
-  return (
-    <div class="labelled">
-      <div class="toolbar">
-        <label for={ids.control}>
-          <VisibleText text={field.title ?? label} /> <RequiredMark isRequired={isRequired} />
-        </label>
-        {actions}
-      </div>
+  const name = (
+    <>
+      <VisibleText text={field.title ?? label} /> {isRequired && <span class="field-required">required</span>}
+    </>
+  )
+  const content = (
+    <>
       <Help field={field} id={ids.help} />
       {children}
       <Errors issues={ids.issues} field={field} id={ids.error} />
-    </div>
+    </>
   )
-}
-
-/** A group of controls: an object or a list. */
-export function GroupFrame(props: FieldProps & { children: ComponentChildren }) {
-  const { field, path, label, isRequired, actions, children } = props
-  const ids = useFieldIds(path)
+  if (!isGroup)
+    return (
+      <div class="labelled">
+        <div class="toolbar">
+          <label for={ids.control}>{name}</label>
+          {actions}
+        </div>
+        {content}
+      </div>
+    )
   return (
     <fieldset
       class="field-group"
@@ -97,13 +101,9 @@ export function GroupFrame(props: FieldProps & { children: ComponentChildren }) 
       data-invalid={ids.issues.length > 0 || undefined}
       tabIndex={-1}
     >
-      <legend>
-        <VisibleText text={field.title ?? label} /> <RequiredMark isRequired={isRequired} />
-      </legend>
+      <legend>{name}</legend>
       {actions && <div class="field-group-corner">{actions}</div>}
-      <Help field={field} id={ids.help} />
-      {children}
-      <Errors issues={ids.issues} field={field} id={ids.error} />
+      {content}
     </fieldset>
   )
 }
@@ -131,9 +131,6 @@ export const RemoveButton = ({ subject, isInList, onClick }: RemoveProps) => (
     onClick={onClick}
   />
 )
-
-const RequiredMark = ({ isRequired }: { isRequired: boolean }) =>
-  isRequired ? <span class="field-required">required</span> : null
 
 function Help({ field, id }: { field: Field; id: string }) {
   const hints = [

@@ -4,7 +4,7 @@ import { VisibleText } from '../../components/visible-text.tsx'
 import { emptyList } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import { newItem } from './field.ts'
-import { CONTROLS, type FieldProps, GroupFrame, RemoveButton, useFocusNext, useForm } from './field-frame.tsx'
+import { CONTROLS, FieldFrame, type FieldProps, RemoveButton, useFocusNext, useForm } from './field-frame.tsx'
 
 /** A list whose items are added and removed. The focus follows: to what was added, or to what took its place. */
 export function ListField({ items: itemPart, ...props }: FieldProps & { items: Json }) {
@@ -39,8 +39,9 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
   }
 
   return (
-    <GroupFrame
+    <FieldFrame
       {...props}
+      isGroup
       actions={
         <>
           {node && !isRequired && <RemoveButton subject={label} onClick={() => setList(undefined)} />}
@@ -77,6 +78,6 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
           </button>
         )}
       </div>
-    </GroupFrame>
+    </FieldFrame>
   )
 }

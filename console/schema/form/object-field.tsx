@@ -9,8 +9,8 @@ import { initialValue } from './field.ts'
 import {
   CONTROLS,
   controlId,
+  FieldFrame,
   type FieldProps,
-  GroupFrame,
   pointerOf,
   RemoveButton,
   useFocusNext,
@@ -47,9 +47,9 @@ export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields 
     </>
   )
   return (
-    <GroupFrame {...props} actions={actions}>
+    <FieldFrame {...props} isGroup actions={actions}>
       {node && <ObjectMembers node={node} fields={fields} path={path} />}
-    </GroupFrame>
+    </FieldFrame>
   )
 }
 

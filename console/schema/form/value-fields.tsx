@@ -1,4 +1,5 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { formatCount } from '../../components/format.ts'
 import { Paragraph, toVisible } from '../../components/visible-text.tsx'
@@ -7,56 +8,67 @@ import { type JsonNode, JsonSyntaxError, readTree } from '../json-node.ts'
 import { useLargeInput } from '../use-large-input.ts'
 import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
 
-/** An item of a list stays when its text is empty; a field of an object is left out then. */
-const isItem = ({ path }: FieldProps) => typeof path.at(-1) === 'number'
+/** Changes a part by its text. An item of a list stays when this is empty; a field of an object is left out then. */
+export function useSetText({ path }: Pick<FieldProps, 'path'>) {
+  const { onChange } = useForm()
+  return (text: string, toNode: (text: string) => JsonNode = textNode) =>
+    onChange(path, text === '' && typeof path.at(-1) !== 'number' ? undefined : toNode(text))
+}
+
+type LineProps = {
+  part: Pick<FieldProps, 'path' | 'isRequired'>
+  value: string
+  inputMode?: 'text' | 'email' | 'url' | 'decimal'
+  autocomplete?: 'on'
+  list?: string
+  placeholder?: string
+  control?: RefObject<HTMLInputElement | null>
+  onText: (text: string) => void
+}
+
+/** Not `type="number"`, `"email"` or `"url"`: browsers change what is typed there. */
+export const Line = ({ part, control, onText, ...input }: LineProps) => (
+  <input
+    {...useControl(part)}
+    {...(control && { ref: control })}
+    type="text"
+    autocomplete="off"
+    spellcheck={false}
+    {...input}
+    onInput={({ currentTarget }) => onText(currentTarget.value)}
+  />
+)
 
 export function TextField(props: FieldProps & { isLine: boolean; inputMode: 'text' | 'email' | 'url' }) {
   const { node, path, isLine, inputMode } = props
-  const { onChange, onLongText } = useForm()
+  const { onLongText } = useForm()
   const control = useControl(props)
+  const set = useSetText(props)
   const value = node?.type === 'string' ? node.value : ''
-  const largeInput = useLargeInput<HTMLInputElement & HTMLTextAreaElement>((text) => onLongText(path, text))
-  const attributes = {
-    ...control,
-    ref: largeInput,
-    value,
-    onInput: ({ currentTarget }: { currentTarget: { value: string } }) =>
-      onChange(
-        path,
-        currentTarget.value === '' && !isItem(props) ? undefined : textNode(currentTarget.value),
-      ),
-  }
+  const ref = useLargeInput<HTMLInputElement & HTMLTextAreaElement>((text) => onLongText(path, text))
   return (
     <FieldFrame {...props}>
-      {/* An input would remove line breaks, and one of type email or url also spaces. */}
+      {/* An input would remove line breaks. */}
       {isLine && !/[\r\n]/.test(value) ? (
-        <input {...attributes} type="text" inputMode={inputMode} spellcheck={false} />
+        <Line {...{ control: ref, value, inputMode }} part={props} autocomplete="on" onText={set} />
       ) : (
-        <textarea {...attributes} rows={Math.min(Math.max(value.split('\n', 12).length, 2), 12)} />
+        <textarea
+          {...{ ...control, ref, value }}
+          rows={Math.min(Math.max(value.split('\n', 12).length, 2), 12)}
+          onInput={({ currentTarget }) => set(currentTarget.value)}
+        />
       )}
     </FieldFrame>
   )
 }
 
-/** Not `type="number"`: browsers change and round what is typed there. */
 export function NumberField(props: FieldProps) {
-  const { node, path } = props
-  const { onChange } = useForm()
-  const control = useControl(props)
+  const { node } = props
+  const set = useSetText(props)
   const value = node?.type === 'number' ? node.source : node?.type === 'string' ? node.value : ''
   return (
     <FieldFrame {...props}>
-      <input
-        {...control}
-        type="text"
-        inputMode="decimal"
-        autocomplete="off"
-        value={value}
-        onInput={({ currentTarget }) => {
-          const typed = currentTarget.value.trim()
-          onChange(path, typed === '' && !isItem(props) ? undefined : numberNode(typed))
-        }}
-      />
+      <Line part={props} inputMode="decimal" value={value} onText={(text) => set(text.trim(), numberNode)} />
     </FieldFrame>
   )
 }
@@ -81,27 +93,22 @@ export function ChoiceField({ choices, ...props }: ChoiceProps) {
 
 /** What is typed and is none of the choices stays as text, so that the schema check names it. */
 function SearchedChoice({ choices, ...props }: ChoiceProps) {
-  const { node, path } = props
-  const { onChange } = useForm()
-  const control = useControl(props)
+  const { node } = props
+  const set = useSetText(props)
   const byLabel = useMemo(() => new Map(choices.map((choice) => [labelOf(choice), choice])), [choices])
-  const listId = `${control.id}-choices`
+  const listId = useId()
   function change(typed: string) {
     const choice = byLabel.get(typed)
-    if (typed === '' && !byLabel.has('') && !isItem(props)) onChange(path, undefined)
-    else onChange(path, choice === undefined ? textNode(typed) : valueNode(choice))
+    set(typed, () => (choice === undefined ? textNode(typed) : valueNode(choice)))
   }
   return (
     <FieldFrame {...props}>
-      <input
-        {...control}
-        type="text"
+      <Line
+        part={props}
         list={listId}
-        autocomplete="off"
-        spellcheck={false}
         placeholder={`Type to search ${formatCount(choices.length)} values`}
         value={node ? textOf(node) : ''}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
+        onText={change}
       />
       <datalist id={listId}>
         {[...byLabel.keys()].map((label) => (
