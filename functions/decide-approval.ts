@@ -1,6 +1,6 @@
+import { decisionBody } from '../lib/contract/bodies/replies.ts'
 import { approvalPageParameters } from '../lib/contract/parameters.ts'
 import { toApprovalRecord } from '../lib/contract/records/approval.ts'
-import { decisionBody } from '../lib/contract/records/bodies.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

@@ -1,6 +1,6 @@
 import { resolveExecutionId } from '../lib/access/executions.ts'
 import { mayTeach } from '../lib/access/permissions.ts'
-import { feedbackBody } from '../lib/contract/records/bodies.ts'
+import { feedbackBody } from '../lib/contract/bodies/replies.ts'
 import { FeedbackMismatch } from '../lib/core/errors.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

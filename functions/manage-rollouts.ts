@@ -1,4 +1,4 @@
-import { rolloutBody } from '../lib/contract/records/bodies.ts'
+import { rolloutBody } from '../lib/contract/bodies/agents.ts'
 import { toRolloutRecord } from '../lib/contract/records/rollout.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

@@ -1,5 +1,5 @@
+import { type ScheduleBody, scheduleBody } from '../lib/contract/bodies/schedules.ts'
 import { pageParameters, runHeaders } from '../lib/contract/parameters.ts'
-import { type ScheduleBody, scheduleBody } from '../lib/contract/records/bodies.ts'
 import { toScheduleRecord } from '../lib/contract/records/schedule.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'

@@ -1,5 +1,5 @@
+import { type TrialBody, trialBody } from '../lib/contract/bodies/trials.ts'
 import { runHeaders, trialItemPageParameters, trialPageParameters } from '../lib/contract/parameters.ts'
-import { type TrialBody, trialBody } from '../lib/contract/records/bodies.ts'
 import { toSeenRecord } from '../lib/contract/records/seen.ts'
 import { toTrialItemRecord, toTrialRecord } from '../lib/contract/records/trial.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'

@@ -1,6 +1,6 @@
+import { webhookBody, webhookChanges } from '../lib/contract/bodies/webhooks.ts'
 import { pageParameters } from '../lib/contract/parameters.ts'
 import { toBatchRecord } from '../lib/contract/records/batch.ts'
-import { webhookBody, webhookChanges } from '../lib/contract/records/bodies.ts'
 import { toExecutionRecord, toExecutionSummary } from '../lib/contract/records/execution.ts'
 import { toDeliveryRecord, toWebhookRecord } from '../lib/contract/records/webhook.ts'
 import { InputSchemaMismatch } from '../lib/core/errors.ts'

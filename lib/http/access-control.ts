@@ -2,7 +2,7 @@ import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { assertAllTenants, assertScope, mayUseAgent, resolveTenant } from '../access/permissions.ts'
 import { readProvider, toAskedScopes } from '../access/protected-resource.ts'
-import type { Operation } from '../contract/routes.ts'
+import type { Operation } from '../contract/operations/operation.ts'
 import type { Access, RefusedAccess, Scope } from '../core/access.ts'
 import {
   AgentNotFound,

@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core'
 import type * as z from 'zod/mini'
-import type { Operation } from '../contract/routes.ts'
+import type { Operation } from '../contract/operations/operation.ts'
 import {
   InvalidJson,
   PayloadTooLarge,
