@@ -3,7 +3,7 @@ import { pageParameters } from '../lib/contract/parameters.ts'
 import { toBatchRecord } from '../lib/contract/records/batch.ts'
 import { toExecutionRecord, toExecutionSummary } from '../lib/contract/records/execution.ts'
 import { toDeliveryRecord, toWebhookRecord } from '../lib/contract/records/webhook.ts'
-import { InputSchemaMismatch } from '../lib/core/errors.ts'
+import { InputSchemaMismatch } from '../lib/core/request-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { openDeliveryEngine } from '../lib/engine/notifications/open-delivery-engine.ts'
 import {

@@ -1,7 +1,7 @@
 import { rerunBody } from '../lib/contract/bodies/trials.ts'
 import { runHeaders } from '../lib/contract/parameters.ts'
 import { toComparisonRecord } from '../lib/contract/records/comparison.ts'
-import { InputSchemaMismatch } from '../lib/core/errors.ts'
+import { InputSchemaMismatch } from '../lib/core/request-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { compareExecutions } from '../lib/engine/replay/compare-executions.ts'
 import { openSubmitEngine } from '../lib/engine/submit/accept.ts'

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { TooManyRequests, Unavailable } from '../../../lib/core/errors.ts'
+import { Unavailable } from '../../../lib/core/errors.ts'
 import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
+import { TooManyRequests } from '../../../lib/core/limit-errors.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { STATUS_SHARDS, shardOf } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'

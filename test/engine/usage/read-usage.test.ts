@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import { encodeCursor } from '../../../lib/core/cursor.ts'
-import type { InvalidQueryParameter } from '../../../lib/core/errors.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import type { AgentStore } from '../../../lib/core/ports/agents.ts'
+import type { InvalidQueryParameter } from '../../../lib/core/request-errors.ts'
 import {
   DIMENSION_FIELDS,
   INTERVAL_MS,

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { Unauthorized } from '../../../lib/core/errors.ts'
+import { Unauthorized } from '../../../lib/core/request-errors.ts'
 import { plainAnswers } from '../../browser/stub/plain-answers.ts'
 import { aMe, anAgentRecord, aVersionWithDocument, idOf } from '../../browser/stub/records.ts'
 import { failure, ok } from '../../browser/stub/responses.ts'
