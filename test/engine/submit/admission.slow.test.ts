@@ -9,7 +9,7 @@ import { admission } from '../../../lib/limits/admission.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../../support/engine/executions.ts'
-import { waitUntil } from '../../support/processes/wait-until.ts'
+import { waitUntil } from '../../support/processes/processes.ts'
 
 const LIMIT = 7
 /** Ten runs each time one has ended. */
