@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path'
  * `npm start` passes two flags of V8, which the runner inherits. `--max-semi-space-size=16`: with the default, 64 on
  * large machines, each process grows by 100 MB while many runs are in progress; 8 and less cost processor time.
  * `--heap-growing-percent=30`: with the default, objects of finished runs fill the gateway's old space up to three
- * times its live size, another 80 MB (`npm run bench -- --only parallel`).
+ * times its live size, another 80 MB (`npm run bench`).
  */
 const { DATA_DIR = '', HOST = '', PORT = '' } = process.env
 const dataFolder = DATA_DIR || '.local'
