@@ -7,7 +7,7 @@ import type { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
-import { CheckField, Field, NumberField, TextField } from '../components/field.tsx'
+import { Field, NumberField, SelectField, TextField } from '../components/field.tsx'
 import { AgentInput } from '../components/filter-bar.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { formatBytes, formatCount, formatCountOf } from '../components/format.ts'
@@ -124,9 +124,14 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
           placeholder="no limit"
         />
       </div>
-      <CheckField
-        label="Strict: reject inputs that do not match the schema"
+      <SelectField
+        label="Inputs that do not match the schema"
         {...typed.field('enforceInputSchema')}
+        choices={[
+          ['', 'As the agent says'],
+          ['true', 'Strict: reject them'],
+          ['false', 'Adapt them'],
+        ]}
       />
       {lines !== null && (
         <p role="status">

@@ -1,8 +1,8 @@
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
-import { CheckField, SelectField, TextField } from '../components/field.tsx'
+import { SelectField, TextField } from '../components/field.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { useMe } from '../state/session.ts'
-import { isCodeVersion, REASONING_LEVELS, type RunOptions } from './run-options.ts'
+import { isCodeVersion, isStrict, NO_OPTIONS, REASONING_LEVELS, type RunOptions } from './run-options.ts'
 
 type Props = {
   agent: AgentRecord
@@ -99,9 +99,14 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
           </>
         )}
       </div>
-      <CheckField
-        label="Strict: reject input that does not match the schema"
+      <SelectField
+        label="Input that does not match the schema"
         {...field('enforceInputSchema')}
+        choices={[
+          ['', isStrict(NO_OPTIONS, version) ? 'As the version: reject it' : 'As the version: adapt it'],
+          ['true', 'Strict: reject it'],
+          ['false', 'Adapt it'],
+        ]}
       />
       {isCode && (
         <p class="muted">A code agent: there is no model to choose, and no limit of tokens or cost.</p>

@@ -10,7 +10,7 @@ import { tryParseTree } from '../schema/json-node.ts'
 import { isEditable } from '../schema/use-large-input.ts'
 import { InputForm } from './input-form.tsx'
 import { OptionsForm } from './options-form.tsx'
-import { applicableOptions, findOptionProblems, type RunOptions } from './run-options.ts'
+import { applicableOptions, findOptionProblems, isStrict, type RunOptions } from './run-options.ts'
 
 type Props = {
   agent: AgentRecord
@@ -63,7 +63,7 @@ export function TryForm(props: Props) {
       <InputForm
         schema={inputSchema}
         text={text}
-        mode={options.enforceInputSchema ? 'strict' : 'adapting'}
+        mode={isStrict(options, version) ? 'strict' : 'adapting'}
         label="Run"
         isRunning={isRunning}
         others={{
