@@ -7,7 +7,7 @@ import type { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
-import { CheckField, Field } from '../components/field.tsx'
+import { Field } from '../components/field.tsx'
 import { Fields } from '../components/fields.tsx'
 import { AgentField } from '../components/filter-bar.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
@@ -24,6 +24,16 @@ const MAX_FILE_BYTES = 6_000_000
 const EXAMPLE = '{"customId": "line-1", "input": {"text": "…"}}'
 
 const TENANT = { tenantId: { label: 'Tenant', maxLength: MAX_TENANT_ID, placeholder: 'none' } }
+const STRICT = {
+  enforceInputSchema: {
+    label: 'Inputs that do not match the schema',
+    choices: [
+      ['', 'As the agent says'],
+      ['true', 'Strict: reject them'],
+      ['false', 'Adapt them'],
+    ] as const,
+  },
+}
 const LIMITS = {
   maxConcurrency: {
     ...{ label: 'Lines at the same time', placeholder: String(MAX_CONCURRENCY.default) },
@@ -111,10 +121,7 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
       <div class="fields">
         <Fields of={typed} fields={boundTenant === null ? { ...TENANT, ...LIMITS } : LIMITS} />
       </div>
-      <CheckField
-        label="Strict: reject inputs that do not match the schema"
-        {...typed.field('enforceInputSchema')}
-      />
+      <Fields of={typed} fields={STRICT} />
       {lines !== null && (
         <p role="status">
           {lines === 1 ? '1 line is valid' : `${formatCount(lines)} lines are valid`}. Starting runs the

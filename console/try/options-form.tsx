@@ -2,7 +2,7 @@ import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agen
 import { Fields } from '../components/fields.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { useMe } from '../state/session.ts'
-import { isCodeVersion, REASONING_LEVELS, type RunOptions } from './run-options.ts'
+import { isCodeVersion, isStrict, NO_OPTIONS, REASONING_LEVELS, type RunOptions } from './run-options.ts'
 
 type Props = {
   agent: AgentRecord
@@ -14,8 +14,6 @@ type Props = {
   problems: Partial<Record<string, string>>
   onChange: (options: RunOptions) => void
 }
-
-const STRICT = { enforceInputSchema: { label: 'Strict: reject input that does not match the schema' } }
 
 const limit = (noun: string, ofVersion: number | null | undefined) => ({
   ...{ label: `${noun} at most`, inputMode: 'numeric' as const },
@@ -85,7 +83,19 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
           }}
         />
       </div>
-      <Fields of={of} fields={STRICT} />
+      <Fields
+        of={of}
+        fields={{
+          enforceInputSchema: {
+            label: 'Input that does not match the schema',
+            choices: [
+              ['', isStrict(NO_OPTIONS, version) ? 'As the version: reject it' : 'As the version: adapt it'],
+              ['true', 'Strict: reject it'],
+              ['false', 'Adapt it'],
+            ],
+          },
+        }}
+      />
       {isCode && (
         <p class="muted">A code agent: there is no model to choose, and no limit of tokens or cost.</p>
       )}

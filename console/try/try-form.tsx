@@ -11,7 +11,7 @@ import { tryParseTree } from '../schema/json-node.ts'
 import { isEditable } from '../schema/use-large-input.ts'
 import { InputForm } from './input-form.tsx'
 import { OptionsForm } from './options-form.tsx'
-import { applicableOptions, findOptionProblems } from './run-options.ts'
+import { applicableOptions, findOptionProblems, isStrict } from './run-options.ts'
 import type { useTypedInput } from './typed-inputs.ts'
 
 type Props = {
@@ -58,7 +58,7 @@ export function TryForm(props: Props) {
       <InputForm
         schema={inputSchema}
         {...{ text, isRunning }}
-        mode={options.enforceInputSchema ? 'strict' : 'adapting'}
+        mode={isStrict(options, version) ? 'strict' : 'adapting'}
         label="Run"
         others={{
           count: Object.keys(problems).length,

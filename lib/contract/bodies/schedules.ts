@@ -9,7 +9,9 @@ import { flag, uuid, within } from './fields.ts'
 const storedOptions = () =>
   z.strictObject(
     {
-      enforceInputSchema: flag('Reject input that does not exactly match the input schema.'),
+      enforceInputSchema: flag(
+        'Reject input that does not exactly match the input schema. Default: as the version.',
+      ),
       maxAgentSteps: within(MAX_AGENT_STEPS, 'The maximum number of steps of the execution.'),
       maxTokens: within(MAX_TOKENS, 'The maximum number of input and output tokens.'),
       maxCostUsd: within(MAX_COST_USD, 'The maximum price of the model responses in US dollars.', false),

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry'
 import { idempotencyKeyOf } from '../../access/permissions.ts'
 import type { Access } from '../../core/access.ts'
-import type { Version } from '../../core/agent.ts'
+import { isStrict, type Version } from '../../core/agent.ts'
 import {
   type Batch,
   type BatchOptions,
@@ -81,7 +81,7 @@ export async function prepareBatch(
 ): Promise<BatchRequest> {
   const target = await prepareTarget(stores, call)
   const { version, overrides } = target
-  const check = overrides.enforceInputSchema ? (input: JsonObject) => violationsOf(version, input) : undefined
+  const check = isStrict(version, overrides) ? (input: JsonObject) => violationsOf(version, input) : undefined
   return { ...target, lines: await checkLines(received, check) }
 }
 

@@ -1,7 +1,7 @@
 import { hasScope, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../../access/permissions.ts'
 import { type ResolvedVersion, refusalOf, resolveVersion } from '../../agents/resolve-version.ts'
 import type { Access } from '../../core/access.ts'
-import { stepLimitsOf, type Version } from '../../core/agent.ts'
+import { isStrict, stepLimitsOf, type Version } from '../../core/agent.ts'
 import { toBudget, toOptions } from '../../core/budget.ts'
 import type { ServiceError } from '../../core/errors.ts'
 import type { BatchLine, Execution, InputAdaptation, RunOptions, ScheduledRun } from '../../core/execution.ts'
@@ -143,10 +143,10 @@ export async function buildRunRequest(
 ): Promise<RunRequest> {
   const budget = toBudget(version.execution, overrides)
   await checkOverrides(version, overrides, budget)
-  const opened =
-    isJsonObject(body) || overrides.enforceInputSchema ? null : openBody(version.inputSchema, body)
+  const strict = isStrict(version, overrides)
+  const opened = isJsonObject(body) || strict ? null : openBody(version.inputSchema, body)
   const input = opened?.input ?? assertObject(body)
-  if (overrides.enforceInputSchema) await checkInput(version, input)
+  if (strict) await checkInput(version, input)
   const { input: adaptedInput, adaptations } = adapterOf(version)(input)
   await checkInputFiles(version, adaptedInput, overrides.model)
   const tenantId = overrides.tenantId ?? null

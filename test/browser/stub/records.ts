@@ -82,6 +82,7 @@ export const aVersionRecord = (overrides: Partial<VersionRecord> = {}): VersionR
   outputSchema: anAgentRecord().outputSchema,
   execution: {
     ...{ useCache: false, cacheTtlSeconds: null, maxAgentSteps: 10, timeoutSeconds: null },
+    enforceInputSchema: false,
     ...{ maxAgentStepsAllowed: 10, models: null },
     ...{ maxTokens: null, maxCostUsd: null },
     ...{ maxParallelToolCalls: 20, maxChildren: 32 },

@@ -42,7 +42,7 @@ it.each([
 it('toBatchQuery sends what was entered', () => {
   expect(toBatchQuery(NO_BATCH_OPTIONS)).toEqual({ tenantId: '', maxConcurrency: '', maxBatchCostUsd: '' })
   expect(
-    toBatchQuery({ ...NO_BATCH_OPTIONS, maxConcurrency: ' 5 ', enforceInputSchema: true }),
+    toBatchQuery({ ...NO_BATCH_OPTIONS, maxConcurrency: ' 5 ', enforceInputSchema: 'true' }),
   ).toMatchObject({ maxConcurrency: '5', enforceInputSchema: true })
 })
 
