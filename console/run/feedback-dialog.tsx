@@ -13,7 +13,7 @@ import { useForm } from '../components/typed-form.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { SchemaEditor } from '../schema/schema-editor.tsx'
 
-/** The limit of the API (`lib/contract/records/bodies.ts`). */
+/** The limit of the API (`lib/contract/bodies/replies.ts`). */
 const MAX_NOTE_CHARACTERS = 2_000
 
 const FIELDS = {
