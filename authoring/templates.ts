@@ -22,6 +22,7 @@ input:
   minLength: { type: integer, minimum: 1, default: 1, description: The length of the shortest word that counts. }
 output:
   words: { type: integer, description: The number of words. }
+execution: { enforceInputSchema: true }
 ---
 What this agent does, for people. The code is in agent.ts.
 `

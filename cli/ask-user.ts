@@ -59,7 +59,7 @@ export const tellUser = (options: SharedOptions, print: (line: string) => void):
 export const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 
-const ORDER: OpenWait['kind'][] = ['approval', 'signal', 'sleep', 'limit', 'execution']
+const ORDER: OpenWait['kind'][] = ['approval', 'signal', 'sleep', 'retry', 'limit', 'execution']
 
 type Question = {
   hint: string

@@ -100,7 +100,7 @@ function formatValue(value: Json | undefined): string {
 export function formatStep({ callers }: Execution, step: Step): string {
   const indent = '  '.repeat(callers.length + 1)
   if (step.kind === 'CODE')
-    return `${indent}step ${step.number}  ${toSingleLine(step.name)} → ${format(step.value)}`
+    return `${indent}step ${step.number}  ${toSingleLine(step.name)} ${step.value === undefined ? 'failed' : `→ ${format(step.value)}`}`
   if (step.kind === 'WAIT')
     return `${indent}step ${step.number}  ${toSingleLine(step.name)} waits (${step.wait.kind})`
   const { inputTokens, outputTokens, costUsd } = step.usage

@@ -10,7 +10,7 @@ export type RunOptions = {
   maxTokens?: number
   maxCost?: number
   cache?: boolean
-  strict?: true
+  strict?: boolean
 }
 
 export const addRunOptions = (command: CliCommand): CliCommand =>
@@ -32,6 +32,7 @@ export const addRunOptions = (command: CliCommand): CliCommand =>
     .option('--cache', 'reuse the result of an earlier execution with the same version, tenant and input')
     .option('--no-cache', 'run even if the version reuses results')
     .option('--strict', 'reject input that does not match the input schema exactly')
+    .option('--no-strict', 'adapt such input even if the version rejects it')
 
 /** Those that schedules keep, too: without the version and the tenant. */
 export const toRunParameters = ({ strict, model, steps, maxTokens, maxCost, cache }: RunOptions) => ({

@@ -1,4 +1,5 @@
 // Generated from agent.md by "agents check" and "agents publish". Do not edit.
+// Input may not match the schema: set execution.enforceInputSchema in agent.md to reject such input.
 
 export type Input = {
   /** How long to wait, from 0 to 3600 seconds. */
@@ -16,8 +17,24 @@ export type Context = {
   tenantId: string | null
   /** Aborts when the run is cancelled, loses its lease or runs out of time. */
   signal: AbortSignal
-  /** Runs `fn` once per name, even if the run resumes in another worker. The result is stored as JSON. */
-  step: <T>(name: string, fn: () => T | Promise<T>) => Promise<T>
+  /**
+   * Runs `fn` once per name, even if the run resumes in another worker. The result is stored as JSON. With options, an
+   * attempt that fails is repeated up to `retries` (0 to 10) times, `backoff` seconds later (1), which double up to 300,
+   * unless `retryIf` says no. `timeoutSeconds` limits each attempt.
+   */
+  step: {
+    <T>(name: string, fn: (call: { signal: AbortSignal; attempt: number }) => T | Promise<T>): Promise<T>
+    <T>(
+      name: string,
+      options: {
+        retries?: number
+        backoff?: number
+        timeoutSeconds?: number
+        retryIf?: (error: unknown) => boolean | Promise<boolean>
+      },
+      fn: (call: { signal: AbortSignal; attempt: number }) => T | Promise<T>,
+    ): Promise<T>
+  }
   /** Waits without a worker. The code outside of steps runs again afterwards. Each wait has a name of its own. */
   sleep: (name: string, seconds: number) => Promise<null>
   sleepUntil: (name: string, date: Date | string | number) => Promise<null>

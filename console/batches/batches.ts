@@ -38,20 +38,21 @@ export type BatchOptions = {
   tenantId: string
   maxConcurrency: string
   maxBatchCostUsd: string
-  enforceInputSchema: boolean
+  /** Empty: as in the version. */
+  enforceInputSchema: '' | 'true' | 'false'
 }
 
 export const NO_BATCH_OPTIONS: BatchOptions = {
   tenantId: '',
   maxConcurrency: '',
   maxBatchCostUsd: '',
-  enforceInputSchema: false,
+  enforceInputSchema: '',
 }
 
 /** As the query of the request; empty texts are left out of it. */
 export const toBatchQuery = ({ enforceInputSchema, ...texts }: BatchOptions) => ({
   ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()])),
-  ...(enforceInputSchema && { enforceInputSchema: true }),
+  ...(enforceInputSchema !== '' && { enforceInputSchema: enforceInputSchema === 'true' }),
 })
 
 /** `results-01a20000.ndjson` */

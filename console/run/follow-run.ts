@@ -39,10 +39,10 @@ export const followRun = ({ onSteps, onWaiting, ...source }: FollowOptions): Pro
     }
   })
 
-/** The data of a `tool` event: a call of a step, or a wait that has ended. */
+/** The data of a `tool` event: a call of a step, a wait that has ended, or a step that was attempted. */
 type CallEvent = (
   | NonNullable<StepRecord['toolCalls']>[number]
-  | Pick<StepRecord, 'name' | 'result' | 'skipped'>
+  | Pick<StepRecord, 'name' | 'result' | 'skipped' | 'error' | 'attempts' | 'backoffMs' | 'failedAttempts'>
 ) & {
   step: number
 } & Pick<StepRecord, 'omitted'>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { type CheckRequest, check, type Issue } from './check-text.ts'
+import type { CheckRequest, Issue } from './check-text.ts'
 
 /** The issues of a text; of an earlier one while `isPending`. `error`: why it could not be checked. */
 type Check = { issues: Issue[]; isPending: boolean; error: string | null }
@@ -94,8 +94,13 @@ type WorkerScope = {
   postMessage: (reply: CheckReply) => void
 }
 
-/** Answers the checks of a page, so that a large text does not block it. */
+/** Answers the checks of a page, so that a large text does not block it. The validator is loaded for the first one. */
 export function serveChecks(): void {
   const scope = globalThis as unknown as WorkerScope
-  scope.onmessage = ({ data: { id, ...request } }) => scope.postMessage({ id, issues: check(request) })
+  const answer = async ({ id, ...request }: CheckMessage) => {
+    const { check } = await import('./check-text.ts')
+    scope.postMessage({ id, issues: check(request) })
+  }
+  // What fails is an error of the worker, for which its page listens.
+  scope.onmessage = ({ data }) => void answer(data).catch(reportError)
 }

@@ -126,7 +126,7 @@ function Part({ title, value, label, ...part }: PartProps) {
 function StepDetail({ item, onLoadStep, onSelect }: Props) {
   const { step } = item
   if (!step) return null
-  const { number, name, usage, text, result, toolCalls = [], stopReason } = step
+  const { number, name, usage, text, result, toolCalls = [], stopReason, failedAttempts = [] } = step
   const part = { step, onLoadStep }
   return (
     <>
@@ -144,6 +144,8 @@ function StepDetail({ item, onLoadStep, onSelect }: Props) {
             <VisibleText text={stopReason} class="badge badge-warning" />
           ),
           'Cleared tool results': step.clearedResults !== undefined && formatCount(step.clearedResults),
+          Attempts: step.attempts !== undefined && formatCount(step.attempts),
+          'Time in backoff': step.backoffMs !== undefined && <Duration ms={step.backoffMs} />,
           Replayed: step.replayed && 'from the original run: nothing was used',
         }}
       />
@@ -161,6 +163,20 @@ function StepDetail({ item, onLoadStep, onSelect }: Props) {
         label={`the result of step ${number}`}
         pointer="/result"
       />
+      {failedAttempts.length > 0 && (
+        <>
+          <h3>Failed attempts</h3>
+          <ol>
+            {failedAttempts.map(({ error, startedAt, durationMs, retryAt }) => (
+              <li key={startedAt}>
+                <Time value={startedAt} /> <span class="muted">{formatDuration(durationMs)}</span>{' '}
+                <VisibleText text={`${error.name}: ${error.message}`} />
+                {retryAt === null && <span class="muted"> (the last one)</span>}
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
       {toolCalls.length > 0 && (
         <>
           <h3>Calls</h3>
@@ -273,6 +289,7 @@ const WAITS: Record<string, string> = {
   approval: 'An approval',
   signal: 'A signal',
   sleep: 'A time',
+  retry: 'Another attempt at a step',
   execution: 'Another run',
   limit: 'A free place in a limit',
 }

@@ -121,6 +121,8 @@ function toStep(step: StepRecord, { calls, next, run }: StepContext): TraceItem 
   const { number, name, wait, startedAt, finishedAt, attempt } = step
   const hasEnded = step.result !== undefined || step.omitted?.['/result'] !== undefined
   const isOpenWait = wait !== undefined && !hasEnded && next === undefined && run.status === 'IN_PROGRESS'
+  const isOpenStep =
+    step.attempts !== undefined && !hasEnded && step.error === undefined && run.status === 'IN_PROGRESS'
   // A wait ends when the run goes on: its record has the time at which it began.
   const waitEnd = Date.parse(next?.startedAt ?? run.finishedAt ?? finishedAt)
   return itemOf({
@@ -128,8 +130,9 @@ function toStep(step: StepRecord, { calls, next, run }: StepContext): TraceItem 
     kind: wait ? 'wait' : name === undefined ? 'response' : 'code-step',
     label: name ?? 'Model response',
     start: Date.parse(startedAt),
-    end: isOpenWait ? null : wait ? waitEnd : Date.parse(finishedAt),
+    end: isOpenWait || isOpenStep ? null : wait ? waitEnd : Date.parse(finishedAt),
     attempt,
+    ...(step.error !== undefined && { state: 'failed' as const }),
     children: calls.length,
     failedChildren: calls.filter(({ state }) => state === 'failed').length,
     step,

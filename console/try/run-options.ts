@@ -10,7 +10,7 @@ export type RunOptions = {
   model: string
   /** Part of the parameter `model`. */
   reasoning: string
-  enforceInputSchema: boolean
+  enforceInputSchema: Choice
   useCache: Choice
   useDynamicLearning: Choice
   maxAgentSteps: string
@@ -26,7 +26,7 @@ export const NO_OPTIONS: RunOptions = {
   tenantId: '',
   model: '',
   reasoning: '',
-  enforceInputSchema: false,
+  enforceInputSchema: '',
   useCache: '',
   useDynamicLearning: '',
   maxAgentSteps: '',
@@ -52,6 +52,13 @@ const OF_MODELS = [
 export const isCodeVersion = (version: Pick<VersionRecord, 'codeHash'> | undefined): boolean =>
   version !== undefined && version.codeHash !== null
 
+/** Whether a run rejects input that does not match the schema. */
+export const isStrict = (
+  { enforceInputSchema }: Pick<RunOptions, 'enforceInputSchema'>,
+  version: Pick<VersionRecord, 'execution'> | undefined,
+): boolean =>
+  enforceInputSchema === '' ? (version?.execution.enforceInputSchema ?? false) : enforceInputSchema === 'true'
+
 /** The options that apply to a version. */
 export function applicableOptions(
   options: RunOptions,
@@ -63,13 +70,13 @@ export function applicableOptions(
 
 /** The query parameters of a run, without those that are not given. */
 export function toParameters(options: RunOptions): Parameters {
-  const { version, tenantId, model, reasoning, useCache, useDynamicLearning } = options
+  const { version, tenantId, model, reasoning, enforceInputSchema, useCache, useDynamicLearning } = options
   const numbers = ['maxAgentSteps', 'maxTokens', 'maxCostUsd'] as const
   return {
     ...(version !== '' && { version }),
     ...(tenantId !== '' && { tenantId }),
     ...(model.trim() !== '' && { model: `${model.trim()}${reasoning && `:${reasoning}`}` }),
-    ...(options.enforceInputSchema && { enforceInputSchema: true }),
+    ...(enforceInputSchema !== '' && { enforceInputSchema: enforceInputSchema === 'true' }),
     ...(useCache !== '' && { useCache: useCache === 'true' }),
     ...(useDynamicLearning !== '' && { useDynamicLearning: useDynamicLearning === 'true' }),
     ...Object.fromEntries(

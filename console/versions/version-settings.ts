@@ -30,6 +30,7 @@ export function limitsOf({ execution }: Pick<Version, 'execution'>): Settings {
     Cost: maxCostUsd === null ? 'no limit of its own' : `at most ${formatCost(maxCostUsd)}`,
     'Tool calls at the same time': formatCount(execution.maxParallelToolCalls),
     'Runs of other agents': `at most ${formatCount(execution.maxChildren)}`,
+    'Input that does not match': execution.enforceInputSchema ? 'rejected' : 'adapted',
     Cache: execution.useCache
       ? `on${execution.cacheTtlSeconds === null ? '' : `, for ${formatDuration(execution.cacheTtlSeconds * 1_000)}`}`
       : 'off, unless a run asks for it',

@@ -57,7 +57,10 @@ export const runParameters = /* @__PURE__ */ parameters(() => ({
     z._default(oneOf(['sync', 'async']), 'sync'),
     '`sync` waits and returns the output. `async` returns the execution record at once, for polling.',
   ),
-  enforceInputSchema: describe(flag(), 'Reject input that does not exactly match the input schema.'),
+  enforceInputSchema: describe(
+    flag(),
+    'Reject input that does not exactly match the input schema, or adapt it (`false`). Default: the setting of the version (`execution.enforceInputSchema`), which is `false` unless its document says otherwise.',
+  ),
   useCache: describe(
     flag(),
     'Reuse the result of an earlier execution with the same version, tenant and input. Overrides the setting of the version.',

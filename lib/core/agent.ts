@@ -16,6 +16,8 @@ export type VersionStatus = 'PUBLISHED' | 'DRAFT'
 export type ExecutionSettings = {
   useCache: boolean
   cacheTtlSeconds: number | null
+  /** Whether input that does not match the schema is rejected, in place of adapting it. Absent: no. */
+  enforceInputSchema?: boolean | undefined
   /** The default of a run and the most that a call may ask for. Absent: calls choose. */
   maxAgentSteps?: number | undefined
   /** Models that a call may choose. Absent: those of the provider of the version's own model. */
@@ -36,6 +38,12 @@ export const stepLimitsOf = ({ maxAgentSteps }: ExecutionSettings): { default: n
   default: maxAgentSteps ?? MAX_AGENT_STEPS.default,
   max: maxAgentSteps ?? MAX_AGENT_STEPS.max,
 })
+
+/** Whether a run is in strict mode: as its call says, otherwise as its version does. */
+export const isStrict = (
+  { execution }: Pick<Version, 'execution'>,
+  { enforceInputSchema }: { enforceInputSchema?: boolean | undefined },
+): boolean => enforceInputSchema ?? execution.enforceInputSchema ?? false
 
 /** Limits and parameters of each model response; those that are absent are the provider's. */
 export type ModelSettings = { maxOutputTokens?: number; temperature?: number }

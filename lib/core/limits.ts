@@ -26,6 +26,14 @@ export const MAX_CHILDREN = { min: 1, max: 500, default: 32 } as const
 /** `context.step` calls of a code agent's run, in all attempts. */
 export const MAX_CODE_STEPS = 10_000
 
+/** Retries of a `context.step`, and what may pass between two attempts and in one, in seconds. */
+export const STEP_RETRIES = { min: 0, max: 10, default: 0 } as const
+export const STEP_BACKOFF_SECONDS = { min: 0, max: 300, default: 1 } as const
+export const MAX_STEP_TIMEOUT_SECONDS = 86_400
+
+/** From this backoff on, in seconds, a run is suspended. Below, it would cost more than its worker does. */
+export const SUSPENDING_BACKOFF_SECONDS = 10
+
 /** The budget of a run: input and output tokens, and US dollars. */
 export const MAX_TOKENS = { min: 1, max: 1_000_000_000 } as const
 export const MAX_COST_USD = { min: 0.000_001, max: 1_000_000 } as const

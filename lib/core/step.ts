@@ -33,7 +33,8 @@ export type Step = {
       /** It was taken from the recording of the original. `usage` is what it cost there, and not here. */
       replayed?: { usage: Usage }
     }
-  | { kind: 'CODE'; name: string; value: Json }
+  /** Without a value, its first attempt failed: the results of the step are its attempts (`attempts.ts`). */
+  | { kind: 'CODE'; name: string; value?: Json }
   | { kind: 'WAIT'; name: string; wait: WaitRequest }
 )
 
@@ -64,6 +65,8 @@ export type CallResult = {
   attempt?: number
   /** The signals that a wait has taken, and those that it has skipped because they do not match its schema. */
   signals?: { taken: string | null; skipped: { id: string; reason: string }[] }
+  /** What a failed attempt at a step of a code agent threw. `retryAt`: when the next one may begin; null for none. */
+  failure?: { name: string; code?: string; at?: string; retryAt: string | null }
 }
 
 /** A step with the tool results recorded so far, by call id. */

@@ -124,10 +124,12 @@ function formatStep(recorded: RecordedStep, maxBytes: number | undefined): strin
 
 const texts = new WeakMap<RecordedStep, string>()
 
-/** The call with this result or decision, or the wait that it ended. */
+/** The call with this result or decision, the wait that it ended, or the step with this attempt. */
 function toToolRecord(recorded: RecordedStep, callId: string, maxBytes: number | undefined) {
-  const { toolCalls, name, result, skipped, omitted } = omitLargeStepValues(toStepRecord(recorded), maxBytes)
+  const record = omitLargeStepValues(toStepRecord(recorded), maxBytes)
+  const { toolCalls, name, result, skipped, error, attempts, backoffMs, failedAttempts, omitted } = record
   const call = toolCalls?.find(({ id, approval }) => id === callId || approval?.id === callId)
-  const changed = call ?? (name !== undefined && { name, result, skipped })
+  const changed =
+    call ?? (name !== undefined && { name, result, skipped, error, attempts, backoffMs, failedAttempts })
   return { step: recorded.step.number, ...changed, ...(omitted && { omitted }) }
 }

@@ -27,6 +27,8 @@ function describeWait({ kind, name, until, id, signals = [] }: WaitRecord): stri
       return `the signal ${signals.join(' or ')}${end}`
     case 'sleep':
       return `its time, ${until}`
+    case 'retry':
+      return `another attempt at the step ${name}${end}`
     case 'execution':
       return `the execution ${id} of the tool ${name}${end}`
     case 'limit':

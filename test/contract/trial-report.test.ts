@@ -111,6 +111,7 @@ const aVersion = (overrides: Partial<VersionDetails> = {}): VersionDetails => ({
   outputSchema: { text: { type: 'string' } },
   execution: {
     ...{ useCache: false, cacheTtlSeconds: null, maxAgentSteps: 10, timeoutSeconds: null },
+    enforceInputSchema: false,
     ...{ maxAgentStepsAllowed: 10, models: null },
     ...{ maxTokens: null, maxCostUsd: null },
     ...{ maxParallelToolCalls: 20, maxChildren: 32 },

@@ -105,6 +105,55 @@ describe('adaptation', () => {
   })
 })
 
+describe('an agent that is strict by default', () => {
+  const sent = { Seconds: '3' }
+  const call = (path: string, body: unknown, method = 'POST') =>
+    org.call(method, `/v1/agents/strict/${path}`, { body })
+
+  beforeAll(async () => {
+    org = await newOrganization()
+    const settings = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null }
+    await aModelAgent(
+      {
+        organizationId: org.id,
+        slug: 'strict',
+        code: true,
+        inputSchema: { seconds: { type: 'number', description: 'How long.' } },
+        outputSchema: { got: { type: 'string', description: 'What the agent received.' } },
+        execution: { ...settings, enforceInputSchema: true },
+      },
+      { code: CODE },
+    )
+  })
+
+  it('says so in its version', async () => {
+    const [version] = (await call('versions', undefined, 'GET')).json
+    expect(version.execution.enforceInputSchema).toBe(true)
+  })
+
+  it.each([
+    ['a run', 'executions', sent],
+    ['a run whose input is in a list', 'executions', [{ seconds: 3 }]],
+    ['a batch', 'batches', [{ customId: 'a', input: sent }]],
+  ])('rejects the input of %s, unless the call says otherwise', async (_, path, body) => {
+    const rejected = await call(path, body)
+    expect([rejected.status, rejected.json.code]).toEqual([
+      Array.isArray(body) && path === 'executions' ? 400 : 422,
+      Array.isArray(body) && path === 'executions' ? 'InvalidJson' : 'InputSchemaMismatch',
+    ])
+    const adapted = await call(`${path}?enforceInputSchema=false`, body)
+    expect(adapted.status).toBeLessThan(300)
+  })
+
+  it('rejects the input of a schedule, unless its options say otherwise', async () => {
+    const schedule = { cron: '@daily', input: sent }
+    const rejected = await call('schedules/nightly', schedule, 'PUT')
+    expect([rejected.status, rejected.json.code]).toEqual([422, 'InputSchemaMismatch'])
+    const options = { enforceInputSchema: false }
+    expect((await call('schedules/nightly', { ...schedule, options }, 'PUT')).status).toBeLessThan(300)
+  })
+})
+
 const DIGITS = '12345678901234567890123'
 
 const UNSAFE = '9007199254740993'

@@ -7,6 +7,11 @@ export const TYPES_FILE = 'agent.types.ts'
 
 const HEADER = '// Generated from agent.md by "agents check" and "agents publish". Do not edit.'
 
+/** What `Input` promises. */
+const STRICT = '// Input matches the schema, unless a call says enforceInputSchema=false.'
+const LENIENT =
+  '// Input may not match the schema: set execution.enforceInputSchema in agent.md to reject such input.'
+
 /** Names of declarations below, which types of the schemas must not take. */
 const OWN_NAMES = ['Context', 'Run']
 
@@ -17,8 +22,24 @@ export type Context = {
   tenantId: string | null
   /** Aborts when the run is cancelled, loses its lease or runs out of time. */
   signal: AbortSignal
-  /** Runs \`fn\` once per name, even if the run resumes in another worker. The result is stored as JSON. */
-  step: <T>(name: string, fn: () => T | Promise<T>) => Promise<T>
+  /**
+   * Runs \`fn\` once per name, even if the run resumes in another worker. The result is stored as JSON. With options, an
+   * attempt that fails is repeated up to \`retries\` (0 to 10) times, \`backoff\` seconds later (1), which double up to 300,
+   * unless \`retryIf\` says no. \`timeoutSeconds\` limits each attempt.
+   */
+  step: {
+    <T>(name: string, fn: (call: { signal: AbortSignal; attempt: number }) => T | Promise<T>): Promise<T>
+    <T>(
+      name: string,
+      options: {
+        retries?: number
+        backoff?: number
+        timeoutSeconds?: number
+        retryIf?: (error: unknown) => boolean | Promise<boolean>
+      },
+      fn: (call: { signal: AbortSignal; attempt: number }) => T | Promise<T>,
+    ): Promise<T>
+  }
   /** Waits without a worker. The code outside of steps runs again afterwards. Each wait has a name of its own. */
   sleep: (name: string, seconds: number) => Promise<null>
   sleepUntil: (name: string, date: Date | string | number) => Promise<null>
@@ -48,11 +69,16 @@ export type Run = (input: Input, context: Context) => Output | Promise<Output>
  * The TypeScript module with the types of a code agent's document. The input is as the agent receives it: fields that
  * have a default are present.
  */
-export function writeAgentTypes({ input, output }: Pick<AgentDocument, 'input' | 'output'>): string {
+export function writeAgentTypes({
+  input,
+  output,
+  execution,
+}: Pick<AgentDocument, 'input' | 'output' | 'execution'>): string {
   const taken = new Set(OWN_NAMES)
   const declarations = [
     ...toTypes(input, { name: 'Input', taken, withDefaults: true }),
     ...toTypes(output, { name: 'Output', taken }),
   ]
-  return `${HEADER}\n\n${writeTypeScript(declarations)}\n${CONTEXT}`
+  const promise = execution.enforceInputSchema ? STRICT : LENIENT
+  return `${HEADER}\n${promise}\n\n${writeTypeScript(declarations)}\n${CONTEXT}`
 }

@@ -125,6 +125,7 @@ export const promotionSchema = z.strictObject({
 
 export const settingsSchema = z.strictObject({
   useCache: z.boolean().default(false),
+  enforceInputSchema: z.boolean().optional(),
   cacheTtlSeconds: z.int().min(1).max(YEAR_SECONDS).nullable().default(null),
   timeoutSeconds: z.int().min(1).max(DAY_SECONDS).nullable().default(null),
   // No defaults below: only limits that the document sets restrict callers.

@@ -82,6 +82,9 @@ const versionFields = /* @__PURE__ */ schema(() =>
     execution: z.object({
       useCache: z.boolean(),
       cacheTtlSeconds: nullableInt,
+      enforceInputSchema: z
+        .boolean()
+        .describe('Whether input that does not match the schema is rejected unless the call says otherwise.'),
       maxAgentSteps: z.int().describe('The default of a run.'),
       maxAgentStepsAllowed: z.int().describe('The highest `maxAgentSteps` that a run may ask for.'),
       models: z
@@ -207,6 +210,7 @@ export function toVersionRecord(
     maxParallelToolCalls = MAX_PARALLEL_TOOL_CALLS.default,
     maxChildren = MAX_CHILDREN.default,
     models = null,
+    enforceInputSchema = false,
   } = version.execution
   const steps = stepLimitsOf(version.execution)
   return {
@@ -232,6 +236,7 @@ export function toVersionRecord(
     toolNames: version.tools.map((tool) => String((tool as { name: string }).name)),
     execution: {
       ...version.execution,
+      enforceInputSchema,
       maxAgentSteps: steps.default,
       maxAgentStepsAllowed: steps.max,
       models,

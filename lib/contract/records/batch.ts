@@ -26,7 +26,7 @@ export const batchRecord = /* @__PURE__ */ schema(() =>
       waitingFor: z
         .array(
           z.object({
-            kind: z.enum(['approval', 'signal', 'sleep', 'limit']),
+            kind: z.enum(['approval', 'signal', 'sleep', 'retry', 'limit']),
             name: z.string(),
             lines: z.int(),
           }),

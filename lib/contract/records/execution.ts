@@ -66,8 +66,10 @@ const inputAdaptation = /* @__PURE__ */ schema(() =>
 const waitRecord = /* @__PURE__ */ schema(() =>
   z
     .object({
-      kind: z.enum(['approval', 'signal', 'sleep', 'execution', 'limit']),
-      name: z.string().describe('The name of the wait in a code agent, or of the tool.'),
+      kind: z.enum(['approval', 'signal', 'sleep', 'retry', 'execution', 'limit']),
+      name: z
+        .string()
+        .describe('The name of the wait in a code agent, of the step that is tried again, or of the tool.'),
       since: z.iso.datetime(),
       until: nullableTime.describe(
         'When the wait ends if nothing else ends it. Null: when the run may wait no longer.',

@@ -1,11 +1,12 @@
 import * as z from 'zod'
+import { attemptsAt, endOfStep, timeInBackoff } from '../../core/attempts.ts'
 import { maskMacs } from '../../core/callback-mac.ts'
 import { STOP_REASONS } from '../../core/model.ts'
 import { type CallResult, type RecordedStep, WAIT_RESULT } from '../../core/step.ts'
 import type { CallApproval, Decision } from '../../core/wait.ts'
 import { decisionFields } from './approval.ts'
 import { omittedValues, toUsageRecord, usageRecord } from './execution.ts'
-import { nullableNumber, optionalId, optionalInt, optionalText, schema } from './fields.ts'
+import { nullableNumber, nullableTime, optionalId, optionalInt, optionalText, schema } from './fields.ts'
 
 const callApprovalRecord = /* @__PURE__ */ schema(() =>
   z.object({
@@ -43,6 +44,21 @@ const toolCallRecord = /* @__PURE__ */ schema(() =>
   }),
 )
 
+const failedAttemptRecord = /* @__PURE__ */ schema(() =>
+  z.object({
+    error: z.object({
+      name: z.string(),
+      message: z.string(),
+      code: optionalText,
+      at: optionalText.describe('The position in the source of the agent.'),
+    }),
+    retryAt: nullableTime.describe('When the next attempt may begin. Null if none follows.'),
+    startedAt: z.iso.datetime(),
+    durationMs: z.int(),
+    attempt: z.int().describe('The attempt at the execution that made it, from 1.'),
+  }),
+)
+
 export const stepRecord = /* @__PURE__ */ schema(() =>
   z
     .object({
@@ -52,6 +68,14 @@ export const stepRecord = /* @__PURE__ */ schema(() =>
         .unknown()
         .optional()
         .describe('The result of a code agent step, or of a wait that has ended.'),
+      error: optionalText.describe(
+        'The error message that a code agent step with options threw. Absent while another attempt follows.',
+      ),
+      attempts: optionalInt.describe(
+        'How often a code agent step was attempted. Absent if its first attempt succeeded.',
+      ),
+      backoffMs: optionalInt.describe('The time between these attempts. Absent like `attempts`.'),
+      failedAttempts: z.array(failedAttemptRecord).optional().describe('Absent like `attempts`.'),
       wait: z.looseObject({ kind: z.string() }).optional().describe('What a code agent waits for.'),
       skipped: z
         .array(z.object({ id: z.string(), reason: z.string() }))
@@ -97,7 +121,8 @@ export type StepRecord = z.infer<typeof stepRecord>
 export function toStepRecord({ step, results }: RecordedStep): StepRecord {
   const { number, attempt = 1, startedAt, finishedAt } = step
   const times = { attempt, startedAt, finishedAt, durationMs: getDurationMs(step) }
-  if (step.kind === 'CODE') return maskMacs({ number, name: step.name, result: step.value, ...times })
+  if (step.kind === 'CODE')
+    return maskMacs({ number, name: step.name, ...toCodeStep({ step, results }, times) })
   if (step.kind === 'WAIT') {
     const { kind, ...wait } = step.wait
     const resultId = 'id' in wait ? wait.id : WAIT_RESULT
@@ -126,6 +151,36 @@ export function toStepRecord({ step, results }: RecordedStep): StepRecord {
     ...toUsageRecord(usage),
     ...times,
   }
+}
+
+/** A step ends with the last of its attempts. */
+function toCodeStep(
+  recorded: RecordedStep,
+  times: Pick<StepRecord, 'attempt' | 'startedAt' | 'finishedAt' | 'durationMs'>,
+) {
+  const attempts = attemptsAt(recorded)
+  const end = endOfStep(recorded)
+  const result = end && 'value' in end && { result: end.value }
+  const { attempt = times.attempt, finishedAt = times.finishedAt } = attempts.at(-1) ?? {}
+  if (attempts.length === 0) return { ...result, ...times }
+  return {
+    ...result,
+    ...(end && 'failed' in end && !end.failed.result.ok && { error: end.failed.result.error }),
+    attempts: attempts.length,
+    backoffMs: timeInBackoff(attempts),
+    failedAttempts: attempts.flatMap(toFailedAttempt),
+    attempt,
+    startedAt: times.startedAt,
+    finishedAt,
+    durationMs: getDurationMs({ ...times, finishedAt }),
+  }
+}
+
+function toFailedAttempt({ result, failure, attempt = 1, ...times }: CallResult) {
+  if (result.ok || !failure) return []
+  const { name, code, at, retryAt } = failure
+  const error = { name, message: result.error, ...(code !== undefined && { code }), ...(at && { at }) }
+  return [{ error, retryAt, startedAt: times.startedAt, durationMs: getDurationMs(times), attempt }]
 }
 
 function toCallApproval({ id, until }: CallApproval, decided: CallResult | undefined) {

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry'
 import { idempotencyKeyOf } from '../../access/permissions.ts'
 import type { Access } from '../../core/access.ts'
-import type { Version } from '../../core/agent.ts'
+import { isStrict, type Version } from '../../core/agent.ts'
 import {
   type Batch,
   type BatchOptions,
@@ -10,7 +10,7 @@ import {
   type ReceivedLine,
 } from '../../core/batch.ts'
 import { toBudget } from '../../core/budget.ts'
-import { InputSchemaMismatch, type ServiceError, Unavailable, type Violation } from '../../core/errors.ts'
+import { type ServiceError, Unavailable, type Violation } from '../../core/errors.ts'
 import { timeOfId } from '../../core/ids.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -22,6 +22,7 @@ import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { FeedQueue } from '../../core/ports/queues.ts'
 import type { System } from '../../core/ports/system.ts'
 import type { LimitStore } from '../../core/ports/usage.ts'
+import { InputSchemaMismatch } from '../../core/request-errors.ts'
 import type { TrialSettings } from '../../core/trial.ts'
 import { checkCostLimit, checkOverrides, type RunOverrides } from '../submit/check-overrides.ts'
 import { checkLimitedModel } from '../submit/limited-models.ts'
@@ -80,7 +81,7 @@ export async function prepareBatch(
 ): Promise<BatchRequest> {
   const target = await prepareTarget(stores, call)
   const { version, overrides } = target
-  const check = overrides.enforceInputSchema ? (input: JsonObject) => violationsOf(version, input) : undefined
+  const check = isStrict(version, overrides) ? (input: JsonObject) => violationsOf(version, input) : undefined
   return { ...target, lines: await checkLines(received, check) }
 }
 

@@ -192,6 +192,17 @@ export class Journal {
     heartbeat.report(this.progress)
   }
 
+  /** The same for an attempt at a step of a code agent. One that is not stored is lost as a step is. */
+  appendAttempt(recorded: RecordedStep, result: CallResult): Promise<void> {
+    const appending = this.queue.then(async () => {
+      this.lostStep = { number: this.recorded.length + 1, attempt: this.params.execution.attempts }
+      await this.appendResult(recorded, result)
+      this.lostStep = null
+    })
+    this.queue = appending.catch(() => this.close())
+    return appending
+  }
+
   private get attempt(): { attempt?: number } {
     const { attempts } = this.params.execution
     return attempts > 1 ? { attempt: attempts } : {}

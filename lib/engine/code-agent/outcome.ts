@@ -52,10 +52,9 @@ export function toFailure(error: ThreadError, run: Run, mask: SecretMask): Outco
   const frames = framesOf(error)
   const at = frames[0]
   const violations = findInputErrors(run)
-  const masked = mask.apply(message, { end: message.length === MAX_TEXT })
   return failure({
     code,
-    message: masked.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed(),
+    message: cutMessage(message, mask),
     ...(at && { at, stack: frames.join('\n') }),
     ...(violations.length > 0 && { errors: violations }),
   })
@@ -63,12 +62,19 @@ export function toFailure(error: ThreadError, run: Run, mask: SecretMask): Outco
 
 const MAX_MESSAGE_CHARACTERS = 4_000
 
+/** The text of an error, as it is stored: without secrets, and short. */
+export const cutMessage = (text: string, mask: SecretMask): string =>
+  mask
+    .apply(text, { end: text.length === MAX_TEXT })
+    .slice(0, MAX_MESSAGE_CHARACTERS)
+    .toWellFormed()
+
 const MAX_FRAMES = 10
 /** What executes agents, as a bundle and as sources. */
 const OWN_FILE = /\/(?:thread-entry\.mjs|code-agent\/thread\/[a-z]+\.ts):/
 
 /** The frames of the agent's own source, as `file:line:column (function)`. They contain no values. */
-export function framesOf({ stack }: ThreadError): string[] {
+export function framesOf({ stack }: Pick<ThreadError, 'stack'>): string[] {
   const frames = (stack ?? '').split('\n').flatMap((line) => {
     const [, name, location] = /^\s+at (?:(.+?) \()?(?:file:\/\/)?(.+?:\d+:\d+)\)?$/.exec(line) ?? []
     if (!location || location.startsWith('node:') || OWN_FILE.test(location)) return []

@@ -1,6 +1,6 @@
 import type { Version } from '../../core/agent.ts'
+import { endOfStep } from '../../core/attempts.ts'
 import { failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
-import type { Json } from '../../core/json/json.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
 import type { Recording } from '../../core/recording.ts'
 import type { Wait } from '../../core/wait.ts'
@@ -9,15 +9,16 @@ import { logger } from '../../logger.ts'
 import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
-import { type Engine, isoNow } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import { Diverged } from '../replay/diverged.ts'
 import { RecordedSteps } from '../replay/recorded-steps.ts'
 import { openCallbacks } from '../waiting/callbacks.ts'
 import { CodeWaits, endedWaits, InvalidWait } from '../waiting/code-waits.ts'
 import type { AgentThread } from './agent-thread.ts'
 import { codeFileOf, forgetCodeFile } from './code-file.ts'
+import { CodeSteps } from './code-steps.ts'
 import { framesOf, toFailure, toOutcome } from './outcome.ts'
-import type { CodeFile, RunResult, ThreadError, ThreadMessage } from './thread/protocol.ts'
+import type { CodeFile, RunResult, StepAnswer, ThreadError, ThreadMessage } from './thread/protocol.ts'
 import { openThreadEnvironment } from './thread-environment.ts'
 import { withNewThread, withThread } from './thread-pool.ts'
 
@@ -107,13 +108,15 @@ async function runIn(
     resolve(failure({ ...error, message: mask.apply(error.message), names }))
   }
 
+  const openWaits = () => codeSteps.waits(waits.waits)
+
   const complete = (result: RunResult) => {
     journal.log(log.end())
     if (result.type === 'code-changed') reject(new CodeChanged())
     else if (result.type === 'failed') fail(result.error)
-    else if (result.type === 'suspended' && replay) diverge(endlessWaits(waits.waits))
+    else if (result.type === 'suspended' && replay) diverge(endlessWaits(openWaits()))
     else if (result.type === 'suspended')
-      reject(new AttemptStopped({ kind: 'Suspended', waits: waits.waits }))
+      reject(new AttemptStopped({ kind: 'Suspended', waits: openWaits() }))
     else resolve(toOutcome(result, { ...params, steps: journal.progress.steps }))
   }
 
@@ -127,28 +130,25 @@ async function runIn(
     return false
   }
 
+  const codeSteps = new CodeSteps({ engine, journal, replay, mask, countStep })
+  const sendAnswer = ({ id, name }: { id: number; name: string }, answer: StepAnswer) => {
+    if (answer.type === 'step-recorded') callbacks.maskStored([[name, answer.json]])
+    thread.send({ id, ...answer })
+  }
+
   /** @throws AttemptStopped, Unavailable */
   const receive = async (message: ThreadMessage): Promise<void> => {
     switch (message.type) {
       case 'step': {
-        const { id, name } = message
-        journal.assertMayBegin()
-        const recorded = replay?.find(name)
-        if (!countStep()) return
-        if (!recorded) return thread.send({ type: 'begin-step', id })
-        const at = isoNow(engine.system)
-        await journal.append({ kind: 'CODE', name, ...recorded, startedAt: at, finishedAt: at })
-        const json = JSON.stringify(recorded.value)
-        callbacks.maskStored([[name, json]])
-        return thread.send({ type: 'step-recorded', id, json })
+        const answer = await codeSteps.begin(message)
+        if (answer) sendAnswer(message, answer)
+        return
       }
-      case 'step-result': {
-        const { id, name, json, startedAt } = message
-        const value = JSON.parse(json) as Json
-        const times = { startedAt: new Date(startedAt).toISOString(), finishedAt: new Date().toISOString() }
-        await journal.append({ kind: 'CODE', name, value, ...times })
-        return thread.send({ type: 'step-stored', id })
-      }
+      case 'step-failed':
+        return sendAnswer(message, await codeSteps.fail(message))
+      case 'step-result':
+        await codeSteps.succeed(message)
+        return thread.send({ type: 'step-stored', id: message.id })
       case 'wait': {
         journal.assertMayBegin()
         const { id, name, wait } = message
@@ -178,9 +178,12 @@ async function runIn(
   signal.addEventListener('abort', abort, { once: true })
   try {
     const storedSteps = [
-      ...journal.recorded.flatMap(({ step }) =>
-        step.kind === 'CODE' ? [[step.name, JSON.stringify(step.value)] as [string, string]] : [],
-      ),
+      ...journal.recorded.flatMap((recorded) => {
+        const end = endOfStep(recorded)
+        const { step } = recorded
+        if (step.kind !== 'CODE' || !end || !('value' in end)) return []
+        return [[step.name, JSON.stringify(end.value)] as [string, string]]
+      }),
       ...endedWaits(journal.recorded),
     ]
     callbacks.maskStored(storedSteps)

@@ -1,3 +1,4 @@
+import { attemptId, attemptsAt, endOfStep } from '../../core/attempts.ts'
 import type { Execution, ExecutionStatus } from '../../core/execution.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { JournalEnd, RecordedStep, StepStore } from '../../core/step.ts'
@@ -154,6 +155,8 @@ function endOf(items: RecordedStep[]): Position & JournalEnd {
   const { step, results } = last
   const calls = step.kind === 'MODEL' ? step.calls.filter(({ error }) => error === null) : []
   const ids = calls.flatMap(({ id, approval }) => [id, approval?.id ?? []].flat())
+  // Another attempt, unless the step has ended.
+  if (step.kind === 'CODE' && !endOfStep(last)) ids.push(attemptId(attemptsAt(last).length + 1))
   const pendingCalls = ids.filter((id) => !results.has(id))
   return { number: step.number, results: results.size, pendingCalls }
 }

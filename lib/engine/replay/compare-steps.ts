@@ -1,3 +1,4 @@
+import { endOfStep } from '../../core/attempts.ts'
 import { type ComparedStep, type ComparedSteps, compareValues, MAX_DIFFERENCES } from '../../core/compare.ts'
 import type { ListPosition } from '../../core/cursor.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
@@ -114,7 +115,11 @@ export const below = (name: string, ignored: PointerTree): PointerTree => ({
 
 /** What of the record of a step can be the same in another execution: without ids, times and usage. */
 function contentOf({ step, results }: RecordedStep): JsonObject {
-  if (step.kind === 'CODE') return { result: step.value }
+  if (step.kind === 'CODE') {
+    const end = endOfStep({ step, results })
+    if (!end) return {}
+    return 'value' in end ? { result: end.value } : outcomeOf(end.failed)
+  }
   if (step.kind === 'WAIT') {
     const { kind } = step.wait
     if (step.wait.kind === 'approval')

@@ -8,7 +8,7 @@ import { Diverged } from './diverged.ts'
 
 /**
  * What a replayed code agent takes from the journal of its original, by name: its steps, or those before `fromStep`,
- * and all of its waits, because a replay waits for nobody. A step that threw is not recorded.
+ * and all of its waits, because a replay waits for nobody. Of steps that threw, those with options are recorded.
  */
 export class RecordedSteps {
   /** Steps that are not taken from the recording are executed; otherwise, the agent may have no effect. */
@@ -25,11 +25,11 @@ export class RecordedSteps {
     this.byName = new Map(named)
   }
 
-  /** The value of a step; null if it is executed. @throws Diverged */
-  find(name: string): { value: Json } | null {
-    const step = this.byName.get(name)?.step
-    if (step?.kind === 'CODE' && (!this.executesSteps || step.number < this.fromStep))
-      return { value: step.value }
+  /** A step of the original, with its attempts; null if it is executed. @throws Diverged */
+  find(name: string): RecordedStep | null {
+    const recorded = this.byName.get(name)
+    if (recorded?.step.kind === 'CODE' && (!this.executesSteps || recorded.step.number < this.fromStep))
+      return recorded
     if (this.executesSteps) return null
     throw new Diverged(`The original has no recording of the step "${name}".`, { names: [name] })
   }

@@ -1,20 +1,17 @@
 import { hasScope, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../../access/permissions.ts'
 import { type ResolvedVersion, refusalOf, resolveVersion } from '../../agents/resolve-version.ts'
 import type { Access } from '../../core/access.ts'
-import { stepLimitsOf, type Version } from '../../core/agent.ts'
+import { isStrict, stepLimitsOf, type Version } from '../../core/agent.ts'
 import { toBudget, toOptions } from '../../core/budget.ts'
-import {
-  AgentNotFound,
-  InputSchemaMismatch,
-  InsufficientScope,
-  type ServiceError,
-} from '../../core/errors.ts'
+import type { ServiceError } from '../../core/errors.ts'
 import type { BatchLine, Execution, InputAdaptation, RunOptions, ScheduledRun } from '../../core/execution.ts'
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { System } from '../../core/ports/system.ts'
+import { InputSchemaMismatch, InsufficientScope } from '../../core/request-errors.ts'
+import { AgentNotFound } from '../../core/resource-errors.ts'
 import type { Replay } from '../../core/trial.ts'
 import { openBody } from '../../schema/adapt/adapt-input.ts'
 import { mayHaveFiles } from '../../schema/files/file-schema.ts'
@@ -146,10 +143,10 @@ export async function buildRunRequest(
 ): Promise<RunRequest> {
   const budget = toBudget(version.execution, overrides)
   await checkOverrides(version, overrides, budget)
-  const opened =
-    isJsonObject(body) || overrides.enforceInputSchema ? null : openBody(version.inputSchema, body)
+  const strict = isStrict(version, overrides)
+  const opened = isJsonObject(body) || strict ? null : openBody(version.inputSchema, body)
   const input = opened?.input ?? assertObject(body)
-  if (overrides.enforceInputSchema) await checkInput(version, input)
+  if (strict) await checkInput(version, input)
   const { input: adaptedInput, adaptations } = adapterOf(version)(input)
   await checkInputFiles(version, adaptedInput, overrides.model)
   const tenantId = overrides.tenantId ?? null

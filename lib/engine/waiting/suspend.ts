@@ -35,7 +35,7 @@ export async function suspend(
   const lastAt = at + maxWaitMs - execution.waitedMs
   const ends = waits.flatMap(({ until }) => (until === null ? [] : [Date.parse(until)]))
   const endsAt = Math.min(...ends, Number.POSITIVE_INFINITY)
-  const onlyTime = waits.every(({ kind }) => kind === 'sleep')
+  const onlyTime = waits.every(({ kind }) => kind === 'sleep' || kind === 'retry')
   if (lastAt <= at || (onlyTime && endsAt > lastAt)) return waitLimitExceeded(maxWaitMs)
   const until = Math.max(Math.min(endsAt, lastAt), at)
   const suspension = { at, until, waits }

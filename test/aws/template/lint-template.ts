@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'
-import { runCommand } from '../../support/processes/run-command.ts'
+import { runCommand } from '../../support/processes/processes.ts'
 import { withTemplates } from './templates.ts'
 
 const REGIONS = ['us-east-1', 'eu-west-1', 'ap-southeast-2']

@@ -56,6 +56,16 @@ describe('toTrace', () => {
     expect(items[2]?.children).toBe(2)
   })
 
+  it('shows a step of a code agent as open between its attempts, and as failed after the last one', () => {
+    const { result: _, ...failed } = aCodeStep(1, [300, 310], { attempts: 1, backoffMs: 0 })
+    const open = toTrace(aRun(OPEN), [failed]).items.find(({ id }) => id === '1')
+    expect(open).toMatchObject({ state: 'open', end: null })
+    const ended = toTrace(aRun(), [{ ...failed, error: 'no' }]).items.find(({ id }) => id === '1')
+    expect(ended).toMatchObject({ state: 'failed', end: START + 310 })
+    const merged = mergeCall([failed], { step: 1, name: 'step 1', result: 7, attempts: 2, backoffMs: 5 })
+    expect(merged).toMatchObject([{ number: 1, result: 7, attempts: 2 }])
+  })
+
   it('shows the steps and waits of code agents', () => {
     const wait = aCodeStep(2, [300, 310], { wait: { kind: 'signal' }, name: 'paid' })
     const steps = [aCodeStep(1, [200, 300]), wait, aCodeStep(3, [2_000, 2_100])]

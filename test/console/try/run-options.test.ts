@@ -28,7 +28,7 @@ describe('toParameters', () => {
         tenantId: ' a ',
         model: ' openai/gpt-5 ',
         reasoning: 'high',
-        enforceInputSchema: true,
+        enforceInputSchema: 'true',
         useCache: 'false',
         useDynamicLearning: 'true',
         maxAgentSteps: ' 7 ',

@@ -174,7 +174,7 @@ describe('the result of a step', () => {
 
   it('needs a function that computes it', async () => {
     const { error } = await runHostile(hostile, 'step without a function')
-    expect(error?.message).toBe('The step "load orders" needs a function as its second argument.')
+    expect(error?.message).toBe('The step "load orders" needs a function as its last argument.')
   })
 
   it('is one of at most 10,000', async () => {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
-import { waitUntil } from '../../support/processes/wait-until.ts'
+import { waitUntil } from '../../support/processes/processes.ts'
 
 const NDJSON = { 'Content-Type': 'application/x-ndjson' }
 /** Event streams of a token at the same time. */

@@ -76,7 +76,7 @@ port.on('message', (message: WorkerMessage) => {
   else if (message.type === 'abort') current?.abort.abort()
   else if (message.type === 'wait-ended') current?.waits.end(message.id, message.json)
   else if (message.type === 'wait-open') current?.waits.open(message.id)
-  else current?.steps.resume(message.id, message.type === 'step-recorded' ? message.json : undefined)
+  else current?.steps.resume(message.id, message)
 })
 post({ type: 'started' })
 
@@ -99,9 +99,10 @@ async function execute(task: ThreadTask): Promise<void> {
   began[1] = performance.eventLoopUtilization().idle
   began[0] = Date.now()
   const waits = openWaits(post, task.publicUrl)
-  const steps = openSteps(task.storedSteps, post, waits.suspendIfIdle)
+  const abort = new AbortController()
+  const steps = openSteps({ storedSteps: task.storedSteps, post, signal: abort.signal, waits })
   waits.use(steps)
-  const run = { steps, waits, abort: new AbortController() }
+  const run = { steps, waits, abort }
   current = run
   const returned = await Promise.race([runs.run(run, () => callAgent(task, run)), waits.suspended])
   // Node reports unhandled rejections and exceptions of the agent first.
@@ -117,7 +118,7 @@ async function execute(task: ThreadTask): Promise<void> {
   post({ type: 'result', result })
   const hasTimersOrChildren = clearTimers() || children.size > 0
   const hasEndedWell = result.type === 'returned' || result.type === 'suspended'
-  const isUnharmed = hasEndedWell && !isDamaged && !hasTimersOrChildren
+  const isUnharmed = hasEndedWell && !isDamaged && !hasTimersOrChildren && !steps.hasAbandoned()
   const isClean = isUnharmed && !isHalfFull && (watch?.isClean() ?? false)
   post({ type: 'free', isClean, bytes })
 }

@@ -75,3 +75,8 @@ const framesIn = ({ stack }: Error): string =>
     .filter((line) => /^\s+at /.test(line))
     .join('\n')
     .slice(0, MAX_TEXT)
+
+const MAX_NAME = 100
+/** A name, as messages show it. */
+export const shorten = (name: string): string =>
+  name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name

@@ -42,10 +42,23 @@ export type ThreadError = {
   code?: string
 }
 
+/** What an attempt at a step threw. `code` is the error's own. */
+export type StepFailure = { message: string; stack: string | null; name: string; code?: string }
+
 /** From the thread to the worker. */
 export type ThreadMessage =
-  /** The agent is about to compute a step; the thread waits for `begin-step` or `step-recorded`. */
-  | { type: 'step'; id: number; name: string }
+  /** The agent is about to compute a step, or has waited to do so again. The thread waits for a `StepAnswer`. */
+  | { type: 'step'; id: number; name: string; retries: number }
+  /** An attempt failed. `backoff`: the seconds until the next one; null for none. The same answers follow. */
+  | {
+      type: 'step-failed'
+      id: number
+      name: string
+      failure: StepFailure
+      backoff: number | null
+      retries: number
+      startedAt: number
+    }
   /** The step's result; the thread waits for `step-stored`. */
   | { type: 'step-result'; id: number; name: string; json: string; startedAt: number }
   /** The agent waits; the worker answers with `wait-ended` or `wait-open`. */
@@ -67,13 +80,21 @@ export type ThreadState =
   /** A child process of the agent has started or ended. A negative id is that of its process group. */
   | { type: 'child'; pid: number; isRunning: boolean }
 
+/** How a step goes on. */
+export type StepAnswer =
+  /** `attempt`: the number of the next one at this step, from 1. */
+  | { type: 'begin-step'; attempt: number }
+  /** The step is not computed: this is its result, which is stored. */
+  | { type: 'step-recorded'; json: string }
+  | { type: 'step-threw'; failure: Omit<StepFailure, 'stack'> }
+  /** Until the next attempt. Null: there is none in this run. `suspends`: unless something else goes on until then. */
+  | { type: 'step-waits'; delayMs: number | null; suspends: boolean }
+  | { type: 'step-stored' }
+
 /** From the worker to the thread. */
 export type WorkerMessage =
   | { type: 'run'; task: ThreadTask }
-  | { type: 'begin-step'; id: number }
-  /** The step is not computed: this is its result, which is stored. */
-  | { type: 'step-recorded'; id: number; json: string }
-  | { type: 'step-stored'; id: number }
+  | ({ id: number } & StepAnswer)
   | { type: 'wait-ended'; id: number; json: string }
   | { type: 'wait-open'; id: number }
   | { type: 'abort' }

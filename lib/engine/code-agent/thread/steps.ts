@@ -1,8 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { isWithinDepth, MAX_JSON_DEPTH } from '../../../core/json/json.ts'
 import { findExcess } from '../../../core/payload-size.ts'
-import { describe, StepError } from './errors.ts'
-import type { RunResult, ThreadMessage } from './protocol.ts'
+import { type Attempt, attemptStep, currentStep, isRetried, toFailure, toThrown } from './attempt.ts'
+import { describe, StepError, shorten } from './errors.ts'
+import type { RunResult, StepAnswer, ThreadMessage } from './protocol.ts'
+import { toStepOptions } from './step-options.ts'
 
 type Invalid = Omit<Extract<RunResult, { type: 'invalid' }>, 'type'>
 
@@ -13,27 +14,26 @@ const MAX_STEP_NAME = 1_000
 let lastId = 0
 export const nextId = (): number => ++lastId
 
-/** The step whose function is executing. */
-const computing = new AsyncLocalStorage<string>()
-export const currentStep = (): string | undefined => computing.getStore()
+type Params = {
+  storedSteps: [name: string, json: string][]
+  post: (message: ThreadMessage) => void
+  /** Of the run. */
+  signal: AbortSignal
+  waits: { hold: (id: number, delayMs: number | null) => Promise<void>; suspendIfIdle: () => void }
+}
 
-/**
- * The steps of one run. A step that is still going on when the run ends never settles: nobody stores it.
- * @param onIdle called when the last step that was in progress has ended
- */
-export function openSteps(
-  storedSteps: [name: string, json: string][],
-  post: (message: ThreadMessage) => void,
-  onIdle: () => void,
-) {
+/** The steps of one run. A step that is still going on when the run ends never settles: nobody stores it. */
+export function openSteps({ storedSteps, post, signal, waits }: Params) {
   let inProgress = 0
+  /** Functions that ignored their timeout. */
+  let abandoned = 0
   const stored = new Map(storedSteps)
   const used = new Set<string>()
   /** Steps that wait for the worker, by id. */
-  const waiting = new Map<number, (json?: string) => void>()
+  const waiting = new Map<number, (answer: StepAnswer) => void>()
   let isOver = false
   const request = (id: number, message: ThreadMessage) =>
-    new Promise<string | undefined>((resolve) => {
+    new Promise<StepAnswer>((resolve) => {
       if (isOver) return
       waiting.set(id, resolve)
       post(message)
@@ -55,39 +55,107 @@ export function openSteps(
     return stored.get(name)
   }
 
-  async function step(name: string, compute: () => unknown): Promise<unknown> {
-    if (typeof compute !== 'function')
-      throw new TypeError(`The step "${shorten(String(name))}" needs a function as its second argument.`)
+  const onAbandoned = (going: Promise<unknown>) => {
+    abandoned++
+    const end = () => void abandoned--
+    going.then(end, end)
+  }
+
+  /** @param given `fn`, or `options, fn` */
+  async function step(name: string, ...given: unknown[]): Promise<unknown> {
+    const title = `The step "${shorten(String(name))}"`
+    const [options, compute] = given.length > 1 ? [toStepOptions(name, given[0]), given[1]] : [null, given[0]]
+    if (typeof compute !== 'function') throw new TypeError(`${title} needs a function as its last argument.`)
+    const outer = currentStep()
+    if (outer?.isRetried)
+      throw new Error(`${title} is inside of the step "${shorten(outer.name)}", whose options may repeat it.`)
     const known = claim(name)
     if (known !== undefined) return JSON.parse(known)
-    const id = nextId()
     inProgress++
     try {
-      const recorded = await request(id, { type: 'step', id, name })
-      if (recorded !== undefined) return JSON.parse(recorded)
-      const startedAt = Date.now()
-      const { json, value } = serializeResult(name, await computing.run(name, async () => compute()))
-      await request(id, { type: 'step-result', id, name, json, startedAt })
-      return value
+      return await settle({ name, options, compute: compute as Attempt['compute'] })
     } finally {
       inProgress--
-      if (inProgress === 0) onIdle()
+      waits.suspendIfIdle()
     }
+  }
+
+  /** Asks the worker before each attempt, which answers from what is stored. */
+  async function settle({ name, options, compute }: Pick<Attempt, 'name' | 'options' | 'compute'>) {
+    const id = nextId()
+    const retries = options?.retries ?? 0
+    const next: ThreadMessage = { type: 'step', id, name, retries }
+    for (let message: ThreadMessage = next; ; ) {
+      const answer = await request(id, message)
+      message = next
+      switch (answer.type) {
+        case 'step-recorded':
+          return JSON.parse(answer.json)
+        case 'step-threw':
+          throw toThrown(answer.failure)
+        case 'step-waits':
+          await pause(id, answer)
+          break
+        case 'begin-step': {
+          const startedAt = Date.now()
+          const attempt = { name, options, compute, call: { signal, attempt: answer.attempt }, onAbandoned }
+          const ended = await attemptStep(attempt).then(
+            (computed) => ({ computed }),
+            (error: unknown) => ({ error }),
+          )
+          if ('computed' in ended) {
+            const { json, value } = serializeResult(name, ended.computed)
+            await request(id, { type: 'step-result', id, name, json, startedAt })
+            return value
+          }
+          if (!options) throw ended.error
+          message = {
+            type: 'step-failed',
+            id,
+            name,
+            retries,
+            startedAt,
+            ...(await judge(attempt, ended.error)),
+          }
+        }
+      }
+    }
+  }
+
+  /** A short pause holds the worker, so that the step stays in progress. */
+  async function pause(id: number, { delayMs, suspends }: Extract<StepAnswer, { type: 'step-waits' }>) {
+    const pausing = waits.hold(id, delayMs)
+    if (!suspends) return pausing
+    inProgress--
+    waits.suspendIfIdle()
+    await pausing
+    inProgress++
   }
 
   return {
     step,
     claim,
     isIdle: () => inProgress === 0,
-    /** @param json the result of the step, if it need not be computed */
-    resume(id: number, json?: string): void {
-      waiting.get(id)?.(json)
+    hasAbandoned: () => abandoned > 0,
+    resume(id: number, answer: StepAnswer): void {
+      waiting.get(id)?.(answer)
       waiting.delete(id)
     },
     close(): void {
       isOver = true
       waiting.clear()
     },
+  }
+}
+
+/** What becomes of a failed attempt: its error, and the backoff before the next one. */
+async function judge(attempt: Attempt, error: unknown) {
+  const { options } = attempt
+  try {
+    const isLast = !(await isRetried(attempt, error))
+    return { failure: toFailure(error), backoff: isLast ? null : (options?.backoff ?? 0) }
+  } catch (ofRetryIf) {
+    return { failure: toFailure(ofRetryIf), backoff: null }
   }
 }
 
@@ -117,6 +185,3 @@ export function serialize(title: string, value: unknown, notJson: string): { jso
   if (json === undefined) return { code: 'OutputSchemaMismatch', message: notJson }
   return findExcess(title, json) ?? { json }
 }
-
-const MAX_NAME = 100
-export const shorten = (name: string) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name)

@@ -1,14 +1,18 @@
 import { MAX_SIGNAL_BYTES, MAX_WAIT_DAYS, MAX_WAIT_NAME } from '../../../core/limits.ts'
 import { isSignalName, SIGNAL_NAME_RULE } from '../../../core/wait.ts'
+import { currentStep } from './attempt.ts'
+import { shorten } from './errors.ts'
 import type { ThreadMessage, WaitCall } from './protocol.ts'
-import { currentStep, nextId, type openSteps, serialize, shorten } from './steps.ts'
+import { nextId, type openSteps, serialize } from './steps.ts'
 
 const MAX_SECONDS = MAX_WAIT_DAYS.max * 86_400
 const MAX_TITLE = 1_000
 const MAX_NAMES = 100
 
-/** Taken before an agent can replace it. */
+/** Taken before an agent can replace them. */
 const nextTurn = setImmediate
+const startTimer = setTimeout
+const stopTimer = clearTimeout
 
 type Timeout = { timeoutSeconds?: number }
 
@@ -20,6 +24,7 @@ export function openWaits(post: (message: ThreadMessage) => void, publicUrl: str
   const { promise: suspended, resolve: suspend } = Promise.withResolvers<{ type: 'suspended' }>()
   const waiting = new Map<number, { isOpen: boolean; end: (json: string) => void }>()
   const signalWaits = new Map<string, number>()
+  const timers = new Set<NodeJS.Timeout>()
   let steps: Pick<ReturnType<typeof openSteps>, 'claim' | 'isIdle'>
   let isOver = false
 
@@ -27,12 +32,22 @@ export function openWaits(post: (message: ThreadMessage) => void, publicUrl: str
     !isOver && waiting.size > 0 && steps.isIdle() && [...waiting.values()].every(({ isOpen }) => isOpen)
 
   const suspendIfIdle = () => {
-    if (isIdle()) nextTurn(() => isIdle() && suspend({ type: 'suspended' }))
+    if (isIdle())
+      nextTurn(() => {
+        if (!isIdle()) return
+        suspend({ type: 'suspended' })
+        stopTimers()
+      })
+  }
+
+  /** What ends after the run was suspended would be lost: the worker has its time. */
+  const stopTimers = () => {
+    for (const timer of timers) stopTimer(timer)
   }
 
   async function wait(name: string, describe: () => WaitCall): Promise<unknown> {
     const step = currentStep()
-    if (step !== undefined) throw new Error(`The step "${shorten(step)}" cannot wait. Wait outside of steps.`)
+    if (step) throw new Error(`The step "${shorten(step.name)}" cannot wait. Wait outside of steps.`)
     const call = describe()
     const isOfSignal = call.kind === 'signal' && !call.isAny
     const stepName = isOfSignal ? nameSignalWait(name) : name
@@ -86,9 +101,27 @@ export function openWaits(post: (message: ThreadMessage) => void, publicUrl: str
       if (opened) opened.isOpen = true
       suspendIfIdle()
     },
+    /** The pause before another attempt at a step, as a wait that the worker knows. Null: it does not end. */
+    hold(id: number, delayMs: number | null): Promise<void> {
+      return new Promise((resolve) => {
+        if (isOver) return
+        const end = () => {
+          waiting.delete(id)
+          resolve()
+        }
+        waiting.set(id, { isOpen: true, end })
+        if (delayMs === null) return
+        const timer = startTimer(() => {
+          timers.delete(timer)
+          end()
+        }, delayMs)
+        timers.add(timer)
+      })
+    },
     close(): void {
       isOver = true
       waiting.clear()
+      stopTimers()
     },
     /** What the agent calls. */
     context: {
