@@ -11,6 +11,8 @@ export type Output = {
   waitedSeconds: number
 }
 
+type Log = (...values: unknown[]) => void
+
 /** The second argument of `run`. */
 export type Context = {
   executionId: string
@@ -35,6 +37,12 @@ export type Context = {
       fn: (call: { signal: AbortSignal; attempt: number }) => T | Promise<T>,
     ): Promise<T>
   }
+  /** Runs another agent once per name, and returns its output. Its error is thrown with its `code`. */
+  run: <T = Record<string, unknown>>(name: string, slug: string, input: object) => Promise<T>
+  /** `fetch` that connects to public addresses over HTTPS and to `execution.allowedHosts`, in the trace of the run. */
+  fetch: typeof fetch
+  /** Prints to the log of the execution, with a level. */
+  log: Log & { debug: Log; info: Log; warn: Log; error: Log }
   /** Waits without a worker. The code outside of steps runs again afterwards. Each wait has a name of its own. */
   sleep: (name: string, seconds: number) => Promise<null>
   sleepUntil: (name: string, date: Date | string | number) => Promise<null>

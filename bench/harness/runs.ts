@@ -36,7 +36,7 @@ export type Accept = () => Promise<string>
 /** The no-op agent in a warm thread, as the engine runs it, without the rest of a run: what isolation adds. */
 export function isolatedCall(): Operation {
   const url = `data:text/javascript,${encodeURIComponent('export default ({ text }) => ({ text })')}`
-  const key = { version: 'bench', tenantId: null, environment: '' }
+  const key = { version: 'bench', tenantId: null, environment: '', depth: 0 }
   const code = { url, sha256: null }
   const task = { code, input: OUTPUT, executionId: '', tenantId: null, storedSteps: [] }
   return timed(

@@ -13,10 +13,12 @@ const LENIENT =
   '// Input may not match the schema: set execution.enforceInputSchema in agent.md to reject such input.'
 
 /** Names of declarations below, which types of the schemas must not take. */
-const OWN_NAMES = ['Context', 'Run']
+const OWN_NAMES = ['Context', 'Log', 'Run']
 
 /** What `lib/engine/code-agent/thread/entry.ts` passes to an agent. */
-const CONTEXT = `/** The second argument of \`run\`. */
+const CONTEXT = `type Log = (...values: unknown[]) => void
+
+/** The second argument of \`run\`. */
 export type Context = {
   executionId: string
   tenantId: string | null
@@ -40,6 +42,12 @@ export type Context = {
       fn: (call: { signal: AbortSignal; attempt: number }) => T | Promise<T>,
     ): Promise<T>
   }
+  /** Runs another agent once per name, and returns its output. Its error is thrown with its \`code\`. */
+  run: <T = Record<string, unknown>>(name: string, slug: string, input: object) => Promise<T>
+  /** \`fetch\` that connects to public addresses over HTTPS and to \`execution.allowedHosts\`, in the trace of the run. */
+  fetch: typeof fetch
+  /** Prints to the log of the execution, with a level. */
+  log: Log & { debug: Log; info: Log; warn: Log; error: Log }
   /** Waits without a worker. The code outside of steps runs again afterwards. Each wait has a name of its own. */
   sleep: (name: string, seconds: number) => Promise<null>
   sleepUntil: (name: string, date: Date | string | number) => Promise<null>
