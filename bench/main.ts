@@ -1,33 +1,31 @@
+import { execFileSync } from 'node:child_process'
 import { Command, InvalidArgumentError } from 'commander'
 import { closeConnections } from './harness/client.ts'
 import { openWorkspace } from './harness/workspace.ts'
+import { measuredCommit, writeMeasured } from './measured.ts'
 import { createReport, type Suite, type SuiteResult, toText } from './report.ts'
 import { adaptation } from './suites/adaptation.ts'
-import { async } from './suites/async.ts'
 import { batches } from './suites/batches.ts'
 import { bundles } from './suites/bundles.ts'
 import { caching } from './suites/caching.ts'
-import { footprint } from './suites/footprint.ts'
 import { latency } from './suites/latency.ts'
 import { lines } from './suites/lines.ts'
 import { listing } from './suites/listing.ts'
-import { overhead } from './suites/overhead.ts'
-import { parallel } from './suites/parallel.ts'
 import { schedules } from './suites/schedules.ts'
+import { service } from './suites/service.ts'
+import { start } from './suites/start.ts'
 import { steps } from './suites/steps.ts'
 import { timers } from './suites/timers.ts'
 
 const SUITES = {
-  overhead,
+  service,
+  start,
   latency,
-  async,
   steps,
   caching,
   adaptation,
   bundles,
   listing,
-  footprint,
-  parallel,
   batches,
   timers,
   lines,
@@ -36,14 +34,21 @@ const SUITES = {
 type SuiteName = keyof typeof SUITES
 const SUITE_NAMES = Object.keys(SUITES) as SuiteName[]
 
-type Options = { quick: boolean; only: SuiteName[]; json: boolean }
+/** What users run: within ten minutes. The others take longer, and measure one aspect each. */
+const DEFAULT: SuiteName[] = ['service', 'start']
+const SECONDS = { full: 4, quick: 1.5 }
+/** All processes of a measurement share them, whatever the machine has. */
+const PROCESSORS = '0,1'
+
+type Options = { quick: boolean; only: SuiteName[]; json: boolean; seconds?: number }
 
 const program = new Command('npm run bench --')
   .description(
     'Measures the local service, compares it with a floor in the same rounds, and checks the goals.',
   )
   .option('--quick', 'fewer and shorter rounds', false)
-  .option('--only <suites>', `comma-separated: ${SUITE_NAMES.join(', ')}`, parseSuiteNames, SUITE_NAMES)
+  .option('--only <suites>', `comma-separated: ${SUITE_NAMES.join(', ')}`, parseSuiteNames, DEFAULT)
+  .option('--seconds <number>', 'length of a round of runs; does not write measured.md', parseSeconds)
   .option('--json', 'print one JSON document instead of tables', false)
 
 const workspace = openWorkspace()
@@ -56,16 +61,21 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 try {
-  const { quick, only, json } = program.parse().opts<Options>()
+  const options = program.parse().opts<Options>()
+  const { quick, only, json } = options
+  const seconds = options.seconds ?? SECONDS[quick ? 'quick' : 'full']
+  const commit = measuredCommit()
+  pinProcessors()
   const startedAt = new Date()
   const results = new Map<SuiteName, SuiteResult>()
   for (const name of only) {
     log(name)
-    results.set(name, await SUITES[name]({ workspace, quick, log: (line) => log(`  ${line}`) }))
+    results.set(name, await SUITES[name]({ workspace, quick, seconds, log: (line) => log(`  ${line}`) }))
     closeConnections()
     await workspace.cleanUp()
   }
   const report = createReport(results, { quick, startedAt })
+  if (!quick && options.seconds === undefined) writeMeasured(report, commit)
   console.log(json ? JSON.stringify(report, null, 2) : toText(report))
 } catch (error) {
   if (!interrupted) console.error(error)
@@ -80,6 +90,21 @@ function parseSuiteNames(text: string): SuiteName[] {
   if (unknown !== undefined)
     throw new InvalidArgumentError(`Unknown suite "${unknown}". Allowed: ${SUITE_NAMES.join(', ')}.`)
   return SUITE_NAMES.filter((name) => names.includes(name))
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text)
+  if (seconds > 0 && seconds <= 60) return seconds
+  throw new InvalidArgumentError(`It is "${text}"; it must be a number of seconds, at most 60.`)
+}
+
+/** For this process and those that it starts; not where there is no taskset(1), or only one processor. */
+function pinProcessors(): void {
+  try {
+    execFileSync('taskset', ['-apc', PROCESSORS, String(process.pid)], { stdio: 'ignore' })
+  } catch {
+    log('Processes are not pinned to processors.')
+  }
 }
 
 /** Progress goes to standard error, the report to standard output. */

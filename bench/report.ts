@@ -11,6 +11,8 @@ export type SuiteContext = {
   workspace: Workspace
   /** Fewer and shorter rounds. */
   quick: boolean
+  /** Of a round of runs. */
+  seconds: number
   log: (line: string) => void
 }
 
@@ -46,9 +48,14 @@ export function createReport(
   }
 }
 
-/** Markdown, so that it can be pasted into a document. */
-export function toText({ date, seconds, quick, machine, figures, details }: Report): string {
+/** Date and machine, as a line of text. */
+export function machineOf({ date, seconds, quick, machine }: Omit<Report, 'figures' | 'details'>): string {
   const { cpus, memoryGiB, platform, node } = machine
+  return `${date}, ${cpus} CPUs, ${memoryGiB} GiB, ${platform}, Node ${node}, ${seconds} s${quick ? ', quick' : ''}`
+}
+
+/** Markdown, so that it can be pasted into a document. */
+export function toText({ figures, details, ...report }: Report): string {
   const rows = figures.map(({ name, goal, passed, ...spread }) => ({
     figure: name,
     median: formatNumber(spread.median),
@@ -59,7 +66,7 @@ export function toText({ date, seconds, quick, machine, figures, details }: Repo
   return [
     ...(rows.length > 0 ? [markdownTable(rows)] : []),
     ...Object.values(details).map(({ title, rows }) => `${title}\n\n${markdownTable(rows)}`),
-    `${date}, ${cpus} CPUs, ${memoryGiB} GiB, ${platform}, Node ${node}, ${seconds} s${quick ? ', quick' : ''}`,
+    machineOf(report),
   ].join('\n\n')
 }
 

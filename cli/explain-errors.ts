@@ -1,6 +1,7 @@
 import { AgentError } from '../clients/typescript/src/index.ts'
 import type { AgentRecord } from '../lib/contract/records/agent.ts'
-import { AgentArchived, ServiceError } from '../lib/core/errors.ts'
+import { ServiceError } from '../lib/core/errors.ts'
+import { AgentArchived } from '../lib/core/resource-errors.ts'
 import { findSimilarName } from '../lib/schema/similar-names.ts'
 import type { Connection } from './connect.ts'
 import { UserError } from './errors.ts'

@@ -1,6 +1,6 @@
-import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { cancelExecution } from '../lib/engine/executions/change-execution.ts'
-import { withOutbox } from '../lib/engine/notifications/outbox.ts'
+import { withMetricsAndOutbox } from '../lib/engine/notifications/metrics-and-outbox.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { toRecordResponse } from '../lib/http/responses.ts'
@@ -8,7 +8,7 @@ import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const { executions, limits, rates, steps, audit } = withOutbox(openMeasuredStores(), {
+const { executions, limits, rates, steps, audit } = withMetricsAndOutbox(openStores(), {
   queue: openDeliveryQueue(),
   system,
 })

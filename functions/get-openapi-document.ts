@@ -1,5 +1,5 @@
 import { METADATA_PATH, readProvider, toResourceMetadata } from '../lib/access/protected-resource.ts'
-import { RouteNotFound } from '../lib/core/errors.ts'
+import { RouteNotFound } from '../lib/core/request-errors.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { getBaseUrl } from '../lib/http/event.ts'
 

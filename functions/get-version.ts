@@ -2,7 +2,7 @@ import { parseVersionId, resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { versionParameters } from '../lib/contract/parameters.ts'
 import { toVersionDetails } from '../lib/contract/records/agent.ts'
-import { VersionNotFound } from '../lib/core/errors.ts'
+import { VersionNotFound } from '../lib/core/resource-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 

@@ -1,6 +1,6 @@
-import { rolloutBody } from '../lib/contract/records/bodies.ts'
+import { rolloutBody } from '../lib/contract/bodies/agents.ts'
 import { toRolloutRecord } from '../lib/contract/records/rollout.ts'
-import { InputSchemaMismatch } from '../lib/core/errors.ts'
+import { InputSchemaMismatch } from '../lib/core/request-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endRollout, getRollout, putRollout } from '../lib/engine/rollouts/change-rollout.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'

@@ -1,12 +1,12 @@
+import { type ScheduleBody, scheduleBody } from '../lib/contract/bodies/schedules.ts'
 import { pageParameters, runHeaders } from '../lib/contract/parameters.ts'
-import { type ScheduleBody, scheduleBody } from '../lib/contract/records/bodies.ts'
 import { toScheduleRecord } from '../lib/contract/records/schedule.ts'
-import { InputSchemaMismatch } from '../lib/core/errors.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
 import type { ExecutionStore } from '../lib/core/ports/executions.ts'
+import { InputSchemaMismatch } from '../lib/core/request-errors.ts'
 import { CATCH_UP_SECONDS, type Schedule } from '../lib/core/schedule.ts'
-import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
-import { withOutbox } from '../lib/engine/notifications/outbox.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { withMetricsAndOutbox } from '../lib/engine/notifications/metrics-and-outbox.ts'
 import { nextRunsOf, type ScheduleDefinition } from '../lib/engine/schedules/define-schedule.ts'
 import { runSchedule } from '../lib/engine/schedules/run-schedule.ts'
 import { deleteSchedule, getSchedule, listSchedules, putSchedule } from '../lib/engine/schedules/schedules.ts'
@@ -19,7 +19,7 @@ import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const opened = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
+const opened = withMetricsAndOutbox(openStores(), { queue: openDeliveryQueue(), system })
 const { rates } = opened
 const audit = auditRequests(opened.audit)
 const stores = { ...opened, queue: openRunQueue(), system }

@@ -1,9 +1,9 @@
+import { webhookBody, webhookChanges } from '../lib/contract/bodies/webhooks.ts'
 import { pageParameters } from '../lib/contract/parameters.ts'
 import { toBatchRecord } from '../lib/contract/records/batch.ts'
-import { webhookBody, webhookChanges } from '../lib/contract/records/bodies.ts'
 import { toExecutionRecord, toExecutionSummary } from '../lib/contract/records/execution.ts'
 import { toDeliveryRecord, toWebhookRecord } from '../lib/contract/records/webhook.ts'
-import { InputSchemaMismatch } from '../lib/core/errors.ts'
+import { InputSchemaMismatch } from '../lib/core/request-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { openDeliveryEngine } from '../lib/engine/notifications/open-delivery-engine.ts'
 import {

@@ -1,14 +1,17 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
-import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { processDeadLetter } from '../lib/engine/maintenance.ts'
-import { withOutbox } from '../lib/engine/notifications/outbox.ts'
+import { withMetricsAndOutbox } from '../lib/engine/notifications/metrics-and-outbox.ts'
 import { logger } from '../lib/logger.ts'
 import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
 import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const { executions, limits, steps } = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
+const { executions, limits, steps } = withMetricsAndOutbox(openStores(), {
+  queue: openDeliveryQueue(),
+  system,
+})
 const engine = { executions, limits, steps, queue: openRunQueue(), system }
 
 /** Ends the executions whose messages exceeded maxReceiveCount and were moved to the dead-letter queue. */

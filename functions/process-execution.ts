@@ -1,11 +1,11 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { backoffMs } from '../lib/core/lease-times.ts'
-import type { FeedMessage, FiringMessage } from '../lib/core/ports/queues.ts'
-import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
-import type { BatchEngine } from '../lib/engine/batches/batch-engine.ts'
+import type { FiringMessage } from '../lib/core/ports/queues.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { withNextLines } from '../lib/engine/batches/with-next-lines.ts'
 import { deadlineIn, type WorkerDeadline } from '../lib/engine/checkpoints/deadline.ts'
-import { type Engine, readTimes } from '../lib/engine/engine.ts'
-import { withOutbox } from '../lib/engine/notifications/outbox.ts'
+import { readTimes } from '../lib/engine/engine.ts'
+import { withMetricsAndOutbox } from '../lib/engine/notifications/metrics-and-outbox.ts'
 import type { ScheduleEngine } from '../lib/engine/schedules/fire.ts'
 import { openWaitLimits } from '../lib/engine/waiting/suspend.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
@@ -17,17 +17,15 @@ import { openRunQueue, parseRunMessage } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
 const queue = openRunQueue()
-const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
+const stores = withMetricsAndOutbox(openStores(), { queue: openDeliveryQueue(), system })
 const times = readTimes()
-const parts = { ...stores, queue, system, times, ...openWaitLimits({ ...stores, system }) }
-const engine: typeof parts & Engine = {
-  ...parts,
-  async afterLine(ended) {
-    const { afterLine, batches } = await openFeeder()
-    await afterLine(batches, ended)
-  },
-}
-let batchEngine: BatchEngine | undefined
+const { engine, feed } = withNextLines({
+  ...stores,
+  queue,
+  system,
+  times,
+  ...openWaitLimits({ ...stores, system }),
+})
 let scheduleEngine: ScheduleEngine | undefined
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 
@@ -67,18 +65,7 @@ export function handler(
   return responding.finally(() => deadline?.clear())
 }
 
-/** What runs of clients do not need is loaded by the first message that does. */
-async function openFeeder() {
-  const { openBatchEngine } = await import('../lib/engine/batches/batch-engine.ts')
-  batchEngine ??= openBatchEngine(parts)
-  return { ...(await import('../lib/engine/batches/feed.ts')), batches: batchEngine }
-}
-
-async function feed(message: FeedMessage): Promise<void> {
-  const { feedBatch, batches } = await openFeeder()
-  await feedBatch(batches, message)
-}
-
+/** The code of schedules is loaded by the first message that needs it. */
 async function fire(message: FiringMessage): Promise<void> {
   const { fireSchedule, openScheduleEngine } = await import('../lib/engine/schedules/fire.ts')
   scheduleEngine ??= openScheduleEngine(engine)

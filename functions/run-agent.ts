@@ -1,9 +1,9 @@
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { runHeaders, runParameters } from '../lib/contract/parameters.ts'
-import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
 import { streamRun } from '../lib/engine/events/stream-run.ts'
-import { withOutbox } from '../lib/engine/notifications/outbox.ts'
+import { withMetricsAndOutbox } from '../lib/engine/notifications/metrics-and-outbox.ts'
 import { openSubmitEngine, submitAsync } from '../lib/engine/submit/accept.ts'
 import { prepareRun } from '../lib/engine/submit/run-request.ts'
 import { submitSync } from '../lib/engine/submit/submit.ts'
@@ -15,7 +15,7 @@ import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
+const stores = withMetricsAndOutbox(openStores(), { queue: openDeliveryQueue(), system })
 const { agents, webhooks, rates } = stores
 const events = openEvents(stores)
 const openRequests = limitOpenRequests('run-agent', rates)

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { openConsoleFiles, PAGE } from '../lib/console-server/console-files.ts'
 import { toFileResponse } from '../lib/console-server/file-response.ts'
 import { addSignIn } from '../lib/console-server/sign-in-settings.ts'
-import { RouteNotFound } from '../lib/core/errors.ts'
+import { RouteNotFound } from '../lib/core/request-errors.ts'
 import { CONSOLE_FOLDER } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 

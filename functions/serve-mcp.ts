@@ -1,7 +1,7 @@
 import { readProvider } from '../lib/access/protected-resource.ts'
 import { MCP_DEADLINE_MS } from '../lib/core/limits.ts'
-import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
-import { withOutbox } from '../lib/engine/notifications/outbox.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { withMetricsAndOutbox } from '../lib/engine/notifications/metrics-and-outbox.ts'
 import { openSubmitEngine } from '../lib/engine/submit/accept.ts'
 import { readCorsOrigins } from '../lib/http/cors.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
@@ -11,7 +11,7 @@ import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { openRunQueue } from '../lib/sqs/run-queue.ts'
 import { system } from '../lib/system.ts'
 
-const stores = withOutbox(openMeasuredStores(), { queue: openDeliveryQueue(), system })
+const stores = withMetricsAndOutbox(openStores(), { queue: openDeliveryQueue(), system })
 const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system }, MCP_DEADLINE_MS.streamed)
 const openRequests = limitOpenRequests('serve-mcp', stores.rates)
 const corsOrigins = readCorsOrigins()

@@ -1,7 +1,7 @@
-import { openMeasuredStores } from '../lib/dynamodb/open-measured-stores.ts'
+import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { readTimes } from '../lib/engine/engine.ts'
 import { reasonsOf, runCleanups, sweep, throwAny } from '../lib/engine/maintenance.ts'
-import { withOutbox } from '../lib/engine/notifications/outbox.ts'
+import { withMetricsAndOutbox } from '../lib/engine/notifications/metrics-and-outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../lib/engine/notifications/sweep-outbox.ts'
 import { newRolloutMemory, watchRollouts } from '../lib/engine/rollouts/watch-rollouts.ts'
 import { syncAgent } from '../lib/engine/schedules/sync-schedules.ts'
@@ -16,7 +16,7 @@ import { system } from '../lib/system.ts'
 
 const queue = openRunQueue()
 const deliveryQueue = openDeliveryQueue()
-const stores = withOutbox(openMeasuredStores(), { queue: deliveryQueue, system })
+const stores = withMetricsAndOutbox(openStores(), { queue: deliveryQueue, system })
 const { executions, limits, steps, deliveries, usage, tellAborted: tell } = stores
 const memory = newOutboxMemory()
 const foldMemory = newFoldMemory()

@@ -6,10 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { audited, toPublished } from '../lib/access/audit-log.ts'
 import { DOCUMENT_FILE } from '../lib/core/agent.ts'
 import type { AuditStore } from '../lib/core/audit.ts'
-import { AgentArchived, TrialRequired } from '../lib/core/errors.ts'
 import { agentIdOf } from '../lib/core/ids.ts'
 import type { AgentStore } from '../lib/core/ports/agents.ts'
+import { AgentArchived, TrialRequired } from '../lib/core/resource-errors.ts'
 import { system } from '../lib/system.ts'
+import { type Checked, readChecked, writeChecked } from './checked-agents.ts'
 import { DEVELOPMENT_ORGANIZATION, localUser, operatorId } from './development.ts'
 import { type Publication, readPublications, savePublications } from './publications.ts'
 
@@ -23,12 +24,15 @@ type Stores = { agents: AgentStore; audit: AuditStore }
  * draft or not: a rollback survives a restart, and a draft stays one. What is published is in the audit log. An agent
  * whose files are unchanged since the last start is not checked; if all are unchanged, the bundler is not loaded.
  * @param stateFile stores what was published
+ * @param cache a folder with agents that were checked for any data folder, for a new one
  */
 export async function publishFolder(
   stores: Stores,
   folder: string,
   stateFile: string,
+  cache: string | null = null,
 ): Promise<PublishResult[]> {
+  const toolchain = hashFiles(TOOLCHAIN)
   const entries = existsSync(folder) ? await readdir(folder) : []
   const paths = entries
     .map((name) => join(folder, name))
@@ -38,12 +42,15 @@ export async function publishFolder(
   const results = await Promise.all(
     folders.map(
       async (path) =>
-        (await findUnchanged(stores.agents, path, state[path])) ?? publish(stores, path, state[path]),
+        (await findUnchanged(stores.agents, path, state[path], toolchain)) ??
+        publish(stores, path, state[path], { toolchain, cache }),
     ),
   )
-  if (results.some((result) => 'problems' in result || result.isChecked)) {
+  if (results.some((result) => 'problems' in result || result.isBundled)) {
     const { stopBundler } = await import('../lib/agents/code/bundle-code.ts')
     await stopBundler()
+  }
+  if (results.some((result) => 'problems' in result || result.isChecked)) {
     const changed = results.flatMap((result, index): [string, Publication][] =>
       'problems' in result ? [] : [[folders[index] ?? '', result.publication]],
     )
@@ -54,7 +61,7 @@ export async function publishFolder(
   )
 }
 
-type Published = { publication: Publication; isNew: boolean; isChecked: boolean }
+type Published = { publication: Publication; isNew: boolean; isChecked: boolean; isBundled?: boolean }
 type Invalid = { folder: string; problems: string[] }
 
 /** Null when the folder has to be checked. */
@@ -62,9 +69,11 @@ async function findUnchanged(
   store: AgentStore,
   folder: string,
   publication: Publication | undefined,
+  toolchain: Promise<string>,
 ): Promise<Published | null> {
   if (!publication?.sourceHash) return null
-  if ((await hashSources(folder, publication.sources ?? [])) !== publication.sourceHash) return null
+  if ((await hashSources(folder, publication.sources ?? [], toolchain)) !== publication.sourceHash)
+    return null
   const agent = await getAgent(store, publication.slug)
   return agent ? { publication, isNew: false, isChecked: false } : null
 }
@@ -78,19 +87,21 @@ async function publish(
   { agents: store, audit }: Stores,
   folder: string,
   last: Publication | undefined,
+  { toolchain, cache }: { toolchain: Promise<string>; cache: string | null },
 ): Promise<Published | Invalid> {
-  const { formatProblem } = await import('../lib/agents/load-folder.ts')
-  const { loadAgent } = await import('./load-agent.ts')
-  const { agent, problems } = await loadAgent(folder, process.env)
-  if (!agent) return { folder, problems: problems.map(formatProblem) }
+  const known = cache && (await readChecked(cache, folder))
+  const isKnown = known && (await hashSources(folder, known.sources, toolchain)) === known.sourceHash
+  const checked = isKnown ? known : await check(folder, toolchain)
+  if ('problems' in checked) return checked
+  if (cache && !isKnown) await writeChecked(cache, folder, checked)
+  const { agent, sources, sourceHash } = checked
   const { slug } = agent.document
-  const sources = sourcesOutside(folder, agent.sources)
-  const sourceHash = await hashSources(folder, sources)
+  const isBundled = !isKnown
   const { digestOf, publishAgent } = await import('../lib/agents/lifecycle/publish-agent.ts')
   const publication = { slug, digest: digestOf(agent), sources, sourceHash }
   const published = await getAgent(store, slug)
   if (published && [last?.digest, published.current?.digest].includes(publication.digest))
-    return { publication, isNew: false, isChecked: true }
+    return { publication, isNew: false, isChecked: true, isBundled }
   const change = {
     ...{ ...localUser(), organizationId, action: 'agent.publish' as const },
     target: { kind: 'agent' as const, id: agentIdOf(organizationId, slug) },
@@ -103,7 +114,7 @@ async function publish(
       note(toPublished(result))
       return result
     })
-    return { publication, isNew, isChecked: true }
+    return { publication, isNew, isChecked: true, isBundled }
   } catch (error) {
     if (error instanceof AgentArchived)
       return { folder, problems: [`${folder}: the agent ${slug} is archived`] }
@@ -111,6 +122,15 @@ async function publish(
       return { folder, problems: [`${folder}: ${explainTrial(folder, slug)}`] }
     throw error
   }
+}
+
+async function check(folder: string, toolchain: Promise<string>): Promise<Checked | Invalid> {
+  const { formatProblem } = await import('../lib/agents/load-folder.ts')
+  const { loadAgent } = await import('./load-agent.ts')
+  const { agent, problems } = await loadAgent(folder, process.env)
+  if (!agent) return { folder, problems: problems.map(formatProblem) }
+  const sources = sourcesOutside(folder, agent.sources)
+  return { agent, sources, sourceHash: await hashSources(folder, sources, toolchain) }
 }
 
 const explainTrial = (folder: string, slug: string): string =>
@@ -134,11 +154,20 @@ export function sourcesOutside(folder: string, sources: string[]): string[] {
     .filter((path) => !isInside(path) && !path.split(sep).includes('node_modules'))
 }
 
-/** A hash of the names and contents of everything that a version of the agent depends on. */
-export async function hashSources(folder: string, sources: string[]): Promise<string> {
-  const files = (await Promise.all([folder, ...sources, ...TOOLCHAIN].map(listFiles))).flat().sort()
+/**
+ * A hash of the names and contents of everything that a version of the agent depends on.
+ * @param toolchain the hash of what all agents depend on
+ */
+export const hashSources = async (
+  folder: string,
+  sources: string[],
+  toolchain = hashFiles(TOOLCHAIN),
+): Promise<string> => hashFiles([folder, ...sources], await toolchain)
+
+async function hashFiles(paths: string[], others = ''): Promise<string> {
+  const files = (await Promise.all(paths.map(listFiles))).flat().sort()
   const contents = await Promise.all(files.map((file) => readFile(file).catch(() => 'missing')))
-  const hash = createHash('sha256')
+  const hash = createHash('sha256').update(others)
   for (const [index, file] of files.entries()) {
     const content = contents[index] ?? ''
     hash.update(JSON.stringify([file, content.length])).update(content)

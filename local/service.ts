@@ -97,7 +97,12 @@ export async function runService(environment: Environment, print: (line: string)
     await createDataFolder(folder)
     await saveModelSettings(folder, environment)
     const token = await ensureDevelopmentToken(tokens, folder, devToken)
-    const published = await publishFolder({ agents, audit }, AGENTS, join(folder, PUBLICATIONS_FILE))
+    const published = await publishFolder(
+      { agents, audit },
+      AGENTS,
+      join(folder, PUBLICATIONS_FILE),
+      environment.NODE_COMPILE_CACHE ?? null,
+    )
 
     loadPublishedCodeWith(findCodeViolations)
     const { handlers, authorizer, sweep } = localFunctions()

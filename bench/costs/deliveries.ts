@@ -1,6 +1,6 @@
 import { isOfExecution, type Key } from '../../lib/dynamodb/table/keys.ts'
 import { meteredOutbox } from '../../test/support/notifications/metered-outbox.ts'
-import { scanTable } from '../../test/support/tables/scan-table.ts'
+import { scanTable } from '../../test/support/tables/sdk.ts'
 import { RESOURCES, storedBytesOf } from '../keys/capacity-units.ts'
 import { payloadOf } from '../keys/payloads.ts'
 import type { Row } from '../report.ts'

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 
 export type Process = { pid: number; parent: number; residentMiB: number; command: string }
 
@@ -26,3 +27,15 @@ const withoutFolders = (command: string[]) =>
     .slice(0, 3)
     .map((word) => word.split('/').at(-1))
     .join(' ')
+
+const MS_PER_TICK = 10
+
+/** Processor time of a process and all its descendants, in the ticks of proc(5). NaN where there is none. */
+export function processorMs(root: number): number {
+  if (process.platform !== 'linux') return Number.NaN
+  return processTree(root).reduce((sum, { pid }) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return sum + (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
+  }, 0)
+}

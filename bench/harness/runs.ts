@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import { withThread } from '../../lib/engine/code-agent/thread-pool.ts'
 import { startChild } from './child-process.ts'
 import { call, type Response } from './client.ts'
 import { type Operation, timed } from './rounds.ts'
@@ -30,26 +29,6 @@ const PATH = '/v1/agents/no-op/executions'
 const INPUT = { text: 'The quick brown fox jumps over the lazy dog. '.repeat(3) }
 const JSON_TYPE = { 'content-type': 'application/json' }
 const OUTPUT = JSON.stringify(INPUT)
-
-export type Accept = () => Promise<string>
-
-/** The no-op agent in a warm thread, as the engine runs it, without the rest of a run: what isolation adds. */
-export function isolatedCall(): Operation {
-  const url = `data:text/javascript,${encodeURIComponent('export default ({ text }) => ({ text })')}`
-  const key = { version: 'bench', tenantId: null, environment: '', depth: 0 }
-  const code = { url, sha256: null }
-  const task = { code, input: OUTPUT, executionId: '', tenantId: null, storedSteps: [] }
-  return timed(
-    () =>
-      new Promise<void>((resolve) => {
-        void withThread(key, { environment: {}, memoryMb: 64 }, (thread) =>
-          thread.execute(task, ({ type }) => {
-            if (type === 'result') resolve()
-          }),
-        )
-      }),
-  )
-}
 
 /** The ways to run the no-op agent. Every response is checked. */
 export function noOpRuns(service: Service) {
@@ -111,29 +90,54 @@ export async function waitForResult(service: Service, id: string, expected: obje
   }
 }
 
-/** Starts the service with the no-op agent, and the floor server on the same database. */
-export async function startWithFloor(workspace: Workspace) {
-  const service = await startService(workspace, { hasPort: true })
-  const { agentId } = await publish(workspace, service.table, NO_OP)
+/** One side of the comparison. */
+export type Contender = {
+  /** The root of its processes. */
+  pid: number
+  /** With its database. */
+  folder: string
+  run: Operation
+  /** Resolves with the id of an asynchronous run. */
+  accept: () => Promise<string>
+  /** When an asynchronous run finished; null if it has not. */
+  readEnd: (id: string) => Promise<string | null>
+}
+
+/** Starts `npm start` in an empty folder, with the no-op agent. */
+export async function startNoOps(workspace: Workspace) {
+  const folder = await workspace.createFolder()
+  const service = await startService(workspace, { folder, npm: true })
+  await publish(workspace, service.table, NO_OP)
+  const { sync: run, acceptRun: accept, ...others } = noOpRuns(service)
+  const readEnd = async (id: string) => {
+    const { body } = await service.request('GET', `/v1/agent_executions/${id}`, { status: 200 })
+    const { status, finishedAt } = JSON.parse(body) as { status: string; finishedAt: string | null }
+    if (status === 'ERROR') throw new Error(`A run failed: ${body}`)
+    return finishedAt
+  }
+  return { ...others, pid: service.pid, folder, run, accept, readEnd } satisfies Contender
+}
+
+/** Starts the floor, and sends it the same requests. */
+export async function startFloor(workspace: Workspace): Promise<Contender> {
+  const folder = await workspace.createFolder()
+  const { pid, url } = await startChild(workspace, { args: [FLOOR_SERVER, folder] })
+  const post = (path: string, status: number) =>
+    call({ method: 'POST', url: `${url}${path}`, headers: JSON_TYPE, body: OUTPUT, status })
   return {
-    service,
-    floor: await startChild(workspace, { args: [FLOOR_SERVER, service.dynamodbEndpoint, agentId] }),
+    pid,
+    folder,
+    run: timed(async () => {
+      const response = await post('', 200)
+      assert(response.body === OUTPUT, 'Unexpected output of the floor', response)
+    }),
+    accept: async () => idOf(await post('/async', 202)),
+    async readEnd(id) {
+      const { body } = await call({ method: 'GET', url: `${url}/${id}`, status: 200 })
+      return (JSON.parse(body) as { finishedAt?: string }).finishedAt ?? null
+    },
   }
 }
-
-/** The same request to the floor server. */
-export function floorRun(url: string): Operation {
-  return timed(async () => {
-    const response = await call({ method: 'POST', url, headers: JSON_TYPE, body: OUTPUT, status: 200 })
-    assert(response.body === OUTPUT, 'Unexpected output of the floor', response)
-  })
-}
-
-/** An asynchronous run on the floor server. */
-export const floorAccept =
-  (url: string): Accept =>
-  async () =>
-    idOf(await call({ method: 'POST', url: `${url}/async`, headers: JSON_TYPE, body: OUTPUT, status: 202 }))
 
 const idOf = ({ body }: Response) => (JSON.parse(body) as { id: string }).id
 

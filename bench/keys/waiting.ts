@@ -1,5 +1,5 @@
 import { divideConcurrency } from '../../infra/functions/concurrency.ts'
-import { TooManyOpenRequests } from '../../lib/core/errors.ts'
+import { TooManyOpenRequests } from '../../lib/core/limit-errors.ts'
 import { OPEN_RETRY_AFTER_SECONDS } from '../../lib/core/limits.ts'
 import type { OpenRequests, RateStore } from '../../lib/core/ports/access.ts'
 import { occupiedProcesses } from '../../lib/limits/occupied-processes.ts'

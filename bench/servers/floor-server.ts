@@ -1,93 +1,86 @@
 /**
- * The floor: what no service on DynamoDB can avoid, without schema, condition, token or index. A POST reads the agent's
- * item, writes the execution's item, and updates it; a POST to /async writes it and sends a message, which a second
- * process claims, finishes and deletes. Arguments: the endpoint of the table and the id of the agent; for the second
- * process both endpoints and the queue's URL.
+ * The floor: what no service on DynamoDB can avoid, without schema, condition, token or index. `dynoxide serve`, and
+ * the SDK with its default options. A POST reads the agent's item, writes the execution's item, and updates it; a POST
+ * to /async writes it and sends a message, which a second process claims, finishes and deletes. A GET of /<id> responds
+ * with the item. Argument: the data folder; for the second process both endpoints and the queue's URL.
  */
 import { fork } from 'node:child_process'
+import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import {
+  CreateQueueCommand,
   DeleteMessageBatchCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs'
 import { DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { clientConfig, createRequestHandler } from '../../lib/aws-sdk.ts'
-import { toItem } from '../../lib/dynamodb/executions/execution-item.ts'
-import { agentKey, executionKey } from '../../lib/dynamodb/table/keys.ts'
-import { TABLE } from '../../lib/dynamodb/table/schema.ts'
-import { openTable } from '../../lib/dynamodb/table/table.ts'
-import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
-import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
-import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from '../../local/emulators/provision.ts'
-import { anExecution } from '../../test/support/engine/executions.ts'
-import { startSqs } from '../../test/support/service/port-emulators.ts'
+import { startDynamoDB, startSqs } from '../../test/support/service/port-emulators.ts'
 import { serveAsChild } from '../harness/child-process.ts'
 
-const FLOOR_TABLE = 'floor'
+const TableName = 'floor'
 const LEASE_MS = 60_000
-/** What the end of a run removes. */
-const REMOVED = ['leaseOwner', 'leaseExpiresAt', 'openShard', 'openOwner', 'openUntil']
 
 /** Batches of ten messages in process at the same time: as many runs as in the service. */
 const BATCHES = 3
 
-const [endpoint = '', agentId = '', queueUrl] = process.argv.slice(2)
-const client = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(endpoint)))
-if (queueUrl) startRunner(agentId, queueUrl)
-else await serve()
+const stock = (endpoint: string) => ({
+  endpoint,
+  region: 'local',
+  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+})
+const keyOf = (id: string) => ({ pk: `EXEC#${id}`, sk: 'RECORD' })
+const AGENT = { pk: 'AGENT#floor', sk: 'AGENT' }
 
-async function serve(): Promise<void> {
-  await createTable()
-  const template = await executionTemplate()
+const [folderOrEndpoint = '', sqsEndpoint = '', queueUrl = ''] = process.argv.slice(2)
+if (queueUrl) startRunner(folderOrEndpoint, sqsEndpoint, queueUrl)
+else await serve(folderOrEndpoint)
+
+async function serve(folder: string): Promise<void> {
+  const { endpoint } = await startDynamoDB(folder)
+  const table = openItems(endpoint)
+  await table.create()
   const sqs = await startSqs()
-  const { runs } = await provisionQueues(sqs.endpoint, LOCAL_QUEUE, LEASE_MS / 1000)
-  const queue = new SQSClient(clientConfig(sqs.endpoint))
-  fork(fileURLToPath(import.meta.url), [endpoint, sqs.endpoint, runs])
+  const queue = new SQSClient(stock(sqs.endpoint))
+  const { QueueUrl = '' } = await queue.send(new CreateQueueCommand({ QueueName: 'floor' }))
+  fork(fileURLToPath(import.meta.url), [endpoint, sqs.endpoint, QueueUrl])
 
-  const put = async (input: unknown): Promise<string> => {
-    const id = system.newId()
-    const Item = { ...template, ...executionKey(id), id, listOrder: id, input }
-    await client.send(new PutCommand({ TableName: FLOOR_TABLE, Item }))
-    return id
-  }
   const accept = async (input: unknown) => {
-    const id = await put(input)
-    await queue.send(new SendMessageCommand({ QueueUrl: runs, MessageBody: id }))
+    const id = await table.put(input)
+    await queue.send(new SendMessageCommand({ QueueUrl, MessageBody: id }))
     return { id }
   }
   const run = async (input: unknown) => {
-    await client.send(
-      new GetCommand({ TableName: LOCAL_TABLE, Key: agentKey(agentId), ConsistentRead: true }),
-    )
-    await finish(await put(input), input)
+    await table.get(AGENT)
+    await table.finish(await table.put(input), input)
     return input
+  }
+  const respond = async ({ method, url = '' }: IncomingMessage, body: () => Promise<unknown>) => {
+    if (method === 'GET') return table.get(keyOf(url.slice(1)))
+    return url === '/async' ? accept(await body()) : run(await body())
   }
   serveAsChild(async (request, response) => {
     try {
-      const input: unknown = JSON.parse(await text(request))
-      const isAsync = request.url === '/async'
-      const body = JSON.stringify(await (isAsync ? accept(input) : run(input)))
+      const body = JSON.stringify(await respond(request, async () => JSON.parse(await text(request))))
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-      response.writeHead(isAsync ? 202 : 200, headers).end(body)
+      response.writeHead(request.url === '/async' ? 202 : 200, headers).end(body)
     } catch (error) {
       response.writeHead(500).end(String(error))
     }
   })
 }
 
-function startRunner(sqsEndpoint: string, QueueUrl: string): void {
-  const requestHandler = createRequestHandler(LEASE_MS)
-  const queue = new SQSClient({ ...clientConfig(sqsEndpoint), requestHandler })
+function startRunner(endpoint: string, queueEndpoint: string, QueueUrl: string): void {
+  const table = openItems(endpoint)
+  const queue = new SQSClient(stock(queueEndpoint))
   const processBatch = async () => {
     const { Messages = [] } = await queue.send(
       new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 10 }),
     )
-    await Promise.all(Messages.map(async ({ Body: id = '' }) => finish(id, await claim(id))))
+    await Promise.all(Messages.map(async ({ Body: id = '' }) => table.finish(id, await table.claim(id))))
     const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
     if (Entries.length > 0) await queue.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }))
   }
@@ -99,54 +92,56 @@ async function repeat(action: () => Promise<void>): Promise<never> {
   for (;;) await action()
 }
 
-/** @returns the run's input */
-async function claim(id: string): Promise<unknown> {
-  const values = { leaseOwner: system.newId(), leaseExpiresAt: Date.now() + LEASE_MS, attempts: 1 }
-  return (await update(id, values, [], 'ALL_NEW'))?.input
-}
+function openItems(endpoint: string) {
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient(stock(endpoint)))
 
-async function finish(id: string, output: unknown): Promise<void> {
-  await update(id, { status: 'SUCCESS', output, finishedAt: new Date().toISOString(), steps: 0 }, REMOVED)
-}
+  async function update(id: string, values: object, ReturnValues?: 'ALL_NEW') {
+    const entries = Object.entries(values)
+    const { Attributes } = await client.send(
+      new UpdateCommand({
+        ...{ TableName, Key: keyOf(id), ReturnValues },
+        UpdateExpression: `SET ${entries.map(([name]) => `#${name} = :${name}`).join(', ')}`,
+        ExpressionAttributeNames: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
+        ExpressionAttributeValues: Object.fromEntries(entries.map(([name, value]) => [`:${name}`, value])),
+      }),
+    )
+    return Attributes
+  }
 
-async function update(id: string, values: object, removed: string[], ReturnValues?: 'ALL_NEW') {
-  const set = Object.keys(values).map((name) => `#${name} = :${name}`)
-  const remove = removed.length > 0 ? ` REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : ''
-  const names = [...Object.keys(values), ...removed].map((name) => [`#${name}`, name])
-  const { Attributes } = await client.send(
-    new UpdateCommand({
-      ...{ TableName: FLOOR_TABLE, Key: executionKey(id), ReturnValues },
-      UpdateExpression: `SET ${set.join(', ')}${remove}`,
-      ExpressionAttributeNames: Object.fromEntries(names),
-      ExpressionAttributeValues: Object.fromEntries(
-        Object.entries(values).map(([name, value]) => [`:${name}`, value]),
-      ),
-    }),
-  )
-  return Attributes
-}
+  return {
+    async create(): Promise<void> {
+      const keys = [
+        { AttributeName: 'pk', KeyType: 'HASH' as const },
+        { AttributeName: 'sk', KeyType: 'RANGE' as const },
+      ]
+      const AttributeDefinitions = keys.map(({ AttributeName }) => ({
+        AttributeName,
+        AttributeType: 'S' as const,
+      }))
+      const table = { TableName, BillingMode: 'PAY_PER_REQUEST' as const, KeySchema: keys }
+      await client.send(new CreateTableCommand({ ...table, AttributeDefinitions }))
+      await client.send(new PutCommand({ TableName, Item: { ...AGENT, title: 'No-op' } }))
+    },
 
-/** An execution as the service stores it when a run starts. */
-async function executionTemplate(): Promise<Record<string, unknown>> {
-  const lease = { owner: system.newId(), expiresAt: system.now() + LEASE_MS }
-  const organizationId = DEVELOPMENT_ORGANIZATION.id
-  const execution = anExecution({ organizationId, agentId, input: {}, lease })
-  const table = openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint })
-  const item = await toItem(table, execution)
-  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined))
-}
+    async get(Key: typeof AGENT) {
+      return (await client.send(new GetCommand({ TableName, Key, ConsistentRead: true }))).Item
+    },
 
-async function createTable(): Promise<void> {
-  const keys = [
-    { AttributeName: TABLE.partitionKey, KeyType: 'HASH' as const },
-    { AttributeName: TABLE.sortKey, KeyType: 'RANGE' as const },
-  ]
-  await client.send(
-    new CreateTableCommand({
-      TableName: FLOOR_TABLE,
-      BillingMode: 'PAY_PER_REQUEST',
-      KeySchema: keys,
-      AttributeDefinitions: keys.map(({ AttributeName }) => ({ AttributeName, AttributeType: 'S' as const })),
-    }),
-  )
+    async put(input: unknown): Promise<string> {
+      const id = system.newId()
+      const createdAt = new Date().toISOString()
+      const Item = { ...keyOf(id), id, status: 'IN_PROGRESS', createdAt, input }
+      await client.send(new PutCommand({ TableName, Item }))
+      return id
+    },
+
+    /** @returns the run's input */
+    async claim(id: string): Promise<unknown> {
+      const lease = { leaseOwner: system.newId(), leaseExpiresAt: Date.now() + LEASE_MS, attempts: 1 }
+      return (await update(id, lease, 'ALL_NEW'))?.input
+    },
+
+    finish: (id: string, output: unknown) =>
+      update(id, { status: 'SUCCESS', output, finishedAt: new Date().toISOString(), steps: 0 }),
+  }
 }

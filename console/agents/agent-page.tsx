@@ -2,11 +2,11 @@ import './agent.css'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { requestJson } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord } from '../api/use-resource.ts'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { ConfirmButton } from '../components/form-dialog.tsx'
 import { CopiedId, Time, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { RolloutCard } from '../rollouts/rollout-card.tsx'
 import { SchemaCard } from '../schema/schema-table.tsx'
 import { toHref, toPath } from '../state/location.ts'
@@ -16,9 +16,7 @@ import { useVersions, VersionList } from './version-list.tsx'
 
 /** One agent: what it takes and returns, how its runs went, and its versions. */
 export function AgentPage({ agent: idOrSlug }: { agent: string }) {
-  const agent = useResource(idOrSlug, (signal) =>
-    requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`, { signal }),
-  )
+  const agent = useRecord<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`)
   return (
     <DetailPage
       of={agent}
@@ -29,9 +27,11 @@ export function AgentPage({ agent: idOrSlug }: { agent: string }) {
       actions={(data) => (
         <>
           {data.archivedAt === null && (
-            <a class="button primary" href={toHref(toPath('agents', data.slug, 'try'))}>
-              Try it
-            </a>
+            <TextLink
+              class="button primary"
+              href={toHref(toPath('agents', data.slug, 'try'))}
+              text="Try it"
+            />
           )}
           <ArchiveButton agent={data} onChange={agent.setData} />
         </>
@@ -56,32 +56,22 @@ function ArchiveButton({ agent, onChange }: ArchiveProps) {
         label="Archive…"
         class="danger"
         isOffered={isActive}
-        title="Archive this agent?"
-        confirm="Archive"
-        keep="Keep it active"
+        asks={{ title: 'Archive this agent?', yes: 'Archive', no: 'Keep it active' }}
         action={() => change('archive')}
         done="The agent is archived."
-      >
-        <p>
-          Within a second, all new runs of it are refused, also those of schedules and of agents that call it.
-          Lists leave it out. Runs in progress finish, and its history stays readable.
-        </p>
-        <p>To undo it, restore the agent on this page; the list of agents shows archived ones, too.</p>
-      </ConfirmButton>
+        text={[
+          'Within a second, all new runs of it are refused, also those of schedules and of agents that call it. Lists leave it out. Runs in progress finish, and its history stays readable.',
+          'To undo it, restore the agent on this page; the list of agents shows archived ones, too.',
+        ]}
+      />
       <ConfirmButton
         label="Restore…"
         isOffered={!isActive}
-        title="Restore this agent?"
-        confirm="Restore"
-        keep="Keep it archived"
+        asks={{ title: 'Restore this agent?', yes: 'Restore', no: 'Keep it archived' }}
         action={() => change('restore')}
         done="The agent is restored."
-      >
-        <p>
-          Runs, versions and schedules work again as before it was archived. To undo it, archive the agent
-          again.
-        </p>
-      </ConfirmButton>
+        text="Runs, versions and schedules work again as before it was archived. To undo it, archive the agent again."
+      />
     </>
   )
 }
@@ -132,11 +122,7 @@ function AgentFacts({ agent }: { agent: AgentRecord }) {
         Archived: agent.archivedAt && <Time value={agent.archivedAt} />,
       }}
     >
-      {agent.description !== null && (
-        <p class="long-text">
-          <VisibleText text={agent.description} />
-        </p>
-      )}
+      <Paragraph class="long-text" text={agent.description} />
     </FactsCard>
   )
 }

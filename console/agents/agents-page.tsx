@@ -1,7 +1,7 @@
 import './agents.css'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { searchAgents, useAgentList } from './agent-list.ts'
@@ -40,9 +40,7 @@ export const AgentsPage = listPage({
 const Agent = ({ agent }: { agent: AgentRecord }) => (
   <li class="card">
     <h2>
-      <a href={toHref(toPath('agents', agent.slug))}>
-        <VisibleText text={agent.title} />
-      </a>{' '}
+      <TextLink href={toHref(toPath('agents', agent.slug))} text={agent.title} />{' '}
       <code class="muted">
         <VisibleText text={agent.slug} />
       </code>

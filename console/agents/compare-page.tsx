@@ -6,13 +6,14 @@ import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { getVersion } from '../api/agents.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Side } from '../compare/difference-list.tsx'
+import { Button } from '../components/button.tsx'
 import { Card } from '../components/data.tsx'
 import { AgentPath, Loaded } from '../components/detail-page.tsx'
 import { formatCount } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { Page } from '../components/page.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
-import { TextAfter, VisibleText } from '../components/visible-text.tsx'
+import { TextAfter, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 
 type Props = { agent: string; query: URLSearchParams }
@@ -28,9 +29,11 @@ export function ComparePage({ agent, query }: Props) {
       title="Compare versions"
       parent={<AgentPath agent={agent} />}
       actions={
-        <a class="button" href={toHref(toPath('agents', agent, 'compare'), { before: after, after: before })}>
-          Swap
-        </a>
+        <TextLink
+          class="button"
+          href={toHref(toPath('agents', agent, 'compare'), { before: after, after: before })}
+          text="Swap"
+        />
       }
     >
       <Loaded of={versions} label="Loading the versions…">
@@ -55,9 +58,7 @@ function Comparison({ before, after }: { before: VersionDetails; after: VersionD
             {changes.map((change) => (
               <li key={change.path}>
                 <h3>
-                  <code>
-                    <VisibleText text={change.path} />
-                  </code>
+                  <VisibleText text={change.path} class="mono" />
                 </h3>
                 <div class="sides">
                   <Side name="Before" side="a">
@@ -124,7 +125,7 @@ const SIGNS = { same: ' ', added: '+', removed: '−' }
 /** Two texts line by line. Long stretches without a difference are folded. */
 function LineDiff({ lines }: { lines: ComparedLine[] }) {
   return (
-    <div class="line-diff code">
+    <div class="line-diff long-text mono">
       {foldLines(lines).map((part) => (
         <DiffPart key={part.start} part={part} />
       ))}
@@ -136,9 +137,11 @@ function DiffPart({ part: { lines, isFolded } }: { part: Stretch }) {
   const [isOpen, setIsOpen] = useState(!isFolded)
   if (!isOpen)
     return (
-      <button type="button" class="link" onClick={() => setIsOpen(true)}>
-        Show {formatCount(lines.length)} unchanged lines
-      </button>
+      <Button
+        label={`Show ${formatCount(lines.length)} unchanged lines`}
+        class="link"
+        onClick={() => setIsOpen(true)}
+      />
     )
   return (
     <>

@@ -44,12 +44,7 @@ export function VersionList({ agent, list }: { agent: AgentRecord; list: List<Ve
           Status: (version) => <VersionBadge version={version} state={stateOf(version, agent)} />,
           Created: ({ createdAt }) => <Time value={createdAt} />,
           Author: ({ createdBy }) => <code title={createdBy}>{shortId(createdBy)}</code>,
-          Model: ({ model }) =>
-            model !== null && (
-              <code>
-                <VisibleText text={model} />
-              </code>
-            ),
+          Model: ({ model }) => model !== null && <VisibleText text={model} class="mono" />,
           Tools: { text: ({ toolNames }) => toolNames.join(', ') || null },
           Message: { text: ({ message }) => message },
         }}

@@ -1,5 +1,6 @@
 import { useCallback } from 'preact/hooks'
 import type { ApiError } from './api-error.ts'
+import { requestJson } from './request.ts'
 import { useList } from './use-list.ts'
 
 /** What a request has led to so far. `data` stays while it is loaded again. */
@@ -48,3 +49,7 @@ export function useResource<T>(
   const setData = useCallback((data: T) => replace([data]), [])
   return { data: items[0] ?? null, error, isLoading, isLive, reload, setData }
 }
+
+/** The record at a path of the API. */
+export const useRecord = <T>(path: string, poll?: Poll<T>): Resource<T> =>
+  useResource(path, (signal) => requestJson<T>(path, { signal }), poll)

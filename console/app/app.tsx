@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { requestJson } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord, useResource } from '../api/use-resource.ts'
 import { Facts } from '../components/data.tsx'
 import { ConfirmDialog } from '../components/form-dialog.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
@@ -29,7 +29,7 @@ export function App() {
 /** The pages do not wait for the identity of the token: few of them need it. */
 function Console() {
   const location = useStore(currentLocation)
-  const me = useResource('me', (signal) => requestJson<MeRecord>('/v1/me', { signal }))
+  const me = useRecord<MeRecord>('/v1/me')
   // Asked again with the next page if it failed.
   useEffect(() => {
     if (me.error) me.reload()
@@ -66,9 +66,11 @@ function SignInLinkDialog({ token, isSignedIn }: { token: string; isSignedIn: bo
   }
   return (
     <ConfirmDialog
-      title={isSignedIn ? 'Sign in with another token?' : 'Sign in with the token of the link?'}
-      confirm="Use the token of the link"
-      keep={isSignedIn ? 'Keep my token' : 'Do not sign in'}
+      asks={{
+        title: isSignedIn ? 'Sign in with another token?' : 'Sign in with the token of the link?',
+        yes: 'Use the token of the link',
+        no: isSignedIn ? 'Keep my token' : 'Do not sign in',
+      }}
       isReady={owner.data !== null}
       action={replace}
       onClose={keep}

@@ -2,8 +2,9 @@ import type { ComponentChildren, ComponentType } from 'preact'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { toUrl } from '../api/request.ts'
 import { ApprovalCount } from '../approvals/approval-count.tsx'
+import { Button } from '../components/button.tsx'
 import { Announcer } from '../components/copy-button.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { mayAudit, readsAllTenants, signOut, useMe } from '../state/session.ts'
 import { Search } from './search.tsx'
 
@@ -57,9 +58,7 @@ export function Layout({ section, children }: { section: Section | null; childre
   const links = LINKS.filter(({ shows }) => !shows || me === null || shows(me))
   return (
     <div class="layout">
-      <button type="button" class="skip-link" onClick={focusMain}>
-        Skip to content
-      </button>
+      <Button label="Skip to content" class="skip-link" onClick={focusMain} />
       <header class="sidebar">
         <a class="brand" href="#/">
           <Logo />
@@ -88,9 +87,12 @@ export function Layout({ section, children }: { section: Section | null; childre
         <div class="sidebar-end">
           <nav aria-label="Documentation">
             <a href={DOCS_URL}>Documentation</a>
-            <a href={toUrl('/v1/openapi.json')} target="_blank" rel="noreferrer">
-              OpenAPI document
-            </a>
+            <TextLink
+              href={toUrl('/v1/openapi.json')}
+              target="_blank"
+              rel="noreferrer"
+              text="OpenAPI document"
+            />
           </nav>
           <Identity />
         </div>
@@ -110,22 +112,20 @@ function Identity() {
   const me = useMe()
   return (
     <dl class="identity">
-      <dt>Organization</dt>
+      <dt class="muted">Organization</dt>
       <dd title={me?.organizationId}>{me ? me.organizationId.slice(0, 8) : '…'}</dd>
-      <dt>Scopes</dt>
+      <dt class="muted">Scopes</dt>
       <dd>{me ? me.scopes.join(', ') : '…'}</dd>
       {me?.tenantId != null && (
         <>
-          <dt>Tenant</dt>
+          <dt class="muted">Tenant</dt>
           <dd>
             <VisibleText text={me.tenantId} />
           </dd>
         </>
       )}
       <dd>
-        <button type="button" class="link" onClick={() => signOut()}>
-          Sign out
-        </button>
+        <Button label="Sign out" class="link" onClick={() => signOut()} />
       </dd>
     </dl>
   )

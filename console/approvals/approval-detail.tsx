@@ -3,10 +3,11 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApprovalRecord, DecisionRecord } from '../../lib/contract/records/approval.ts'
 import { ApiError } from '../api/api-error.ts'
 import { requestJson } from '../api/request.ts'
+import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { Facts } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
-import { AreaField } from '../components/field.tsx'
+import { TextField } from '../components/field.tsx'
 import { formatSeconds } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
 import { ErrorBox } from '../components/page.tsx'
@@ -69,16 +70,13 @@ export function ApprovalDetail({ approval, isFocused, onDecided }: Props) {
       />
       <InputEditor
         key={key}
-        approval={approval}
-        text={text}
-        check={check}
+        {...{ approval, text, check }}
         mayEdit={approval.mayDecide}
         onText={(text) => change({ text })}
       />
       {approval.mayDecide ? (
         <Decision
-          approval={approval}
-          draft={draft}
+          {...{ approval, draft }}
           hasMistakes={text !== null && (check.isPending || check.issues.length > 0)}
           onNote={(note) => change({ note })}
           onPast={() => setIsPast(true)}
@@ -160,13 +158,14 @@ function Decision({ approval, draft, hasMistakes, onNote, onPast, onDecided }: D
   const error = approve.error ?? reject.error
   return (
     <div class="form">
-      <AreaField
+      <TextField
         label="Note"
         help="The agent gets it with your decision."
         value={note}
         onChange={onNote}
         maxLength={MAX_NOTE}
-        hasSpellcheck
+        isLong
+        spellcheck
       />
       <p class="muted">
         The run continues at once. A decision cannot be taken back; the first one counts.
@@ -174,12 +173,13 @@ function Decision({ approval, draft, hasMistakes, onNote, onPast, onDecided }: D
       </p>
       {error && !isRunning && <ErrorBox error={error} />}
       <div class="actions">
-        <button type="button" class="danger" disabled={isRunning} onClick={reject.start}>
-          Reject
-        </button>
-        <button type="button" class="primary" disabled={isRunning || hasMistakes} onClick={approve.start}>
-          {isChanged ? 'Approve with changes' : 'Approve'}
-        </button>
+        <Button label="Reject" class="danger" disabled={isRunning} onClick={reject.start} />
+        <Button
+          label={isChanged ? 'Approve with changes' : 'Approve'}
+          class="primary"
+          disabled={isRunning || hasMistakes}
+          onClick={approve.start}
+        />
       </div>
     </div>
   )

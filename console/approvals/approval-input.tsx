@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
+import { Button } from '../components/button.tsx'
 import { Segments } from '../components/data.tsx'
 import { printJson } from '../components/json-tree.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'
@@ -45,15 +46,9 @@ export function InputEditor({ approval, text, check, mayEdit, onText }: Props) {
             />
           )}
           {mayEdit && text === null && !isLarge && (
-            <button type="button" class="small" onClick={() => onText(asked)}>
-              Edit input
-            </button>
+            <Button label="Edit input" class="small" onClick={() => onText(asked)} />
           )}
-          {text !== null && (
-            <button type="button" class="small" onClick={() => onText(null)}>
-              Discard changes
-            </button>
-          )}
+          {text !== null && <Button label="Discard changes" class="small" onClick={() => onText(null)} />}
         </div>
       </div>
       {mayEdit && isLarge && <p class="muted">It is too large to be edited here.</p>}

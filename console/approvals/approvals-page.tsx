@@ -8,7 +8,7 @@ import { formatSeconds } from '../components/format.ts'
 import { ListEnd, ListState } from '../components/list.tsx'
 import { Spinner } from '../components/page.tsx'
 import { AgentLink, useNow } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { type BodyProps, listPage } from '../list-page.tsx'
 import { hrefHere, navigate } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
@@ -135,9 +135,11 @@ function Row({ approval, isShown }: RowProps) {
   const left = timeLeft(approval.until, now)
   return (
     <li>
-      <a href={hrefHere({ item: keyOf(approval) })} aria-current={isShown ? 'true' : undefined}>
-        <VisibleText text={approval.title} />
-      </a>
+      <TextLink
+        href={hrefHere({ item: keyOf(approval) })}
+        aria-current={isShown ? 'true' : undefined}
+        text={approval.title}
+      />
       <span class="muted approvals-facts">
         <AgentLink agentId={approval.documentId} />
         {approval.tenantId !== null && <VisibleText text={approval.tenantId} />}

@@ -6,7 +6,7 @@ import { useResource } from '../api/use-resource.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { RunLink, StatusBadge, Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph, VisibleText } from '../components/visible-text.tsx'
 import { useScope } from '../state/session.ts'
 import { describeOutcome, findPastApproval, type Outcome, parseKey } from './approvals.ts'
 
@@ -83,11 +83,7 @@ function OutcomeView({ outcome }: { outcome: Outcome }) {
           </>
         )}
       </p>
-      {outcome.note !== null && (
-        <p class="long-text">
-          <VisibleText text={outcome.note} />
-        </p>
-      )}
+      <Paragraph class="long-text" text={outcome.note} />
       {outcome.input !== null && (
         <>
           <h3>Input as changed</h3>

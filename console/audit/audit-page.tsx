@@ -3,7 +3,7 @@ import { requestPage } from '../api/request.ts'
 import { type List, mergeNewest, useList } from '../api/use-list.ts'
 import { formatCountOf } from '../components/format.ts'
 import { Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { hrefHere, type Query } from '../state/location.ts'
 import {
@@ -31,11 +31,7 @@ export const AuditPage = listPage({
   columns: {
     Time: ({ at }) => <Time value={at} />,
     Action: {
-      header: ({ id, action }) => (
-        <a href={hrefHere({ entry: id })}>
-          <VisibleText text={labelOf(action)} />
-        </a>
-      ),
+      header: ({ id, action }) => <TextLink href={hrefHere({ entry: id })} text={labelOf(action)} />,
     },
     What: { text: (entry) => <Target entry={entry} /> },
     By: { text: ({ actor }) => <ActorName actor={actor} /> },
@@ -55,14 +51,7 @@ export const AuditPage = listPage({
   End: ({ list: { items }, query }) => {
     const opened = query.get('entry')
     if (opened === null) return null
-    return (
-      <EntryDialog
-        key={opened}
-        entryId={opened}
-        entry={items.find(({ id }) => id === opened)}
-        closedHref={hrefHere({ entry: null })}
-      />
-    )
+    return <EntryDialog key={opened} entryId={opened} entry={items.find(({ id }) => id === opened)} />
   },
 })
 

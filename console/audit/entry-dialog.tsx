@@ -2,12 +2,11 @@ import { isUuid, timeOfId } from '../../lib/core/ids.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Facts } from '../components/data.tsx'
-import { InfoDialog } from '../components/dialog.tsx'
+import { closeShown, InfoDialog } from '../components/dialog.tsx'
 import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
-import { currentLocation, navigate } from '../state/location.ts'
 import {
   ACTOR_LABELS,
   auditHref,
@@ -24,23 +23,16 @@ type Props = {
   entryId: string
   /** Undefined: it is not among those that are listed. */
   entry: Entry | undefined
-  /** The address of the page without the entry. */
-  closedHref: string
 }
 
 /** One change: everything that is known of it. */
-export function EntryDialog({ entryId, entry: listed, closedHref }: Props) {
+export function EntryDialog({ entryId, entry: listed }: Props) {
   const { data, error, reload, isLoading } = useResource(`${entryId} ${listed === undefined}`, (signal) =>
     listed ? Promise.resolve(listed) : findEntry(entryId, signal),
   )
-  // The browser may have left the page already.
-  const close = () => {
-    const { path, query } = currentLocation.get()
-    if (path === '/audit' && query.get('entry') === entryId) navigate(closedHref, { replace: true })
-  }
   const entry = listed ?? data
   return (
-    <InfoDialog title="Change" onClose={close}>
+    <InfoDialog title="Change" onClose={() => closeShown('/audit', 'entry', entryId)}>
       {entry && <Details entry={entry} />}
       {error && <ErrorBox error={error} onRetry={reload} />}
       {!entry && isLoading && <Spinner label="Loading the change…" />}

@@ -42,24 +42,20 @@ export function BatchActions({ batch, onChange }: Props) {
       <ConfirmButton
         label="Retry failed…"
         isOffered={mayRun && hasEnded && batch.counts.ERROR > 0}
-        title={`Run ${formatCountOf(batch.counts.ERROR, 'line')} again?`}
-        confirm="Retry failed"
-        keep="Not now"
+        asks={{
+          title: `Run ${formatCountOf(batch.counts.ERROR, 'line')} again?`,
+          yes: 'Retry failed',
+          no: 'Not now',
+        }}
         action={retry}
         done="The failed lines run again, as a new batch."
-      >
-        <p>
-          A new batch starts with the lines that failed or were not started, on the same version and with the
-          same options. It costs as any batch; this one stays as it is. You can cancel the new one.
-        </p>
-      </ConfirmButton>
+        text="A new batch starts with the lines that failed or were not started, on the same version and with the same options. It costs as any batch; this one stays as it is. You can cancel the new one."
+      />
       <ConfirmButton
         label="Cancel…"
         class="danger"
         isOffered={mayRun && batch.status === 'IN_PROGRESS'}
-        title="Cancel this batch?"
-        confirm="Cancel batch"
-        keep="Keep running"
+        asks={{ title: 'Cancel this batch?', yes: 'Cancel batch', no: 'Keep running' }}
         action={cancel}
         done="The batch is being cancelled."
       >
@@ -72,17 +68,11 @@ export function BatchActions({ batch, onChange }: Props) {
         label="Delete…"
         class="danger"
         isOffered={mayManage && hasEnded}
-        title="Delete this batch?"
-        confirm="Delete batch"
-        keep="Keep batch"
+        asks={{ title: 'Delete this batch?', yes: 'Delete batch', no: 'Keep batch' }}
         action={remove}
         done="The batch is deleted."
-      >
-        <p>
-          Its {formatCountOf(batch.lines, 'run')} with their results are deleted, too. This cannot be undone:
-          download the results first if you need them.
-        </p>
-      </ConfirmButton>
+        text={`Its ${formatCountOf(batch.lines, 'run')} with their results are deleted, too. This cannot be undone: download the results first if you need them.`}
+      />
     </>
   )
 }

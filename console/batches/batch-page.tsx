@@ -5,7 +5,8 @@ import { runTimeOf } from '../agents/durations.ts'
 import { asApiError } from '../api/api-error.ts'
 import { requestEvents, requestJson } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord } from '../api/use-resource.ts'
+import { Button } from '../components/button.tsx'
 import { Card, Facts } from '../components/data.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { Views } from '../components/filter-bar.tsx'
@@ -22,7 +23,7 @@ import {
   Time,
   VersionLink,
 } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph, VisibleText } from '../components/visible-text.tsx'
 import { BatchActions } from './batch-actions.tsx'
 import {
   followBatch,
@@ -68,7 +69,7 @@ export function BatchPage({ batchId, query }: { batchId: string; query: URLSearc
 /** A batch, which is followed while it is open and the page is visible. */
 function useBatch(batchId: string) {
   const path = `/v1/batches/${encodeURIComponent(batchId)}`
-  const resource = useResource(batchId, (signal) => requestJson<BatchRecord>(path, { signal }))
+  const resource = useRecord<BatchRecord>(path)
   const [isReconnecting, setIsReconnecting] = useState(false)
   const [isDeleted, setIsDeleted] = useState(false)
   const isOpen = resource.data !== null && resource.data.status !== 'ENDED'
@@ -120,11 +121,7 @@ function Progress({ batch }: { batch: BatchRecord }) {
           Cost: formatBatchCost(batch),
         }}
       />
-      {error && (
-        <p class="warning-note">
-          <VisibleText text={error.message} />
-        </p>
-      )}
+      {error && <Paragraph class="warning-note" text={error.message} />}
     </Card>
   )
 }
@@ -172,11 +169,7 @@ function Lines({ batch, status }: { batch: BatchRecord; status: LineStatus | nul
     <Card title="Runs" class="stack">
       <div class="toolbar">
         <Views filters={LINE_VIEW} values={{ status: status ?? 'ALL' }} />
-        {batch.status !== 'ENDED' && (
-          <button type="button" class="small" onClick={list.reload}>
-            Refresh
-          </button>
-        )}
+        {batch.status !== 'ENDED' && <Button label="Refresh" class="small" onClick={list.reload} />}
       </div>
       <ListView
         list={list}

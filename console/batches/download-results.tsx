@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { type ApiError, asApiError, unreachable } from '../api/api-error.ts'
 import { nextQueryOf, send } from '../api/request.ts'
+import { Button } from '../components/button.tsx'
 import { announce, saveFile } from '../components/copy-button.tsx'
 import { InfoDialog } from '../components/dialog.tsx'
 import { formatBytes, formatPercent } from '../components/format.ts'
@@ -41,9 +42,7 @@ export function DownloadResults({ batch }: { batch: BatchRecord }) {
 
   return (
     <>
-      <button type="button" onClick={download} disabled={loaded !== null}>
-        Download results
-      </button>
+      <Button label="Download results" onClick={download} disabled={loaded !== null} />
       {loaded && (
         <InfoDialog title="Download results" onClose={close} close={error ? 'Close' : 'Stop'}>
           {error ? (

@@ -7,7 +7,9 @@ import { BATCH_STATUSES, progressOf } from './batches.ts'
 /** How far a batch is: what succeeded, what failed, and the rest. */
 export function ProgressBar({ batch }: { batch: BatchRecord }) {
   const { counts, lines } = batch
-  const part = (count: number) => ({ width: `${lines === 0 ? 0 : (100 * count) / lines}%` })
+  const part = (count: number, color: string) => (
+    <div style={{ width: `${lines === 0 ? 0 : (100 * count) / lines}%`, background: color }} />
+  )
   const ended = counts.SUCCESS + counts.ERROR
   return (
     <div
@@ -19,8 +21,8 @@ export function ProgressBar({ batch }: { batch: BatchRecord }) {
       aria-valuenow={ended}
       aria-valuetext={`${formatCount(ended)} of ${formatCount(lines)}: ${formatPercent(progressOf(batch))}`}
     >
-      <div class="progress-success" style={part(counts.SUCCESS)} />
-      <div class="progress-error" style={part(counts.ERROR)} />
+      {part(counts.SUCCESS, 'var(--series-2)')}
+      {part(counts.ERROR, 'var(--series-3)')}
     </div>
   )
 }

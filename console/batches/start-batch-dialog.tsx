@@ -7,8 +7,9 @@ import type { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
-import { Field, NumberField, SelectField, TextField } from '../components/field.tsx'
-import { AgentInput } from '../components/filter-bar.tsx'
+import { Field } from '../components/field.tsx'
+import { Fields } from '../components/fields.tsx'
+import { AgentField } from '../components/filter-bar.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { formatBytes, formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
@@ -21,6 +22,23 @@ import { mediaTypeOf, NO_BATCH_OPTIONS, toBatchQuery } from './batches.ts'
 /** Bytes that a request can have: the service counts quotes and line breaks twice. */
 const MAX_FILE_BYTES = 6_000_000
 const EXAMPLE = '{"customId": "line-1", "input": {"text": "…"}}'
+
+const TENANT = { tenantId: { label: 'Tenant', maxLength: MAX_TENANT_ID, placeholder: 'none' } }
+const LIMITS = {
+  maxConcurrency: {
+    ...{ label: 'Lines at the same time', placeholder: String(MAX_CONCURRENCY.default) },
+    range: { ...MAX_CONCURRENCY, step: 1 },
+  },
+  maxBatchCostUsd: { label: 'Cost at most (US dollars)', range: MAX_COST_USD, placeholder: 'no limit' },
+  enforceInputSchema: {
+    label: 'Inputs that do not match the schema',
+    choices: [
+      ['', 'As the agent says'],
+      ['true', 'Strict: reject them'],
+      ['false', 'Adapt them'],
+    ] as const,
+  },
+}
 
 type Props = { agent: string; onClose: () => void }
 
@@ -78,11 +96,7 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
       showError={(error) => <LineErrors error={error} />}
       {...{ typed, send, onClose }}
     >
-      <Field label="Agent">
-        {({ id }) => (
-          <AgentInput id={id} value={agent} required onCommit={(text) => typed.set({ agent: text.trim() })} />
-        )}
-      </Field>
+      <AgentField value={agent} onChange={(text) => typed.set({ agent: text.trim() })} />
       <Field
         label="Inputs"
         help={
@@ -103,36 +117,8 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
         )}
       </Field>
       <div class="fields">
-        {boundTenant === null && (
-          <TextField
-            label="Tenant"
-            {...typed.field('tenantId')}
-            maxLength={MAX_TENANT_ID}
-            placeholder="none"
-          />
-        )}
-        <NumberField
-          label="Lines at the same time"
-          {...typed.field('maxConcurrency')}
-          range={{ ...MAX_CONCURRENCY, step: 1 }}
-          placeholder={String(MAX_CONCURRENCY.default)}
-        />
-        <NumberField
-          label="Cost at most (US dollars)"
-          {...typed.field('maxBatchCostUsd')}
-          range={MAX_COST_USD}
-          placeholder="no limit"
-        />
+        <Fields of={typed} fields={boundTenant === null ? { ...TENANT, ...LIMITS } : LIMITS} />
       </div>
-      <SelectField
-        label="Inputs that do not match the schema"
-        {...typed.field('enforceInputSchema')}
-        choices={[
-          ['', 'As the agent says'],
-          ['true', 'Strict: reject them'],
-          ['false', 'Adapt them'],
-        ]}
-      />
       {lines !== null && (
         <p role="status">
           {lines === 1 ? '1 line is valid' : `${formatCount(lines)} lines are valid`}. Starting runs the

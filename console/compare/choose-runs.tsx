@@ -2,11 +2,13 @@ import type { TargetedSubmitEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { requestPage } from '../api/request.ts'
+import { Button } from '../components/button.tsx'
 import { Card } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
 import { TextField } from '../components/field.tsx'
 import { shortId } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
+import { TextLink } from '../components/visible-text.tsx'
 import { navigate, toHref } from '../state/location.ts'
 import { parseRunId } from './comparison.ts'
 
@@ -54,9 +56,11 @@ export function ChooseRuns({ a, b, agent, original }: Props) {
         <p class="muted">Paste the ID of a run, or the address of its page.</p>
         <div class="actions">
           {first !== null && original !== null && (
-            <a class="button" href={toHref('/compare', { a: original, b: first })}>
-              With the run that it repeats
-            </a>
+            <TextLink
+              class="button"
+              href={toHref('/compare', { a: original, b: first })}
+              text="With the run that it repeats"
+            />
           )}
           {first !== null && agent !== null && <LastSuccess agent={agent} other={first} />}
           <button type="submit" class="primary">
@@ -89,9 +93,7 @@ function LastSuccess({ agent, other }: { agent: string; other: string }) {
       {hasNone ? (
         <p role="status">The agent has no other successful run.</p>
       ) : (
-        <button type="button" disabled={isRunning} onClick={start}>
-          With its last successful run
-        </button>
+        <Button label="With its last successful run" disabled={isRunning} onClick={start} />
       )}
     </>
   )

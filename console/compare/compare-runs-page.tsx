@@ -1,10 +1,11 @@
 import './compare.css'
 import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
-import { requestJson } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord } from '../api/use-resource.ts'
+import { Button } from '../components/button.tsx'
 import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { Page } from '../components/page.tsx'
+import { TextLink } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
 import { ChooseRuns } from './choose-runs.tsx'
 import { ComparedSteps } from './compared-steps.tsx'
@@ -31,9 +32,7 @@ export function CompareRunsPage({ query }: { query: URLSearchParams }) {
 
 /** Two runs side by side: what they were asked for, what they did and returned, and what that took. */
 function CompareRuns({ a, b }: { a: string; b: string }) {
-  const comparison = useResource(`${a} ${b}`, (signal) =>
-    requestJson<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`, { signal }),
-  )
+  const comparison = useRecord<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`)
   const agent = comparison.data?.left.documentId
   return (
     <Page
@@ -41,12 +40,12 @@ function CompareRuns({ a, b }: { a: string; b: string }) {
       parent={<a href="#/runs">Runs</a>}
       actions={
         <>
-          <a class="button" href={toHref('/compare', { a: b, b: a })}>
-            Swap
-          </a>
-          <a class="button" href={toHref('/compare', { a, agent })}>
-            Compare A with another run…
-          </a>
+          <TextLink class="button" href={toHref('/compare', { a: b, b: a })} text="Swap" />
+          <TextLink
+            class="button"
+            href={toHref('/compare', { a, agent })}
+            text="Compare A with another run…"
+          />
         </>
       }
     >
@@ -71,9 +70,7 @@ function Comparison({ comparison, isLoading, onReload }: Props) {
       {isOpen && (
         <div class="card toolbar">
           <p>A run in progress is compared as it was when this page was loaded.</p>
-          <button type="button" disabled={isLoading} onClick={onReload}>
-            Compare again
-          </button>
+          <Button label="Compare again" disabled={isLoading} onClick={onReload} />
         </div>
       )}
       <Card title="Runs">

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
+import { Button } from '../components/button.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
@@ -28,11 +29,7 @@ export function ComparedSteps({ left, right, steps, hasMoreSteps }: Props) {
             : `${formatCount(differing)} of ${formatCountOf(steps.length, 'step')} differ${differing === 1 ? 's' : ''}.`}
           {hasMoreSteps && ' There are more steps, which were not compared.'}
         </p>
-        {differing > 0 && (
-          <button type="button" onClick={showFirst}>
-            Go to the first difference
-          </button>
-        )}
+        {differing > 0 && <Button label="Go to the first difference" onClick={showFirst} />}
       </div>
       <ol class="plain-list">
         {groups
@@ -51,9 +48,10 @@ export function ComparedSteps({ left, right, steps, hasMoreSteps }: Props) {
           )}
       </ol>
       {groups.length > shown && (
-        <button type="button" onClick={() => setShown(shown + PORTION)}>
-          Show {formatCount(Math.min(PORTION, groups.length - shown))} more
-        </button>
+        <Button
+          label={`Show ${formatCount(Math.min(PORTION, groups.length - shown))} more`}
+          onClick={() => setShown(shown + PORTION)}
+        />
       )}
     </>
   )

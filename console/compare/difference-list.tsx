@@ -45,13 +45,7 @@ export function DifferenceList({ differences, isCut }: Differences) {
 
 const Path = ({ path }: { path: string }) => {
   const option = Object.hasOwn(OPTIONS, path) ? OPTIONS[path] : undefined
-  return option ? (
-    <strong>{option}</strong>
-  ) : (
-    <code>
-      <VisibleText text={path} />
-    </code>
-  )
+  return option ? <strong>{option}</strong> : <VisibleText text={path} class="mono" />
 }
 
 type SideProps = { name: string; side: 'a' | 'b'; children: ComponentChildren }
@@ -67,7 +61,5 @@ export const Side = ({ name, side, children }: SideProps) => (
 /** Values have at most 200 characters: the service cuts longer ones. */
 const shownValue = (difference: Difference, member: 'left' | 'right') =>
   member in difference && difference[member] !== undefined ? (
-    <code>
-      <VisibleText text={printJson(difference[member])} />
-    </code>
+    <VisibleText text={printJson(difference[member])} class="mono" />
   ) : undefined

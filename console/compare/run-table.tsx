@@ -88,7 +88,7 @@ export function RunTable({ left, right }: { left: Run; right: Run }) {
         const change = figureIn ? formatChange(figureIn(left), figureIn(right)) : ''
         return (
           <div key={name} class={differs ? 'differs' : undefined}>
-            <dt>
+            <dt class="muted">
               {name} {differs && <span class="badge badge-warning">differs</span>}
             </dt>
             <dd>

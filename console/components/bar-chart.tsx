@@ -32,7 +32,8 @@ export function BarChart({ label, axis, series, bars, format, ...options }: Prop
         <span class="chart-legend">
           {series.length > 1 &&
             series.map(({ name, color }) => (
-              <span key={name} class={`series-${color}`}>
+              <span key={name}>
+                <i style={{ background: `var(--series-${color})` }} />
                 {name}
               </span>
             ))}
@@ -50,7 +51,7 @@ export function BarChart({ label, axis, series, bars, format, ...options }: Prop
         ))}
       </div>
       <details>
-        <summary>Show as a table</summary>
+        <summary class="muted">Show as a table</summary>
         <ItemTable
           caption={label}
           items={bars}
@@ -85,7 +86,16 @@ function StackedBar({ bar, x, max, series, format }: BarProps) {
       {series.map(({ name, color }, index) => {
         const height = max === 0 ? 0 : (HEIGHT * (bar.values[index] ?? 0)) / max
         top -= height
-        return <rect key={name} class={`series-${color}`} x={x + 0.08} y={top} width={0.84} height={height} />
+        return (
+          <rect
+            key={name}
+            fill={`var(--series-${color})`}
+            x={x + 0.08}
+            y={top}
+            width={0.84}
+            height={height}
+          />
+        )
       })}
     </Element>
   )

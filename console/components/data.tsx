@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { Button } from './button.tsx'
 import { VisibleText } from './visible-text.tsx'
 
 type CardProps = {
@@ -70,15 +71,13 @@ export function Segments<Name extends string>({
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out everywhere.
     <div class="segments" role="group" aria-label={label}>
       {(Object.keys(choices) as Name[]).map((name) => (
-        <button
+        <Button
+          label={choices[name]}
           key={name}
-          type="button"
           aria-pressed={name === chosen}
           disabled={isDisabled?.(name)}
           onClick={() => onChoose(name)}
-        >
-          {choices[name]}
-        </button>
+        />
       ))}
     </div>
   )

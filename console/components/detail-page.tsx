@@ -4,7 +4,7 @@ import { toHref, toPath } from '../state/location.ts'
 import type { Scope } from '../state/session.ts'
 import { Facts } from './data.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from './page.tsx'
-import { VisibleText } from './visible-text.tsx'
+import { TextLink } from './visible-text.tsx'
 
 type LoadedProps<T> = {
   of: { data: T | null; error: ApiError | null; reload: () => void }
@@ -41,8 +41,7 @@ export function DetailPage<T>({ title, parent, detail, actions, scope, after, ..
   const content = <Loaded {...loaded}>{(data) => <div class="stack">{loaded.children(data)}</div>}</Loaded>
   return (
     <Page
-      title={title}
-      parent={parent}
+      {...{ title, parent }}
       detail={data !== null && detail?.(data)}
       actions={data !== null && actions?.(data)}
     >
@@ -55,10 +54,7 @@ export function DetailPage<T>({ title, parent, detail, actions, scope, after, ..
 /** Where the pages of an agent are. @param title of the agent, once it is known */
 export const AgentPath = ({ agent, title = agent }: { agent: string; title?: string | undefined }) => (
   <>
-    <a href="#/agents">Agents</a> ›{' '}
-    <a href={toHref(toPath('agents', agent))}>
-      <VisibleText text={title} />
-    </a>
+    <a href="#/agents">Agents</a> › <TextLink href={toHref(toPath('agents', agent))} text={title} />
   </>
 )
 

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, asApiError } from '../api/api-error.ts'
+import { currentLocation, hrefHere, navigate } from '../state/location.ts'
+import { Button } from './button.tsx'
 import { VisibleText } from './visible-text.tsx'
 
 type DialogProps = {
@@ -64,14 +66,22 @@ export const InfoDialog = ({ title, close = 'Close', actions, onClose, children 
     <div class="form">
       {children}
       <div class="actions">
-        <button type="button" onClick={onClose}>
-          {close}
-        </button>
+        <Button label={close} onClick={onClose} />
         {actions}
       </div>
     </div>
   </Dialog>
 )
+
+/**
+ * Closes the dialog of what the query of a page names.
+ * @param path of the page @param name in the query @param id its value, which is what the dialog shows
+ */
+export function closeShown(path: string, name: string, id: string): void {
+  const { path: current, query } = currentLocation.get()
+  // The browser may have left the page already.
+  if (current === path && query.get(name) === id) navigate(hrefHere({ [name]: null }), { replace: true })
+}
 
 type ActionState<T> = { isRunning: boolean; result: T | null; error: ApiError | null }
 

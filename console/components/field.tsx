@@ -1,13 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { toVisible, VisibleText } from './visible-text.tsx'
+import { Paragraph, toVisible } from './visible-text.tsx'
 
 /** What ties a control to its label, its help and its errors. */
 type Attributes = { id: string; 'aria-describedby': string; 'aria-invalid': boolean }
 
 type FieldProps = {
   label: string
-  class?: string | undefined
   help?: ComponentChildren
   /** What is wrong with it. */
   problems?: string[] | undefined
@@ -15,10 +14,10 @@ type FieldProps = {
 }
 
 /** One control with its label. The place of its errors is always there, so that screen readers notice them. */
-export function Field({ label, class: className = '', help, problems = [], children }: FieldProps) {
+export function Field({ label, help, problems = [], children }: FieldProps) {
   const id = useId()
   return (
-    <div class={`labelled ${className}`}>
+    <div class="labelled">
       <label for={id}>{label}</label>
       {children({ id, 'aria-describedby': `${id}-help ${id}-error`, 'aria-invalid': problems.length > 0 })}
       <p id={`${id}-help`} class="muted" hidden={!help}>
@@ -26,21 +25,17 @@ export function Field({ label, class: className = '', help, problems = [], child
       </p>
       <div id={`${id}-error`} aria-live="polite">
         {problems.map((problem) => (
-          <p key={problem} class="field-error">
-            <VisibleText text={problem} />
-          </p>
+          <Paragraph key={problem} class="field-error" text={problem} />
         ))}
       </div>
     </div>
   )
 }
 
-/** A field whose value is edited. */
-type Edited<Value> = Omit<FieldProps, 'children'> & { value: Value; onChange: (value: Value) => void }
+export type Edited<Value> = { value: Value; onChange: (value: Value) => void }
 
-type TextProps = Edited<string> & {
+export type TextSpec = Omit<FieldProps, 'children'> & {
   type?: 'text' | 'url' | 'datetime-local'
-  inputMode?: 'numeric' | 'decimal'
   name?: string
   min?: string
   max?: string
@@ -48,100 +43,68 @@ type TextProps = Edited<string> & {
   placeholder?: string
   required?: boolean
   readOnly?: boolean
+  spellcheck?: boolean
+  inputMode?: 'numeric' | 'decimal'
   isMono?: boolean
   suggestions?: readonly string[] | undefined
+  /** Has a few lines. */
+  isLong?: boolean
+  /** Of a number. Without a step, any fraction. */
+  range?: { min: number; max: number; step?: number }
 }
 
-/** A line of text. Times count when they are complete. */
-export function TextField(props: TextProps) {
-  const { label, class: className, help, problems, suggestions, isMono, onChange, ...input } = props
-  const take = ({ currentTarget }: { currentTarget: HTMLInputElement }) => onChange(currentTarget.value)
+/** A text, or a number as it is typed. Times count when they are complete. */
+export function TextField(props: TextSpec & Edited<string>) {
+  const { label, help, problems, suggestions, isMono, isLong, range, onChange, ...given } = props
+  const input = {
+    ...{ spellcheck: false, ...given, class: isMono ? 'mono' : undefined },
+    ...(range && {
+      ...{ type: 'number', inputMode: range.step === 1 ? ('numeric' as const) : ('decimal' as const) },
+      ...{ min: range.min, max: range.max, step: range.step ?? 'any' },
+    }),
+    [given.type === 'datetime-local' ? 'onChange' : 'onInput']: ({ currentTarget }: TypedEvent) =>
+      onChange(currentTarget.value),
+  }
   return (
-    <Field label={label} class={className} help={help} problems={problems}>
-      {(attributes) => (
-        <>
-          <input
-            {...attributes}
-            {...input}
-            {...(input.type === 'datetime-local' ? { onChange: take } : { onInput: take })}
-            class={isMono ? 'mono' : undefined}
-            list={suggestions && `${attributes.id}-list`}
-            autocomplete="off"
-            spellcheck={false}
-          />
-          {suggestions && (
-            <datalist id={`${attributes.id}-list`}>
-              {suggestions.map((value) => (
-                <option key={value} value={value} />
-              ))}
-            </datalist>
-          )}
-        </>
-      )}
+    <Field {...{ label, help, problems }}>
+      {(attributes) =>
+        isLong ? (
+          <textarea {...attributes} {...input} rows={2} />
+        ) : (
+          <>
+            <input
+              {...attributes}
+              {...(input as object)}
+              list={suggestions && `${attributes.id}-list`}
+              autocomplete="off"
+            />
+            {suggestions && <Suggestions id={attributes.id} values={suggestions.map((each) => [each, ''])} />}
+          </>
+        )
+      }
     </Field>
   )
 }
 
-type AreaProps = Edited<string> & { placeholder?: string; maxLength?: number; hasSpellcheck?: boolean }
+type TypedEvent = { currentTarget: { value: string } }
 
-/** A few lines of text. */
-export const AreaField = ({
-  value,
-  placeholder,
-  maxLength,
-  hasSpellcheck,
-  onChange,
-  ...field
-}: AreaProps) => (
-  <Field {...field}>
-    {(attributes) => (
-      <textarea
-        {...attributes}
-        rows={2}
-        maxLength={maxLength}
-        placeholder={placeholder}
-        spellcheck={hasSpellcheck ?? false}
-        value={value}
-        onInput={({ currentTarget }) => onChange(currentTarget.value)}
-      />
-    )}
-  </Field>
+/** What a text field offers, with names. @param id of the field, whose `list` they are */
+export const Suggestions = ({ id, values }: { id: string; values: Iterable<[string, string]> }) => (
+  <datalist id={`${id}-list`}>
+    {[...values].map(([value, name]) => (
+      <option key={value} value={value}>
+        {toVisible(name)}
+      </option>
+    ))}
+  </datalist>
 )
 
-type NumberProps = Edited<string> & {
-  /** Without a step, any fraction. */
-  range: { min: number; max: number; step?: number }
-  isRequired?: boolean
-  placeholder?: string
-}
+type Named<Value, Name = string> = readonly (readonly [value: Value, label: Name])[]
 
-/** A number, as it is typed. */
-export const NumberField = ({ value, range, isRequired, placeholder, onChange, ...field }: NumberProps) => (
-  <Field {...field}>
-    {(attributes) => (
-      <input
-        {...attributes}
-        type="number"
-        inputMode={range.step === 1 ? 'numeric' : 'decimal'}
-        min={range.min}
-        max={range.max}
-        step={range.step ?? 'any'}
-        required={isRequired}
-        placeholder={placeholder}
-        value={value}
-        onInput={({ currentTarget }) => onChange(currentTarget.value)}
-      />
-    )}
-  </Field>
-)
-
-type SelectProps<Value extends string> = Edited<Value> & {
-  required?: boolean
-  choices: readonly (readonly [value: Value, label: string])[]
-}
+export type SelectSpec<Value> = Omit<FieldProps, 'children'> & { required?: boolean; choices: Named<Value> }
 
 /** One of several, which a list names. */
-export const SelectField = <Value extends string>(props: SelectProps<Value>) => {
+export const SelectField = <Value extends string>(props: SelectSpec<Value> & Edited<Value>) => {
   const { value, choices, required, onChange, ...field } = props
   return (
     <Field {...field}>
@@ -163,9 +126,9 @@ export const SelectField = <Value extends string>(props: SelectProps<Value>) => 
   )
 }
 
-type CheckProps = { label: ComponentChildren; value: boolean; onChange: (value: boolean) => void }
+export type CheckSpec = { label: ComponentChildren }
 
-export const CheckField = ({ label, value, onChange }: CheckProps) => (
+export const CheckField = ({ label, value, onChange }: CheckSpec & Edited<boolean>) => (
   <label class="choice">
     <input
       type="checkbox"
@@ -176,28 +139,24 @@ export const CheckField = ({ label, value, onChange }: CheckProps) => (
   </label>
 )
 
-type CheckListProps<Value extends string> = {
+export type CheckListSpec<Value> = {
   label: string
   name?: string
-  choices: readonly (readonly [value: Value, label: ComponentChildren])[]
-  value: readonly Value[]
+  checks: Named<Value, ComponentChildren>
   problem?: string | false
-  onChange: (value: Value[]) => void
 }
 
 /** Any number of a few, all of which are shown. */
-export function CheckList<Value extends string>(props: CheckListProps<Value>) {
-  const { label, name, choices, value, problem, onChange } = props
+export function CheckList<Value extends string>(props: CheckListSpec<Value> & Edited<Value[]>) {
+  const { label, name, checks, value, problem, onChange } = props
   const id = useId()
   const chosen = (each: Value, isChosen: boolean) =>
-    choices
-      .map(([choice]) => choice)
-      .filter((choice) => (choice === each ? isChosen : value.includes(choice)))
+    checks.map(([choice]) => choice).filter((choice) => (choice === each ? isChosen : value.includes(choice)))
   return (
     <>
       <fieldset class="choices" aria-describedby={problem ? id : undefined}>
         <legend>{label}</legend>
-        {choices.map(([choice, text]) => (
+        {checks.map(([choice, text]) => (
           <label key={choice}>
             <input
               type="checkbox"
@@ -218,23 +177,23 @@ export function CheckList<Value extends string>(props: CheckListProps<Value>) {
   )
 }
 
-type ChoiceProps<Name extends string> = {
-  label: string
-  choices: Record<Name, string>
-  value: Name
-  onChange: (name: Name) => void
-}
+export type RadioSpec<Name extends string> = { label: string; radios: Record<Name, string> }
 
 /** One of a few, all of which are shown. */
-export function Choices<Name extends string>({ label, choices, value, onChange }: ChoiceProps<Name>) {
+export function Choices<Name extends string>({
+  label,
+  radios,
+  value,
+  onChange,
+}: RadioSpec<Name> & Edited<Name>) {
   const id = useId()
   return (
     <fieldset class="choices">
       <legend>{label}</legend>
-      {(Object.keys(choices) as Name[]).map((name) => (
+      {(Object.keys(radios) as Name[]).map((name) => (
         <label key={name}>
           <input type="radio" name={id} checked={name === value} onChange={() => onChange(name)} />
-          {choices[name]}
+          {radios[name]}
         </label>
       ))}
     </fieldset>

@@ -2,7 +2,9 @@ import './list.css'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { hrefHere, navigate } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
+import { Button } from './button.tsx'
 import { Segments } from './data.tsx'
+import { Field, Suggestions } from './field.tsx'
 import {
   type Filter,
   type Filters,
@@ -13,7 +15,6 @@ import {
   type Values,
 } from './filters.ts'
 import { CUSTOM } from './range.ts'
-import { toVisible } from './visible-text.tsx'
 
 type BarProps<T> = {
   filters: Filters<T>
@@ -37,9 +38,8 @@ export function FilterBar<T>({ filters, values, items, onChange }: BarProps<T>) 
   const toField = ([name, filter]: [string, Filter<T>]) => (
     <FilterField
       key={name}
-      filter={filter}
+      {...{ filter, items }}
       value={values[name] ?? ''}
-      items={items}
       limits={!filter.isEnd ? {} : name === 'from' ? { max: values.to } : { min: values.from }}
       onChange={(value) => onChange({ [name]: value })}
     />
@@ -49,21 +49,20 @@ export function FilterBar<T>({ filters, values, items, onChange }: BarProps<T>) 
       {fields.filter(([, { isMore }]) => !isMore).map(toField)}
       {more.length > 0 && (
         <div>
-          <button
-            type="button"
+          <Button
+            label={isOpen ? 'Fewer filters' : 'More filters'}
             aria-expanded={isOpen}
             aria-controls={id}
             onClick={() => setShowsMore(!isOpen)}
-          >
-            {isOpen ? 'Fewer filters' : 'More filters'}
-          </button>
+          />
         </div>
       )}
       {isFiltered(filters, values) && !fields.every(([, { type }]) => type === 'search') && (
         <div>
-          <button type="button" onClick={() => onChange(parseFilters(filters, new URLSearchParams()))}>
-            Clear filters
-          </button>
+          <Button
+            label="Clear filters"
+            onClick={() => onChange(parseFilters(filters, new URLSearchParams()))}
+          />
         </div>
       )}
       <div id={id} class="filters-more" hidden={!isOpen}>
@@ -80,8 +79,7 @@ export const Views = ({ filters, values }: Pick<BarProps<never>, 'filters' | 'va
       initial === undefined ? null : (
         <Segments
           key={name}
-          label={label}
-          choices={choices}
+          {...{ label, choices }}
           chosen={values[name] ?? initial}
           onChoose={(choice) =>
             navigate(hrefHere({ [name]: choice === initial ? null : choice }), { replace: true })
@@ -163,22 +161,19 @@ function FilterInput({ value, isExact, suggestions, onChange, ...attributes }: I
           complete(isExact || type === 'search' ? currentTarget.value : currentTarget.value.trim())
         }
       />
-      {suggestions && (
-        <datalist id={`${id}-list`}>
-          {[...suggestions].map(([value, name]) => (
-            <option key={value} value={value}>
-              {toVisible(name)}
-            </option>
-          ))}
-        </datalist>
-      )}
+      {suggestions && <Suggestions id={id} values={suggestions} />}
     </>
   )
 }
 
-type AgentProps = Pick<InputProps, 'id' | 'value' | 'required'> & { onCommit: (value: string) => void }
+type AgentProps = { value: string; onChange: (value: string) => void }
 
 /** A field for the slug or the ID of an agent, which suggests those that exist. */
-export const AgentInput = ({ onCommit, ...input }: AgentProps) => (
-  <FilterInput {...input} placeholder="Slug or ID" suggestions={useAgentSuggestions()} onChange={onCommit} />
-)
+export const AgentField = (field: AgentProps) => {
+  const suggestions = useAgentSuggestions()
+  return (
+    <Field label="Agent">
+      {({ id }) => <FilterInput {...field} {...{ id, suggestions }} required placeholder="Slug or ID" />}
+    </Field>
+  )
+}

@@ -2,6 +2,7 @@ import type { ComponentChildren, TargetedSubmitEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import { type ApiError, withLabels } from '../api/api-error.ts'
 import { type Scope, useScope } from '../state/session.ts'
+import { Button } from './button.tsx'
 import { announce } from './copy-button.tsx'
 import { Dialog, useAction } from './dialog.tsx'
 import { ErrorBox } from './page.tsx'
@@ -63,9 +64,7 @@ export function FormDialog(props: FormProps) {
         {error && showError(error)}
         <div class="actions">
           {props.obstacle && <span class="field-error">{props.obstacle}</span>}
-          <button type="button" onClick={leave}>
-            {close}
-          </button>
+          <Button label={close} onClick={leave} />
           <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={isRunning || !isReady}>
             {isRunning ? busy : submit}
           </button>
@@ -97,20 +96,19 @@ export function DialogButton({ label, scope, isDisabled, form, children, ...prop
   return (
     <>
       {isOffered && (
-        <button type="button" class={props.class} disabled={isDisabled} onClick={() => setIsOpen(true)}>
-          {label}
-        </button>
+        <Button label={label} class={props.class} disabled={isDisabled} onClick={() => setIsOpen(true)} />
       )}
       {isOpen && children(() => setIsOpen(false))}
     </>
   )
 }
 
-type ConfirmProps = Pick<FormProps, 'title' | 'isReady' | 'children'> & {
-  /** On the button that does it. */
-  confirm: string
-  /** On the button that does not. */
-  keep: string
+type ConfirmProps = Pick<FormProps, 'isReady'> & {
+  /** The title of the dialog, and the labels of the button that does it and of the one that does not. */
+  asks: { title: string; yes: string; no: string }
+  /** What it does, and whether it can be undone: paragraphs. */
+  text?: string | string[]
+  children?: ComponentChildren
   action: () => Promise<unknown>
   /** The text that is announced when it is done. */
   done?: string
@@ -118,11 +116,20 @@ type ConfirmProps = Pick<FormProps, 'title' | 'isReady' | 'children'> & {
 }
 
 /** Asks before something that cannot be undone, or has effects elsewhere. */
-export const ConfirmDialog = ({ confirm, keep, action, done, onClose, ...form }: ConfirmProps) => (
+export const ConfirmDialog = ({
+  asks,
+  action,
+  done,
+  onClose,
+  text = [],
+  children,
+  ...form
+}: ConfirmProps) => (
   <FormDialog
     {...form}
-    submit={confirm}
-    close={keep}
+    title={asks.title}
+    submit={asks.yes}
+    close={asks.no}
     isDanger
     send={async () => {
       await action()
@@ -130,7 +137,12 @@ export const ConfirmDialog = ({ confirm, keep, action, done, onClose, ...form }:
       onClose()
     }}
     onClose={onClose}
-  />
+  >
+    {[text].flat().map((paragraph) => (
+      <p key={paragraph}>{paragraph}</p>
+    ))}
+    {children}
+  </FormDialog>
 )
 
 type ConfirmButtonProps = Omit<ConfirmProps, 'onClose'> & Omit<ButtonProps, 'children' | 'form'>

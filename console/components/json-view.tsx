@@ -1,6 +1,7 @@
 import './json-view.css'
 import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
+import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { formatCount, formatCountOf } from './format.ts'
 import { entriesOf, initialDepth, portionsOf, preview, printJson, shorten, toNode } from './json-tree.ts'
@@ -105,9 +106,11 @@ function Container({ value, size, name, depth }: Part & { size: number }) {
               <JsonPart key={key} value={child} name={isArray ? null : key} depth={depth - 1} />
             ))}
             {size > count && (
-              <button type="button" class="json-more" onClick={() => setCount(count + ENTRIES)}>
-                Show {formatCount(Math.min(ENTRIES, size - count))} more of {counted}
-              </button>
+              <Button
+                label={`Show ${formatCount(Math.min(ENTRIES, size - count))} more of ${counted}`}
+                class="json-more"
+                onClick={() => setCount(count + ENTRIES)}
+              />
             )}
           </div>
           <div class="json-row">{isArray ? ']' : '}'}</div>
@@ -145,9 +148,11 @@ export function TextPortions({ text, isJson = false }: { text: string; isJson?: 
         />
       ))}
       {shown < text.length && (
-        <button type="button" class="json-more" onClick={() => setCount(count + 5)}>
-          Show more: {formatCountOf(text.length - shown, 'character')} left
-        </button>
+        <Button
+          label={`Show more: ${formatCountOf(text.length - shown, 'character')} left`}
+          class="json-more"
+          onClick={() => setCount(count + 5)}
+        />
       )}
     </>
   )

@@ -2,6 +2,7 @@ import './list.css'
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useState } from 'preact/hooks'
 import type { List } from '../api/use-list.ts'
+import { Button } from './button.tsx'
 import { formatCount, formatCountOf } from './format.ts'
 import { type Columns, ItemTable } from './item-table.tsx'
 import { ErrorBox, Spinner } from './page.tsx'
@@ -56,9 +57,7 @@ export function ListView<T, Row>(props: ListProps<T, Row>) {
       )}
       {step > 0 && (
         <p>
-          <button type="button" onClick={() => setShown(shown + step)}>
-            Show {formatCount(step)} more
-          </button>
+          <Button label={`Show ${formatCount(step)} more`} onClick={() => setShown(shown + step)} />
         </p>
       )}
       {found.length === 0 && !isLoading && !error && <p class="empty">{props.empty}</p>}
@@ -100,9 +99,7 @@ export function ListEnd<T>({ list: { next, isLoading, error, loadMore, retry } }
   if (!next) return null
   return (
     <p>
-      <button type="button" disabled={isLoading} onClick={loadMore}>
-        {isLoading ? 'Loading…' : 'Load more'}
-      </button>
+      <Button label={isLoading ? 'Loading…' : 'Load more'} disabled={isLoading} onClick={loadMore} />
     </p>
   )
 }

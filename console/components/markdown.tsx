@@ -37,15 +37,17 @@ const Blocks = ({ blocks }: { blocks: Block[] }) => (
 function OneBlock({ block }: { block: Block }) {
   switch (block.kind) {
     case 'heading':
-      // No heading of the page: those are its structure.
-      return (
-        <p class={`markdown-heading markdown-heading-${Math.min(block.level, 3)}`} dir="auto">
-          <Inlines inlines={block.inlines} />
-        </p>
-      )
     case 'paragraph':
+      // A heading is none of the page: those are its structure.
       return (
-        <p dir="auto">
+        <p
+          class={
+            block.kind === 'heading'
+              ? `markdown-heading markdown-heading-${Math.min(block.level, 3)}`
+              : undefined
+          }
+          dir="auto"
+        >
           <Inlines inlines={block.inlines} />
         </p>
       )
@@ -75,23 +77,11 @@ function OneBlock({ block }: { block: Block }) {
         <section class="table-scroll" tabIndex={0} aria-label="Table">
           <table>
             <thead>
-              <tr>
-                {block.head.map((cell, index) => (
-                  <th key={index} scope="col" dir="auto">
-                    <Inlines inlines={cell} />
-                  </th>
-                ))}
-              </tr>
+              <tr>{cellsOf(block.head, 'th')}</tr>
             </thead>
             <tbody>
               {block.rows.map((row, index) => (
-                <tr key={index}>
-                  {row.map((cell, column) => (
-                    <td key={column} dir="auto">
-                      <Inlines inlines={cell} />
-                    </td>
-                  ))}
-                </tr>
+                <tr key={index}>{cellsOf(row, 'td')}</tr>
               ))}
             </tbody>
           </table>
@@ -101,6 +91,13 @@ function OneBlock({ block }: { block: Block }) {
       return <hr />
   }
 }
+
+const cellsOf = (cells: Inline[][], Cell: 'th' | 'td') =>
+  cells.map((inlines, index) => (
+    <Cell key={index} scope={Cell === 'th' ? 'col' : undefined} dir="auto">
+      <Inlines inlines={inlines} />
+    </Cell>
+  ))
 
 /** An item of one paragraph has no distance to the next one. */
 const Item = ({ blocks }: { blocks: Block[] }) => {
@@ -124,30 +121,18 @@ const Inlines = ({ inlines }: { inlines: Inline[] }) => (
 
 function OneInline({ inline }: { inline: Inline }) {
   if (typeof inline === 'string') return <VisibleParts text={inline} />
-  switch (inline.kind) {
-    case 'code':
-      return (
-        <code>
-          <VisibleParts text={inline.text} />
-        </code>
-      )
-    case 'strong':
-      return (
-        <strong>
-          <Inlines inlines={inline.inlines} />
-        </strong>
-      )
-    case 'em':
-      return (
-        <em>
-          <Inlines inlines={inline.inlines} />
-        </em>
-      )
-    case 'link':
-      return (
-        <a href={inline.href} title={inline.href} target="_blank" rel="noreferrer">
-          <Inlines inlines={inline.inlines} />
-        </a>
-      )
-  }
+  if (inline.kind === 'code')
+    return (
+      <code>
+        <VisibleParts text={inline.text} />
+      </code>
+    )
+  const content = <Inlines inlines={inline.inlines} />
+  if (inline.kind !== 'link')
+    return inline.kind === 'strong' ? <strong>{content}</strong> : <em>{content}</em>
+  return (
+    <a href={inline.href} title={inline.href} target="_blank" rel="noreferrer">
+      {content}
+    </a>
+  )
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { type ApiError, adviceFor } from '../api/api-error.ts'
 import { type Scope, signOut, useMe, useScope } from '../state/session.ts'
+import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { toVisible, VisibleText } from './visible-text.tsx'
 
@@ -79,16 +80,8 @@ export function ErrorBox({ error, onRetry }: { error: ApiError; onRetry?: () => 
       )}
       <p class="muted">{adviceFor(error)}</p>
       <div class="actions">
-        {onRetry && (
-          <button type="button" onClick={onRetry}>
-            Retry
-          </button>
-        )}
-        {status === 403 && (
-          <button type="button" onClick={() => signOut()}>
-            Sign in with another token
-          </button>
-        )}
+        {onRetry && <Button label="Retry" onClick={onRetry} />}
+        {status === 403 && <Button label="Sign in with another token" onClick={() => signOut()} />}
         {problem && status >= 500 && (
           <CopyButton text={problem.instance} label={`Copy request ID ${problem.instance}`} />
         )}
@@ -106,9 +99,7 @@ export function NeedsScope({ scope, children }: { scope: Scope; children: Compon
       <p>
         This page needs a token with the scope <code>{scope}</code>. Yours has {me?.scopes.join(', ')}.
       </p>
-      <button type="button" onClick={() => signOut()}>
-        Sign in with another token
-      </button>
+      <Button label="Sign in with another token" onClick={() => signOut()} />
     </div>
   )
 }

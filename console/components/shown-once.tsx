@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useState } from 'preact/hooks'
+import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { Dialog } from './dialog.tsx'
 
@@ -44,9 +45,7 @@ export function ShownOnceDialog({ title, text, subject, hint, children, onClose 
           <label for={id}>I have stored {subject}</label>
         </div>
         <div class="actions">
-          <button type="button" class="primary" disabled={!isStored} onClick={onClose}>
-            Close
-          </button>
+          <Button label="Close" class="primary" disabled={!isStored} onClick={onClose} />
         </div>
       </div>
     </Dialog>

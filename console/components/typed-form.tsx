@@ -4,13 +4,14 @@ import type { MeRecord } from '../../lib/contract/records/records.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { personOf, useMe } from '../state/session.ts'
 import { formKey, TypedValues } from '../state/typed-values.ts'
+import { Button } from './button.tsx'
 
 const typedValues = new TypedValues()
 
 const keyOf = (me: MeRecord, name: string): string => formKey({ ...me, personId: personOf(me) }, name)
 
 /** A form as it is typed. */
-type Form<T> = {
+export type Form<T> = {
   form: T
   set: (change: Partial<T>) => void
   /** What the field of a member needs. */
@@ -26,7 +27,8 @@ export type TypedForm<T> = Form<T> & {
   reset: () => void
 }
 
-const toForm = <T,>(form: T, set: Form<T>['set']): Form<T> => ({
+/** The form of values that are kept elsewhere. */
+export const toForm = <T,>(form: T, set: Form<T>['set']): Form<T> => ({
   form,
   set,
   field: (name) => ({
@@ -119,9 +121,7 @@ export const Restored = ({ typed, onReset, children }: RestoredProps) =>
     <p class="muted">
       What you typed here before is restored. {children}{' '}
       {onReset ? (
-        <button type="button" class="small" onClick={onReset}>
-          Start over
-        </button>
+        <Button label="Start over" class="small" onClick={onReset} />
       ) : (
         'Closing the form discards it.'
       )}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { parseJsonText } from '../api/request.ts'
+import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { Segments } from './data.tsx'
 import { useAction } from './dialog.tsx'
@@ -120,14 +121,12 @@ function OmittedValue({ bytes, load, label }: { bytes: number; load: () => Promi
     <>
       {error && <ErrorBox error={error} />}
       <p>
-        <button
-          type="button"
+        <Button
+          label={isRunning ? 'Loading…' : `Load ${formatBytes(bytes)}`}
           disabled={isRunning}
           onClick={start}
           aria-label={`Load ${label}, ${formatBytes(bytes)}`}
-        >
-          {isRunning ? 'Loading…' : `Load ${formatBytes(bytes)}`}
-        </button>{' '}
+        />{' '}
         <span class="muted">It is large, and is loaded on request.</span>
       </p>
     </>

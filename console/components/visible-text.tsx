@@ -1,3 +1,4 @@
+import type { AnchorHTMLAttributes } from 'preact'
 import { mayHide, splitHidden } from './hidden-characters.ts'
 
 export { toVisible } from './hidden-characters.ts'
@@ -13,6 +14,21 @@ export const VisibleText = ({ text, class: className }: Props) => (
     <VisibleParts text={text} />
   </bdi>
 )
+
+/** A link whose text may be that of somebody else. */
+export const TextLink = ({ text, ...link }: AnchorHTMLAttributes<HTMLAnchorElement> & { text: string }) => (
+  <a {...link}>
+    <VisibleText text={text} />
+  </a>
+)
+
+/** A paragraph of it; nothing if there is none. */
+export const Paragraph = ({ text, class: className }: { text: string | null | undefined; class: string }) =>
+  text ? (
+    <p class={className}>
+      <VisibleText text={text} />
+    </p>
+  ) : null
 
 type AfterProps = { before?: string; text: string | null | undefined }
 

@@ -59,9 +59,8 @@ export function RolloutCard({ agent, versions, onChange }: Props) {
           <DialogButton label="Promote…" class="primary" isOffered={rollout !== null}>
             {(close) => (
               <PromoteDialog
-                agent={agent}
+                {...{ agent, onChange }}
                 version={{ id: rollout?.versionId ?? '', status: 'PUBLISHED' }}
-                onChange={onChange}
                 onClose={close}
               />
             )}
@@ -143,9 +142,7 @@ function EndButton({ agent, isOffered, onChange }: EndProps) {
       label="End rollout…"
       class="danger"
       isOffered={isOffered}
-      title="End this rollout?"
-      confirm="End rollout"
-      keep="Keep rolling out"
+      asks={{ title: 'End this rollout?', yes: 'End rollout', no: 'Keep rolling out' }}
       action={end}
       done="The rollout has ended."
     >

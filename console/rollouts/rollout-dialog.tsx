@@ -8,7 +8,8 @@ import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { Choices, NumberField, SelectField } from '../components/field.tsx'
+import { SelectField } from '../components/field.tsx'
+import { Fields } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
@@ -60,11 +61,30 @@ export function RolloutDialog(props: Props) {
 
 const titleOf = (isChange: boolean) => (isChange ? 'Change the rollout' : 'Start a rollout')
 
+const SHARE = {
+  percent: { label: 'Share of the runs (%)', range: { ...ROLLOUT_PERCENT, step: 0.01 }, required: true },
+  key: {
+    label: 'What gets the version',
+    radios: { tenant: 'all runs of a tenant, or none', execution: 'each run on its own' },
+  },
+}
+const RULES = {
+  maxErrorRate: {
+    label: 'more than this share of its runs failed (%)',
+    range: { min: 0, max: 100, step: 0.01 },
+  },
+  maxCostIncrease: {
+    label: 'a run costs more than now by over (%)',
+    range: { min: 0, max: MAX_COST_INCREASE * 100, step: 0.01 },
+  },
+  minRuns: { label: 'and it has at least this many runs', range: { ...ROLLOUT_MIN_RUNS, step: 1 } },
+}
+
 type FormProps = Props & { initial: RolloutForm; isChange: boolean }
 
 function Form({ name, agent, versions, initial, isChange, onChange, onClose }: FormProps) {
   const typed = useTypedForm(name, () => ({ ...initial, chosen: null as string | null }))
-  const { set, field } = typed
+  const { set } = typed
   const isOffered = versions.some((version) => version.id === typed.form.versionId)
   const { chosen, ...form } = isOffered
     ? typed.form
@@ -107,34 +127,10 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
           Version <code>{shortId(form.versionId)}</code>
         </p>
       )}
-      <NumberField
-        label="Share of the runs (%)"
-        {...field('percent')}
-        range={{ ...ROLLOUT_PERCENT, step: 0.01 }}
-        isRequired
-      />
-      <Choices
-        label="What gets the version"
-        {...field('key')}
-        choices={{ tenant: 'all runs of a tenant, or none', execution: 'each run on its own' }}
-      />
+      <Fields of={typed} fields={SHARE} />
       <fieldset class="fields">
         <legend>The service ends it automatically when</legend>
-        <NumberField
-          label="more than this share of its runs failed (%)"
-          {...field('maxErrorRate')}
-          range={{ min: 0, max: 100, step: 0.01 }}
-        />
-        <NumberField
-          label="a run costs more than now by over (%)"
-          {...field('maxCostIncrease')}
-          range={{ min: 0, max: MAX_COST_INCREASE * 100, step: 0.01 }}
-        />
-        <NumberField
-          label="and it has at least this many runs"
-          {...field('minRuns')}
-          range={{ ...ROLLOUT_MIN_RUNS, step: 1 }}
-        />
+        <Fields of={typed} fields={RULES} />
         <p class="muted">Empty: not for this reason. Both empty: never.</p>
       </fieldset>
       {release.error && <ErrorBox error={release.error} onRetry={release.reload} />}

@@ -91,6 +91,6 @@ function formatAverage(totals: Totals) {
 /** A picture of the share, which is beside it as text. */
 export const RolloutBar = ({ percent }: { percent: number }) => (
   <div class="progress" aria-hidden="true">
-    <div class="progress-part" style={{ width: `${percent}%` }} />
+    <div style={{ width: `${percent}%`, background: 'var(--series-1)' }} />
   </div>
 )

@@ -1,4 +1,4 @@
-import type { RolloutBody } from '../../lib/contract/records/bodies.ts'
+import type { RolloutBody } from '../../lib/contract/bodies/agents.ts'
 import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
 import { ROLLOUT_MIN_RUNS } from '../../lib/core/limits.ts'
 

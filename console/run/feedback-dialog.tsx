@@ -6,28 +6,39 @@ import { requestJson } from '../api/request.ts'
 import { pathOfRun } from '../api/runs.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
-import { AreaField, CheckField, Choices } from '../components/field.tsx'
+import { Fields } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { useForm } from '../components/typed-form.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { SchemaEditor } from '../schema/schema-editor.tsx'
 
-/** The limit of the API (`lib/contract/records/bodies.ts`). */
+/** The limit of the API (`lib/contract/bodies/replies.ts`). */
 const MAX_NOTE_CHARACTERS = 2_000
+
+const FIELDS = {
+  rating: { label: 'The result is', radios: { good: 'good', bad: 'bad' } },
+  note: {
+    label: 'Note for people (optional)',
+    maxLength: MAX_NOTE_CHARACTERS,
+    isLong: true,
+    spellcheck: true,
+  },
+  isCorrected: { label: 'Correct the output' },
+}
 
 type Props = { run: ExecutionRecord; onChange: (run: ExecutionRecord) => void; onClose: () => void }
 
 /** Rates a result, and corrects it if wanted. The correction has to match the output schema of the version that ran. */
 export function FeedbackDialog({ run, onChange, onClose }: Props) {
   const { feedback, output } = run
-  const { form, set, field } = useForm(() => ({
+  const form = useForm(() => ({
     rating: feedback?.rating === -1 ? ('bad' as const) : ('good' as 'good' | 'bad'),
     note: feedback?.note ?? '',
     isCorrected: Boolean(feedback?.correctedOutput),
     text: JSON.stringify(feedback?.correctedOutput ?? output ?? {}, null, 2),
   }))
-  const { rating, note, isCorrected, text } = form
+  const { rating, note, isCorrected, text } = form.form
   const [problems, setProblems] = useState<string[]>([])
   const version = useResource(`${run.versionId} ${isCorrected}`, async (signal) =>
     isCorrected ? await findVersion(run.documentId, run.versionId, signal) : null,
@@ -58,29 +69,20 @@ export function FeedbackDialog({ run, onChange, onClose }: Props) {
       submit="Save feedback"
       isReady={!hasMistakes}
       obstacle={hasMistakes && !check.isPending && 'Correct the mistakes first.'}
-      send={send}
-      onClose={onClose}
+      {...{ send, onClose }}
     >
       <p class="muted">
         Runs with dynamic learning show their model similar results that are rated well or corrected.
       </p>
-      <Choices label="The result is" {...field('rating')} choices={{ good: 'good', bad: 'bad' }} />
-      <AreaField
-        label="Note for people (optional)"
-        {...field('note')}
-        maxLength={MAX_NOTE_CHARACTERS}
-        hasSpellcheck
-      />
-      <CheckField label="Correct the output" {...field('isCorrected')} />
+      <Fields of={form} fields={FIELDS} />
       {isCorrected && version.isLoading && <p class="muted">Loading the output schema…</p>}
       {isCorrected && version.error && <ErrorBox error={version.error} onRetry={version.reload} />}
       {isCorrected && !version.isLoading && !version.error && (
         <SchemaEditor
-          text={text}
-          schema={schema}
+          {...{ text, schema }}
           label="Corrected output"
           issues={check.issues}
-          onChange={(changed) => set({ text: changed })}
+          onChange={(changed) => form.set({ text: changed })}
           onProblems={setProblems}
         />
       )}

@@ -5,10 +5,12 @@ import { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson, send } from '../api/request.ts'
 import { pathOfRun } from '../api/runs.ts'
+import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { useAction } from '../components/dialog.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
+import { TextLink } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { FeedbackDialog } from './feedback-dialog.tsx'
@@ -30,13 +32,13 @@ export function RunActions({ run, onChange, onDelete }: Props) {
     <>
       {mayRun && <RerunButtons run={run} />}
       {mayRun && (
-        <a class="button" href={toHref(toPath('agents', slug, 'try'), { from: run.id })}>
-          Edit and run…
-        </a>
+        <TextLink
+          class="button"
+          href={toHref(toPath('agents', slug, 'try'), { from: run.id })}
+          text="Edit and run…"
+        />
       )}
-      <a class="button" href={compareHref(run)}>
-        Compare with…
-      </a>
+      <TextLink class="button" href={compareHref(run)} text="Compare with…" />
       <DialogButton
         label={run.feedback ? 'Change feedback…' : 'Give feedback…'}
         isOffered={(mayRun || mayManage || mayReview) && !isOpen}
@@ -47,9 +49,7 @@ export function RunActions({ run, onChange, onDelete }: Props) {
         label="Cancel run…"
         class="danger"
         isOffered={mayRun && isOpen}
-        title="Cancel this run?"
-        confirm="Cancel run"
-        keep="Keep running"
+        asks={{ title: 'Cancel this run?', yes: 'Cancel run', no: 'Keep running' }}
         action={async () =>
           onChange({
             ...run,
@@ -57,30 +57,20 @@ export function RunActions({ run, onChange, onDelete }: Props) {
           })
         }
         done="The run is cancelled."
-      >
-        <p>
-          It ends at once, as cancelled, and cannot be continued. Its worker stops within 10 seconds; a tool
-          call can still happen in that time.
-        </p>
-      </ConfirmButton>
+        text="It ends at once, as cancelled, and cannot be continued. Its worker stops within 10 seconds; a tool call can still happen in that time."
+      />
       <ConfirmButton
         label="Delete…"
         class="danger"
         isOffered={mayManage && !isOpen}
-        title="Delete this run?"
-        confirm="Delete run"
-        keep="Keep run"
+        asks={{ title: 'Delete this run?', yes: 'Delete run', no: 'Keep run' }}
         action={async () => {
           await send(path, { method: 'DELETE' })
           onDelete()
         }}
         done="The run is deleted."
-      >
-        <p>
-          Its record, steps, payloads, feedback and cache entry are deleted. This cannot be undone. Agents
-          that it called have runs of their own, which stay.
-        </p>
-      </ConfirmButton>
+        text="Its record, steps, payloads, feedback and cache entry are deleted. This cannot be undone. Agents that it called have runs of their own, which stay."
+      />
     </>
   )
 }
@@ -135,9 +125,7 @@ function RerunButton({ run, versionId, label, help }: ButtonProps) {
   })
   return (
     <>
-      <button type="button" disabled={isRunning} title={help} onClick={start}>
-        {label}
-      </button>
+      <Button label={label} disabled={isRunning} title={help} onClick={start} />
       {error && <ErrorBox error={error} />}
     </>
   )

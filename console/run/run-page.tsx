@@ -17,7 +17,7 @@ import {
   Time,
   VersionLink,
 } from '../components/values.tsx'
-import { TextAfter, VisibleText } from '../components/visible-text.tsx'
+import { TextAfter, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { withProgress } from '../trace/trace.ts'
 import { TracePanel } from '../trace/trace-panel.tsx'
@@ -70,8 +70,7 @@ export function RunPage({ executionId, query }: Props) {
             </p>
           )}
           <TracePanel
-            run={run}
-            steps={steps}
+            {...{ run, steps }}
             hasAllSteps={hasAllSteps || actions.error !== null}
             selectedId={query.get('step')}
             onSelect={select}
@@ -123,9 +122,7 @@ function RunFacts({ run }: { run: ExecutionRecord }) {
         Trial: trialId !== undefined && <IdLink section="trials" id={trialId} />,
         Schedule: scheduleName !== undefined && (
           <>
-            <a href={toHref('/schedules', { agent: slug })}>
-              <VisibleText text={scheduleName} />
-            </a>
+            <TextLink href={toHref('/schedules', { agent: slug })} text={scheduleName} />
             {run.scheduledFor !== undefined && (
               <>
                 {', due '}

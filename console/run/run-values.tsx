@@ -4,7 +4,7 @@ import { Segments } from '../components/data.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'
 import { ValueView } from '../components/value-view.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph, VisibleText } from '../components/visible-text.tsx'
 import { RunError } from '../trace/trace-detail.tsx'
 
 type Props = { run: ExecutionRecord; onLoadValues: () => Promise<void> }
@@ -98,11 +98,7 @@ function RunFeedback({ feedback }: { feedback: NonNullable<ExecutionRecord['feed
   return (
     <div>
       <h2>Feedback: {rating === 1 ? 'good' : 'bad'}</h2>
-      {note && (
-        <p class="long-text">
-          <VisibleText text={note} />
-        </p>
-      )}
+      <Paragraph class="long-text" text={note} />
       {correctedOutput && (
         <>
           <h3>Corrected output</h3>

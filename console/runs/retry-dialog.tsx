@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { requestPage } from '../api/request.ts'
 import { usePolling } from '../api/use-polling.ts'
+import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { formatCost, formatCountOf } from '../components/format.ts'
@@ -49,12 +50,8 @@ function Confirmation({ runs, onConfirm, onClose }: Props & { onConfirm: () => v
       </p>
       <p class="muted">A run that was retried from a list within the last 24 hours is not started twice.</p>
       <div class="actions">
-        <button type="button" onClick={onClose}>
-          Do not retry
-        </button>
-        <button type="button" class="primary" onClick={onConfirm}>
-          Retry {formatCountOf(runs.length, 'run')}
-        </button>
+        <Button label="Do not retry" onClick={onClose} />
+        <Button label={`Retry ${formatCountOf(runs.length, 'run')}`} class="primary" onClick={onConfirm} />
       </div>
     </div>
   )
@@ -108,14 +105,8 @@ function Progress({ runs, onClose }: Props) {
         }}
       />
       <div class="actions">
-        {!isDone && (
-          <button type="button" onClick={() => controller.current.abort()}>
-            Stop starting runs
-          </button>
-        )}
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
+        {!isDone && <Button label="Stop starting runs" onClick={() => controller.current.abort()} />}
+        <Button label="Close" onClick={onClose} />
       </div>
     </div>
   )

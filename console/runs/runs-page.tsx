@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { lazyPart } from '../app/lazy-page.tsx'
+import { Button } from '../components/button.tsx'
 import { formatCount, formatCountOf, formatMinute } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { type BodyProps, listPage } from '../list-page.tsx'
@@ -55,16 +56,14 @@ function Runs({ values, list, empty }: BodyProps<Run, keyof Filters, RunsView>) 
           {fresh.length > 0 && (
             <>
               {' · '}
-              <button
-                type="button"
+              <Button
+                label={`Show ${formatCount(fresh.length)} new`}
                 class="link"
                 onClick={() => {
                   showFresh()
                   window.scrollTo(0, 0)
                 }}
-              >
-                Show {formatCount(fresh.length)} new
-              </button>
+              />
             </>
           )}
         </span>
@@ -78,18 +77,14 @@ function Runs({ values, list, empty }: BodyProps<Run, keyof Filters, RunsView>) 
           <span>
             {formatCountOf(selected.runs.length, 'run')} selected{selected.isFull && ', the most at once'}
           </span>
-          <button type="button" class="primary" onClick={() => setIsRetrying(true)}>
-            Retry…
-          </button>
-          <button
-            type="button"
+          <Button label="Retry…" class="primary" onClick={() => setIsRetrying(true)} />
+          <Button
+            label="Clear selection"
             onClick={() => {
               selected.clear()
               document.getElementById(SELECT_ALL)?.focus()
             }}
-          >
-            Clear selection
-          </button>
+          />
         </section>
       )}
       {isRetrying && (
@@ -190,9 +185,7 @@ function RunsEnd({ list, isAutomatic, children }: EndProps) {
           Loading more…
         </span>
       ) : next ? (
-        <button type="button" onClick={loadMore}>
-          Load more
-        </button>
+        <Button label="Load more" onClick={loadMore} />
       ) : (
         <span class="muted">No more runs</span>
       )}
@@ -217,16 +210,14 @@ function SearchEnd({ list, searched }: { list: RunsView; searched: Searched }) {
         {searched.until !== null && ` back to ${formatMinute(Date.parse(searched.until), Date.now())}`}
       </p>
       {next && (
-        <button
-          type="button"
+        <Button
+          label={isLoading ? 'Looking…' : 'Look further'}
           aria-busy={isLoading}
           onClick={() => {
             setWasAsked(true)
             loadMore()
           }}
-        >
-          {isLoading ? 'Looking…' : 'Look further'}
-        </button>
+        />
       )}
     </div>
   )

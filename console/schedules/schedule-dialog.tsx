@@ -7,8 +7,9 @@ import { SCHEDULE_NAME, SCHEDULE_NAME_RULE } from '../../lib/core/schedule.ts'
 import { ApiError, nullIf } from '../api/api-error.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Field, SelectField, TextField } from '../components/field.tsx'
-import { AgentInput } from '../components/filter-bar.tsx'
+import { TextField } from '../components/field.tsx'
+import { Fields } from '../components/fields.tsx'
+import { AgentField } from '../components/filter-bar.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
@@ -83,21 +84,10 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
           <>
             {schedule === null && (
               <div class="fields">
-                <Field label="Agent">
-                  {({ id }) => (
-                    <AgentInput
-                      id={id}
-                      value={agent}
-                      required
-                      onCommit={(text) => set({ agent: text.trim() })}
-                    />
-                  )}
-                </Field>
+                <AgentField value={agent} onChange={(text) => set({ agent: text.trim() })} />
                 <TextField
-                  label="Name"
+                  {...{ label: 'Name', required: true, maxLength: 64 }}
                   {...field('name')}
-                  required
-                  maxLength={64}
                   problems={form.name === '' || SCHEDULE_NAME.test(form.name) ? [] : [NAME_RULE]}
                 />
               </div>
@@ -109,44 +99,29 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
               </p>
             )}
             <div class="fields">
-              <TextField
-                label="Times (cron)"
-                {...field('cron')}
-                problems={problems.cron}
-                help="Minute, hour, day of the month, month, day of the week; or @hourly, @daily, @weekly, @monthly."
-                isMono
-                required
-                maxLength={500}
-              />
-              <TextField
-                label="Time zone"
-                {...field('timezone')}
-                problems={problems.timezone}
-                required
-                suggestions={ZONES}
+              <Fields
+                of={typed}
+                fields={{
+                  cron: { ...FIELDS.cron, problems: problems.cron },
+                  timezone: { ...FIELDS.timezone, problems: problems.timezone },
+                }}
               />
             </div>
             <Preview cron={form.cron} timezone={form.timezone} />
             <div class="fields">
-              <SelectField
-                label="If the last run is still in progress"
-                {...field('overlap')}
-                problems={problems.overlap}
-                choices={Object.entries(OVERLAP_TEXTS) as [ScheduleForm['overlap'], string][]}
-              />
-              <SelectField
-                label="After an outage, run the last missed time"
-                value={String(form.catchUpSeconds)}
-                onChange={(seconds) => set({ catchUpSeconds: Number(seconds) })}
-                problems={problems.catchUpSeconds}
-                choices={catchUpChoices(schedule?.catchUpSeconds)}
-              />
-              <TextField
-                label="Tenant"
-                {...field('tenantId')}
-                problems={problems.tenantId}
-                placeholder="none"
-                maxLength={MAX_TENANT_ID}
+              <Fields
+                of={typed}
+                fields={{
+                  overlap: { ...FIELDS.overlap, problems: problems.overlap },
+                  catchUpSeconds: {
+                    ...{
+                      label: 'After an outage, run the last missed time',
+                      problems: problems.catchUpSeconds,
+                    },
+                    choices: catchUpChoices(schedule?.catchUpSeconds),
+                  },
+                  tenantId: { ...FIELDS.tenantId, problems: problems.tenantId },
+                }}
               />
             </div>
             <div class="labelled">
@@ -166,7 +141,22 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
   )
 }
 
-const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+const FIELDS = {
+  cron: {
+    ...{ label: 'Times (cron)', isMono: true, required: true, maxLength: 500 },
+    help: 'Minute, hour, day of the month, month, day of the week; or @hourly, @daily, @weekly, @monthly.',
+  },
+  timezone: {
+    label: 'Time zone',
+    required: true,
+    suggestions: ['UTC', ...Intl.supportedValuesOf('timeZone')],
+  },
+  overlap: {
+    label: 'If the last run is still in progress',
+    choices: Object.entries(OVERLAP_TEXTS) as [ScheduleForm['overlap'], string][],
+  },
+  tenantId: { label: 'Tenant', placeholder: 'none', maxLength: MAX_TENANT_ID },
+}
 
 const NAME_RULE = `It ${SCHEDULE_NAME_RULE}.`
 

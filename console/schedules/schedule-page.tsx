@@ -3,7 +3,7 @@ import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson, send } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
@@ -24,7 +24,7 @@ const INTERVAL_MS = 30_000
 /** One schedule: when it runs next, what became of its last times, and what it starts. */
 export function SchedulePage({ agent, name }: { agent: string; name: string }) {
   const path = schedulePath(agent, name)
-  const schedule = useResource(path, (signal) => requestJson<ScheduleRecord>(path, { signal }), {
+  const schedule = useRecord<ScheduleRecord>(path, {
     everyMs: () => INTERVAL_MS,
   })
   const mayManage = useScope('manage')
@@ -146,9 +146,11 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
       <DialogButton label="Run now…">{(close) => <RunDialog path={path} onClose={close} />}</DialogButton>
       <ConfirmButton
         label={enabled ? 'Pause…' : 'Enable…'}
-        title={enabled ? 'Pause this schedule?' : 'Enable this schedule?'}
-        confirm={enabled ? 'Pause' : 'Enable'}
-        keep="Leave it"
+        asks={{
+          title: enabled ? 'Pause this schedule?' : 'Enable this schedule?',
+          yes: enabled ? 'Pause' : 'Enable',
+          no: 'Leave it',
+        }}
         action={async () =>
           onChange(
             await requestJson<ScheduleRecord>(path, {
@@ -158,18 +160,16 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
           )
         }
         done={enabled ? 'The schedule is paused.' : 'The schedule is enabled.'}
-      >
-        <p>
-          {enabled
+        text={
+          enabled
             ? 'It starts no runs until you enable it again. What is in progress goes on. A new version of the agent does not end the pause.'
-            : 'It starts runs again, from its next time on. Times during the pause are not made up for. You can pause it again.'}
-        </p>
-      </ConfirmButton>
+            : 'It starts runs again, from its next time on. Times during the pause are not made up for. You can pause it again.'
+        }
+      />
       <DialogButton label="Edit…" form={scheduleForm(schedule, agent)}>
         {(close) => (
           <ScheduleDialog
-            agent={agent}
-            schedule={schedule}
+            {...{ agent, schedule }}
             onSave={(saved) => {
               onChange(saved)
               announce('The schedule is saved.')
@@ -182,21 +182,14 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
       <ConfirmButton
         label="Delete…"
         class="danger"
-        title="Delete this schedule?"
-        confirm="Delete schedule"
-        keep="Keep schedule"
+        asks={{ title: 'Delete this schedule?', yes: 'Delete schedule', no: 'Keep schedule' }}
         action={async () => {
           await send(path, { method: 'DELETE' })
           navigate('#/schedules')
         }}
         done="The schedule is deleted."
-      >
-        <p>
-          It starts no more runs; those that it started stay. This cannot be undone: you would have to create
-          it again.
-          {declared && ' The agent declares it: its next version that becomes current creates it again.'}
-        </p>
-      </ConfirmButton>
+        text={`It starts no more runs; those that it started stay. This cannot be undone: you would have to create it again.${declared ? ' The agent declares it: its next version that becomes current creates it again.' : ''}`}
+      />
     </>
   )
 }
@@ -210,17 +203,11 @@ function RunDialog({ path, onClose }: { path: string; onClose: () => void }) {
   }
   return (
     <ConfirmDialog
-      title="Run it now?"
-      confirm="Run now"
-      keep="Not now"
+      asks={{ title: 'Run it now?', yes: 'Run now', no: 'Not now' }}
       action={run}
       done="The run has started."
       onClose={onClose}
-    >
-      <p>
-        A run starts at once with the input of the schedule, and costs as any run. Its times stay as they are.
-        You can cancel the run on its page.
-      </p>
-    </ConfirmDialog>
+      text="A run starts at once with the input of the schedule, and costs as any run. Its times stay as they are. You can cancel the run on its page."
+    />
   )
 }

@@ -5,7 +5,7 @@ import { AGENT_FILTER } from '../components/filters.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
 import { AgentLink, RunLink, Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { AGENTS_PER_PAGE, loadSchedules } from './list-schedules.ts'
@@ -35,9 +35,7 @@ export const SchedulesPage = listPage({
   columns: {
     Schedule: (schedule) => (
       <>
-        <a href={toHref(pathOf(schedule))}>
-          <VisibleText text={schedule.name} />
-        </a>{' '}
+        <TextLink href={toHref(pathOf(schedule))} text={schedule.name} />{' '}
         {!schedule.enabled && <span class="badge badge-warning">Paused</span>}
       </>
     ),

@@ -42,7 +42,8 @@ export type ScheduleForm = {
   input: string
   tenantId: string
   overlap: ScheduleRecord['overlap']
-  catchUpSeconds: number
+  /** A number, as the value of a choice. */
+  catchUpSeconds: string
 }
 
 /** @param zone of the browser @param input as JSON text */
@@ -54,7 +55,7 @@ export function toForm(schedule: ScheduleRecord | null, zone: string, input: str
     input,
     tenantId: schedule?.tenantId ?? '',
     overlap: schedule?.overlap ?? 'skip',
-    catchUpSeconds: schedule?.catchUpSeconds ?? CATCH_UP_SECONDS.default,
+    catchUpSeconds: String(schedule?.catchUpSeconds ?? CATCH_UP_SECONDS.default),
   }
 }
 
@@ -66,6 +67,7 @@ export function toBody(form: ScheduleForm, schedule: ScheduleRecord | null): str
   const { input, name: _, tenantId, ...rest } = form
   const fields = {
     ...rest,
+    catchUpSeconds: Number(rest.catchUpSeconds),
     cron: rest.cron.trim(),
     timezone: rest.timezone.trim(),
     tenantId: tenantId === '' ? null : tenantId,

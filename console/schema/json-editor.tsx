@@ -1,4 +1,5 @@
 import { useId, useMemo, useState } from 'preact/hooks'
+import { Button } from '../components/button.tsx'
 import { formatCount } from '../components/format.ts'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
@@ -10,12 +11,11 @@ type Props = {
   /** What the JSON is, for screen readers. */
   label: string
   issues: Issue[]
-  isReadOnly?: boolean
   onChange: (text: string) => void
 }
 
 /** A JSON text with line numbers, and its mistakes at their lines. */
-export function JsonEditor({ text, label, issues, isReadOnly = false, onChange }: Props) {
+function JsonEditor({ text, label, issues, onChange }: Props) {
   const issuesId = useId()
   const area = useLargeInput<HTMLTextAreaElement>(onChange)
   const [scrollTop, setScrollTop] = useState(0)
@@ -36,12 +36,11 @@ export function JsonEditor({ text, label, issues, isReadOnly = false, onChange }
         <Gutter lineCount={lineCount} issues={issues} top={scrollTop} />
         <textarea
           ref={area}
-          class="code"
+          class="mono"
           aria-label={label}
           aria-describedby={issuesId}
           aria-invalid={issues.length > 0}
           value={text}
-          readOnly={isReadOnly}
           rows={Math.min(Math.max(lineCount + 1, 8), 30)}
           wrap="off"
           spellcheck={false}
@@ -102,9 +101,11 @@ function IssueList({ id, issues, onSelect }: ListProps) {
         <ul class="plain-list">
           {issues.slice(0, MAX_SHOWN).map((issue) => (
             <li key={`${issue.offset} ${issue.message}`} class={`issue-${issue.kind}`}>
-              <button type="button" class="link" onClick={() => onSelect(issue)}>
-                Line {issue.line}, column {issue.column}
-              </button>{' '}
+              <Button
+                label={`Line ${issue.line}, column ${issue.column}`}
+                class="link"
+                onClick={() => onSelect(issue)}
+              />{' '}
               <VisibleText text={issue.message} />
             </li>
           ))}
@@ -120,10 +121,10 @@ const SHOWN_COLUMNS = 160
 /** Lines around a mistake. */
 const AROUND = 60
 
-type LargeTextProps = { text: string; label: string; issues: Issue[]; onClear?: (() => void) | undefined }
+type LargeTextProps = { text: string; label: string; issues: Issue[]; onClear: () => void }
 
 /** A text that is too large for a control: how it begins, and its mistakes with what is around them. */
-export function LargeText({ text, label, issues, onClear }: LargeTextProps) {
+function LargeText({ text, label, issues, onClear }: LargeTextProps) {
   const id = useId()
   const beginning = useMemo(
     () =>
@@ -138,19 +139,14 @@ export function LargeText({ text, label, issues, onClear }: LargeTextProps) {
     <section class="card large-text" aria-label={label}>
       <p>
         <strong>{formatCount(text.length)} characters</strong> of JSON: more than can be edited here. They are
-        sent as they are.{' '}
-        {onClear && (
-          <button type="button" class="small" onClick={onClear}>
-            Clear
-          </button>
-        )}
+        sent as they are. <Button label="Clear" class="small" onClick={onClear} />
       </p>
-      <pre class="code">
+      <pre class="mono">
         <VisibleText text={beginning} />…
       </pre>
       <IssueList id={id} issues={issues} onSelect={() => undefined} />
       {issues.slice(0, 1).map(({ offset }) => (
-        <pre key={offset} class="code">
+        <pre key={offset} class="mono">
           <VisibleText text={text.slice(Math.max(offset - AROUND, 0), offset)} />
           <mark>
             <VisibleText text={text.slice(offset, offset + AROUND)} />
@@ -171,5 +167,5 @@ export const JsonInput = ({ text, label, issues, onChange, onClear }: InputProps
   isEditable(text) ? (
     <JsonEditor text={text} label={`${label} as JSON`} issues={issues} onChange={onChange} />
   ) : (
-    <LargeText text={text} label={label} issues={[]} onClear={onClear} />
+    <LargeText text={text} label={label} issues={issues} onClear={onClear} />
   )

@@ -2,16 +2,17 @@ import './schema.css'
 import { useId, useMemo, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { mayHaveFiles } from '../../lib/schema/files/file-schema.ts'
+import { Button } from '../components/button.tsx'
 import { Segments } from '../components/data.tsx'
 import { formatCountOf } from '../components/format.ts'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph, VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
 import { controlId } from './form/field-frame.tsx'
 import { withoutFiles } from './form/file-field.tsx'
 import { hasForm, SchemaForm } from './form/schema-form.tsx'
 import { explainIssue, labelOf } from './issue-text.ts'
 import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json-edit.ts'
-import { JsonEditor, LargeText } from './json-editor.tsx'
+import { JsonInput } from './json-editor.tsx'
 import { type JsonNode, tryParseTree } from './json-node.ts'
 import { openSchema } from './schema-view.ts'
 import { isEditable } from './use-large-input.ts'
@@ -27,7 +28,6 @@ type SchemaEditorProps = {
   issues: Issue[]
   /** Lists the mistakes above the form, with links to their fields. */
   isSummarized?: boolean
-  isReadOnly?: boolean
   onChange: (text: string) => void
   /** What is typed in the form, but is not part of the value yet. Empty when there is nothing. */
   onProblems?: (problems: string[]) => void
@@ -38,7 +38,7 @@ const MAX_PARTS = 1_000
 
 /** Edits a JSON text that should match a schema: as a form, or as JSON. */
 export function SchemaEditor(props: SchemaEditorProps) {
-  const { text, schema, label, isSummarized = false, isReadOnly = false, onChange, onProblems } = props
+  const { text, schema, label, isSummarized = false, onChange, onProblems } = props
   const id = useId()
   const [problems, setProblems] = useState<Record<string, string>>({})
   const [wanted, setWanted] = useState<'form' | 'json'>('form')
@@ -79,22 +79,16 @@ export function SchemaEditor(props: SchemaEditorProps) {
           isDisabled={(view) => view === 'form' && obstacle !== null}
           onChoose={setWanted}
         />
-        {shown === 'json' && !isReadOnly && (
+        {shown === 'json' && (
           <div class="actions">
             {root && !isLarge && (
-              <button type="button" class="small" onClick={() => onChange(printJson(root))}>
-                Format
-              </button>
+              <Button label="Format" class="small" onClick={() => onChange(printJson(root))} />
             )}
             <FileButton onText={onChange} />
           </div>
         )}
       </div>
-      {obstacle !== null && wanted === 'form' && (
-        <p class="muted">
-          <VisibleText text={obstacle} />
-        </p>
-      )}
+      {obstacle !== null && wanted === 'form' && <Paragraph class="muted" text={obstacle} />}
       {isSummarized && shown === 'form' && (
         <IssueSummary
           items={[
@@ -110,30 +104,13 @@ export function SchemaEditor(props: SchemaEditorProps) {
       )}
       {shown === 'form' && root ? (
         <SchemaForm
-          id={id}
-          root={root}
-          view={view}
-          issues={issues}
-          isReadOnly={isReadOnly}
+          {...{ id, root, view, issues }}
           onChange={(next) => onChange(printJson(next))}
           onLongText={setLongText}
           onProblems={tellProblems}
         />
-      ) : isLarge ? (
-        <LargeText
-          text={text}
-          label={label}
-          issues={explained}
-          onClear={isReadOnly ? undefined : () => onChange('{}')}
-        />
       ) : (
-        <JsonEditor
-          text={text}
-          label={`${label} as JSON`}
-          issues={explained}
-          isReadOnly={isReadOnly}
-          onChange={onChange}
-        />
+        <JsonInput {...{ text, label, onChange }} issues={explained} onClear={() => onChange('{}')} />
       )}
     </div>
   )

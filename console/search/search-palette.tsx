@@ -5,6 +5,7 @@ import type { UsageRowRecord } from '../../lib/contract/records/usage.ts'
 import { useAgents } from '../api/agents.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
+import { Button } from '../components/button.tsx'
 import { formatCountOf } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
@@ -99,11 +100,7 @@ export function SearchPalette({ pages, onChoose }: Props) {
         <p id={`${id}-note`} class="muted" role="status">
           <VisibleText text={note} />
         </p>
-        {retry && (
-          <button type="button" class="small" onClick={retry}>
-            Retry
-          </button>
-        )}
+        {retry && <Button label="Retry" class="small" onClick={retry} />}
       </div>
     </div>
   )

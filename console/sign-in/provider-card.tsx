@@ -2,8 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SignInSettings } from '../../lib/console-server/sign-in-settings.ts'
 import { ApiError } from '../api/api-error.ts'
 import { requestJson } from '../api/request.ts'
+import { Button } from '../components/button.tsx'
 import { Spinner } from '../components/page.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph, VisibleText } from '../components/visible-text.tsx'
 import {
   arrivingSignIn,
   keepSignedOut,
@@ -84,23 +85,21 @@ export function ProviderCard({ settings, rejection }: Props) {
   return (
     <section class="provider-card" aria-label={`Sign in with ${host}`}>
       {busy === null ? (
-        <button type="button" class="primary" onClick={() => leave({ asksAgain: error instanceof NoAccess })}>
-          {error instanceof NoAccess ? 'Use another account' : `Sign in with ${host}`}
-        </button>
+        <Button
+          label={error instanceof NoAccess ? 'Use another account' : `Sign in with ${host}`}
+          class="primary"
+          onClick={() => leave({ asksAgain: error instanceof NoAccess })}
+        />
       ) : (
         <>
           <Spinner label={busy} />
-          <button type="button" onClick={cancel}>
-            Cancel
-          </button>
+          <Button label="Cancel" onClick={cancel} />
         </>
       )}
       <div role="alert">
         {error ? (
           <>
-            <p class="field-error">
-              <VisibleText text={error.message} />
-            </p>
+            <Paragraph class="field-error" text={error.message} />
             {error.quote !== null && (
               <p class="muted">
                 Details: <VisibleText text={error.quote} />

@@ -57,8 +57,7 @@ const Actions = ({ tenantId, limits, onDone }: ActionsProps) => (
     <DialogButton label={limits ? 'Change limits…' : 'Set limits…'} form={limitsForm(tenantId)}>
       {(close) => (
         <LimitsDialog
-          tenantId={tenantId}
-          limits={limits}
+          {...{ tenantId, limits }}
           onSave={() => {
             close()
             onDone('The limits are saved.')
@@ -71,16 +70,13 @@ const Actions = ({ tenantId, limits, onDone }: ActionsProps) => (
       label="Delete limits…"
       isOffered={limits !== null}
       class="danger"
-      title="Delete the limits of this tenant?"
-      confirm="Delete limits"
-      keep="Keep limits"
+      asks={{ title: 'Delete the limits of this tenant?', yes: 'Delete limits', no: 'Keep limits' }}
       action={async () => {
         await send(limitsPath(tenantId), { method: 'DELETE' })
         onDone('The limits are deleted.')
       }}
-    >
-      <p>Within a minute, nothing limits what its runs cost and how many there are.</p>
-    </ConfirmButton>
+      text="Within a minute, nothing limits what its runs cost and how many there are."
+    />
   </div>
 )
 

@@ -1,7 +1,8 @@
 import { MAX_COST_USD, RUNS_PER_MINUTE, TENANT_OPEN_EXECUTIONS } from '../../lib/core/limits.ts'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { send } from '../api/request.ts'
-import { CheckField, NumberField } from '../components/field.tsx'
+import { CheckField } from '../components/field.tsx'
+import { Fields } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { useTypedForm } from '../components/typed-form.tsx'
 import { limitsPath } from './limits.ts'
@@ -45,39 +46,30 @@ export function toLimits(form: LimitsForm): UsageLimits {
   }
 }
 
+const FIELDS = {
+  day: { label: 'Cost per day (US dollars)', range: MAX_COST_USD },
+  month: { label: 'Cost per month (US dollars)', range: MAX_COST_USD },
+  warnAt: { label: 'Warn at (% of a cost limit)', range: { min: 0.01, max: 100 } },
+  openRuns: { label: 'Open runs (at the same time)', range: { ...TENANT_OPEN_EXECUTIONS, step: 1 } },
+  runsPerMinute: { label: 'Runs per minute', range: { ...RUNS_PER_MINUTE, step: 1 } },
+}
+
 /** A form that replaces the limits of a tenant. */
 export function LimitsDialog({ tenantId, limits, onSave, onClose }: Props) {
   const typed = useTypedForm(limitsForm(tenantId), () => toForm(limits))
-  const { form, field } = typed
   async function save() {
-    await send(limitsPath(tenantId), { method: 'PUT', body: JSON.stringify(toLimits(form)) })
+    await send(limitsPath(tenantId), { method: 'PUT', body: JSON.stringify(toLimits(typed.form)) })
     onSave()
   }
   return (
     <FormDialog title="Limits" submit="Save limits" typed={typed} send={save} onClose={onClose}>
       <p class="muted">An empty field sets no limit. Days and months are those of UTC.</p>
       <div class="fields">
-        <NumberField label="Cost per day (US dollars)" {...field('day')} range={MAX_COST_USD} />
-        <NumberField label="Cost per month (US dollars)" {...field('month')} range={MAX_COST_USD} />
-        <NumberField
-          label="Warn at (% of a cost limit)"
-          {...field('warnAt')}
-          range={{ min: 0.01, max: 100 }}
-        />
-        <NumberField
-          label="Open runs (at the same time)"
-          {...field('openRuns')}
-          range={{ ...TENANT_OPEN_EXECUTIONS, step: 1 }}
-        />
-        <NumberField
-          label="Runs per minute"
-          {...field('runsPerMinute')}
-          range={{ ...RUNS_PER_MINUTE, step: 1 }}
-        />
+        <Fields of={typed} fields={FIELDS} />
       </div>
       <CheckField
         label="At the limit of open runs, asynchronous runs wait instead of being refused"
-        {...field('queueWhenFull')}
+        {...typed.field('queueWhenFull')}
       />
     </FormDialog>
   )

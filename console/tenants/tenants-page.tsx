@@ -8,7 +8,7 @@ import { Views } from '../components/filter-bar.tsx'
 import { formatCost, formatCount } from '../components/format.ts'
 import { NeedsScope, Page } from '../components/page.tsx'
 import type { Period } from '../components/range.ts'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe, useScope } from '../state/session.ts'
@@ -88,9 +88,7 @@ const Tenants = listPage({
       tenantId === null ? (
         <span class="muted">No tenant</span>
       ) : (
-        <a href={toHref(toPath('tenants', tenantId), { period })}>
-          <VisibleText text={tenantId} />
-        </a>
+        <TextLink href={toHref(toPath('tenants', tenantId), { period })} text={tenantId} />
       ),
     Runs: {
       numeric: (row) =>

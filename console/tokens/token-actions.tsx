@@ -1,12 +1,12 @@
 import type { TokenRecord } from '../../lib/contract/records/token.ts'
 import { TOKEN_LIFETIME_DAYS } from '../../lib/core/access.ts'
 import { DAY_MS } from '../../lib/core/limits.ts'
-import { SelectField } from '../components/field.tsx'
+import { Fields } from '../components/fields.tsx'
 import { ConfirmButton, DialogButton, FormDialog } from '../components/form-dialog.tsx'
 import { useForm } from '../components/typed-form.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
-import { DaysField, daysFor, LABELS, useIsPerson } from './token-dialog.tsx'
+import { daysField, daysFor, LABELS, useIsPerson } from './token-dialog.tsx'
 import { createToken, endToken, mayReplace, shownToken, toExpiry } from './tokens.ts'
 
 type Props = { token: TokenRecord; onCreate: () => void; onChange: (token: TokenRecord) => void }
@@ -23,9 +23,7 @@ export function TokenActions({ token, onCreate, onChange }: Props) {
       <ConfirmButton
         label="Revoke…"
         class="small danger"
-        title="Revoke this token?"
-        confirm="Revoke token"
-        keep="Keep token"
+        asks={{ title: 'Revoke this token?', yes: 'Revoke token', no: 'Keep token' }}
         action={async () => onChange(await endToken(token.id, 0))}
         done="The token is revoked."
       >
@@ -63,15 +61,15 @@ type RotationProps = Pick<Props, 'token' | 'onCreate'> & { isOwn: boolean; onClo
 
 function RotationDialog({ token, isOwn, onCreate, onClose }: RotationProps) {
   const isPerson = useIsPerson()
-  const { form, field } = useForm(() => ({
+  const form = useForm(() => ({
     overlap: '86400' as (typeof OVERLAPS)[number][0],
     days: daysFor(lifetimeOf(token), isPerson),
   }))
   async function send() {
     const { name, scopes, agents, tenantId, rate } = token
-    const expiresAt = toExpiry(form.days.trim(), Date.now())
+    const expiresAt = toExpiry(form.form.days.trim(), Date.now())
     const made = await createToken({ name, scopes, agents, tenantId, rate, expiresAt })
-    shownToken.set({ made, replaces: { token, afterSeconds: Number(form.overlap) } })
+    shownToken.set({ made, replaces: { token, afterSeconds: Number(form.form.overlap) } })
     onClose()
     onCreate()
   }
@@ -81,8 +79,7 @@ function RotationDialog({ token, isOwn, onCreate, onClose }: RotationProps) {
       submit="Rotate token"
       close="Keep token"
       labels={LABELS}
-      send={send}
-      onClose={onClose}
+      {...{ send, onClose }}
     >
       <p>
         A new token with the same name, scopes and limits is created and shown once. The current{' '}
@@ -90,15 +87,19 @@ function RotationDialog({ token, isOwn, onCreate, onClose }: RotationProps) {
         that use it have to switch to the new one by then. The new one can be revoked; the end of the old one
         cannot be moved back.
       </p>
-      <SelectField
-        label="Overlap"
-        help={
-          isOwn && 'It is the token that you are signed in with: sign in with the new one before it ends.'
-        }
-        {...field('overlap')}
-        choices={OVERLAPS.filter(([seconds]) => seconds !== '0' || !isOwn)}
+      <Fields
+        of={form}
+        fields={{
+          overlap: {
+            label: 'Overlap',
+            help:
+              isOwn &&
+              'It is the token that you are signed in with: sign in with the new one before it ends.',
+            choices: OVERLAPS.filter(([seconds]) => seconds !== '0' || !isOwn),
+          },
+          days: daysField(isPerson),
+        }}
       />
-      <DaysField {...field('days')} />
     </FormDialog>
   )
 }

@@ -9,21 +9,26 @@ import {
   type Scope,
   TOKEN_LIFETIME_DAYS,
 } from '../../lib/core/access.ts'
-import { AreaField, CheckList, NumberField, TextField } from '../components/field.tsx'
+import { Fields, labelsOf } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
-import { useForm } from '../components/typed-form.tsx'
+import { type Form, useForm } from '../components/typed-form.tsx'
 import { useMe } from '../state/session.ts'
 import { createToken, shownToken, toExpiry } from './tokens.ts'
 
-/** What the fields of the form are called, by the member of the request that they set. */
-export const LABELS = {
-  name: 'Name',
-  scopes: 'Scopes',
-  agents: 'Agents',
-  tenantId: 'Tenant',
-  rate: 'Requests per second',
-  expiresAt: 'Days until it expires',
-} as const
+/** By the members of the request that they set. */
+const FIELDS = {
+  name: {
+    ...{ label: 'Name', required: true, maxLength: MAX_TOKEN_NAME },
+    placeholder: 'What uses it, such as ci',
+  },
+  scopes: { label: 'Scopes' },
+  agents: { label: 'Agents', isLong: true },
+  tenantId: { label: 'Tenant', maxLength: MAX_TENANT_ID },
+  rate: { label: 'Requests per second' },
+  expiresAt: { label: 'Days until it expires' },
+}
+
+export const LABELS = labelsOf(FIELDS)
 
 const SCOPE_HELP: Record<Scope, string> = {
   run: 'start and cancel runs',
@@ -33,11 +38,11 @@ const SCOPE_HELP: Record<Scope, string> = {
   approve: 'decide on approvals',
 }
 
-/** A token as it is typed. `days`: until it expires; empty for never. */
+/** A token as it is typed. `expiresAt`: days until then; empty for never. */
 type TokenForm = {
   name: string
   scopes: Scope[]
-  days: string
+  expiresAt: string
   agents: string
   tenantId: string
   rate: string
@@ -53,25 +58,25 @@ export function TokenDialog(props: Props) {
 
 function NewToken({ me, onCreate, onClose }: Props & { me: MeRecord }) {
   const isPerson = useIsPerson()
-  const { form, field } = useForm(
+  const form = useForm(
     (): TokenForm => ({
       name: '',
       scopes: DEFAULT_SCOPES.filter((scope) => me.scopes.includes(scope)),
-      days: daysFor(String(TOKEN_LIFETIME_DAYS.default), isPerson),
+      expiresAt: daysFor(String(TOKEN_LIFETIME_DAYS.default), isPerson),
       agents: me.agents?.join('\n') ?? '',
       tenantId: me.tenantId ?? '',
       rate: me.rate?.toString() ?? '',
     }),
   )
   const [hasTried, setHasTried] = useState(false)
-  const isWithoutScopes = form.scopes.length === 0
+  const isWithoutScopes = form.form.scopes.length === 0
   function validate(element: HTMLFormElement): boolean {
     setHasTried(true)
     if (isWithoutScopes) element.querySelector<HTMLInputElement>('[name=scopes]')?.focus()
     return !isWithoutScopes
   }
   async function send() {
-    shownToken.set({ made: await createToken(toNewToken(form, Date.now())), replaces: null })
+    shownToken.set({ made: await createToken(toNewToken(form.form, Date.now())), replaces: null })
     onCreate()
   }
   return (
@@ -79,65 +84,60 @@ function NewToken({ me, onCreate, onClose }: Props & { me: MeRecord }) {
       <p class="muted">
         The token is shown once, after this form. To undo it, revoke the token. It can do no more than yours.
       </p>
-      <TextField
-        label={LABELS.name}
-        {...field('name')}
-        required
-        maxLength={MAX_TOKEN_NAME}
-        placeholder="What uses it, such as ci"
+      <Fields
+        of={form}
+        fields={{
+          name: FIELDS.name,
+          scopes: {
+            label: FIELDS.scopes.label,
+            checks: me.scopes.map((scope) => [
+              scope,
+              <>
+                <code>{scope}</code> <span class="muted">{SCOPE_HELP[scope]}</span>
+              </>,
+            ]),
+            problem: hasTried && isWithoutScopes && 'Choose at least one scope.',
+          },
+          expiresAt: daysField(isPerson),
+        }}
       />
-      <CheckList
-        label={LABELS.scopes}
-        name="scopes"
-        {...field('scopes')}
-        choices={me.scopes.map((scope) => [
-          scope,
-          <>
-            <code>{scope}</code> <span class="muted">{SCOPE_HELP[scope]}</span>
-          </>,
-        ])}
-        problem={hasTried && isWithoutScopes && 'Choose at least one scope.'}
-      />
-      <DaysField {...field('days')} />
-      <Limits me={me} field={field} />
+      <Limits me={me} form={form} />
     </FormDialog>
   )
 }
 
-type LimitsProps = { me: MeRecord; field: ReturnType<typeof useForm<TokenForm>>['field'] }
+type LimitsProps = { me: MeRecord; form: Form<TokenForm> }
 
 /** What the token may use. It begins with the limits of the token that is signed in, which it must not exceed. */
-function Limits({ me, field }: LimitsProps) {
+function Limits({ me, form }: LimitsProps) {
   const { tenantId: boundTenant, agents: limitedTo, rate: maxRate } = me
   return (
     <details open={boundTenant !== null || limitedTo !== null || maxRate !== null}>
       <summary>Limits</summary>
       <div class="form">
-        <AreaField
-          label={LABELS.agents}
-          help={
-            limitedTo === null
-              ? 'Slugs or IDs of the only agents that it may use, one per line. Empty: all of them.'
-              : 'Slugs or IDs, one per line: your token is limited to these. Empty: all of them.'
-          }
-          {...field('agents')}
-        />
-        <TextField
-          label={LABELS.tenantId}
-          help={
-            boundTenant === null
-              ? 'The only tenant that it may use. Empty: any.'
-              : 'Your token is bound to this tenant.'
-          }
-          {...field('tenantId')}
-          maxLength={MAX_TENANT_ID}
-          readOnly={boundTenant !== null}
-        />
-        <NumberField
-          label={LABELS.rate}
-          help={maxRate === null ? 'Empty: no limit.' : `At most ${maxRate}, as for your token.`}
-          {...field('rate')}
-          range={{ min: 1, max: maxRate ?? MAX_TOKEN_RATE, step: 1 }}
+        <Fields
+          of={form}
+          fields={{
+            agents: {
+              ...FIELDS.agents,
+              help:
+                limitedTo === null
+                  ? 'Slugs or IDs of the only agents that it may use, one per line. Empty: all of them.'
+                  : 'Slugs or IDs, one per line: your token is limited to these. Empty: all of them.',
+            },
+            tenantId: {
+              ...{ ...FIELDS.tenantId, readOnly: boundTenant !== null },
+              help:
+                boundTenant === null
+                  ? 'The only tenant that it may use. Empty: any.'
+                  : 'Your token is bound to this tenant.',
+            },
+            rate: {
+              label: FIELDS.rate.label,
+              help: maxRate === null ? 'Empty: no limit.' : `At most ${maxRate}, as for your token.`,
+              range: { min: 1, max: maxRate ?? MAX_TOKEN_RATE, step: 1 },
+            },
+          }}
         />
       </div>
     </details>
@@ -153,23 +153,14 @@ const maxDays = (isPerson: boolean) => (isPerson ? TOKEN_LIFETIME_DAYS.maxOfPers
 export const daysFor = (days: string, isPerson: boolean): string =>
   isPerson ? String(Math.min(Number(days || maxDays(isPerson)), maxDays(isPerson))) : days
 
-export function DaysField(field: { value: string; onChange: (days: string) => void }) {
-  const isPerson = useIsPerson()
-  const max = maxDays(isPerson)
-  return (
-    <NumberField
-      label={LABELS.expiresAt}
-      help={
-        isPerson
-          ? `At most ${max}, because you have signed in with your account.`
-          : 'Leave empty for a token that never expires. If your token expires, the new one can live only as long.'
-      }
-      {...field}
-      isRequired={isPerson}
-      range={{ min: TOKEN_LIFETIME_DAYS.min, max, step: 1 }}
-    />
-  )
-}
+export const daysField = (isPerson: boolean) => ({
+  label: FIELDS.expiresAt.label,
+  required: isPerson,
+  range: { min: TOKEN_LIFETIME_DAYS.min, max: maxDays(isPerson), step: 1 },
+  help: isPerson
+    ? `At most ${maxDays(isPerson)}, because you have signed in with your account.`
+    : 'Leave empty for a token that never expires. If your token expires, the new one can live only as long.',
+})
 
 /** What `POST /v1/tokens` takes. */
 export function toNewToken(form: TokenForm, now: number) {
@@ -181,6 +172,6 @@ export function toNewToken(form: TokenForm, now: number) {
     ...(agents.length > 0 && { agents }),
     ...(tenantId !== '' && { tenantId }),
     ...(rate !== '' && { rate: Number(rate) }),
-    expiresAt: toExpiry(form.days.trim(), now),
+    expiresAt: toExpiry(form.expiresAt.trim(), now),
   }
 }

@@ -2,6 +2,7 @@ import './trace.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
+import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { formatCount } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -100,49 +101,35 @@ export function TracePanel({ run, steps, hasAllSteps, children, onLoadStep, ...c
                     : `${at === -1 ? '' : `${at + 1} of `}${formatCount(found.length)}`}
                 </span>
                 {MATCHES.map(([label, offset, arrow]) => (
-                  <button
+                  <Button
+                    label={arrow}
                     key={label}
-                    type="button"
                     class="small"
                     aria-label={label}
                     disabled={found.length === 0}
                     onClick={() => showFound(offset)}
-                  >
-                    {arrow}
-                  </button>
+                  />
                 ))}
               </>
             )}
           </search>
           {failure && (
-            <button type="button" class="small danger" onClick={() => select(failure.id, true)}>
-              First error
-            </button>
+            <Button label="First error" class="small danger" onClick={() => select(failure.id, true)} />
           )}
           {parents.length > 0 && (
-            <button
-              type="button"
+            <Button
+              label={areAllOpen ? 'Close all' : 'Open all'}
               class="small"
               onClick={() => setOpenIds(new Set(areAllOpen ? [] : parents.map(({ id }) => id)))}
-            >
-              {areAllOpen ? 'Close all' : 'Open all'}
-            </button>
+            />
           )}
           {isLive && !isFollowing && (
-            <button type="button" class="small" onClick={() => setIsFollowing(true)}>
-              Follow
-            </button>
+            <Button label="Follow" class="small" onClick={() => setIsFollowing(true)} />
           )}
         </div>
         <TraceTree
-          trace={trace}
-          rows={rows}
-          isLive={isLive}
-          isFollowing={isFollowing}
+          {...{ trace, rows, isLive, isFollowing, selectedId, foundIds, openIds }}
           onFollow={setIsFollowing}
-          selectedId={selectedId}
-          foundIds={foundIds}
-          openIds={openIds}
           onToggle={toggleAndShow}
           onSelect={select}
         />

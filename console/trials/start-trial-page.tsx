@@ -2,9 +2,7 @@ import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
-import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import { MAX_COST_USD } from '../../lib/core/limits.ts'
-import { TRIAL_RUNS } from '../../lib/core/trial.ts'
 import { getVersion, useAgents } from '../api/agents.ts'
 import { withLabels } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
@@ -14,13 +12,15 @@ import { announce } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { useAction } from '../components/dialog.tsx'
-import { AreaField, CheckList, Choices, NumberField, SelectField, TextField } from '../components/field.tsx'
+import { SelectField } from '../components/field.tsx'
+import { Fields, labelsOf } from '../components/fields.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { ErrorBox, NeedsScope, Page } from '../components/page.tsx'
+import { type Form as FormOf, toForm } from '../components/typed-form.tsx'
 import { TextAfter, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import {
-  LABELS,
+  FIELDS,
   liveTools,
   needsCostLimit,
   parseForm,
@@ -32,8 +32,9 @@ import {
 /** Starts a trial. All that is entered is in the URL. */
 export function StartTrialPage({ query }: { query: URLSearchParams }) {
   const form = parseForm(query)
-  const set = (change: Partial<TrialForm>) =>
-    navigate(toHref('/trials/new', toFormQuery({ ...form, ...change })), { replace: true })
+  const of = toForm(form, (change) =>
+    navigate(toHref('/trials/new', toFormQuery({ ...form, ...change })), { replace: true }),
+  )
   return (
     <Page title="Start a trial" parent={<a href={toHref('/trials', { agent: form.agent })}>Trials</a>}>
       <NeedsScope scope="manage">
@@ -43,16 +44,17 @@ export function StartTrialPage({ query }: { query: URLSearchParams }) {
             What would need anything else ends as diverged: nothing happens outside. The trial can be
             cancelled at any time.
           </p>
-          <Form form={form} set={set} />
+          <Form of={of} />
         </div>
       </NeedsScope>
     </Page>
   )
 }
 
-type FormProps = { form: TrialForm; set: (change: Partial<TrialForm>) => void }
+type FormProps = { of: FormOf<TrialForm> }
 
-function Form({ form, set }: FormProps) {
+function Form({ of }: FormProps) {
+  const { form, set } = of
   const agents = useAgents()
   const all = [...(agents?.values() ?? [])].filter(({ archivedAt }) => archivedAt === null)
   const isKnown = form.agent === '' || all.some(({ slug }) => slug === form.agent)
@@ -69,13 +71,14 @@ function Form({ form, set }: FormProps) {
           ...all.map(({ slug, title }) => [slug, title] as const),
         ]}
       />
-      {form.agent !== '' && <OfAgent key={form.agent} form={form} set={set} />}
+      {form.agent !== '' && <OfAgent key={form.agent} of={of} />}
     </>
   )
 }
 
 /** The rest of the form, which depends on the versions of the agent. */
-function OfAgent({ form, set }: FormProps) {
+function OfAgent({ of }: FormProps) {
+  const { form, set } = of
   const path = `/v1/agents/${encodeURIComponent(form.agent)}`
   const loaded = useResource('agent', async (signal) => {
     const [agent, versions] = await Promise.all([
@@ -102,7 +105,7 @@ function OfAgent({ form, set }: FormProps) {
                 ...versions.map((each) => [each.id, describeVersion(each, agent)] as const),
               ]}
             />
-            <OfVersion key={version} agent={agent} versionId={version} form={form} set={set} />
+            <OfVersion key={version} agent={agent} versionId={version} of={of} />
           </>
         )
       }}
@@ -121,10 +124,10 @@ function describeVersion({ id, status, createdAt, message }: VersionRecord, agen
 
 type OfVersionProps = FormProps & { agent: AgentRecord; versionId: string }
 
-function OfVersion({ agent, versionId, form, set }: OfVersionProps) {
+function OfVersion({ agent, versionId, of }: OfVersionProps) {
   const version = useResource('version', (signal) => getVersion(agent.id, versionId, signal))
   const key = useRef(newIdempotencyKey())
-  const body = version.data && JSON.stringify(toTrialBody(form, liveTools(version.data)))
+  const body = version.data && JSON.stringify(toTrialBody(of.form, liveTools(version.data)))
   // The same key for the same trial: sent twice, it starts once.
   useEffect(() => {
     key.current = newIdempotencyKey()
@@ -149,9 +152,9 @@ function OfVersion({ agent, versionId, form, set }: OfVersionProps) {
     <Loaded of={version} label="Loading the version…">
       {(data) => (
         <form class="stack" onSubmit={submit}>
-          <Originals form={form} set={set} />
-          <Sources version={data} form={form} set={set} />
-          {error && <ErrorBox error={withLabels(error, LABELS)} />}
+          <Originals of={of} />
+          <Sources version={data} of={of} />
+          {error && <ErrorBox error={withLabels(error, labelsOf(FIELDS))} />}
           <div class="actions">
             <button type="submit" class="primary" disabled={isRunning}>
               {isRunning ? 'Starting…' : 'Start trial'}
@@ -163,47 +166,18 @@ function OfVersion({ agent, versionId, form, set }: OfVersionProps) {
   )
 }
 
-const Originals = ({ form, set }: FormProps) => (
+const Originals = ({ of }: FormProps) => (
   <Card title="Runs that are repeated" class="stack">
     <div class="fields">
-      <NumberField
-        label={LABELS.limit}
-        help="The newest ones."
-        value={form.limit}
-        range={{ ...TRIAL_RUNS, step: 1 }}
-        isRequired
-        onChange={(limit) => set({ limit })}
-      />
-      <TextField
-        label={LABELS.from}
-        type="datetime-local"
-        max={form.to}
-        value={form.from}
-        onChange={(from) => set({ from })}
-      />
-      <TextField
-        label={LABELS.to}
-        type="datetime-local"
-        min={form.from}
-        value={form.to}
-        onChange={(to) => set({ to })}
-      />
-      <TextField
-        label={LABELS.tenantId}
-        maxLength={MAX_TENANT_ID}
-        placeholder="All"
-        value={form.tenantId}
-        onChange={(tenantId) => set({ tenantId })}
-      />
-      <SelectField
-        label={LABELS.feedback}
-        value={form.feedback}
-        onChange={(feedback) => set({ feedback })}
-        choices={[
-          ['', 'With and without'],
-          ['corrected', 'Only corrected runs'],
-          ['rated', 'Only rated runs'],
-        ]}
+      <Fields
+        of={of}
+        fields={{
+          limit: FIELDS.limit,
+          from: { ...FIELDS.from, max: of.form.to },
+          to: { ...FIELDS.to, min: of.form.from },
+          tenantId: FIELDS.tenantId,
+          feedback: FIELDS.feedback,
+        }}
       />
     </div>
     <p class="muted">
@@ -212,31 +186,22 @@ const Originals = ({ form, set }: FormProps) => (
   </Card>
 )
 
-function Sources({ version, form, set }: FormProps & { version: VersionDetails }) {
+function Sources({ version, of }: FormProps & { version: VersionDetails }) {
   const tools = liveTools(version)
   const others = version.toolNames.filter((name) => !tools.includes(name))
-  const isLimited = needsCostLimit(form, version)
+  const isLimited = needsCostLimit(of.form, version)
   return (
     <Card title="What is recorded, and what it may cost" class="stack">
-      {!version.code && (
-        <Choices
-          label={LABELS.models}
-          choices={{
-            live: 'Live: the model of the version answers',
-            recorded: 'Recorded, until a request differs from that of the original',
-          }}
-          value={form.models}
-          onChange={(models) => set({ models })}
-        />
-      )}
-      {tools.length > 0 && (
-        <CheckList
-          label="Tools that are called"
-          value={form.live}
-          onChange={(live) => set({ live })}
-          choices={tools.map((name) => [name, <VisibleText key={name} text={name} />])}
-        />
-      )}
+      <Fields
+        of={of}
+        fields={{
+          models: !version.code && FIELDS.models,
+          live: tools.length > 0 && {
+            label: 'Tools that are called',
+            checks: tools.map((name) => [name, <VisibleText key={name} text={name} />]),
+          },
+        }}
+      />
       <p class="muted">
         {version.toolNames.length === 0
           ? 'The version has no tools.'
@@ -246,26 +211,20 @@ function Sources({ version, form, set }: FormProps & { version: VersionDetails }
         {tools.length > 0 && <TextAfter text={others.join(', ')} />}
         {tools.length > 0 && '. Only tools that the document marks as read-only can be called.'}
       </p>
-      <NumberField
-        label={`${LABELS.maxTrialCostUsd} (US dollars)${isLimited ? '' : ', optional'}`}
-        help={
-          isLimited
-            ? 'Required, because models are called: what all responses of the trial may cost together. It is checked before each request, so that each run in progress can exceed it by one response. Then no further run is started.'
-            : version.code
-              ? 'What the agents that it calls may cost together.'
-              : 'What responses may cost where a request differs. Without it, such runs end there, and no model is called.'
-        }
-        value={form.maxCost}
-        range={MAX_COST_USD}
-        isRequired={isLimited}
-        onChange={(maxCost) => set({ maxCost })}
-      />
-      <AreaField
-        label={`${LABELS.ignore}, optional`}
-        help="Parts of outputs and of what tools are asked, as JSON Pointers, one per line: times, for example."
-        placeholder="/createdAt"
-        value={form.ignore}
-        onChange={(ignore) => set({ ignore })}
+      <Fields
+        of={of}
+        fields={{
+          maxCost: {
+            ...{ range: MAX_COST_USD, required: isLimited },
+            label: `${FIELDS.maxTrialCostUsd.label} (US dollars)${isLimited ? '' : ', optional'}`,
+            help: isLimited
+              ? 'Required, because models are called: what all responses of the trial may cost together. It is checked before each request, so that each run in progress can exceed it by one response. Then no further run is started.'
+              : version.code
+                ? 'What the agents that it calls may cost together.'
+                : 'What responses may cost where a request differs. Without it, such runs end there, and no model is called.',
+          },
+          ignore: { ...FIELDS.ignore, label: `${FIELDS.ignore.label}, optional` },
+        }}
       />
     </Card>
   )

@@ -1,4 +1,5 @@
 import type { VersionDetails } from '../../lib/contract/records/agent.ts'
+import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import { TRIAL_FEEDBACK, TRIAL_RUNS } from '../../lib/core/trial.ts'
 import { toLines } from '../components/format.ts'
 import type { Query } from '../state/location.ts'
@@ -86,15 +87,34 @@ export function toTrialBody(form: TrialForm, tools: string[]): Record<string, un
 const toIso = (text: string): string | undefined =>
   Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()
 
-/** What the fields are called, by the member of the request that they set. */
-export const LABELS = {
-  limit: 'Runs at most',
-  from: 'From',
-  to: 'To',
-  tenantId: 'Tenant',
-  feedback: 'Feedback',
-  tools: 'Tools',
-  models: 'Models',
-  ignore: 'Not compared',
-  maxTrialCostUsd: 'Cost limit',
-} as const
+/** By the members of the request that they set. */
+export const FIELDS = {
+  limit: {
+    ...{ label: 'Runs at most', help: 'The newest ones.', required: true },
+    range: { ...TRIAL_RUNS, step: 1 },
+  },
+  from: { label: 'From', type: 'datetime-local' as const },
+  to: { label: 'To', type: 'datetime-local' as const },
+  tenantId: { label: 'Tenant', maxLength: MAX_TENANT_ID, placeholder: 'All' },
+  feedback: {
+    label: 'Feedback',
+    choices: [
+      ['', 'With and without'],
+      ['corrected', 'Only corrected runs'],
+      ['rated', 'Only rated runs'],
+    ] as const,
+  },
+  tools: { label: 'Tools' },
+  models: {
+    label: 'Models',
+    radios: {
+      live: 'Live: the model of the version answers',
+      recorded: 'Recorded, until a request differs from that of the original',
+    },
+  },
+  ignore: {
+    ...{ label: 'Not compared', isLong: true, placeholder: '/createdAt' },
+    help: 'Parts of outputs and of what tools are asked, as JSON Pointers, one per line: times, for example.',
+  },
+  maxTrialCostUsd: { label: 'Cost limit' },
+}

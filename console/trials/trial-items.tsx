@@ -3,6 +3,7 @@ import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/tr
 import { toText } from '../../lib/contract/trial-outcome.ts'
 import type { Verdict } from '../../lib/core/trial.ts'
 import { useList } from '../api/use-list.ts'
+import { Button } from '../components/button.tsx'
 import { formatCost, formatCount, formatCountOf, formatDuration, shortId } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { ListView } from '../components/list.tsx'
@@ -38,11 +39,7 @@ export function TrialItems({ trial, verdict }: Props) {
     <section class="stack" aria-labelledby="items-title">
       <div class="toolbar">
         <h2 id="items-title">{verdict ? `Runs with the verdict “${VERDICT_LABELS[verdict]}”` : 'Runs'}</h2>
-        {ended !== seen && !isFirstPage && (
-          <button type="button" onClick={showEnded}>
-            Show what has ended since
-          </button>
-        )}
+        {ended !== seen && !isFirstPage && <Button label="Show what has ended since" onClick={showEnded} />}
       </div>
       <ListView
         list={list}
@@ -96,10 +93,7 @@ function Item({ item, hasEnded = false }: ItemProps) {
       </div>
       {error && verdict !== 'SAME' && (
         <p class="long-text">
-          <code>
-            <VisibleText text={error.code} />
-          </code>{' '}
-          <VisibleText text={error.message} />
+          <VisibleText text={error.code} class="mono" /> <VisibleText text={error.message} />
         </p>
       )}
       <Differences item={item} />
@@ -121,23 +115,18 @@ function Differences({ item }: { item: TrialItemRecord }) {
         items={shown}
         keyOf={({ path }) => path}
         columns={{
-          Where: ({ path }) =>
-            path === '' ? (
-              'Everything'
-            ) : (
-              <code>
-                <VisibleText text={path} />
-              </code>
-            ),
+          Where: ({ path }) => (path === '' ? 'Everything' : <VisibleText text={path} class="mono" />),
           Original: { text: (each) => <Side each={each} side="original" /> },
           New: { text: (each) => <Side each={each} side="trial" /> },
         }}
       />
       {shown.length < differences.length && (
         <p>
-          <button type="button" class="link" onClick={() => setIsOpen(true)}>
-            Show all {formatCount(differences.length)}
-          </button>
+          <Button
+            label={`Show all ${formatCount(differences.length)}`}
+            class="link"
+            onClick={() => setIsOpen(true)}
+          />
         </p>
       )}
       {moreDifferences && shown.length === differences.length && (
@@ -150,10 +139,4 @@ function Differences({ item }: { item: TrialItemRecord }) {
 type SideProps = { each: { original?: unknown; trial?: unknown }; side: 'original' | 'trial' }
 
 const Side = ({ each, side }: SideProps) =>
-  side in each ? (
-    <code>
-      <VisibleText text={toText(each, side)} />
-    </code>
-  ) : (
-    <span class="muted">absent</span>
-  )
+  side in each ? <VisibleText text={toText(each, side)} class="mono" /> : <span class="muted">absent</span>

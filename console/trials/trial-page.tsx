@@ -3,14 +3,14 @@ import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { describeGate, findReasons } from '../../lib/contract/trial-outcome.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { requestJson, send } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord, useResource } from '../api/use-resource.ts'
 import { Card, Facts } from '../components/data.tsx'
 import { DetailPage } from '../components/detail-page.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { AgentLink, Time, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { type Release, readRelease } from '../versions/release.tsx'
@@ -26,7 +26,7 @@ type Props = { trialId: string; query: URLSearchParams }
 
 /** One trial. The verdict whose runs are shown is in the URL. */
 export function TrialPage({ trialId, query }: Props) {
-  const trial = useResource(trialId, (signal) => requestJson<TrialRecord>(trialPath(trialId), { signal }), {
+  const trial = useRecord<TrialRecord>(trialPath(trialId), {
     everyMs: (read) => (read && read.status !== 'ENDED' ? 3_000 : null),
   })
   const { data, setData } = trial
@@ -79,8 +79,7 @@ function Verdicts({ trial, query }: { trial: TrialRecord; query: URLSearchParams
       )}
       <VerdictBar verdicts={verdicts} open={lines - judged} />
       <VerdictCounts
-        verdicts={verdicts}
-        lines={lines}
+        {...{ verdicts, lines }}
         chosen={parseVerdict(query.get('verdict'))}
         hrefOf={(verdict) => toHref(toPath('trials', id), { verdict })}
       />
@@ -159,9 +158,7 @@ function Settings({ trial, agent }: { trial: TrialRecord; agent: AgentRecord | n
         facts={{
           // Not by the list of all agents, which arrives later and would move the rest.
           Agent: agent ? (
-            <a href={toHref(toPath('agents', agent.slug))}>
-              <VisibleText text={agent.title} />
-            </a>
+            <TextLink href={toHref(toPath('agents', agent.slug))} text={agent.title} />
           ) : (
             <AgentLink agentId={documentId} />
           ),
@@ -218,38 +215,26 @@ function Actions({ trial, release, onChange }: ActionsProps) {
         class="danger"
         isOffered={mayManage && !hasEnded}
         isDisabled={status === 'CANCELLING'}
-        title="Cancel this trial?"
-        confirm="Cancel trial"
-        keep="Keep running"
+        asks={{ title: 'Cancel this trial?', yes: 'Cancel trial', no: 'Keep running' }}
         action={async () => {
           const path = trialPath(id, '/cancel')
           onChange({ ...trial, ...(await requestJson<Partial<TrialRecord>>(path, { method: 'POST' })) })
         }}
         done="The trial is being cancelled."
-      >
-        <p>
-          No further run is started, and those in progress are cancelled. What has ended stays, but no gate
-          accepts a cancelled trial. This cannot be undone: start another one.
-        </p>
-      </ConfirmButton>
+        text="No further run is started, and those in progress are cancelled. What has ended stays, but no gate accepts a cancelled trial. This cannot be undone: start another one."
+      />
       <ConfirmButton
         label="Delete…"
         class="danger"
         isOffered={mayManage && hasEnded}
-        title="Delete this trial?"
-        confirm="Delete trial"
-        keep="Keep trial"
+        asks={{ title: 'Delete this trial?', yes: 'Delete trial', no: 'Keep trial' }}
         action={async () => {
           await send(trialPath(id), { method: 'DELETE' })
           navigate(toHref('/trials', { agent: release?.agent.slug }), { replace: true })
         }}
         done="The trial is deleted."
-      >
-        <p>
-          The trial and its runs are deleted; the originals stay. This cannot be undone, and a version can no
-          longer be promoted with it.
-        </p>
-      </ConfirmButton>
+        text="The trial and its runs are deleted; the originals stay. This cannot be undone, and a version can no longer be promoted with it."
+      />
     </>
   )
 }

@@ -5,6 +5,7 @@ import { useList } from '../api/use-list.ts'
 import { AGENT_FILTER } from '../components/filters.ts'
 import { formatCost, formatCount } from '../components/format.ts'
 import { AgentLink, IdLink, Time, VersionLink } from '../components/values.tsx'
+import { TextLink } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { toHref } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
@@ -42,9 +43,7 @@ export const TrialsPage = listPage({
   noMatch: (values) => <NoTrials {...values} />,
   Actions: ({ values }) =>
     useScope('manage') && (
-      <a class="button primary" href={toHref('/trials/new', values)}>
-        Start a trial…
-      </a>
+      <TextLink class="button primary" href={toHref('/trials/new', values)} text="Start a trial…" />
     ),
 })
 

@@ -10,17 +10,22 @@ type Props = {
   open: number
 }
 
+const COLORS: Record<Verdict, string> = {
+  ...{ SAME: 'var(--series-2)', CHANGED: 'var(--warning)', CORRECTED: 'var(--series-1)' },
+  ...{ REGRESSED: 'var(--danger)', DIVERGED: 'var(--json-literal)', ERROR: 'var(--series-3)' },
+}
+
+const Mark = ({ verdict }: { verdict: Verdict }) => (
+  <span class="verdict-mark" style={{ background: COLORS[verdict] }} aria-hidden="true" />
+)
+
 /** How the verdicts are distributed. The list beside it has the numbers. */
 export function VerdictBar({ verdicts, open }: Props) {
   const parts = VERDICTS.filter((verdict) => verdicts[verdict] > 0)
   return (
     <div class="verdict-bar" aria-hidden="true">
       {parts.map((verdict) => (
-        <span
-          key={verdict}
-          class={`verdict-${verdict.toLowerCase()}`}
-          style={{ flexGrow: verdicts[verdict] }}
-        />
+        <span key={verdict} style={{ flexGrow: verdicts[verdict], background: COLORS[verdict] }} />
       ))}
       {(open > 0 || parts.length === 0) && <span style={{ flexGrow: Math.max(open, 1) }} />}
     </div>
@@ -51,7 +56,7 @@ export function VerdictCounts({ verdicts, lines, chosen, hrefOf }: CountsProps) 
             aria-current={chosen === verdict ? 'true' : undefined}
             title={VERDICT_MEANINGS[verdict]}
           >
-            <span class={`verdict-mark verdict-${verdict.toLowerCase()}`} aria-hidden="true" />
+            <Mark verdict={verdict} />
             {VERDICT_LABELS[verdict]} <strong>{formatCount(verdicts[verdict])}</strong>
           </a>
         </li>
@@ -66,7 +71,7 @@ export const describeVerdicts = (verdicts: Record<Verdict, number>): string =>
 
 export const VerdictBadge = ({ verdict }: { verdict: Verdict }) => (
   <span class="badge" title={VERDICT_MEANINGS[verdict]}>
-    <span class={`verdict-mark verdict-${verdict.toLowerCase()}`} aria-hidden="true" />
+    <Mark verdict={verdict} />
     {VERDICT_LABELS[verdict]}
   </span>
 )

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import { toUrl } from '../api/request.ts'
+import { Button } from '../components/button.tsx'
 import { CopyButton, saveFile } from '../components/copy-button.tsx'
 import { Card, Segments } from '../components/data.tsx'
 import { TextBox } from '../components/json-view.tsx'
@@ -68,11 +69,9 @@ function toSample(write: (request: SampleRequest) => string, request: SampleRequ
 }
 
 const DownloadButton = ({ text }: { text: string }) => (
-  <button
-    type="button"
+  <Button
+    label={`Save it as ${INPUT_FILE}`}
     class="small"
     onClick={() => saveFile(new Blob([text], { type: 'application/json' }), INPUT_FILE)}
-  >
-    Save it as {INPUT_FILE}
-  </button>
+  />
 )

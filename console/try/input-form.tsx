@@ -1,6 +1,7 @@
 import type { ComponentChildren, TargetedKeyboardEvent, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
+import { Button } from '../components/button.tsx'
 import { Card } from '../components/data.tsx'
 import { formatCountOf } from '../components/format.ts'
 import type { CheckMode, Issue } from '../schema/check-text.ts'
@@ -106,10 +107,8 @@ export function InputForm(props: InputProps) {
       <Card title="Input">
         {props.notice}
         <SchemaEditor
-          text={text}
-          schema={schema}
+          {...{ text, schema, issues }}
           label="Input"
-          issues={issues}
           isSummarized={attempted !== null || serverIssues.length > 0}
           onChange={onText}
           onProblems={setProblems}
@@ -123,9 +122,11 @@ export function InputForm(props: InputProps) {
             {isRunning ? 'Running…' : canIgnore ? `${label} anyway` : label}
           </button>
           {errorCount > 0 && attempted !== null && (
-            <button type="button" class="link try-errors" onClick={focusFirstError}>
-              {formatCountOf(errorCount, 'error')}
-            </button>
+            <Button
+              label={formatCountOf(errorCount, 'error')}
+              class="link try-errors"
+              onClick={focusFirstError}
+            />
           )}
           {props.more}
           <span class="muted">{mayRun ? props.help : 'This token may not run agents.'}</span>

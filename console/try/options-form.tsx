@@ -1,5 +1,5 @@
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
-import { SelectField, TextField } from '../components/field.tsx'
+import { Fields } from '../components/fields.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { useMe } from '../state/session.ts'
 import { isCodeVersion, isStrict, NO_OPTIONS, REASONING_LEVELS, type RunOptions } from './run-options.ts'
@@ -15,22 +15,28 @@ type Props = {
   onChange: (options: RunOptions) => void
 }
 
-type TextName = 'tenantId' | 'model' | 'maxAgentSteps' | 'maxTokens' | 'maxCostUsd'
+const limit = (noun: string, ofVersion: number | null | undefined) => ({
+  ...{ label: `${noun} at most`, inputMode: 'numeric' as const },
+  placeholder: ofVersion?.toString() ?? 'no limit',
+})
+
+const toggle = (ofVersion: boolean | undefined, on: string) =>
+  [
+    ['', `As in the version${ofVersion === undefined ? '' : ` (${ofVersion ? 'on' : 'off'})`}`],
+    ['true', on],
+    ['false', 'Off'],
+  ] as const
 
 /** The options of a run: the query parameters of the API, without those that its version does not have. */
 export function OptionsForm({ agent, versions, version, options, problems, onChange }: Props) {
   const boundTenant = useMe()?.tenantId ?? null
-  const field = <Name extends keyof RunOptions>(name: Name) => ({
-    value: options[name],
-    onChange: (value: RunOptions[Name]) => onChange({ ...options, [name]: value }),
-    problems: problems[name] === undefined ? [] : [problems[name]],
-  })
-  const text = (name: TextName, placeholder: string | undefined) => ({
-    ...field(name),
-    placeholder: placeholder ?? '',
-  })
-  const ofVersion = (isOn: boolean | undefined) =>
-    `As in the version${isOn === undefined ? '' : ` (${isOn ? 'on' : 'off'})`}`
+  const of = {
+    field: <Name extends keyof RunOptions>(name: Name) => ({
+      value: options[name],
+      onChange: (value: RunOptions[Name]) => onChange({ ...options, [name]: value }),
+      problems: problems[name] === undefined ? [] : [problems[name]],
+    }),
+  }
   const limits = version?.execution
   const isCode = isCodeVersion(version)
   const usable = versions.filter(
@@ -39,75 +45,55 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
   return (
     <>
       <div class="fields">
-        <SelectField
-          label="Version"
-          {...field('version')}
-          choices={[
-            ...(agent.currentVersionId === null ? [] : [['', 'Current'] as const]),
-            ...usable.map((each) => [each.id, describeVersion(each)] as const),
-          ]}
+        <Fields
+          of={of}
+          fields={{
+            version: {
+              label: 'Version',
+              choices: [
+                ...(agent.currentVersionId === null ? [] : [['', 'Current'] as const]),
+                ...usable.map((each) => [each.id, describeVersion(each)] as const),
+              ],
+            },
+            tenantId: boundTenant === null && { label: 'Tenant', placeholder: 'none' },
+            enforceInputSchema: {
+              label: 'Input that does not match the schema',
+              choices: [
+                [
+                  '',
+                  isStrict(NO_OPTIONS, version) ? 'As the version: reject it' : 'As the version: adapt it',
+                ],
+                ['true', 'Strict: reject it'],
+                ['false', 'Adapt it'],
+              ],
+            },
+            useCache: {
+              label: 'Cache',
+              choices: toggle(limits?.useCache, 'On: reuse the result of an identical run'),
+            },
+            ...(!isCode && {
+              model: {
+                ...{ label: 'Model', placeholder: version?.model ?? 'as in the version' },
+                suggestions: limits?.models ?? [],
+              },
+              reasoning: {
+                label: 'Reasoning',
+                choices: [
+                  ['', 'As in the version'],
+                  ...REASONING_LEVELS.map((level) => [level, level] as const),
+                ],
+              },
+              maxAgentSteps: limit('Steps', limits?.maxAgentSteps ?? 100),
+              maxTokens: limit('Tokens', limits?.maxTokens),
+              maxCostUsd: { ...limit('US dollars', limits?.maxCostUsd), inputMode: 'decimal' },
+              useDynamicLearning: {
+                label: 'Dynamic learning',
+                choices: toggle(version?.useDynamicLearning, 'On: show the model similar past runs'),
+              },
+            }),
+          }}
         />
-        {boundTenant === null && <TextField label="Tenant" {...text('tenantId', 'none')} />}
-        <SelectField
-          label="Cache"
-          {...field('useCache')}
-          choices={[
-            ['', ofVersion(limits?.useCache)],
-            ['true', 'On: reuse the result of an identical run'],
-            ['false', 'Off'],
-          ]}
-        />
-        {!isCode && (
-          <>
-            <TextField
-              label="Model"
-              {...text('model', version?.model ?? 'as in the version')}
-              suggestions={limits?.models ?? []}
-            />
-            <SelectField
-              label="Reasoning"
-              {...field('reasoning')}
-              choices={[
-                ['', 'As in the version'],
-                ...REASONING_LEVELS.map((level) => [level, level] as const),
-              ]}
-            />
-            <TextField
-              label="Steps at most"
-              {...text('maxAgentSteps', String(limits?.maxAgentSteps ?? 100))}
-              inputMode="numeric"
-            />
-            <TextField
-              label="Tokens at most"
-              {...text('maxTokens', limits?.maxTokens?.toString() ?? 'no limit')}
-              inputMode="numeric"
-            />
-            <TextField
-              label="US dollars at most"
-              {...text('maxCostUsd', limits?.maxCostUsd?.toString() ?? 'no limit')}
-              inputMode="decimal"
-            />
-            <SelectField
-              label="Dynamic learning"
-              {...field('useDynamicLearning')}
-              choices={[
-                ['', ofVersion(version?.useDynamicLearning)],
-                ['true', 'On: show the model similar past runs'],
-                ['false', 'Off'],
-              ]}
-            />
-          </>
-        )}
       </div>
-      <SelectField
-        label="Input that does not match the schema"
-        {...field('enforceInputSchema')}
-        choices={[
-          ['', isStrict(NO_OPTIONS, version) ? 'As the version: reject it' : 'As the version: adapt it'],
-          ['true', 'Strict: reject it'],
-          ['false', 'Adapt it'],
-        ]}
-      />
       {isCode && (
         <p class="muted">A code agent: there is no model to choose, and no limit of tokens or cost.</p>
       )}

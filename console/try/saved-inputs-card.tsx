@@ -1,5 +1,6 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
+import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { ConfirmDialog } from '../components/form-dialog.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -92,9 +93,7 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
             save()
           }}
         />
-        <button type="button" onClick={save}>
-          {isKnown ? 'Replace saved input' : 'Save input'}
-        </button>
+        <Button label={isKnown ? 'Replace saved input' : 'Save input'} onClick={save} />
       </div>
       <p id={`${id}-problem`} role="alert" class="field-error">
         {problem}
@@ -121,23 +120,23 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
                     Rename: () => setOpened({ name: input.name, for: 'rename' }),
                     Delete: () => setOpened({ name: input.name, for: 'delete' }),
                   }).map(([label, start]) => (
-                    <button
+                    <Button
+                      label={label}
                       key={label}
-                      type="button"
                       class="small"
                       data-for={label.toLowerCase()}
                       aria-label={`${label} ${input.name}`}
                       onClick={start}
-                    >
-                      {label}
-                    </button>
+                    />
                   ))}
                 </span>
                 {opened?.for === 'delete' && opened.name === input.name && (
                   <ConfirmDialog
-                    title="Delete this saved input?"
-                    confirm="Delete saved input"
-                    keep="Keep saved input"
+                    asks={{
+                      title: 'Delete this saved input?',
+                      yes: 'Delete saved input',
+                      no: 'Keep saved input',
+                    }}
                     action={() => remove(input)}
                     onClose={() => setOpened(null)}
                   >
@@ -189,12 +188,8 @@ function RenameField({ name, onRename, onClose }: RenameProps) {
         }}
       />
       <span class="actions">
-        <button type="button" class="small" onClick={submit}>
-          Rename
-        </button>
-        <button type="button" class="small" onClick={onClose}>
-          Cancel
-        </button>
+        <Button label="Rename" class="small" onClick={submit} />
+        <Button label="Cancel" class="small" onClick={onClose} />
       </span>
     </>
   )

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import type { ApiError } from '../api/api-error.ts'
+import { Button } from '../components/button.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { type Issue, locate } from '../schema/check-text.ts'
 import { useFocusNext } from '../schema/form/field-frame.tsx'
@@ -10,35 +11,29 @@ import { tryParseTree } from '../schema/json-node.ts'
 import { isEditable } from '../schema/use-large-input.ts'
 import { InputForm } from './input-form.tsx'
 import { OptionsForm } from './options-form.tsx'
-import { applicableOptions, findOptionProblems, isStrict, type RunOptions } from './run-options.ts'
+import { applicableOptions, findOptionProblems, isStrict } from './run-options.ts'
+import type { useTypedInput } from './typed-inputs.ts'
 
 type Props = {
   agent: AgentRecord
   versions: VersionRecord[]
   version: VersionRecord | undefined
   inputSchema: JsonObject
-  text: string
-  options: RunOptions
+  input: ReturnType<typeof useTypedInput>
   isRunning: boolean
-  /** Whether it differs from how the form began. */
-  isChanged: boolean
-  /** What has replaced the input. */
-  notice: { message: string; previous: object | null } | null
   /** What the service said about this input and these options. */
   serverIssues: Issue[]
   serverProblems: Partial<Record<string, string>>
-  onText: (text: string) => void
-  onOptions: (options: RunOptions) => void
   /** Below the options. */
   children?: ComponentChildren
-  onReset: () => void
-  onUndo: () => void
   onRun: () => void
 }
 
 /** The input and the options of a run. */
 export function TryForm(props: Props) {
-  const { version, inputSchema, text, options, isRunning, isChanged, notice } = props
+  const { version, inputSchema, input, isRunning } = props
+  const { notice, isChanged } = input
+  const { text, options } = input.typed
   const form = useRef<HTMLDivElement>(null)
   const focusNext = useFocusNext()
   const ownProblems = findOptionProblems(
@@ -50,22 +45,21 @@ export function TryForm(props: Props) {
 
   function reset() {
     focusNext(() => find('.try-notice button'))
-    props.onReset()
+    input.reset()
   }
 
   function undo() {
     focusNext(() => find('.try-reset, button.primary'))
-    props.onUndo()
+    input.undo()
   }
 
   return (
     <div ref={form}>
       <InputForm
         schema={inputSchema}
-        text={text}
+        {...{ text, isRunning }}
         mode={isStrict(options, version) ? 'strict' : 'adapting'}
         label="Run"
-        isRunning={isRunning}
         others={{
           count: Object.keys(problems).length,
           isBlocking: Object.keys(ownProblems).length > 0,
@@ -76,25 +70,19 @@ export function TryForm(props: Props) {
             {notice && (
               <p>
                 <VisibleText text={notice.message} />{' '}
-                {notice.previous && (
-                  <button type="button" class="small" onClick={undo}>
-                    Undo
-                  </button>
-                )}
+                {notice.previous && <Button label="Undo" class="small" onClick={undo} />}
               </p>
             )}
           </div>
         }
         more={
           isChanged && (
-            <button
-              type="button"
+            <Button
+              label="Reset"
               class="try-reset"
               title="Empties the form, or takes it back to the run that it began with. You can undo it."
               onClick={reset}
-            >
-              Reset
-            </button>
+            />
           )
         }
         help={
@@ -102,12 +90,12 @@ export function TryForm(props: Props) {
             <kbd>Ctrl</kbd> + <kbd>Enter</kbd>
           </>
         }
-        onText={props.onText}
+        onText={input.setText}
         onRun={props.onRun}
       >
         <details class="card" open={Object.keys(problems).length > 0 || undefined}>
           <summary>Options</summary>
-          <OptionsForm {...props} problems={problems} onChange={props.onOptions} />
+          <OptionsForm {...props} {...{ options, problems }} onChange={input.setOptions} />
         </details>
         {props.children}
       </InputForm>

@@ -148,21 +148,10 @@ function TryAgent({ agent, versions, from, fromId, given, me }: AgentProps) {
             <p class="muted">The run that the form was to begin with has been deleted.</p>
           ))}
         <TryForm
-          agent={agent}
-          versions={versions}
-          version={version}
-          inputSchema={inputSchema}
-          text={text}
-          options={options}
+          {...{ agent, versions, version, inputSchema, input }}
           isRunning={last?.isRunning ?? false}
-          isChanged={input.isChanged}
-          notice={input.notice}
           serverIssues={sent?.text === text ? toServerIssues(last?.error ?? null, text) : []}
           serverProblems={sent?.options === options ? toServerOptionProblems(last?.error ?? null) : {}}
-          onText={input.setText}
-          onOptions={input.setOptions}
-          onReset={input.reset}
-          onUndo={input.undo}
           onRun={run}
         >
           {owner && <SavedInputsCard owner={owner} text={text} schema={inputSchema} onLoad={input.load} />}

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { runTimeOf } from '../agents/durations.ts'
+import { Button } from '../components/button.tsx'
 import { Facts } from '../components/data.tsx'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
@@ -51,18 +52,15 @@ export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit
         </h2>
         <div class="actions">
           {isRunning && (
-            <button type="button" class="danger" disabled={isCancelling} onClick={onCancel}>
-              {isCancelling ? 'Cancelling…' : 'Cancel run'}
-            </button>
+            <Button
+              label={isCancelling ? 'Cancelling…' : 'Cancel run'}
+              class="danger"
+              disabled={isCancelling}
+              onClick={onCancel}
+            />
           )}
-          {run && (
-            <button type="button" onClick={() => setOpensCase(true)}>
-              As test case…
-            </button>
-          )}
-          <button type="button" onClick={onEdit}>
-            Edit input
-          </button>
+          {run && <Button label="As test case…" onClick={() => setOpensCase(true)} />}
+          <Button label="Edit input" onClick={onEdit} />
         </div>
       </div>
       {/* The only thing that is announced: where the focus is, the heading says the rest. */}

@@ -5,7 +5,7 @@ import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
 import type { Period } from '../components/range.ts'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextLink } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
 import { addUpBy, type Totals } from './totals.ts'
 import { INCOMPLETE_NOTE, useUsage } from './use-usage.ts'
@@ -18,11 +18,7 @@ export function CostByAgent({ period, tenantId }: Props) {
   const nameOf = (id: string | null) => {
     const agent = agents?.get(id ?? '')
     const query = { agent: agent?.slug ?? id, tenantId, period }
-    return (
-      <a href={toHref('/runs', query)}>
-        <VisibleText text={agent?.title ?? shortId(id ?? '')} />
-      </a>
-    )
+    return <TextLink href={toHref('/runs', query)} text={agent?.title ?? shortId(id ?? '')} />
   }
   return <CostBy groupBy="agent" title="Cost by agent" {...{ period, tenantId, nameOf }} />
 }
@@ -33,9 +29,7 @@ export function CostByTenant({ period }: Props) {
     tenantId === null ? (
       'No tenant'
     ) : (
-      <a href={toHref('/runs', { tenantId, period })}>
-        <VisibleText text={tenantId} />
-      </a>
+      <TextLink href={toHref('/runs', { tenantId, period })} text={tenantId} />
     )
   return (
     <CostBy groupBy="tenant" title="Cost by tenant" {...{ period, nameOf }}>

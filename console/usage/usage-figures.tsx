@@ -158,16 +158,14 @@ function Charts({ usage: { items, now }, period, tenantId }: PartProps) {
   return CHARTS.map(({ title, label, series, valuesOf, format, status }) => (
     <Card key={title} title={title}>
       <BarChart
-        label={label}
+        {...{ label, series, format }}
         axis="From"
-        series={series}
         ticks={[parts[0]?.label, middle?.label, 'now']}
         bars={parts.map(({ from, to, label: start, totals }) => ({
           label: start,
           values: valuesOf(totals),
           href: toHref('/runs', { status, tenantId, from: toLocalText(from), to: toLocalText(to) }),
         }))}
-        format={format}
       />
     </Card>
   ))

@@ -4,6 +4,7 @@ import type { ApiError } from '../api/api-error.ts'
 import { Facts } from '../components/data.tsx'
 import { formatCount, formatCountOf, formatPercent, formatTime } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
+import { TextLink } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { countVerdicts, type Verdicts, withoutNames } from '../trials/verdicts.ts'
 
@@ -41,9 +42,7 @@ export function ReleaseError({ error, agent, versionId }: ErrorProps) {
           changed.
         </p>
         <div class="actions">
-          <a class="button" href={trialHref(agent, versionId)}>
-            Start a trial of this version
-          </a>
+          <TextLink class="button" href={trialHref(agent, versionId)} text="Start a trial of this version" />
         </div>
       </section>
     )
@@ -64,13 +63,9 @@ export function ReleaseError({ error, agent, versionId }: ErrorProps) {
       )}
       <div class="actions">
         {trialId !== undefined && (
-          <a class="button" href={toHref(toPath('trials', trialId))}>
-            Open the trial
-          </a>
+          <TextLink class="button" href={toHref(toPath('trials', trialId))} text="Open the trial" />
         )}
-        <a class="button" href={trialHref(agent, versionId)}>
-          Start another trial
-        </a>
+        <TextLink class="button" href={trialHref(agent, versionId)} text="Start another trial" />
       </div>
     </section>
   )

@@ -47,8 +47,7 @@ export function PromoteDialog({ agent, version: given, onChange, onClose }: Prop
       isDanger
       isReady={!isLoading}
       showError={(error) => <ReleaseError error={error} agent={agent.slug} versionId={version.id} />}
-      send={send}
-      onClose={onClose}
+      {...{ send, onClose }}
     >
       <Consequences agent={agent} version={version} />
       {loadError && <ErrorBox error={loadError} onRetry={reload} />}

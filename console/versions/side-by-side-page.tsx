@@ -6,8 +6,9 @@ import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { getVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord, useResource } from '../api/use-resource.ts'
 import { DifferenceList } from '../compare/difference-list.tsx'
+import { Button } from '../components/button.tsx'
 import { Card, Facts } from '../components/data.tsx'
 import { AgentPath, Loaded } from '../components/detail-page.tsx'
 import { CheckField } from '../components/field.tsx'
@@ -16,7 +17,7 @@ import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, Page } from '../components/page.tsx'
 import { Restored, useTypedForm } from '../components/typed-form.tsx'
 import { Elapsed, RunLink, StatusBadge, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph } from '../components/visible-text.tsx'
 import { initialText } from '../schema/form/field.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { InputForm } from '../try/input-form.tsx'
@@ -96,11 +97,9 @@ function SideBySide({ agent, version, current }: Props) {
   return (
     <div class="stack">
       <InputForm
-        schema={schema}
-        text={text}
+        {...{ schema, text, isRunning }}
         mode="adapting"
         label={isAlone ? 'Run' : 'Run both'}
-        isRunning={isRunning}
         notice={
           <Restored typed={typed} onReset={typed.reset}>
             {typed.form.hadFiles && 'Files are not kept: choose them again.'}
@@ -132,8 +131,7 @@ function SideBySide({ agent, version, current }: Props) {
         )}
         <Result
           title={isAlone ? 'Result' : 'B: this version'}
-          agent={agent}
-          version={version}
+          {...{ agent, version }}
           last={right.last}
           onCancel={right.cancel}
         />
@@ -171,17 +169,11 @@ function Result({ title, agent, version, last, onCancel }: ResultProps) {
       />
       {last?.isRunning && (
         <div class="actions">
-          <button type="button" class="danger" disabled={last.isCancelling} onClick={onCancel}>
-            Cancel this run
-          </button>
+          <Button label="Cancel this run" class="danger" disabled={last.isCancelling} onClick={onCancel} />
         </div>
       )}
       {last?.error && <ErrorBox error={last.error} />}
-      {run?.error && (
-        <p class="field-error">
-          <VisibleText text={run.error.message} />
-        </p>
-      )}
+      {run?.error && <Paragraph class="field-error" text={run.error.message} />}
       {run?.output && <JsonView value={run.output} label={`the output of ${title.toLowerCase()}`} />}
       {!last && <p class="empty">Its output appears here.</p>}
     </Card>
@@ -190,9 +182,7 @@ function Result({ title, agent, version, last, onCancel }: ResultProps) {
 
 /** What the service finds to be different: numbers and white space have some tolerance. */
 function Differences({ a, b }: { a: string; b: string }) {
-  const comparison = useResource(`${a} ${b}`, (signal) =>
-    requestJson<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`, { signal }),
-  )
+  const comparison = useRecord<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`)
   return (
     <Card title="What differs in the result">
       <Loaded of={comparison} label="Comparing the results…">

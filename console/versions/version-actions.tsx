@@ -49,53 +49,37 @@ export function VersionActions({ agent, version, onChange }: Props) {
       <ConfirmButton
         label="Retire…"
         isOffered={mayManage && (state === 'draft' || state === 'superseded')}
-        title="Retire this version?"
-        confirm="Retire"
-        keep="Keep it usable"
+        asks={{ title: 'Retire this version?', yes: 'Retire', no: 'Keep it usable' }}
         action={async () => {
           await assertUnchanged(agent, changeAgent)
           await post('retire')
         }}
         done="The version is retired."
-      >
-        <p>
-          Within a second, runs that name it are refused, and it cannot become current. Runs in progress
-          finish.
-        </p>
-        <p>To undo it, make the version usable again on this page.</p>
-      </ConfirmButton>
+        text={[
+          'Within a second, runs that name it are refused, and it cannot become current. Runs in progress finish.',
+          'To undo it, make the version usable again on this page.',
+        ]}
+      />
       <ConfirmButton
         label="Make usable again…"
         isOffered={mayManage && state === 'retired'}
-        title="Make this version usable again?"
-        confirm="Make usable"
-        keep="Keep it retired"
+        asks={{ title: 'Make this version usable again?', yes: 'Make usable', no: 'Keep it retired' }}
         action={() => post('unretire')}
         done="The version can be used again."
-      >
-        <p>
-          Runs that name it are accepted again, and it can become current. To undo it, retire the version
-          again.
-        </p>
-      </ConfirmButton>
+        text="Runs that name it are accepted again, and it can become current. To undo it, retire the version again."
+      />
       <ConfirmButton
         label="Delete draft…"
         class="danger"
         isOffered={mayManage && version.status === 'DRAFT'}
-        title="Delete this draft?"
-        confirm="Delete draft"
-        keep="Keep draft"
+        asks={{ title: 'Delete this draft?', yes: 'Delete draft', no: 'Keep draft' }}
         action={async () => {
           await send(path, { method: 'DELETE' })
           navigate(toHref(toPath('agents', agent.slug)), { replace: true })
         }}
         done="The draft is deleted."
-      >
-        <p>
-          The draft and its code are deleted. This cannot be undone: to have it again, publish it again. Its
-          runs stay readable.
-        </p>
-      </ConfirmButton>
+        text="The draft and its code are deleted. This cannot be undone: to have it again, publish it again. Its runs stay readable."
+      />
     </>
   )
 }

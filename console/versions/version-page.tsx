@@ -3,6 +3,7 @@ import type { JsonObject } from '../../lib/core/json/json.ts'
 import { getVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
+import { Button } from '../components/button.tsx'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Card, Facts } from '../components/data.tsx'
 import { AgentPath, DetailPage, FactsCard } from '../components/detail-page.tsx'
@@ -11,7 +12,7 @@ import { formatBytes, formatCountOf, shortId } from '../components/format.ts'
 import { JsonView, TextBox, TextPortions } from '../components/json-view.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { CopiedId, Time } from '../components/values.tsx'
-import { TextAfter, VisibleText } from '../components/visible-text.tsx'
+import { Paragraph, TextAfter } from '../components/visible-text.tsx'
 import { restOf } from '../rollouts/rollout-form.ts'
 import { SchemaCard } from '../schema/schema-table.tsx'
 import { toHref, toPath } from '../state/location.ts'
@@ -80,11 +81,7 @@ const Version = ({ agent, version }: Loaded) => (
       }}
     >
       <Meaning agent={agent} version={version} />
-      {version.message !== null && (
-        <p class="long-text">
-          <VisibleText text={version.message} />
-        </p>
-      )}
+      <Paragraph class="long-text" text={version.message} />
     </FactsCard>
     <div class="grid">
       <Card title={version.code ? 'Code agent' : 'Model'}>
@@ -141,9 +138,11 @@ function VersionCode({ version }: { version: VersionDetails }) {
     >
       {result === null && !error && (
         <p>
-          <button type="button" disabled={isRunning} onClick={start}>
-            {isRunning ? 'Loading the code…' : 'Show the code'}
-          </button>
+          <Button
+            label={isRunning ? 'Loading the code…' : 'Show the code'}
+            disabled={isRunning}
+            onClick={start}
+          />
         </p>
       )}
       {error && <ErrorBox error={error} onRetry={start} />}

@@ -2,7 +2,7 @@ import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { Card } from '../components/data.tsx'
 import { formatCount } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph, VisibleText } from '../components/visible-text.tsx'
 
 type Tool = VersionDetails['tools'][number]
 
@@ -21,20 +21,13 @@ export function VersionTools({ tools }: { tools: Tool[] }) {
         {tools.map((tool, index) => (
           <li key={index}>
             <p>
-              <code>
-                <VisibleText text={String(tool.name)} />
-              </code>{' '}
-              <span class="badge">{kindOf(tool)}</span>{' '}
+              <VisibleText text={String(tool.name)} class="mono" /> <span class="badge">{kindOf(tool)}</span>{' '}
               {tool.approval !== undefined && tool.approval !== false && (
                 <span class="badge badge-warning">Needs approval</span>
               )}{' '}
               {tool.readOnly === true && <span class="badge">Read only</span>}
             </p>
-            {typeof tool.description === 'string' && (
-              <p class="long-text">
-                <VisibleText text={tool.description} />
-              </p>
-            )}
+            {typeof tool.description === 'string' && <Paragraph class="long-text" text={tool.description} />}
             <details>
               <summary>
                 Declaration

@@ -8,7 +8,7 @@ import { DialogButton } from '../components/form-dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
 import { Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { hrefHere, toPath } from '../state/location.ts'
 import { DeliveryDialog } from './delivery-dialog.tsx'
 import { DeliveryBadge, SubjectLink } from './delivery-values.tsx'
@@ -67,11 +67,7 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
         isUncounted
         caption="Deliveries, those of the newest runs and batches first"
         columns={{
-          Event: ({ id, type }) => (
-            <a href={hrefHere({ delivery: id })}>
-              <VisibleText text={labelOfEvent(type)} />
-            </a>
-          ),
+          Event: ({ id, type }) => <TextLink href={hrefHere({ delivery: id })} text={labelOfEvent(type)} />,
           About: (delivery) => <SubjectLink delivery={delivery} />,
           Status: ({ status }) => <DeliveryBadge status={status} />,
           Attempts: { numeric: ({ attempts }) => formatCount(attempts) },
@@ -95,14 +91,12 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
       {opened !== null && !(isLoading && items.length === 0) && (
         <DeliveryDialog
           key={opened}
-          webhookId={webhookId}
+          {...{ webhookId, url }}
           deliveryId={opened}
           delivery={items.find(({ id }) => id === opened) ?? null}
           lookedAt={items.length}
-          url={url}
           onChange={change}
           path={toPath('webhooks', webhookId)}
-          closedHref={hrefHere({ delivery: null })}
         />
       )}
     </Card>

@@ -1,12 +1,12 @@
 import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
 import { requestJson } from '../api/request.ts'
+import { Button } from '../components/button.tsx'
 import { Facts } from '../components/data.tsx'
-import { InfoDialog, useAction } from '../components/dialog.tsx'
+import { closeShown, InfoDialog, useAction } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
-import { currentLocation, navigate } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { DeliveryBadge, SubjectLink } from './delivery-values.tsx'
 import { labelOfEvent, webhookPath } from './events.ts'
@@ -21,14 +21,13 @@ type Props = {
   /** Of the webhook. Null: that of the run. */
   url: string | null
   onChange: (delivery: DeliveryRecord) => void
-  /** Of the page, and its address without the delivery. */
+  /** Of the page. */
   path: string
-  closedHref: string
 }
 
 /** One delivery: what was sent, what came back, and another attempt. */
 export function DeliveryDialog(props: Props) {
-  const { webhookId, deliveryId, delivery, lookedAt, url, onChange, path, closedHref } = props
+  const { webhookId, deliveryId, delivery, lookedAt, url, onChange, path } = props
   const mayManage = useScope('manage')
   const { isRunning, result, error, start } = useAction(async () => {
     const redeliverPath = webhookPath(webhookId, `/deliveries/${encodeURIComponent(deliveryId)}/redeliver`)
@@ -36,21 +35,19 @@ export function DeliveryDialog(props: Props) {
     onChange(changed)
     return changed
   })
-  // The browser may have left the page already.
-  const close = () => {
-    const { path: current, query } = currentLocation.get()
-    if (current === path && query.get('delivery') === deliveryId) navigate(closedHref, { replace: true })
-  }
   return (
     <InfoDialog
       title="Delivery"
-      onClose={close}
+      onClose={() => closeShown(path, 'delivery', deliveryId)}
       actions={
         mayManage &&
         delivery && (
-          <button type="button" class="primary" disabled={isRunning} onClick={start}>
-            {isRunning ? 'Sending…' : 'Redeliver now'}
-          </button>
+          <Button
+            label={isRunning ? 'Sending…' : 'Redeliver now'}
+            class="primary"
+            disabled={isRunning}
+            onClick={start}
+          />
         )
       }
     >

@@ -3,11 +3,12 @@ import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
 import { type ApiError, asApiError } from '../api/api-error.ts'
 import { requestJson, requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
+import { Button } from '../components/button.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { InfoDialog } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph } from '../components/visible-text.tsx'
 import { webhookPath } from './events.ts'
 import { NOTHING_DONE, type Redelivery, redeliverAll } from './redeliver-all.ts'
 
@@ -64,9 +65,12 @@ export function RedeliverDialog({ webhookId, onChange, onClose }: Props) {
       close={state === 'running' ? 'Stop and close' : 'Close'}
       actions={
         ids.length > 0 && (
-          <button type="button" class="primary" disabled={state !== 'ready'} onClick={start}>
-            Redeliver {formatCount(ids.length)}
-          </button>
+          <Button
+            label={`Redeliver ${formatCount(ids.length)}`}
+            class="primary"
+            disabled={state !== 'ready'}
+            onClick={start}
+          />
         )
       }
     >
@@ -99,11 +103,7 @@ function Progress({ progress: { done, accepted, gone, lastError }, total, isOver
         {formatCount(done)} of {formatCount(total)} sent: {formatCount(accepted)} accepted,{' '}
         {formatCount(failed)} not{gone > 0 && `, ${formatCount(gone)} deleted meanwhile`}.{isOver && ' Done.'}
       </p>
-      {lastError !== null && (
-        <p class="field-error">
-          <VisibleText text={lastError} />
-        </p>
-      )}
+      <Paragraph class="field-error" text={lastError} />
     </>
   )
 }

@@ -1,5 +1,6 @@
 import type { TestResultRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { requestJson, send } from '../api/request.ts'
+import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { InfoDialog, useAction } from '../components/dialog.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
@@ -58,32 +59,27 @@ export function WebhookActions({ webhook, onChange }: Props) {
       <RotateButton id={id} />
       <ConfirmButton
         label={enabled ? 'Disable…' : 'Enable…'}
-        title={enabled ? 'Disable this webhook?' : 'Enable this webhook?'}
-        confirm={enabled ? 'Disable webhook' : 'Enable webhook'}
-        keep="Leave it as it is"
+        asks={{
+          title: enabled ? 'Disable this webhook?' : 'Enable this webhook?',
+          yes: enabled ? 'Disable webhook' : 'Enable webhook',
+          no: 'Leave it as it is',
+        }}
         action={() => change({ enabled: !enabled })}
         done={enabled ? 'The webhook is disabled.' : 'The webhook is enabled.'}
-      >
-        <p>
-          {enabled
+        text={
+          enabled
             ? 'Within 30 seconds, it receives nothing any more. Events that happen until it is enabled again are not sent later, and deliveries that would be tried again fail. Enable it to undo this.'
-            : 'Within 30 seconds, it receives events again. Events in between are not sent automatically; deliveries that failed can be redelivered. Disable it to undo this.'}
-        </p>
-      </ConfirmButton>
+            : 'Within 30 seconds, it receives events again. Events in between are not sent automatically; deliveries that failed can be redelivered. Disable it to undo this.'
+        }
+      />
       <ConfirmButton
         label="Delete…"
         class="danger"
-        title="Delete this webhook?"
-        confirm="Delete webhook"
-        keep="Keep webhook"
+        asks={{ title: 'Delete this webhook?', yes: 'Delete webhook', no: 'Keep webhook' }}
         action={deleteWebhook}
         done="The webhook is deleted."
-      >
-        <p>
-          It receives nothing any more, its secrets are deleted, and this page of its deliveries is gone. This
-          cannot be undone: another webhook has another secret. To pause it, disable it.
-        </p>
-      </ConfirmButton>
+        text="It receives nothing any more, its secrets are deleted, and this page of its deliveries is gone. This cannot be undone: another webhook has another secret. To pause it, disable it."
+      />
     </>
   )
 }
@@ -100,20 +96,17 @@ export function RotateButton({ id }: { id: string }) {
   return (
     <ConfirmButton
       label="Rotate secret…"
-      title={id === DEFAULT_WEBHOOK ? 'Rotate the secret of these URLs?' : 'Rotate the secret?'}
-      confirm="Rotate secret"
-      keep="Keep the secret"
+      asks={{
+        title: id === DEFAULT_WEBHOOK ? 'Rotate the secret of these URLs?' : 'Rotate the secret?',
+        yes: 'Rotate secret',
+        no: 'Keep the secret',
+      }}
       action={rotate}
-    >
-      <p>
-        A new secret is created and shown once. For 24 hours, events are signed with it and with the current
-        secret, so that receivers can switch to it without losing any.
-      </p>
-      <p>
-        This cannot be undone. Another rotation within these hours ends the current secret at once: rotate
-        twice only if it has become known to others.
-      </p>
-    </ConfirmButton>
+      text={[
+        'A new secret is created and shown once. For 24 hours, events are signed with it and with the current secret, so that receivers can switch to it without losing any.',
+        'This cannot be undone. Another rotation within these hours ends the current secret at once: rotate twice only if it has become known to others.',
+      ]}
+    />
   )
 }
 
@@ -128,9 +121,12 @@ function TestDialog({ webhook, onClose }: TestProps) {
       title="Send a test event"
       onClose={onClose}
       actions={
-        <button type="button" class="primary" disabled={isRunning} onClick={start}>
-          {isRunning ? 'Sending…' : result ? 'Send another' : 'Send test event'}
-        </button>
+        <Button
+          label={isRunning ? 'Sending…' : result ? 'Send another' : 'Send test event'}
+          class="primary"
+          disabled={isRunning}
+          onClick={start}
+        />
       }
     >
       <p>

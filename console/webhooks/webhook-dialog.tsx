@@ -2,13 +2,15 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { MAX_WEBHOOK_URL } from '../../lib/core/limits.ts'
+import type { WebhookEventType } from '../../lib/core/notification.ts'
 import { useAgents } from '../api/agents.ts'
-import { AreaField, CheckList, TextField } from '../components/field.tsx'
+import { TextField } from '../components/field.tsx'
+import { Fields, labelsOf } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { useTypedForm } from '../components/typed-form.tsx'
 import { useMe } from '../state/session.ts'
-import { EVENT_LABELS, EVENT_SOURCES, EVENT_TYPES, SOURCE_LABELS } from './events.ts'
-import { LABELS, toFields, toForm, type WebhookFields } from './webhook-form.ts'
+import { EVENT_LABELS, EVENT_SOURCES, SOURCE_LABELS } from './events.ts'
+import { toFields, toForm, type WebhookFields } from './webhook-form.ts'
 
 type Props = {
   title: string
@@ -24,12 +26,49 @@ type Props = {
 /** What is typed is kept by this name. */
 export const webhookForm = (webhook: WebhookRecord | null): string => `webhook ${webhook?.id ?? ''}`
 
+const SELECTION = {
+  tenants: {
+    ...{ label: 'Tenants', isLong: true },
+    help: 'One per line. Empty: all of them, and runs without a tenant.',
+  },
+  sources: {
+    label: 'Started by',
+    checks: EVENT_SOURCES.map((source) => [source, SOURCE_LABELS[source]] as const),
+  },
+  allowedHosts: {
+    ...{ label: 'Allowed hosts', isLong: true },
+    help: 'Hosts that may have a private address or use plain HTTP, one per line, such as localhost:8080.',
+  },
+}
+
+/** By the members of the request that they set. */
+const FIELDS = {
+  url: {
+    ...{ label: 'URL', type: 'url' as const, required: true, maxLength: MAX_WEBHOOK_URL },
+    placeholder: 'https://shop.example/events',
+  },
+  types: {
+    label: 'Events',
+    checks: Object.entries(EVENT_LABELS).map(
+      ([type, label]) =>
+        [
+          type as WebhookEventType,
+          <>
+            {label} <code class="muted">{type}</code>
+          </>,
+        ] as const,
+    ),
+  },
+  agents: { label: 'Agents', isLong: true },
+  ...SELECTION,
+}
+
 /** The form of a webhook. */
 export function WebhookDialog({ title, label, webhook, children, save, onClose }: Props) {
   const listed = useAgents()
   const limitedTo = useMe()?.agents ?? null
   const typed = useTypedForm(webhookForm(webhook), () => toForm(webhook))
-  const { form, field } = typed
+  const { form } = typed
   const [hasTried, setHasTried] = useState(false)
   const isWithoutEvents = form.types.length === 0
   // By their slugs, once these are known.
@@ -52,56 +91,25 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
     await save({ ...fields, agents: fields.agents?.map(idOf) ?? null })
   }
   return (
-    <FormDialog {...{ title, typed, validate, send, onClose }} submit={label} labels={LABELS}>
+    <FormDialog {...{ title, typed, validate, send, onClose }} submit={label} labels={labelsOf(FIELDS)}>
       {children}
-      <TextField
-        label={LABELS.url}
-        {...field('url')}
-        type="url"
-        required
-        maxLength={MAX_WEBHOOK_URL}
-        placeholder="https://shop.example/events"
-      />
-      <CheckList
-        label={LABELS.types}
-        name="types"
-        {...field('types')}
-        choices={EVENT_TYPES.map((type) => [
-          type,
-          <>
-            {EVENT_LABELS[type]} <code class="muted">{type}</code>
-          </>,
-        ])}
-        problem={hasTried && isWithoutEvents && 'Choose at least one event.'}
+      <Fields
+        of={typed}
+        fields={{
+          url: FIELDS.url,
+          types: { ...FIELDS.types, problem: hasTried && isWithoutEvents && 'Choose at least one event.' },
+        }}
       />
       <details open={hasSelection}>
         <summary>Which runs, and private receivers</summary>
         <div class="form">
-          <AreaField
-            label={LABELS.agents}
-            help={
-              limitedTo
-                ? 'Slugs or IDs, one per line. Your token is limited to these agents: name some of them.'
-                : 'Slugs or IDs, one per line. Empty: all of them.'
-            }
+          <TextField
+            {...FIELDS.agents}
+            help={`Slugs or IDs, one per line. ${limitedTo ? 'Your token is limited to these agents: name some of them.' : 'Empty: all of them.'}`}
             value={agents}
             onChange={(text) => typed.set({ agents: text })}
           />
-          <AreaField
-            label={LABELS.tenants}
-            help="One per line. Empty: all of them, and runs without a tenant."
-            {...field('tenants')}
-          />
-          <CheckList
-            label={LABELS.sources}
-            {...field('sources')}
-            choices={EVENT_SOURCES.map((source) => [source, SOURCE_LABELS[source]])}
-          />
-          <AreaField
-            label={LABELS.allowedHosts}
-            help="Hosts that may have a private address or use plain HTTP, one per line, such as localhost:8080."
-            {...field('allowedHosts')}
-          />
+          <Fields of={typed} fields={SELECTION} />
         </div>
       </details>
     </FormDialog>

@@ -3,16 +3,6 @@ import type { WebhookEventType } from '../../lib/core/notification.ts'
 import { toLines } from '../components/format.ts'
 import { EVENT_SOURCES, EVENT_TYPES, type EventSource, isRunEvent } from './events.ts'
 
-/** What the fields of the form are called, by the member of the request that they set. */
-export const LABELS = {
-  url: 'URL',
-  types: 'Events',
-  agents: 'Agents',
-  tenants: 'Tenants',
-  sources: 'Started by',
-  allowedHosts: 'Allowed hosts',
-} as const
-
 /** The members of the request that the form sets. */
 export type WebhookFields = {
   url: string

@@ -1,6 +1,5 @@
 import type { WebhookRecord } from '../../lib/contract/records/webhook.ts'
-import { requestJson } from '../api/request.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord } from '../api/use-resource.ts'
 import { Card, Facts } from '../components/data.tsx'
 import { DetailPage } from '../components/detail-page.tsx'
 import { NeedsScope, Page } from '../components/page.tsx'
@@ -38,9 +37,7 @@ export function WebhookPage({ webhookId, query }: Props) {
 }
 
 function OneWebhook({ webhookId, query }: Props) {
-  const webhook = useResource(webhookId, (signal) =>
-    requestJson<WebhookRecord>(webhookPath(webhookId), { signal }),
-  )
+  const webhook = useRecord<WebhookRecord>(webhookPath(webhookId))
   const mayManage = useScope('manage')
   return (
     <DetailPage

@@ -6,7 +6,7 @@ import { useResource } from '../api/use-resource.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextLink } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { DEFAULT_WEBHOOK, EVENT_TYPES, labelOfEvent, lastOutcomes, stateOf, webhookPath } from './events.ts'
@@ -28,11 +28,7 @@ export const WebhooksPage = listPage({
   caption: 'Webhooks, newest first',
   useRow: useOutcomes,
   columns: {
-    URL: ({ id, url }) => (
-      <a href={toHref(toPath('webhooks', id))}>
-        <VisibleText text={url} />
-      </a>
-    ),
+    URL: ({ id, url }) => <TextLink href={toHref(toPath('webhooks', id))} text={url} />,
     Status: (webhook) => <StateBadge state={stateOf(webhook)} />,
     Events: ({ types }) => <Events types={types} />,
     'Last success': (_, outcomes) => <LastTime outcomes={outcomes} outcome="success" />,

@@ -1,11 +1,6 @@
 import type { ProtectedResource } from '../../lib/access/protected-resource.ts'
-import {
-  RouteNotFound,
-  ServiceError,
-  Unauthorized,
-  Unavailable,
-  UnsupportedMediaType,
-} from '../../lib/core/errors.ts'
+import { ServiceError, Unavailable } from '../../lib/core/errors.ts'
+import { RouteNotFound, Unauthorized, UnsupportedMediaType } from '../../lib/core/request-errors.ts'
 import type { CorsOrigins } from '../../lib/http/cors.ts'
 import { RequestTooLarge } from '../../lib/http/invocation-size.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'

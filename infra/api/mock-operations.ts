@@ -1,4 +1,4 @@
-import { MethodNotAllowed } from '../../lib/core/errors.ts'
+import { MethodNotAllowed } from '../../lib/core/request-errors.ts'
 import { ALLOWED_HEADERS, type CorsOrigins, MAX_AGE_SECONDS } from '../../lib/http/cors.ts'
 import { toProblemResult } from '../../lib/http/problem-details.ts'
 

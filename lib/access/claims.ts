@@ -1,8 +1,8 @@
 import { type Access, isScope, isTenantId, MAX_TOKEN_AGENTS, SCOPES, type Scope } from '../core/access.ts'
-import { Forbidden } from '../core/errors.ts'
 import { isSlug, isUuid, namePattern } from '../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
 import { JsonError, parseJson } from '../core/json/parse-json.ts'
+import { Forbidden } from '../core/request-errors.ts'
 import { isScopeClaim } from './protected-resource.ts'
 
 /** Lambda allows 4 KB for all variables of a function. */

@@ -1,8 +1,8 @@
 import type { Access } from '../core/access.ts'
-import { ExecutionNotFound } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
 import { isUuid } from '../core/ids.ts'
 import type { ExecutionStore } from '../core/ports/executions.ts'
+import { ExecutionNotFound } from '../core/resource-errors.ts'
 import { visibilityOf } from './permissions.ts'
 
 /** An execution that a request names. */

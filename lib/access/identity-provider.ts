@@ -16,9 +16,10 @@ import {
   type RefusedAccess,
   UNLIMITED,
 } from '../core/access.ts'
-import { Forbidden, Unavailable } from '../core/errors.ts'
+import { Unavailable } from '../core/errors.ts'
 import { namePattern, subjectIdOf } from '../core/ids.ts'
 import { isJsonObject, type JsonObject, tryParseJson } from '../core/json/json.ts'
+import { Forbidden } from '../core/request-errors.ts'
 import { type Environment, requireEnv } from '../environment.ts'
 import { describeCause, logger } from '../logger.ts'
 import { isSecureUrl } from '../public-url.ts'

@@ -1,6 +1,6 @@
 import type { Access, Scope, Visibility } from '../core/access.ts'
-import { Forbidden, InsufficientScope } from '../core/errors.ts'
 import { agentIdFrom } from '../core/ids.ts'
+import { Forbidden, InsufficientScope } from '../core/request-errors.ts'
 
 export function visibilityOf({ organizationId, agents, tenantId }: Access): Visibility {
   const agentIds = agents?.flatMap((agent) => agentIdFrom(organizationId, agent) ?? []) ?? null

@@ -1,9 +1,9 @@
 import { mayUseAgent } from '../access/permissions.ts'
 import type { Access } from '../core/access.ts'
 import type { Agent } from '../core/agent.ts'
-import { AgentNotFound, VersionNotFound } from '../core/errors.ts'
 import { agentIdFrom, isUuid } from '../core/ids.ts'
 import type { AgentStore } from '../core/ports/agents.ts'
+import { AgentNotFound, VersionNotFound } from '../core/resource-errors.ts'
 
 export type AgentReference = { store: AgentStore; organizationId: string; idOrSlug: string }
 

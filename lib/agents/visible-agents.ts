@@ -2,11 +2,11 @@ import { hasScope, visibilityOf } from '../access/permissions.ts'
 import type { Access } from '../core/access.ts'
 import type { Agent } from '../core/agent.ts'
 import { BY_CREATION, type PageQuery, parsePage } from '../core/cursor.ts'
-import { AgentNotFound } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { PAGE_SIZE } from '../core/limits.ts'
 import type { AgentStore } from '../core/ports/agents.ts'
 import type { Page } from '../core/ports/system.ts'
+import { AgentNotFound } from '../core/resource-errors.ts'
 import { findSimilarName } from '../schema/similar-names.ts'
 
 type Agents = Pick<AgentStore, 'list'>

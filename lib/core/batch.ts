@@ -1,4 +1,3 @@
-import { PayloadTooLarge } from './errors.ts'
 import {
   CANCELLED,
   type ExecutionError,
@@ -10,6 +9,7 @@ import {
 import { derivedId } from './ids.ts'
 import type { Json, JsonObject } from './json/json.ts'
 import { DAY_MS } from './limits.ts'
+import { PayloadTooLarge } from './request-errors.ts'
 import type { SelectedBy } from './rollout.ts'
 import { judgementOf, type TrialSettings, type TrialSums, type Verdict } from './trial.ts'
 import type { Wait } from './wait.ts'

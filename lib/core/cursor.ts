@@ -1,6 +1,6 @@
-import { InvalidCursor } from './errors.ts'
 import { lastIdWith } from './ids.ts'
 import { PAGE_SIZE } from './limits.ts'
+import { InvalidCursor } from './request-errors.ts'
 import { SCHEDULE_NAME } from './schedule.ts'
 
 /** A position in a list, newest first: the page that follows holds entries older than `order`, the sort value. */

@@ -2,16 +2,12 @@ import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { assertAllTenants, assertScope, mayUseAgent, resolveTenant } from '../access/permissions.ts'
 import { readProvider, toAskedScopes } from '../access/protected-resource.ts'
-import type { Operation } from '../contract/routes.ts'
+import type { Operation } from '../contract/operations/operation.ts'
 import type { Access, RefusedAccess, Scope } from '../core/access.ts'
-import {
-  AgentNotFound,
-  Forbidden,
-  InsufficientScope,
-  type ServiceError,
-  Unauthorized,
-} from '../core/errors.ts'
+import type { ServiceError } from '../core/errors.ts'
 import type { RateStore } from '../core/ports/access.ts'
+import { Forbidden, InsufficientScope, Unauthorized } from '../core/request-errors.ts'
+import { AgentNotFound } from '../core/resource-errors.ts'
 import { readSetting } from '../environment.ts'
 import { countRequest, largeBodyCounter } from '../limits/rates.ts'
 import { fromAuthorizerContext } from './authorizer-context.ts'

@@ -1,6 +1,6 @@
 import { type Access, isScope, MAX_EXPIRES_AT, type RefusedAccess } from '../core/access.ts'
-import { Unauthorized } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { Unauthorized } from '../core/request-errors.ts'
 
 /** What the authorizer passes to the functions. API Gateway delivers every value as text. */
 export type AuthorizerContext = Record<string, string>

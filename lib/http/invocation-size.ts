@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import { PayloadTooLarge } from '../core/errors.ts'
+import { PayloadTooLarge } from '../core/request-errors.ts'
 
 /**
  * What Lambda accepts as an event, and as a result that is not streamed: bytes of its JSON, in which the body is a

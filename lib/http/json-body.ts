@@ -1,16 +1,11 @@
 import type { MiddlewareObj } from '@middy/core'
 import type * as z from 'zod/mini'
-import type { Operation } from '../contract/routes.ts'
-import {
-  InvalidJson,
-  PayloadTooLarge,
-  type ServiceError,
-  UnsupportedMediaType,
-  type Violation,
-} from '../core/errors.ts'
+import type { Operation } from '../contract/operations/operation.ts'
+import type { ServiceError, Violation } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import { JsonError, parseJson } from '../core/json/parse-json.ts'
 import { MAX_PAYLOAD_BYTES } from '../core/limits.ts'
+import { InvalidJson, PayloadTooLarge, UnsupportedMediaType } from '../core/request-errors.ts'
 import { assertObject, toJsonPointer } from '../schema/message-text.ts'
 import { getHeader, type ServiceEvent } from './event.ts'
 

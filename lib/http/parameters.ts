@@ -1,7 +1,8 @@
 import type { MiddlewareObj } from '@middy/core'
 import { closest } from 'fastest-levenshtein'
 import type * as z from 'zod/mini'
-import { InvalidHeader, InvalidQueryParameter, ServiceError, type Violation } from '../core/errors.ts'
+import { ServiceError, type Violation } from '../core/errors.ts'
+import { InvalidHeader, InvalidQueryParameter } from '../core/request-errors.ts'
 import { truncate } from '../schema/message-text.ts'
 import { getHeader, type ServiceEvent } from './event.ts'
 

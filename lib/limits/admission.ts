@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { TooManyRequests } from '../core/errors.ts'
+import { TooManyRequests } from '../core/limit-errors.ts'
 import type { ExecutionStore } from '../core/ports/executions.ts'
 import type { System } from '../core/ports/system.ts'
 

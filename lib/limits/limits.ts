@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { LimitExceeded } from '../core/errors.ts'
+import { LimitExceeded } from '../core/limit-errors.ts'
 import type { SlotQueue } from '../core/ports/queues.ts'
 import type { System } from '../core/ports/system.ts'
 import type { LimitStore, SubjectKey } from '../core/ports/usage.ts'

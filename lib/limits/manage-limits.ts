@@ -1,9 +1,11 @@
 import { assertAllAgents, visibilityOf } from '../access/permissions.ts'
 import { type Access, isTenantId } from '../core/access.ts'
 import { BY_SUBJECT, type PageQuery, parsePage } from '../core/cursor.ts'
-import { InvalidCursor, LimitsNotFound, ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../core/errors.ts'
 import type { Page, System } from '../core/ports/system.ts'
 import type { LimitStore, SubjectKey } from '../core/ports/usage.ts'
+import { InvalidCursor } from '../core/request-errors.ts'
+import { LimitsNotFound } from '../core/resource-errors.ts'
 import {
   type LimitSubject,
   type LimitsUse,

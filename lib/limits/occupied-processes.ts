@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { TooManyOpenRequests } from '../core/errors.ts'
+import { TooManyOpenRequests } from '../core/limit-errors.ts'
 import type { OpenRequests, RateStore } from '../core/ports/access.ts'
 import { describeCause, logger } from '../logger.ts'
 

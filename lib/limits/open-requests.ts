@@ -1,4 +1,4 @@
-import { TooManyOpenRequests } from '../core/errors.ts'
+import { TooManyOpenRequests } from '../core/limit-errors.ts'
 import type { OpenRequests, RateStore } from '../core/ports/access.ts'
 import { type Environment, ORGANIZATION_CONCURRENCY, readInteger } from '../environment.ts'
 import { occupiedProcesses } from './occupied-processes.ts'

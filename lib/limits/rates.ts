@@ -1,5 +1,5 @@
 import type { Access } from '../core/access.ts'
-import { LargeBodyLimitExceeded, RateLimitExceeded } from '../core/errors.ts'
+import { LargeBodyLimitExceeded, RateLimitExceeded } from '../core/limit-errors.ts'
 import { LARGE_BODY_BYTES, MAX_PAYLOAD_BYTES } from '../core/limits.ts'
 import type { RateStore } from '../core/ports/access.ts'
 import { readSetting } from '../environment.ts'

@@ -3,16 +3,10 @@ import * as z from 'zod/mini'
 import { resolveTenant } from '../access/permissions.ts'
 import { runHeaders, runParameters } from '../contract/parameters.ts'
 import type { Access } from '../core/access.ts'
-import {
-  AgentNotFound,
-  Forbidden,
-  InputSchemaMismatch,
-  InsufficientScope,
-  VersionNotFound,
-  VersionRetired,
-} from '../core/errors.ts'
 import { type Execution, isFinal } from '../core/execution.ts'
 import { isJsonObject, type Json } from '../core/json/json.ts'
+import { Forbidden, InputSchemaMismatch, InsufficientScope } from '../core/request-errors.ts'
+import { AgentNotFound, VersionNotFound, VersionRetired } from '../core/resource-errors.ts'
 import type { Step } from '../core/step.ts'
 import type { SubmitEngine } from '../engine/submit/accept.ts'
 import { prepareRun, type RunRequest } from '../engine/submit/run-request.ts'

@@ -1,6 +1,6 @@
 import type { ElicitRequest } from '@modelcontextprotocol/server'
 import * as z from 'zod/mini'
-import { decisionBody, MAX_NOTE_CHARACTERS } from '../contract/records/bodies.ts'
+import { decisionBody, MAX_NOTE_CHARACTERS } from '../contract/bodies/replies.ts'
 import { maskMacs } from '../core/callback-mac.ts'
 import { describeMedia } from '../core/describe-media.ts'
 import type { Json } from '../core/json/json.ts'

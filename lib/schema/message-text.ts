@@ -1,7 +1,8 @@
-import { InvalidJson, type Violation } from '../core/errors.ts'
+import type { Violation } from '../core/errors.ts'
 import { ExactNumber } from '../core/json/exact-number.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts'
 import { escapeName } from '../core/json/pointer.ts'
+import { InvalidJson } from '../core/request-errors.ts'
 
 export function jsonTypeOf(value: Json | ExactNumber): string {
   if (value === null) return 'null'

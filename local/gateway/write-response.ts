@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { type Duplex, pipeline, Readable } from 'node:stream'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import { PayloadTooLarge, ServiceError } from '../../lib/core/errors.ts'
+import { ServiceError } from '../../lib/core/errors.ts'
+import { PayloadTooLarge } from '../../lib/core/request-errors.ts'
 import { toProblemResult } from '../../lib/http/problem-details.ts'
 
 /**

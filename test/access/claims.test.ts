@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ClaimMapping, MAX_MAPPING_LENGTH, mapClaims, parseMapping } from '../../lib/access/claims.ts'
 import { MAX_TOKEN_AGENTS, SCOPES } from '../../lib/core/access.ts'
-import { Forbidden } from '../../lib/core/errors.ts'
+import { Forbidden } from '../../lib/core/request-errors.ts'
 import { propertyRuns } from '../support/data/property-runs.ts'
 
 const ACME = '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48'

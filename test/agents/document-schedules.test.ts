@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkDocument } from '../../lib/agents/document/check-document.ts'
 import { parseYaml } from '../../lib/agents/document/yaml-file.ts'
 import { MAX_SCHEDULES } from '../../lib/core/schedule.ts'
-import { medianCpuTimes } from '../support/processes/cpu-time.ts'
+import { medianCpuTimes } from '../support/processes/processes.ts'
 
 /** The front matter has six lines before the schedules. */
 const check = (schedules: string, code = false) =>

@@ -9,7 +9,7 @@ import { giveFeedback } from '../../lib/engine/learning/feedback.ts'
 import { system } from '../../lib/system.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { greeter, inFolder, newCli } from '../cli/cli.ts'
-import { withStores } from '../support/tables/with-stores.ts'
+import { withStores } from '../support/tables/sdk.ts'
 
 const cli = newCli()
 afterAll(cli.remove)

@@ -7,7 +7,7 @@ import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { inFolder } from '../cli/cli.ts'
 import { finalAnswer, httpTool } from '../support/engine/model-agent.ts'
 import type { Script } from '../support/scripted-model/turn.ts'
-import { withStores } from '../support/tables/with-stores.ts'
+import { withStores } from '../support/tables/sdk.ts'
 import { modelAgent, OFFLINE, scriptedCases } from './scripted-cases.ts'
 
 const { cli, server, environmentOf } = await scriptedCases()

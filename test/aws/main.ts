@@ -3,9 +3,9 @@
  * missing are skipped, unless TEST_AWS_REQUIRED is set. A part that fails does not stop the ones behind it.
  */
 import { hasPython, installPython, MIN_PYTHON_MINOR } from '../support/processes/python-environment.ts'
-import { findMissingJava } from './emulators/java.ts'
+import { findMissingJava } from './emulators/start-server.ts'
 import { runDrill } from './restore/run-drill.ts'
-import { testStack } from './stack/test-stack.ts'
+import { testStack } from './stack/open-stack.ts'
 import { testStoresAndApi } from './stores-and-api.ts'
 
 const installPackages = () => installPython(new URL('requirements.txt', import.meta.url))

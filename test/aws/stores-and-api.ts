@@ -4,9 +4,9 @@ import { DYNAMODB_ENDPOINT, SQS_ENDPOINT } from '../../lib/environment.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE } from '../../local/emulators/provision.ts'
 import type { Emulator } from '../../local/emulators/start-emulators.ts'
 import { reportersWith } from '../ci/results.ts'
-import { runCommand } from '../support/processes/run-command.ts'
+import { runCommand } from '../support/processes/processes.ts'
 import { sdkConfig } from '../support/tables/sdk.ts'
-import { resolveClassPath, startDynamoDBLocal, startElasticMq } from './emulators/java.ts'
+import { resolveClassPath, startDynamoDBLocal, startElasticMq } from './emulators/start-server.ts'
 
 const REPORTERS = reportersWith('dot').map((reporter) => `--reporter=${reporter}`)
 const SUITES = ['test/dynamodb', 'test/sqs', 'test/http']

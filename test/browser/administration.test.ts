@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { useBrowser } from './support/browser.ts'
-import { button, heading, link, region } from './support/page.ts'
+import { button, heading, link, region } from './support/pages.ts'
 
 const { openPage } = useBrowser()
 const url = inject('service')

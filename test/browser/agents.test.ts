@@ -4,7 +4,7 @@ import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { connectDemo } from './demo/start-demo.ts'
 import { idOf } from './stub/records.ts'
 import { useBrowser } from './support/browser.ts'
-import { button, focusedName, heading, link, region } from './support/page.ts'
+import { button, focusedName, heading, link, region } from './support/pages.ts'
 
 const { openPage } = useBrowser()
 const demo = connectDemo(inject('demo'))

@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { connectDemo } from './demo/start-demo.ts'
 import { idOf } from './stub/records.ts'
-import { startProxy } from './stub/start-proxy.ts'
+import { startProxy } from './stub/start-stub.ts'
 import { useBrowser } from './support/browser.ts'
-import { button, focusedText, heading } from './support/page.ts'
+import { button, focusedText, heading } from './support/pages.ts'
 
 const { open, openLink, openPage } = useBrowser()
 const demo = connectDemo(inject('demo'))

@@ -4,15 +4,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
 import { hostileAnswers } from './stub/hostile-answers.ts'
 import { HOSTILE_STRINGS } from './stub/hostile-strings.ts'
-import { plainAnswers } from './stub/plain-answers.ts'
-import { aMe } from './stub/records.ts'
-import { failure, ok } from './stub/responses.ts'
+import { failure, ok, plainAnswers } from './stub/plain-answers.ts'
+import { aMe, anApproval } from './stub/records.ts'
 import { type Answers, type Stub, startStub } from './stub/start-stub.ts'
-import { anApproval } from './stub/work.ts'
 import { loadPage, useBrowser } from './support/browser.ts'
-import { findInjected, HOSTILE_IDS, HOSTILE_STATES, isShown, openAll, shownText } from './support/hostile.ts'
-import { settle } from './support/page.ts'
-import { addressOf, PAGES, STUB_IDS } from './support/pages.ts'
+import {
+  findInjected,
+  HOSTILE_IDS,
+  HOSTILE_STATES,
+  isShown,
+  openAll,
+  shownText,
+} from './support/page-checks.ts'
+import { addressOf, PAGES, STUB_IDS, settle } from './support/pages.ts'
 
 const { openPage } = useBrowser()
 let stub: Stub

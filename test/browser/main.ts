@@ -2,8 +2,8 @@
  * `npm run test:browser`: the console in a real browser. Arguments are those of vitest. Without a browser it fails, but
  * the night skips it.
  */
-import { runCommand } from '../support/processes/run-command.ts'
-import { findChromium } from './support/find-chromium.ts'
+import { runCommand } from '../support/processes/processes.ts'
+import { findChromium } from './support/launch.ts'
 
 if (findChromium()) {
   await runCommand('npx', [

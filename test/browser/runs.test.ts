@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { connectDemo } from './demo/start-demo.ts'
 import { idOf } from './stub/records.ts'
 import { useBrowser } from './support/browser.ts'
-import { button, heading, link, region } from './support/page.ts'
+import { button, heading, link, region } from './support/pages.ts'
 
 const { openPage } = useBrowser()
 const demo = connectDemo(inject('demo'))

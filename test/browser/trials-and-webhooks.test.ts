@@ -7,7 +7,7 @@ import { newOrganization, type TestOrganization } from '../support/engine/organi
 import { connectDemo } from './demo/start-demo.ts'
 import { idOf } from './stub/records.ts'
 import { useBrowser } from './support/browser.ts'
-import { button, heading, link, region } from './support/page.ts'
+import { button, heading, link, region } from './support/pages.ts'
 
 const { openPage } = useBrowser()
 const demo = connectDemo(inject('demo'))

@@ -4,7 +4,7 @@ import { parseCases } from '../../authoring/cases/case-file.ts'
 import { pdfOf } from '../support/data/files.ts'
 import { connectDemo } from './demo/start-demo.ts'
 import { useBrowser } from './support/browser.ts'
-import { button, focusedName } from './support/page.ts'
+import { button, focusedName } from './support/pages.ts'
 
 const INPUT_SCHEMA = {
   type: 'object',

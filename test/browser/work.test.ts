@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, inject, it } from 'vitest'
 import { connectDemo } from './demo/start-demo.ts'
 import { useBrowser } from './support/browser.ts'
-import { button, focusedText, heading, link } from './support/page.ts'
+import { button, focusedText, heading, link } from './support/pages.ts'
 
 const { openPage } = useBrowser()
 const demo = connectDemo(inject('demo'))

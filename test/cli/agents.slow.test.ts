@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NO_LIMITS } from '../../lib/core/usage-limits.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
-import { withStores } from '../support/tables/with-stores.ts'
+import { withStores } from '../support/tables/sdk.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()

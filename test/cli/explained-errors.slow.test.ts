@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reportError } from '../../cli/errors.ts'
-import * as errors from '../../lib/core/errors.ts'
+import * as errors from '../../lib/core/resource-errors.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()

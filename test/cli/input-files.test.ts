@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PIXEL_BYTES } from '../support/data/pixel.ts'
+import { PIXEL_BYTES } from '../support/data/files.ts'
 import { inFolder, newCli } from './cli.ts'
 
 const cli = newCli()

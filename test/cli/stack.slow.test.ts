@@ -14,9 +14,7 @@ import { provisionTable } from '../../local/emulators/provision.ts'
 import { inject as injectFaults } from '../support/proxy/faults.ts'
 import { startProxy } from '../support/proxy/start-proxy.ts'
 import { startSts } from '../support/service/fake-sts.ts'
-import { scanTable } from '../support/tables/scan-table.ts'
-import { sdkConfig } from '../support/tables/sdk.ts'
-import { withStores } from '../support/tables/with-stores.ts'
+import { scanTable, sdkConfig, withStores } from '../support/tables/sdk.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()

@@ -3,7 +3,7 @@ import { getOperation, routes } from '../../lib/contract/routes.ts'
 import { createClient } from '../support/service/client.ts'
 import { openColumns } from '../support/service/token-columns.ts'
 import { describeAccess } from './access.ts'
-import { expectProblem } from './expect-problem.ts'
+import { expectProblem } from './world.ts'
 
 describeAccess(openColumns)
 

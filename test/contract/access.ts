@@ -4,8 +4,7 @@ import { isUuid } from '../../lib/core/ids.ts'
 import type { TestOrganization } from '../support/engine/organization.ts'
 import type { ApiClient } from '../support/service/client.ts'
 import { COLUMNS, type Column } from '../support/service/token-columns.ts'
-import { comparable } from './expect-problem.ts'
-import { contractOperations, missingIds, newWorld, send, type World } from './world.ts'
+import { comparable, contractOperations, missingIds, newWorld, send, type World } from './world.ts'
 
 /** 200 without the resource. */
 const ABSENT = 'absent'

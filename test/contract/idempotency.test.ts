@@ -3,10 +3,9 @@ import { parameterSchemas } from '../../lib/contract/parameters.ts'
 import { getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import type { Scope } from '../../lib/core/access.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { waitUntil } from '../support/processes/wait-until.ts'
+import { waitUntil } from '../support/processes/processes.ts'
 import { getExecutionId } from '../support/service/client.ts'
-import { expectProblem } from './expect-problem.ts'
-import { contractOperations } from './world.ts'
+import { contractOperations, expectProblem } from './world.ts'
 
 const KEY = 'Idempotency-Key'
 const keyed = contractOperations.filter((name) => {

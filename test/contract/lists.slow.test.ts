@@ -5,12 +5,11 @@ import { RESULT_PAGE_SIZE, USAGE_PAGE_SIZE } from '../../lib/core/limits.ts'
 import { startOf } from '../../lib/core/usage.ts'
 import { usageStore } from '../../lib/dynamodb/usage-store.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
-import { storeDelivery } from '../support/notifications/store-delivery.ts'
-import { waitUntil } from '../support/processes/wait-until.ts'
+import { storeDelivery } from '../support/notifications/a-webhook.ts'
+import { waitUntil } from '../support/processes/processes.ts'
 import { type ApiResponse, getExecutionId, getNextLink } from '../support/service/client.ts'
 import { aUsageRow } from '../support/usage/memory-usage.ts'
-import { expectProblem } from './expect-problem.ts'
-import { contractOperations } from './world.ts'
+import { contractOperations, expectProblem } from './world.ts'
 
 const lists = contractOperations.filter((name) => {
   const { query, method } = getOperation(name)

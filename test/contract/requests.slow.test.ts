@@ -9,10 +9,10 @@ import {
 } from '../../lib/contract/routes.ts'
 import type { ErrorCode } from '../../lib/core/errors.ts'
 import { createClient } from '../support/service/client.ts'
-import { expectProblem } from './expect-problem.ts'
 import {
   contractOperations,
   exampleOf,
+  expectProblem,
   type Ids,
   missingIds,
   newWorld,

@@ -1,11 +1,18 @@
 import { expect } from 'vitest'
+import { problemRecord } from '../../lib/contract/records/records.ts'
 import { apiRoutes, getOperation, type OperationName } from '../../lib/contract/routes.ts'
+import { ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
 import { system } from '../../lib/system.ts'
 import { modernRequest } from '../mcp/messages.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { storeDelivery } from '../support/notifications/store-delivery.ts'
-import { waitUntil } from '../support/processes/wait-until.ts'
-import { type ApiClient, getExecutionId, type RequestOptions } from '../support/service/client.ts'
+import { storeDelivery } from '../support/notifications/a-webhook.ts'
+import { waitUntil } from '../support/processes/processes.ts'
+import {
+  type ApiClient,
+  type ApiResponse,
+  getExecutionId,
+  type RequestOptions,
+} from '../support/service/client.ts'
 
 /** The operations of the contract. */
 export const contractOperations = [...new Set(apiRoutes.map(({ operation }) => operation))]
@@ -104,6 +111,7 @@ export function send(
 }
 
 export type World = { org: TestOrganization; other: TestOrganization; ids: Ids; fresh: Fresh }
+
 /** The IDs of something that only this request changes. */
 type Fresh = (name: OperationName) => Promise<Ids>
 
@@ -236,3 +244,35 @@ export async function newWorld(): Promise<World> {
   }
   return { org, other, ids, fresh: async (name) => ({ ...ids, ...(await own[name]?.()) }) }
 }
+
+/** Errors that any operation can answer with. */
+const COMMON: ErrorCode[] = [
+  'BadRequest',
+  'Unauthorized',
+  'Forbidden',
+  'MethodNotAllowed',
+  'RouteNotFound',
+  'InvalidQueryParameter',
+  'PayloadTooLarge',
+]
+
+/** The response is problem details with this code, which the contract of the operation names. */
+export function expectProblem(response: ApiResponse, code: ErrorCode, name?: OperationName): void {
+  const { status, json, headers, text } = response
+  expect([status, json?.code], text).toEqual([ERRORS[code].status, code])
+  expect(json).toMatchObject({ status, title: ERRORS[code].title })
+  expect(problemRecord.safeParse(json).error).toBeUndefined()
+  expect(headers.get('content-type')).toBe('application/problem+json')
+  expect(json.instance).toBe(headers.get('x-amzn-requestid'))
+  expect(text.length).toBeLessThan(2_000)
+  const declared = (name && getOperation(name).errors) ?? []
+  const codes = declared.map((error) => (typeof error === 'string' ? error : error.code))
+  if (name && !COMMON.includes(code)) expect(codes, `the errors of ${name} in routes.ts`).toContain(code)
+}
+
+/** The response without the request ID and the date. */
+export const comparable = ({ status, text, json, headers }: ApiResponse) => [
+  status,
+  text.replaceAll(json?.instance ?? '', ''),
+  [...headers].filter(([name]) => name !== 'date' && name !== 'x-amzn-requestid'),
+]

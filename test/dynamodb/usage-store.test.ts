@@ -20,7 +20,7 @@ import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
 import { anExecution, leased, NO_PROGRESS, runOptions } from '../support/engine/executions.ts'
 import { EMULATORS, RACERS, race } from '../support/tables/emulators.ts'
-import { scanTable } from '../support/tables/scan-table.ts'
+import { scanTable } from '../support/tables/sdk.ts'
 
 /** The beginning of a day. */
 const DAY = Date.parse('2026-11-25T00:00:00Z')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { loadedPackages } from '../support/processes/loaded-packages.ts'
+import { loadedPackages } from '../support/processes/processes.ts'
 
 const loadedBy = (...files: string[]) => {
   const urls = files.map((file) => new URL(`../../${file}`, import.meta.url).href)

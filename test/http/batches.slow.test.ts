@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { waitUntil } from '../support/processes/wait-until.ts'
+import { waitUntil } from '../support/processes/processes.ts'
 import { type ApiClient, type ApiResponse, getNextLink } from '../support/service/client.ts'
 import { openEventStream, type SentEvent } from '../support/service/event-stream.ts'
 

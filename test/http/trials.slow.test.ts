@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { waitUntil } from '../support/processes/wait-until.ts'
+import { waitUntil } from '../support/processes/processes.ts'
 import { getExecutionId } from '../support/service/client.ts'
 
 const SLUG = 'tried'

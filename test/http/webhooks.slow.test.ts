@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { storeDelivery } from '../support/notifications/store-delivery.ts'
+import { storeDelivery } from '../support/notifications/a-webhook.ts'
 import { type ApiClient, type ApiResponse, getExecutionId, getNextLink } from '../support/service/client.ts'
 import { type Received, serve } from '../tools/serve.ts'
 

@@ -49,9 +49,9 @@ afterEach(() => {
 })
 
 /** What was published, and how many folders were checked and bundled. */
-async function publish() {
+async function publish(cache: string | null = null) {
   vi.mocked(loadAgent).mockClear()
-  const agents = await publishFolder(stores, join(folder, 'agents'), stateFile())
+  const agents = await publishFolder(stores, join(folder, 'agents'), stateFile(), cache)
   return { agents, loaded: vi.mocked(loadAgent).mock.calls.length }
 }
 
@@ -93,6 +93,21 @@ describe('publishFolder', () => {
     change()
     expect(await publish()).toEqual(published())
     expect(await publish()).toEqual(unchanged())
+  })
+
+  it('checks nothing that was checked for another data folder, until it changes, and never an agent with variables', async () => {
+    const cache = join(folder, 'cache')
+    expect(await publish(cache)).toEqual(published())
+    rmSync(stateFile())
+    expect(await publish(cache)).toEqual(unchanged())
+    rmSync(stateFile())
+    write('words.ts', `export const words = 'after'`)
+    expect(await publish(cache)).toEqual(published())
+    const withVariable = document('Two').replace('code: true', 'code: true\nenv: [HOME]')
+    write('agents/one/agent.md', withVariable)
+    expect(await publish(cache)).toEqual(published())
+    rmSync(stateFile())
+    expect(await publish(cache)).toEqual({ ...unchanged(), loaded: 1 })
   })
 
   it('leaves an unchanged folder alone when another version has become current: a rollback survives a restart', async () => {

@@ -5,9 +5,14 @@ import { runInProcess } from '../../lib/engine/submit/submit.ts'
 import { runOptions } from '../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../support/engine/model-agent.ts'
 import { startScriptedEngine } from '../support/engine/scripted-engine.ts'
-import { CORRECTIONS, SIMILAR } from '../support/learning/corrections.ts'
-import { answersIn, messageOf, pastExecutions } from '../support/learning/past-executions.ts'
-import { findSmolLM2, startModelServer } from './models.ts'
+import {
+  answersIn,
+  CORRECTIONS,
+  messageOf,
+  pastExecutions,
+  SIMILAR,
+} from '../support/learning/corrections.ts'
+import { findSmolLM2, startModelServer } from './agents.ts'
 
 const { engine, scriptModel } = await startScriptedEngine()
 const { past } = pastExecutions(engine.executions)

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { reportersWith } from '../ci/results.ts'
+import { runCommand } from '../support/processes/processes.ts'
 import { hasPython, MIN_PYTHON_MINOR } from '../support/processes/python-environment.ts'
-import { runCommand } from '../support/processes/run-command.ts'
-import { MODEL_REQUESTS } from '../support/scripted-model/keep-request.ts'
-import { serverPython } from './models.ts'
+import { MODEL_REQUESTS } from '../support/scripted-model/recorded-request.ts'
+import { serverPython } from './agents.ts'
 
 const VALIDATE = fileURLToPath(new URL('validate_requests.py', import.meta.url))
 const SCRIPTED_MODEL = 'test/support/scripted-model/start-scripted-model.ts'

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { agentsOn } from './agents.ts'
-import { findSmolLM2, startModelServer } from './models.ts'
+import { agentsOn, findSmolLM2, startModelServer } from './agents.ts'
 import { AGENTS } from './smollm2-agents.ts'
 
 const MIN_SUCCESS_RATE = 0.9

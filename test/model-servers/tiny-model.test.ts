@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { httpTool, startToolServer, type ToolServer } from '../support/engine/model-agent.ts'
-import { agentsOn, type ServedFormat } from './agents.ts'
-import { buildTinyModel, startModelServer } from './models.ts'
+import { agentsOn, buildTinyModel, type ServedFormat, startModelServer } from './agents.ts'
 import { BOOLEAN_SCHEMAS, OUTPUT_SCHEMAS, object } from './output-schemas.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-tiny-model-'))

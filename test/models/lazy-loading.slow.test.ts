@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { loadedPackages } from '../support/processes/loaded-packages.ts'
+import { loadedPackages } from '../support/processes/processes.ts'
 import type { ScriptedProvider } from '../support/scripted-model/recorded-request.ts'
 import { SCRIPTED_PROVIDERS } from '../support/scripted-model/start-scripted-model.ts'
 

@@ -3,7 +3,7 @@
  * their documents, or of the requests that the engine sends.
  */
 import { fileURLToPath } from 'node:url'
-import { runCommand } from '../support/processes/run-command.ts'
+import { runCommand } from '../support/processes/processes.ts'
 import { startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
 import { respondToSample } from './sample-model.ts'
 

@@ -2,6 +2,7 @@ import { type ComponentChildren, createContext, type VNode } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { toJsonPointer } from '../../../lib/schema/message-text.ts'
+import { Button } from '../../components/button.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import type { Issue } from '../check-text.ts'
 import { explainMessage } from '../issue-text.ts'
@@ -28,7 +29,6 @@ export type FormContextValue = {
   view: SchemaView
   /** Begins the ids of all elements. */
   id: string
-  isReadOnly: boolean
   /** By JSON Pointer. */
   issues: ReadonlyMap<string, Issue[]>
   /** Undefined removes the part. */
@@ -66,29 +66,33 @@ function useFieldIds(path: JsonPath) {
 /** What every kind of control is given. */
 export type FieldProps = Omit<EditedPart, 'part'> & { field: Field }
 
-/** Label, help and errors around one control. */
-export function FieldFrame(props: FieldProps & { children: ComponentChildren }) {
-  const { field, path, label, isRequired, actions, children } = props
+type FrameProps = FieldProps & { isGroup?: boolean; children: ComponentChildren }
+
+/** Label, help and errors around one control, or around the controls of an object or a list. */
+export function FieldFrame({ field, path, label, isRequired, actions, isGroup, children }: FrameProps) {
   const ids = useFieldIds(path)
-  return (
-    <div class="labelled">
-      <div class="toolbar">
-        <label for={ids.control}>
-          <VisibleText text={field.title ?? label} /> <RequiredMark isRequired={isRequired} />
-        </label>
-        {actions}
-      </div>
+  const name = (
+    <>
+      <VisibleText text={field.title ?? label} /> {isRequired && <span class="field-required">required</span>}
+    </>
+  )
+  const content = (
+    <>
       <Help field={field} id={ids.help} />
       {children}
       <Errors issues={ids.issues} field={field} id={ids.error} />
-    </div>
+    </>
   )
-}
-
-/** A group of controls: an object or a list. */
-export function GroupFrame(props: FieldProps & { children: ComponentChildren }) {
-  const { field, path, label, isRequired, actions, children } = props
-  const ids = useFieldIds(path)
+  if (!isGroup)
+    return (
+      <div class="labelled">
+        <div class="toolbar">
+          <label for={ids.control}>{name}</label>
+          {actions}
+        </div>
+        {content}
+      </div>
+    )
   return (
     <fieldset
       class="field-group"
@@ -97,13 +101,9 @@ export function GroupFrame(props: FieldProps & { children: ComponentChildren }) 
       data-invalid={ids.issues.length > 0 || undefined}
       tabIndex={-1}
     >
-      <legend>
-        <VisibleText text={field.title ?? label} /> <RequiredMark isRequired={isRequired} />
-      </legend>
+      <legend>{name}</legend>
       {actions && <div class="field-group-corner">{actions}</div>}
-      <Help field={field} id={ids.help} />
-      {children}
-      <Errors issues={ids.issues} field={field} id={ids.error} />
+      {content}
     </fieldset>
   )
 }
@@ -121,22 +121,16 @@ export function useControl({ path, isRequired }: Pick<FieldProps, 'path' | 'isRe
 
 type RemoveProps = { subject: string; isInList?: boolean; onClick: () => void }
 
-/** Removes a part of the value; nothing if it cannot be edited. */
-export const RemoveButton = ({ subject, isInList, onClick }: RemoveProps) =>
-  useForm().isReadOnly ? null : (
-    <button
-      type="button"
-      class="small"
-      data-removes={isInList ? '' : undefined}
-      aria-label={`Remove ${subject}`}
-      onClick={onClick}
-    >
-      Remove
-    </button>
-  )
-
-const RequiredMark = ({ isRequired }: { isRequired: boolean }) =>
-  isRequired ? <span class="field-required">required</span> : null
+/** Removes a part of the value. */
+export const RemoveButton = ({ subject, isInList, onClick }: RemoveProps) => (
+  <Button
+    label="Remove"
+    class="small"
+    data-removes={isInList ? '' : undefined}
+    aria-label={`Remove ${subject}`}
+    onClick={onClick}
+  />
+)
 
 function Help({ field, id }: { field: Field; id: string }) {
   const hints = [

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { findMediaType, type Media } from '../../../lib/core/media.ts'
 import type { FileLimits } from '../../../lib/schema/files/file-schema.ts'
 import { describeFile } from '../../components/json-tree.ts'
-import { VisibleText } from '../../components/visible-text.tsx'
+import { Paragraph, VisibleText } from '../../components/visible-text.tsx'
 import { emptyObject, getMember, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import {
@@ -17,7 +17,7 @@ import {
 /** A file that is chosen. Its base64 is never in a control. */
 export function FileField({ limits, ...props }: FieldProps & { limits: FileLimits }) {
   const { node, path, label } = props
-  const { onChange, isReadOnly } = useForm()
+  const { onChange } = useForm()
   const control = useControl(props)
   const focusNext = useFocusNext()
   const [problem, setProblem] = useState<string | null>(null)
@@ -49,17 +49,12 @@ export function FileField({ limits, ...props }: FieldProps & { limits: FileLimit
         {...control}
         type="file"
         accept={limits.mediaTypes.join(',')}
-        disabled={isReadOnly}
         onChange={({ currentTarget }) => {
           const [chosen] = currentTarget.files ?? []
           if (chosen) choose(chosen).catch((error: Error) => setProblem(error.message))
         }}
       />
-      {problem !== null && (
-        <p class="field-error">
-          <VisibleText text={problem} />
-        </p>
-      )}
+      <Paragraph class="field-error" text={problem} />
     </FieldFrame>
   )
 }

@@ -4,11 +4,11 @@ import { VisibleText } from '../../components/visible-text.tsx'
 import { emptyList } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import { newItem } from './field.ts'
-import { CONTROLS, type FieldProps, GroupFrame, RemoveButton, useFocusNext, useForm } from './field-frame.tsx'
+import { CONTROLS, FieldFrame, type FieldProps, RemoveButton, useFocusNext, useForm } from './field-frame.tsx'
 
 /** A list whose items are added and removed. The focus follows: to what was added, or to what took its place. */
 export function ListField({ items: itemPart, ...props }: FieldProps & { items: Json }) {
-  const { view, onChange, isReadOnly, renderPart } = useForm()
+  const { view, onChange, renderPart } = useForm()
   const { node, path, label, isRequired } = props
   const list = useRef<HTMLOListElement>(null)
   const addButton = useRef<HTMLButtonElement>(null)
@@ -39,8 +39,9 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
   }
 
   return (
-    <GroupFrame
+    <FieldFrame
       {...props}
+      isGroup
       actions={
         <>
           {node && !isRequired && <RemoveButton subject={label} onClick={() => setList(undefined)} />}
@@ -65,20 +66,18 @@ export function ListField({ items: itemPart, ...props }: FieldProps & { items: J
           </li>
         ))}
       </ol>
-      {!isReadOnly && (
-        <div class="actions">
-          <button type="button" class="small" ref={addButton} onClick={add}>
-            Add item
-            <VisibleText text={` to ${label}`} class="visually-hidden" />
+      <div class="actions">
+        <button type="button" class="small" ref={addButton} onClick={add}>
+          Add item
+          <VisibleText text={` to ${label}`} class="visually-hidden" />
+        </button>
+        {!node && isRequired && (
+          <button type="button" class="small" onClick={() => setList(emptyList())}>
+            Empty list
+            <VisibleText text={` for ${label}`} class="visually-hidden" />
           </button>
-          {!node && isRequired && (
-            <button type="button" class="small" onClick={() => setList(emptyList())}>
-              Empty list
-              <VisibleText text={` for ${label}`} class="visually-hidden" />
-            </button>
-          )}
-        </div>
-      )}
-    </GroupFrame>
+        )}
+      </div>
+    </FieldFrame>
   )
 }

@@ -1,5 +1,6 @@
 import { Fragment } from 'preact'
 import { useRef } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { emptyObject, getMember, printJson } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
@@ -8,8 +9,8 @@ import { initialValue } from './field.ts'
 import {
   CONTROLS,
   controlId,
+  FieldFrame,
   type FieldProps,
-  GroupFrame,
   pointerOf,
   RemoveButton,
   useFocusNext,
@@ -20,7 +21,7 @@ type Fields = ReturnType<typeof fieldsOf>
 
 /** An object within another. One that is absent shows its fields when it is added. */
 export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields }) {
-  const { view, id, onChange, isReadOnly } = useForm()
+  const { view, id, onChange } = useForm()
   const { node, path, label, isRequired } = props
   const focusNext = useFocusNext()
   const group = () => document.getElementById(controlId(id, pointerOf(path)))
@@ -32,11 +33,7 @@ export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields 
   }
   const actions = (
     <>
-      {!isReadOnly && !node && (
-        <button type="button" class="small" aria-label={`Add ${label}`} onClick={add}>
-          Add
-        </button>
-      )}
+      {!node && <Button label="Add" class="small" aria-label={`Add ${label}`} onClick={add} />}
       {node && !isRequired && typeof path.at(-1) !== 'number' && (
         <RemoveButton
           subject={label}
@@ -50,9 +47,9 @@ export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields 
     </>
   )
   return (
-    <GroupFrame {...props} actions={actions}>
+    <FieldFrame {...props} isGroup actions={actions}>
       {node && <ObjectMembers node={node} fields={fields} path={path} />}
-    </GroupFrame>
+    </FieldFrame>
   )
 }
 

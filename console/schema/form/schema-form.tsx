@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import type { Issue } from '../check-text.ts'
 import { type JsonPath, setNode, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
@@ -29,7 +30,6 @@ type Props = {
   root: JsonNode
   view: SchemaView
   issues: Issue[]
-  isReadOnly: boolean
   onChange: (root: JsonNode) => void
   onLongText: (path: JsonPath, text: string) => void
   /** Controls whose content is not part of the value, by JSON Pointer; empty when there are none. */
@@ -41,7 +41,7 @@ export const hasForm = (view: SchemaView): boolean => describeField(view.root, v
 
 /** The controls for an object. */
 export function SchemaForm(props: Props) {
-  const { id, root, view, issues, isReadOnly, onChange, onLongText, onProblems } = props
+  const { id, root, view, issues, onChange, onLongText, onProblems } = props
   const [problems, setProblems] = useState<Record<string, string>>({})
   useEffect(() => onProblems(problems), [problems])
   useEffect(() => () => onProblems({}), [])
@@ -50,7 +50,6 @@ export function SchemaForm(props: Props) {
   const form: FormContextValue = {
     view,
     id,
-    isReadOnly,
     issues: Map.groupBy(issues, ({ path }) => path),
     onChange: (path, value) => onChange(setNode(root, path, value, orderAt(path, field, view)) ?? root),
     onLongText,
@@ -82,15 +81,15 @@ function orderAt([name, ...rest]: JsonPath, field: Field, view: SchemaView): str
 
 /** The controls for one part of a value. */
 function FieldEditor({ part, node, actions, ...props }: EditedPart) {
-  const { view, id, onChange, isReadOnly } = useForm()
+  const { view, id, onChange } = useForm()
   const field = describeField(part, view)
   const { path, label } = props
   const isNull = node?.type === 'null' && field.isNullable
   const focusNext = useFocusNext()
   const fieldId = controlId(id, pointerOf(path))
-  const nullButton = field.isNullable && !isReadOnly && field.kind !== 'json' && field.kind !== 'choice' && (
-    <button
-      type="button"
+  const nullButton = field.isNullable && field.kind !== 'json' && field.kind !== 'choice' && (
+    <Button
+      label="null"
       class="small"
       aria-pressed={isNull}
       aria-label={`null for ${label}`}
@@ -99,9 +98,7 @@ function FieldEditor({ part, node, actions, ...props }: EditedPart) {
         focusNext(() => document.getElementById(isNull ? fieldId : `${fieldId}-null`))
         onChange(path, isNull ? undefined : valueNode(null))
       }}
-    >
-      null
-    </button>
+    />
   )
   const all = {
     ...props,

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { toVisible } from '../../components/visible-text.tsx'
-import { textNode } from '../json-edit.ts'
 import { FieldFrame, type FieldProps, useControl, useFocusNext, useForm } from './field-frame.tsx'
 import { browserZone, joinTime, splitTime, type TimeFormat, toControlValue } from './time-value.ts'
+import { Line, useSetText } from './value-fields.tsx'
 
 const TYPES = { date: 'date', 'date-time': 'datetime-local', time: 'time' } as const
 /** Years of four digits: the formats have no others, and typing is faster. */
@@ -13,7 +14,7 @@ const LOCAL = 'local'
 /** A date, a time, or both with a zone. What the control cannot show exactly is edited as text. */
 export function TimeField({ format, ...props }: FieldProps & { format: TimeFormat }) {
   const { node, path, label } = props
-  const { onChange, onProblem, isReadOnly } = useForm()
+  const { onProblem } = useForm()
   const control = useControl(props)
   const focusNext = useFocusNext()
   const value = node?.type === 'string' ? node.value : ''
@@ -33,8 +34,7 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
   }, [needsText])
   useEffect(() => () => onProblem(path, null), [])
 
-  const set = (text: string) =>
-    onChange(path, text === '' && typeof path.at(-1) !== 'number' ? undefined : textNode(text))
+  const set = useSetText(props)
 
   function check({ validity }: HTMLInputElement) {
     setIsIncomplete(validity.badInput)
@@ -62,15 +62,13 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
   }
 
   const showsText = isText || needsText
-  const switchButton = !isReadOnly && !(showsText && needsText) && (
-    <button
-      type="button"
+  const switchButton = !(showsText && needsText) && (
+    <Button
+      label={showsText ? 'Picker' : 'As text'}
       class="small"
       aria-label={showsText ? `Picker for ${label}` : `Text for ${label}`}
       onClick={() => switchView(!showsText)}
-    >
-      {showsText ? 'Picker' : 'As text'}
-    </button>
+    />
   )
   return (
     <FieldFrame
@@ -83,16 +81,7 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
       }
     >
       {showsText ? (
-        <input
-          {...control}
-          key="text"
-          type="text"
-          spellcheck={false}
-          autocomplete="off"
-          value={value}
-          readOnly={isReadOnly}
-          onInput={({ currentTarget }) => set(currentTarget.value)}
-        />
+        <Line key="text" part={props} value={value} onText={set} />
       ) : (
         <div class="actions field-time" key="picker">
           <input
@@ -102,14 +91,12 @@ export function TimeField({ format, ...props }: FieldProps & { format: TimeForma
             max={LATEST[format]}
             step={format === 'date' ? undefined : parts?.local.includes('.') ? '0.001' : '1'}
             value={parts ? toControlValue(parts.local) : ''}
-            readOnly={isReadOnly}
             onInput={({ currentTarget }) => change(currentTarget)}
             onBlur={({ currentTarget }) => check(currentTarget)}
           />
           {format !== 'date' && (
             <select
               aria-label={`Time zone of ${label}`}
-              disabled={isReadOnly}
               value={zone}
               onChange={({ currentTarget }) => changeZone(currentTarget.value)}
             >

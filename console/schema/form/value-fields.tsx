@@ -1,64 +1,74 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { formatCount } from '../../components/format.ts'
-import { toVisible, VisibleText } from '../../components/visible-text.tsx'
+import { Paragraph, toVisible } from '../../components/visible-text.tsx'
 import { numberNode, printJson, textNode, valueNode } from '../json-edit.ts'
 import { type JsonNode, JsonSyntaxError, readTree } from '../json-node.ts'
 import { useLargeInput } from '../use-large-input.ts'
 import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
 
-/** An item of a list stays when its text is empty; a field of an object is left out then. */
-const isItem = ({ path }: FieldProps) => typeof path.at(-1) === 'number'
+/** Changes a part by its text. An item of a list stays when this is empty; a field of an object is left out then. */
+export function useSetText({ path }: Pick<FieldProps, 'path'>) {
+  const { onChange } = useForm()
+  return (text: string, toNode: (text: string) => JsonNode = textNode) =>
+    onChange(path, text === '' && typeof path.at(-1) !== 'number' ? undefined : toNode(text))
+}
+
+type LineProps = {
+  part: Pick<FieldProps, 'path' | 'isRequired'>
+  value: string
+  inputMode?: 'text' | 'email' | 'url' | 'decimal'
+  autocomplete?: 'on'
+  list?: string
+  placeholder?: string
+  control?: RefObject<HTMLInputElement | null>
+  onText: (text: string) => void
+}
+
+/** Not `type="number"`, `"email"` or `"url"`: browsers change what is typed there. */
+export const Line = ({ part, control, onText, ...input }: LineProps) => (
+  <input
+    {...useControl(part)}
+    {...(control && { ref: control })}
+    type="text"
+    autocomplete="off"
+    spellcheck={false}
+    {...input}
+    onInput={({ currentTarget }) => onText(currentTarget.value)}
+  />
+)
 
 export function TextField(props: FieldProps & { isLine: boolean; inputMode: 'text' | 'email' | 'url' }) {
   const { node, path, isLine, inputMode } = props
-  const { onChange, onLongText, isReadOnly } = useForm()
+  const { onLongText } = useForm()
   const control = useControl(props)
+  const set = useSetText(props)
   const value = node?.type === 'string' ? node.value : ''
-  const largeInput = useLargeInput<HTMLInputElement & HTMLTextAreaElement>((text) => onLongText(path, text))
-  const attributes = {
-    ...control,
-    ref: largeInput,
-    value,
-    readOnly: isReadOnly,
-    onInput: ({ currentTarget }: { currentTarget: { value: string } }) =>
-      onChange(
-        path,
-        currentTarget.value === '' && !isItem(props) ? undefined : textNode(currentTarget.value),
-      ),
-  }
+  const ref = useLargeInput<HTMLInputElement & HTMLTextAreaElement>((text) => onLongText(path, text))
   return (
     <FieldFrame {...props}>
-      {/* An input would remove line breaks, and one of type email or url also spaces. */}
+      {/* An input would remove line breaks. */}
       {isLine && !/[\r\n]/.test(value) ? (
-        <input {...attributes} type="text" inputMode={inputMode} spellcheck={false} />
+        <Line {...{ control: ref, value, inputMode }} part={props} autocomplete="on" onText={set} />
       ) : (
-        <textarea {...attributes} rows={Math.min(Math.max(value.split('\n', 12).length, 2), 12)} />
+        <textarea
+          {...{ ...control, ref, value }}
+          rows={Math.min(Math.max(value.split('\n', 12).length, 2), 12)}
+          onInput={({ currentTarget }) => set(currentTarget.value)}
+        />
       )}
     </FieldFrame>
   )
 }
 
-/** Not `type="number"`: browsers change and round what is typed there. */
 export function NumberField(props: FieldProps) {
-  const { node, path } = props
-  const { onChange, isReadOnly } = useForm()
-  const control = useControl(props)
+  const { node } = props
+  const set = useSetText(props)
   const value = node?.type === 'number' ? node.source : node?.type === 'string' ? node.value : ''
   return (
     <FieldFrame {...props}>
-      <input
-        {...control}
-        type="text"
-        inputMode="decimal"
-        autocomplete="off"
-        value={value}
-        readOnly={isReadOnly}
-        onInput={({ currentTarget }) => {
-          const typed = currentTarget.value.trim()
-          onChange(path, typed === '' && !isItem(props) ? undefined : numberNode(typed))
-        }}
-      />
+      <Line part={props} inputMode="decimal" value={value} onText={(text) => set(text.trim(), numberNode)} />
     </FieldFrame>
   )
 }
@@ -83,28 +93,22 @@ export function ChoiceField({ choices, ...props }: ChoiceProps) {
 
 /** What is typed and is none of the choices stays as text, so that the schema check names it. */
 function SearchedChoice({ choices, ...props }: ChoiceProps) {
-  const { node, path } = props
-  const { onChange, isReadOnly } = useForm()
-  const control = useControl(props)
+  const { node } = props
+  const set = useSetText(props)
   const byLabel = useMemo(() => new Map(choices.map((choice) => [labelOf(choice), choice])), [choices])
-  const listId = `${control.id}-choices`
+  const listId = useId()
   function change(typed: string) {
     const choice = byLabel.get(typed)
-    if (typed === '' && !byLabel.has('') && !isItem(props)) onChange(path, undefined)
-    else onChange(path, choice === undefined ? textNode(typed) : valueNode(choice))
+    set(typed, () => (choice === undefined ? textNode(typed) : valueNode(choice)))
   }
   return (
     <FieldFrame {...props}>
-      <input
-        {...control}
-        type="text"
+      <Line
+        part={props}
         list={listId}
-        autocomplete="off"
-        spellcheck={false}
         placeholder={`Type to search ${formatCount(choices.length)} values`}
         value={node ? textOf(node) : ''}
-        readOnly={isReadOnly}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
+        onText={change}
       />
       <datalist id={listId}>
         {[...byLabel.keys()].map((label) => (
@@ -121,7 +125,7 @@ const textOf = (node: JsonNode): string =>
 /** What is not among the choices stays until another is chosen. */
 function ListedChoice({ choices: all, ...props }: ChoiceProps) {
   const { node } = props
-  const { onChange, isReadOnly } = useForm()
+  const { onChange } = useForm()
   const control = useControl(props)
   const texts = all.map((choice) => printJson(valueNode(choice), null))
   const current = node && printJson(node, null)
@@ -130,7 +134,6 @@ function ListedChoice({ choices: all, ...props }: ChoiceProps) {
     <FieldFrame {...props}>
       <select
         {...control}
-        disabled={isReadOnly}
         value={current === undefined ? UNSET : index >= 0 ? String(index) : OTHER}
         onChange={({ currentTarget: { value } }) => {
           if (value !== OTHER)
@@ -162,7 +165,7 @@ const shorten = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` 
 
 /** A part that has no control of its own, or not for this value. What is not JSON yet stays here. */
 export function JsonField(props: FieldProps) {
-  const { onChange, onProblem, isReadOnly } = useForm()
+  const { onChange, onProblem } = useForm()
   const { node, path } = props
   const control = useControl(props)
   const [draft, setDraft] = useState('')
@@ -183,20 +186,15 @@ export function JsonField(props: FieldProps) {
     <FieldFrame {...props}>
       <textarea
         {...control}
-        class="code"
+        class="mono"
         spellcheck={false}
         rows={Math.min(Math.max(text.split('\n', 12).length, 2), 12)}
         value={text}
-        readOnly={isReadOnly}
         placeholder="JSON"
         aria-invalid={control['aria-invalid'] || typed.problem !== null}
         onInput={({ currentTarget }) => change(currentTarget.value)}
       />
-      {typed.problem !== null && (
-        <p class="field-error">
-          <VisibleText text={typed.problem} />
-        </p>
-      )}
+      <Paragraph class="field-error" text={typed.problem} />
     </FieldFrame>
   )
 }

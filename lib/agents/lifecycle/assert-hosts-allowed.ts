@@ -1,6 +1,6 @@
-import { InvalidAgent } from '../../core/errors.ts'
 import { agentIdOf } from '../../core/ids.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
+import { InvalidAgent } from '../../core/request-errors.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { isPublicHost } from '../../tools/egress/egress-policy.ts'
 import { privateHosts } from '../../tools/egress/private-hosts.ts'

@@ -1,14 +1,14 @@
 import type { Agent, Version } from '../../core/agent.ts'
+import { agentIdFrom } from '../../core/ids.ts'
+import { MAX_RETIRED_VERSIONS } from '../../core/limits.ts'
+import type { System } from '../../core/ports/system.ts'
 import {
   AgentArchived,
   AgentNotFound,
   VersionNotFound,
   VersionNotRetirable,
   VersionRetired,
-} from '../../core/errors.ts'
-import { agentIdFrom } from '../../core/ids.ts'
-import { MAX_RETIRED_VERSIONS } from '../../core/limits.ts'
-import type { System } from '../../core/ports/system.ts'
+} from '../../core/resource-errors.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 import { forgetCurrentVersion } from '../resolve-version.ts'
 import { assertMayRelease, type ReleaseTrial } from './gate.ts'

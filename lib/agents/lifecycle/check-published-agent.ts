@@ -1,4 +1,5 @@
-import { InvalidAgent, type Violation } from '../../core/errors.ts'
+import type { Violation } from '../../core/errors.ts'
+import { InvalidAgent } from '../../core/request-errors.ts'
 import { checkDocument, type DocumentProblem } from '../document/check-document.ts'
 import type { PublishableAgent } from './publish-agent.ts'
 

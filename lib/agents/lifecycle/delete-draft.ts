@@ -1,7 +1,7 @@
-import { ExecutionInProgress, VersionNotFound, VersionPublished } from '../../core/errors.ts'
 import type { VersionId } from '../../core/ports/agents.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import { readPages } from '../../core/read-pages.ts'
+import { ExecutionInProgress, VersionNotFound, VersionPublished } from '../../core/resource-errors.ts'
 import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 
 type Params = AgentReference & { versionId: string; executions: Pick<ExecutionStore, 'listSummaries'> }

@@ -1,10 +1,10 @@
 import type { Agent, Version } from '../../core/agent.ts'
 import type { Batch } from '../../core/batch.ts'
-import { TrialFailed, TrialNotFound, TrialRequired, VersionNotFound } from '../../core/errors.ts'
 import { CANCELLED } from '../../core/execution.ts'
 import { costIncreaseOf, findUnmet, MIN_RUNS } from '../../core/gate.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
+import { TrialFailed, TrialNotFound, TrialRequired, VersionNotFound } from '../../core/resource-errors.ts'
 import type { Gate } from '../../core/trial.ts'
 
 /** The trial that a request names. */

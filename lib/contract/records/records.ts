@@ -2,23 +2,17 @@ import * as z from 'zod'
 import { SCOPES } from '../../core/access.ts'
 import { MAX_BATCH_LINES } from '../../core/batch.ts'
 import { MEDIA_TYPES } from '../../core/media.ts'
+import { publishBody, rolloutBody } from '../bodies/agents.ts'
+import { limitsBody } from '../bodies/limits.ts'
+import { decisionBody, feedbackBody } from '../bodies/replies.ts'
+import { scheduleBody } from '../bodies/schedules.ts'
+import { tokenBody } from '../bodies/tokens.ts'
+import { rerunBody, trialBody } from '../bodies/trials.ts'
+import { webhookBody, webhookChanges } from '../bodies/webhooks.ts'
 import { agentRecord, versionDetails, versionRecord } from './agent.ts'
 import { approvalRecord, decisionRecord } from './approval.ts'
 import { auditRecord } from './audit.ts'
 import { batchCheckRecord, batchRecord, batchResultRecord, changedBatchRecord } from './batch.ts'
-import {
-  decisionBody,
-  feedbackBody,
-  limitsBody,
-  publishBody,
-  rerunBody,
-  rolloutBody,
-  scheduleBody,
-  tokenBody,
-  trialBody,
-  webhookBody,
-  webhookChanges,
-} from './bodies.ts'
 import { comparisonRecord } from './comparison.ts'
 import { changedExecutionRecord, executionRecord, executionSummaryRecord } from './execution.ts'
 import { limitsDetails, limitsRecord, ownLimits } from './limits.ts'

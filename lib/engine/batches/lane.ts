@@ -9,7 +9,6 @@ import {
   sumTotals,
   totalsOf,
 } from '../../core/batch.ts'
-import { LimitExceeded, TooManyRequests } from '../../core/errors.ts'
 import {
   CANCELLED,
   type ExecutionError,
@@ -17,6 +16,7 @@ import {
   isFinal,
   usageOfTree,
 } from '../../core/execution.ts'
+import { LimitExceeded, TooManyRequests } from '../../core/limit-errors.ts'
 import { MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
 import { isTrialUsedUp, trialUsedUp } from '../../limits/trial-limit.ts'
 import { endExecution } from '../end-execution.ts'

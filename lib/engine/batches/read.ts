@@ -3,7 +3,6 @@ import { findAgentId } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
 import { type Batch, type CountedBatch, lineExecutionId, sumTotals, waitingIn } from '../../core/batch.ts'
 import { BY_ID, BY_LINE, type PageQuery, parsePage } from '../../core/cursor.ts'
-import { BatchNotFound, TrialNotFound } from '../../core/errors.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { isUuid } from '../../core/ids.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
@@ -11,6 +10,7 @@ import type { AgentStore } from '../../core/ports/agents.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { Page } from '../../core/ports/system.ts'
+import { BatchNotFound, TrialNotFound } from '../../core/resource-errors.ts'
 
 /** `isTrial`: to a trial, of which readers of batches know nothing. */
 export type BatchReference = { access: Access; batchId: string; isTrial?: boolean }

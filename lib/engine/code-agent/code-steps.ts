@@ -1,4 +1,4 @@
-import { attemptId, attemptsAt, endOfStep, stepBackoff } from '../../core/attempts.ts'
+import { attemptId, attemptsAt, backoffEnd, endOfStep, stepBackoff } from '../../core/attempts.ts'
 import type { Budget } from '../../core/budget.ts'
 import type { Json } from '../../core/json/json.ts'
 import { MAX_OPEN_WAITS, SUSPENDING_BACKOFF_SECONDS } from '../../core/limits.ts'
@@ -54,7 +54,7 @@ export class CodeSteps {
     return [...others, ...pauses].slice(0, Math.max(MAX_OPEN_WAITS, others.length + 1))
   }
 
-  /** What the agent learns before an attempt; null if the run has ended. @throws AttemptStopped, Unavailable, Diverged */
+  /** The answer before an attempt; null if the run has ended. @throws AttemptStopped, Unavailable, Diverged */
   async begin({ name, retries }: Message<'step'>): Promise<StepAnswer | null> {
     const found = await this.find(name)
     if (!found) return null
@@ -133,7 +133,8 @@ export class CodeSteps {
     const last = attempts.at(-1)
     if (last && (end || attempts.length > retries) && !(isTaken && !end)) return toThrown(last)
     const { failure: { retryAt = null } = {}, finishedAt: since = recorded.step.startedAt } = last ?? {}
-    const leftMs = retryAt === null ? 0 : Date.parse(retryAt) - this.params.engine.system.now()
+    const isOver = retryAt === null || recorded.results.has(backoffEnd(retryAt))
+    const leftMs = isOver ? 0 : Date.parse(retryAt) - this.params.engine.system.now()
     // The original ended before its next attempt.
     if (!isTaken && leftMs <= 0) return { type: 'begin-step', attempt: attempts.length + 1 }
     // A replay is never suspended.

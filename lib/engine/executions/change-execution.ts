@@ -1,9 +1,9 @@
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
-import { BatchInProgress, ExecutionInProgress, ExecutionNotFound } from '../../core/errors.ts'
 import { CANCELLED, type Execution } from '../../core/execution.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { System } from '../../core/ports/system.ts'
+import { BatchInProgress, ExecutionInProgress, ExecutionNotFound } from '../../core/resource-errors.ts'
 import { type Endings, endExecution, findUnawareParent } from '../end-execution.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
 

@@ -1,12 +1,13 @@
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import type { Access } from '../../core/access.ts'
-import { ExecutionNotFound, TooManyOpenRequests } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { TooManyOpenRequests } from '../../core/limit-errors.ts'
 import type { OpenRequests } from '../../core/ports/access.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
+import { ExecutionNotFound } from '../../core/resource-errors.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
 
 type Parts = {

@@ -1,14 +1,10 @@
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import { describeMedia } from '../../core/describe-media.ts'
-import {
-  ExecutionInProgress,
-  ExecutionNotFound,
-  FeedbackMismatch,
-  VersionNotFound,
-  type Violation,
-} from '../../core/errors.ts'
+import type { Violation } from '../../core/errors.ts'
 import { type Execution, type Feedback, isFinal, isRejection } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { FeedbackMismatch } from '../../core/request-errors.ts'
+import { ExecutionInProgress, ExecutionNotFound, VersionNotFound } from '../../core/resource-errors.ts'
 import { readSetting } from '../../environment.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, isoNow } from '../engine.ts'

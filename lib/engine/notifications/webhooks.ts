@@ -1,14 +1,8 @@
 import { assertAllAgents, visibilityOf } from '../../access/permissions.ts'
 import type { Access } from '../../core/access.ts'
-import {
-  Forbidden,
-  InputSchemaMismatch,
-  ServiceError,
-  TooManyWebhooks,
-  Unavailable,
-  WebhookNotFound,
-} from '../../core/errors.ts'
+import { ServiceError, Unavailable } from '../../core/errors.ts'
 import { agentIdFrom, isUuid } from '../../core/ids.ts'
+import { TooManyWebhooks } from '../../core/limit-errors.ts'
 import { MIN_RETENTION_DAYS, SECRET_OVERLAP_MS } from '../../core/limits.ts'
 import {
   DEFAULT_WEBHOOK,
@@ -19,6 +13,8 @@ import {
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { System } from '../../core/ports/system.ts'
+import { Forbidden, InputSchemaMismatch } from '../../core/request-errors.ts'
+import { WebhookNotFound } from '../../core/resource-errors.ts'
 import { findEndpointProblem } from '../../tools/egress/egress-policy.ts'
 import { privateHosts } from '../../tools/egress/private-hosts.ts'
 import { newSecret } from './sign-webhook.ts'

@@ -2,15 +2,15 @@ import { assertMayRelease, type ReleaseTrial } from '../../agents/lifecycle/gate
 import { type AgentReference, resolveAgent } from '../../agents/resolve-agent.ts'
 import { forgetCurrentVersion } from '../../agents/resolve-version.ts'
 import type { Agent } from '../../core/agent.ts'
+import { ROLLOUT_MIN_RUNS } from '../../core/limits.ts'
+import type { System } from '../../core/ports/system.ts'
+import { InputSchemaMismatch } from '../../core/request-errors.ts'
 import {
   AgentArchived,
-  InputSchemaMismatch,
   RolloutNotFound,
   VersionNotFound,
   VersionRetired,
-} from '../../core/errors.ts'
-import { ROLLOUT_MIN_RUNS } from '../../core/limits.ts'
-import type { System } from '../../core/ports/system.ts'
+} from '../../core/resource-errors.ts'
 import type { AbortRules, Rollout } from '../../core/rollout.ts'
 import { INTERVAL_MS, startOf } from '../../core/usage.ts'
 

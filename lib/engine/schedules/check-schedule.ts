@@ -1,14 +1,14 @@
 import { checkCron } from '../../agents/cron.ts'
 import { refusalOf, resolveVersion } from '../../agents/resolve-version.ts'
+import type { Violation } from '../../core/errors.ts'
+import type { AgentStore } from '../../core/ports/agents.ts'
+import type { LimitStore } from '../../core/ports/usage.ts'
 import {
   InputSchemaMismatch,
   InvalidModelOverride,
   InvalidQueryParameter,
-  VersionNotFound,
-  type Violation,
-} from '../../core/errors.ts'
-import type { AgentStore } from '../../core/ports/agents.ts'
-import type { LimitStore } from '../../core/ports/usage.ts'
+} from '../../core/request-errors.ts'
+import { VersionNotFound } from '../../core/resource-errors.ts'
 import type { Schedule } from '../../core/schedule.ts'
 import { inputValidatorOf } from '../compiled-schemas.ts'
 import { checkLimitedModel } from '../submit/limited-models.ts'

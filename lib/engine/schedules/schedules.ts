@@ -4,17 +4,13 @@ import { resolveAgent } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
 import type { Agent } from '../../core/agent.ts'
 import { BY_NAME, type PageQuery, parsePage } from '../../core/cursor.ts'
-import {
-  AgentNotFound,
-  PayloadTooLarge,
-  ScheduleNotFound,
-  ServiceError,
-  TooManySchedules,
-  Unavailable,
-} from '../../core/errors.ts'
+import { ServiceError, Unavailable } from '../../core/errors.ts'
+import { TooManySchedules } from '../../core/limit-errors.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { ScheduleStore } from '../../core/ports/schedules.ts'
 import type { Page } from '../../core/ports/system.ts'
+import { PayloadTooLarge } from '../../core/request-errors.ts'
+import { AgentNotFound, ScheduleNotFound } from '../../core/resource-errors.ts'
 import {
   MAX_SCHEDULE_INPUT_BYTES,
   MAX_SCHEDULES,

@@ -1,5 +1,6 @@
-import { LimitExceeded, ServiceError, TooManyRequests, Unavailable } from '../../core/errors.ts'
+import { ServiceError, Unavailable } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
+import { LimitExceeded, TooManyRequests } from '../../core/limit-errors.ts'
 import { type Firing, firingExecutionId, type Schedule, toFiring } from '../../core/schedule.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { Engine } from '../engine.ts'

@@ -1,5 +1,5 @@
 import { sharesWorker } from '../../core/agent.ts'
-import { LimitExceeded, TooManyRequests, Unavailable } from '../../core/errors.ts'
+import { Unavailable } from '../../core/errors.ts'
 import {
   cachedExecution,
   type Execution,
@@ -10,6 +10,7 @@ import {
 } from '../../core/execution.ts'
 import { timeOfId } from '../../core/ids.ts'
 import { MAX_GRACE } from '../../core/lease-times.ts'
+import { LimitExceeded, TooManyRequests } from '../../core/limit-errors.ts'
 import * as limits from '../../core/limits.ts'
 import type { IdempotencyStore } from '../../core/ports/caches.ts'
 import { readSetting } from '../../environment.ts'

@@ -1,6 +1,6 @@
 import type { Version } from '../../core/agent.ts'
-import { InputSchemaMismatch, InvalidModelOverride } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { InputSchemaMismatch, InvalidModelOverride } from '../../core/request-errors.ts'
 import { checkFiles, mediaTypesOf } from '../../schema/files/check-files.ts'
 import { findFiles } from '../../schema/files/map-files.ts'
 import { fileMapperOf } from '../compiled-adapter.ts'

@@ -1,7 +1,8 @@
-import { ExecutionDeleted, IdempotencyKeyReused } from '../../core/errors.ts'
 import { IDEMPOTENCY_MS } from '../../core/limits.ts'
 import type { IdempotencyStore } from '../../core/ports/caches.ts'
 import type { System } from '../../core/ports/system.ts'
+import { IdempotencyKeyReused } from '../../core/request-errors.ts'
+import { ExecutionDeleted } from '../../core/resource-errors.ts'
 import type { Idempotency } from './run-request.ts'
 
 /** `isBound`: another process may use the id, too. */

@@ -3,18 +3,15 @@ import { type ResolvedVersion, refusalOf, resolveVersion } from '../../agents/re
 import type { Access } from '../../core/access.ts'
 import { isStrict, stepLimitsOf, type Version } from '../../core/agent.ts'
 import { toBudget, toOptions } from '../../core/budget.ts'
-import {
-  AgentNotFound,
-  InputSchemaMismatch,
-  InsufficientScope,
-  type ServiceError,
-} from '../../core/errors.ts'
+import type { ServiceError } from '../../core/errors.ts'
 import type { BatchLine, Execution, InputAdaptation, RunOptions, ScheduledRun } from '../../core/execution.ts'
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { System } from '../../core/ports/system.ts'
+import { InputSchemaMismatch, InsufficientScope } from '../../core/request-errors.ts'
+import { AgentNotFound } from '../../core/resource-errors.ts'
 import type { Replay } from '../../core/trial.ts'
 import { openBody } from '../../schema/adapt/adapt-input.ts'
 import { mayHaveFiles } from '../../schema/files/file-schema.ts'

@@ -1,5 +1,5 @@
-import { ExecutionInProgress } from '../../core/errors.ts'
 import { type Execution, isFinal, type LeasedExecution, newExecution } from '../../core/execution.ts'
+import { ExecutionInProgress } from '../../core/resource-errors.ts'
 import { hardDeadline, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { type Engine, newLease } from '../engine.ts'
 import { attempt } from '../worker/attempt.ts'

@@ -1,9 +1,10 @@
-import { InputSchemaMismatch, ServiceError, type Violation } from '../../core/errors.ts'
+import { ServiceError, type Violation } from '../../core/errors.ts'
 import { CANCELLED, type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import type { Teachers } from '../../core/learning.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { PageRequest } from '../../core/ports/system.ts'
+import { InputSchemaMismatch } from '../../core/request-errors.ts'
 import type { TrialSettings } from '../../core/trial.ts'
 import { zip } from '../../core/zip.ts'
 

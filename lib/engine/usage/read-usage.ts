@@ -2,12 +2,12 @@ import { resolveTenant, visibilityOf } from '../../access/permissions.ts'
 import { findAgentId } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
 import { BY_USAGE, type ListPosition, type PageQuery, parsePage } from '../../core/cursor.ts'
-import { InvalidCursor, InvalidQueryParameter } from '../../core/errors.ts'
 import { tryParseJson } from '../../core/json/json.ts'
 import { MAX_USAGE_ROWS, USAGE_PAGE_SIZE } from '../../core/limits.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { Page, System } from '../../core/ports/system.ts'
 import type { UsageStore } from '../../core/ports/usage.ts'
+import { InvalidCursor, InvalidQueryParameter } from '../../core/request-errors.ts'
 import {
   DIMENSION_FIELDS,
   INTERVAL_MS,

@@ -1,14 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
 import { targetOf } from '../../core/audit.ts'
-import {
-  ApprovalDecided,
-  ApprovalNotFound,
-  ExecutionEnded,
-  ExecutionNotFound,
-  Forbidden,
-  InputSchemaMismatch,
-} from '../../core/errors.ts'
 import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import { shortId } from '../../core/ids.ts'
 import { containsExactNumber, type JsonObject } from '../../core/json/json.ts'
@@ -18,6 +10,13 @@ import type { TokenStore } from '../../core/ports/access.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { RunQueue } from '../../core/ports/queues.ts'
 import type { System } from '../../core/ports/system.ts'
+import { Forbidden, InputSchemaMismatch } from '../../core/request-errors.ts'
+import {
+  ApprovalDecided,
+  ApprovalNotFound,
+  ExecutionEnded,
+  ExecutionNotFound,
+} from '../../core/resource-errors.ts'
 import type { RecordedStep, StepStore } from '../../core/step.ts'
 import type { Decision } from '../../core/wait.ts'
 import { addDefaults } from '../../tools/add-defaults.ts'

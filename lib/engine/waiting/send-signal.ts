@@ -1,19 +1,15 @@
 import { createHash } from 'node:crypto'
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
 import { isMacOf } from '../../core/callback-mac.ts'
-import {
-  ExecutionEnded,
-  ExecutionNotFound,
-  InputSchemaMismatch,
-  PayloadTooLarge,
-  ServiceError,
-  TooManyUnreadSignals,
-} from '../../core/errors.ts'
+import { ServiceError } from '../../core/errors.ts'
 import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import { isUuid } from '../../core/ids.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { Json } from '../../core/json/json.ts'
+import { TooManyUnreadSignals } from '../../core/limit-errors.ts'
 import { MAX_PAGE_BYTES, MAX_SIGNAL_BYTES, SIGNAL_RECOUNT_MS } from '../../core/limits.ts'
+import { InputSchemaMismatch, PayloadTooLarge } from '../../core/request-errors.ts'
+import { ExecutionEnded, ExecutionNotFound } from '../../core/resource-errors.ts'
 import { isSignalName, SIGNAL_NAME_RULE, type Signal } from '../../core/wait.ts'
 import { type Engine, isoNow } from '../engine.ts'
 import { sendWake, usedSignals } from './wake.ts'

@@ -5,8 +5,7 @@ import { parse } from 'yaml'
 import run from '../../../agents/redact-pii/agent.ts'
 import type { EntityType } from '../../../agents/redact-pii/entity.ts'
 import { realTexts } from '../../support/data/real-texts.ts'
-import { SIMPLE_EMAIL_PATTERNS } from './email/simple-email-patterns.ts'
-import { findInvalidOffsets, redactWith } from './redaction.ts'
+import { findInvalidOffsets, redactWith, SIMPLE_EMAIL_PATTERNS } from './redaction.ts'
 
 const TEXT = `Anna <anna@example.org>, +44 20 7946 0958, card 4111 1111 1111 1111,
 IBAN DE89 3704 0044 0532 0130 00, SSN 123-45-6789, from 192.0.2.1:80 and [2001:db8::1]:80.`

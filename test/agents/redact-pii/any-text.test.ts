@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import run from '../../../agents/redact-pii/agent.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
-import { SIMPLE_EMAIL_PATTERNS } from './email/simple-email-patterns.ts'
-import { findInvalidOffsets, redactWith } from './redaction.ts'
+import { findInvalidOffsets, redactWith, SIMPLE_EMAIL_PATTERNS } from './redaction.ts'
 
 const ENTITIES = [
   'anna@example.org',

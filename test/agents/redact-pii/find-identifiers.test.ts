@@ -5,7 +5,7 @@ import { findIpv4Addresses, findIpv6Addresses } from '../../../agents/redact-pii
 import { findPaymentCards } from '../../../agents/redact-pii/find-payment-cards.ts'
 import { findSocialSecurityNumbers } from '../../../agents/redact-pii/find-social-security-numbers.ts'
 import { MASK } from '../../../agents/redact-pii/mask.ts'
-import { type Case, findTexts } from './find-texts.ts'
+import { type Case, findTexts } from './redaction.ts'
 
 /** Examples from the SWIFT IBAN registry. */
 const IBANS = [

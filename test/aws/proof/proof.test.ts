@@ -21,7 +21,7 @@ import { runProof } from '../../proof/run-proof.ts'
 import { openStateFile } from '../../proof/state-file.ts'
 import { startDynamoDB } from '../../support/service/port-emulators.ts'
 import { startService } from '../../support/service/start-service.ts'
-import { ACCOUNT, REGION } from '../emulators/moto.ts'
+import { ACCOUNT, REGION } from '../emulators/start-server.ts'
 import { PROOF_ID, STACK } from '../stack/deploy-stack.ts'
 
 const account = openAccount()

@@ -19,10 +19,8 @@ import { toRecord } from '../../../local/runner/poller.ts'
 import { newCli } from '../../cli/cli.ts'
 import { createInvoker, toResponse } from '../../infra/bundling/invoke-deployed.ts'
 import { executionOf, runOptions } from '../../support/engine/executions.ts'
-import { waitUntil } from '../../support/processes/wait-until.ts'
-import { startPayingAgents } from './paying-agents.ts'
-import { runUntilIdle } from './run-until-idle.ts'
-import { createStack, STACK } from './stack-in-moto.ts'
+import { waitUntil } from '../../support/processes/processes.ts'
+import { createStack, runUntilIdle, STACK, startPayingAgents } from './stack-in-moto.ts'
 
 const CONTROL = `${STACK}-Restored-CONTROL`
 const TREATED = `${STACK}-Restored-TREATED`

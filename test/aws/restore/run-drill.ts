@@ -1,5 +1,5 @@
-import { runCommand } from '../../support/processes/run-command.ts'
-import { motoEnvironment, startMoto } from '../emulators/moto.ts'
+import { runCommand } from '../../support/processes/processes.ts'
+import { motoEnvironment, startMoto } from '../emulators/start-server.ts'
 
 /** @param motoServer the command `moto_server` */
 export async function runDrill(motoServer: string): Promise<void> {

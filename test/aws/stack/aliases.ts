@@ -1,7 +1,7 @@
 import { CreateAliasCommand, LambdaClient, paginateListFunctions } from '@aws-sdk/client-lambda'
 import type { Template } from '../../../local/sam-template.ts'
 import { sdkConfig } from '../../support/tables/sdk.ts'
-import { REGION } from '../emulators/moto.ts'
+import { REGION } from '../emulators/start-server.ts'
 
 type Aliases = { functionId: string; name: string }[]
 
@@ -46,4 +46,22 @@ export async function listFunctions(client: LambdaClient): Promise<string[]> {
   for await (const { Functions = [] } of paginateListFunctions({ client }, {}))
     names.push(...Functions.map(({ FunctionName = '' }) => FunctionName))
   return names
+}
+
+/** Moto ignores the document that defines an API, and deploys none without a method: adds one. */
+export function addApiMethod({ Resources }: Template): void {
+  const idOf = (type: string) => Object.keys(Resources).find((id) => Resources[id]?.Type === type)
+  const [api, deployment] = [idOf('AWS::ApiGateway::RestApi'), idOf('AWS::ApiGateway::Deployment')]
+  if (!api || !deployment) throw new Error('The template has no API.')
+  Resources.ApiMethod = {
+    Type: 'AWS::ApiGateway::Method',
+    Properties: {
+      RestApiId: { Ref: api },
+      ResourceId: { 'Fn::GetAtt': [api, 'RootResourceId'] },
+      HttpMethod: 'GET',
+      AuthorizationType: 'NONE',
+      Integration: { Type: 'MOCK', IntegrationHttpMethod: 'POST', Uri: '' },
+    },
+  }
+  Object.assign(Resources[deployment] ?? {}, { DependsOn: ['ApiMethod'] })
 }

@@ -2,10 +2,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Template } from '../../../local/sam-template.ts'
 import { PROOF_TAG } from '../../proof/aws/proof-stack.ts'
-import { runCommand } from '../../support/processes/run-command.ts'
-import { ACCOUNT, REGION } from '../emulators/moto.ts'
-import { createAliases, removeAliases } from './aliases.ts'
-import { addApiMethod } from './api-method.ts'
+import { runCommand } from '../../support/processes/processes.ts'
+import { ACCOUNT, REGION } from '../emulators/start-server.ts'
+import { addApiMethod, createAliases, removeAliases } from './aliases.ts'
 
 export const STACK = 'AgentExecutionService'
 /** Of the proof that destroys the stack. */

@@ -4,7 +4,7 @@ import { AwsClient } from 'aws4fetch'
 import { expect, it } from 'vitest'
 import { sendToEventBus } from '../../../lib/engine/notifications/event-bus.ts'
 import { system } from '../../../lib/system.ts'
-import { ACCOUNT, REGION } from '../emulators/moto.ts'
+import { ACCOUNT, REGION } from '../emulators/start-server.ts'
 
 const endpoint = process.env.AWS_ENDPOINT_URL ?? ''
 const sqs = new SQSClient({})

@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   GetFunctionCommand,
@@ -12,8 +14,10 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { requireEnv } from '../../../lib/environment.ts'
 import type { Deployment } from '../../infra/bundling/invoke-deployed.ts'
 import { toLogicalIdPrefix } from '../../infra/synthesize.ts'
+import { runCommand } from '../../support/processes/processes.ts'
+import { motoEnvironment, startMoto } from '../emulators/start-server.ts'
 import { listFunctions } from './aliases.ts'
-import { STACK } from './deploy-stack.ts'
+import { deployStack, STACK } from './deploy-stack.ts'
 
 /** Variables of the Lambda runtime, with which the SDK of a function finds moto. */
 const SDK_VARIABLES = ['AWS_ENDPOINT_URL', 'AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
@@ -83,4 +87,23 @@ async function findDeadLetters(sqs: SQSClient, QueueUrl: string): Promise<string
   const QueueName = String(deadLetterTargetArn).split(':').at(-1)
   const found = await sqs.send(new GetQueueUrlCommand({ QueueName }))
   return toMoto(found.QueueUrl ?? '')
+}
+
+/**
+ * Deploys the stack to moto, and tests the CLI and every function on it. Last, a proof takes it over and destroys it.
+ * @param motoServer the command `moto_server`
+ */
+export async function testStack(motoServer: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'aes-stack-'))
+  const moto = await startMoto(motoServer)
+  try {
+    const environment = motoEnvironment(moto)
+    await deployStack(folder, environment)
+    const config = ['--config', 'test/aws/stack/vitest.config.ts']
+    for (const tests of ['test/aws/stack', 'test/aws/proof'])
+      await runCommand('npx', ['vitest', 'run', ...config, tests], { ...environment, STACK_FOLDER: folder })
+  } finally {
+    await moto.stop()
+    rmSync(folder, { recursive: true })
+  }
 }

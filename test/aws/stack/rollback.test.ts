@@ -7,7 +7,7 @@ import {
   UpdateFunctionConfigurationCommand,
 } from '@aws-sdk/client-lambda'
 import { describe, expect, it } from 'vitest'
-import { runCommand } from '../../support/processes/run-command.ts'
+import { runCommand } from '../../support/processes/processes.ts'
 import { STACK } from './deploy-stack.ts'
 
 const client = new LambdaClient()

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { runCommand } from '../../support/processes/run-command.ts'
+import { runCommand } from '../../support/processes/processes.ts'
 import { withTemplates } from './templates.ts'
 
 const REGIONS = ['us-east-1', 'eu-west-1', 'ap-southeast-2']

@@ -12,8 +12,7 @@ import { startScriptedModel } from '../../support/scripted-model/start-scripted-
 import { type ApiClient, createClient, readDevToken } from '../../support/service/client.ts'
 import { startDynamoDB } from '../../support/service/port-emulators.ts'
 import { startService } from '../../support/service/start-service.ts'
-import { demoAgents } from './agents.ts'
-import { supportModel } from './support-model.ts'
+import { demoAgents, supportModel } from './agents.ts'
 
 /** `token` is the development token; `tools` and `dynamodb` are URLs. */
 export type DemoAddress = { url: string; token: string; tools: string; dynamodb: string }

@@ -1,22 +1,26 @@
 import { anItem, aTrial } from '../../support/a-trial.ts'
-import { anAuditEntry } from './audit.ts'
 import { HIDDEN_STRINGS, HOSTILE_STRINGS } from './hostile-strings.ts'
 import {
+  aBatch,
   aComparisonRecord,
+  aDelivery,
+  aLimitsRecord,
   aMe,
   anAgentRecord,
+  anApproval,
+  anAuditEntry,
   anExecutionRecord,
   aRunSummary,
+  aSchedule,
   aStepRecord,
+  aToken,
+  aUsageRow,
   aVersionRecord,
   aVersionWithDocument,
+  aWebhook,
   idOf,
 } from './records.ts'
 import type { Answers } from './start-stub.ts'
-import { aToken } from './tokens.ts'
-import { aLimitsRecord, aUsageRow } from './usage.ts'
-import { aDelivery, aWebhook } from './webhooks.ts'
-import { aBatch, anApproval, aSchedule } from './work.ts'
 
 const PER_PAGE = 50
 const AT = '2026-11-20T09:00:00.000Z'

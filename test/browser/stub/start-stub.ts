@@ -1,15 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { buildConsole } from '../../../lib/console-server/build-console.ts'
 import { type OperationName, operations } from '../../../lib/contract/routes.ts'
-import { RouteNotFound } from '../../../lib/core/errors.ts'
+import { RouteNotFound } from '../../../lib/core/request-errors.ts'
 import { CONSOLE_FOLDER } from '../../../lib/environment.ts'
 import { type HttpResponse, toProxyResult } from '../../../lib/http/event.ts'
 import { toProblemResult } from '../../../lib/http/problem-details.ts'
-import type { Handlers } from '../../../local/gateway/functions.ts'
-import { localFunctions } from '../../../local/gateway/functions.ts'
+import { type Handlers, localFunctions } from '../../../local/gateway/functions.ts'
 import { closeServer, createGateway, listen, urlOf } from '../../../local/gateway/gateway.ts'
 
 /** Responses of the API by operation. An operation without one is not found. */
@@ -64,3 +65,28 @@ export async function startStub(answers: Answers): Promise<Stub> {
 
 const toHandler = (answer: Answers[OperationName]) => async (event: APIGatewayProxyEvent) =>
   answer ? toProxyResult(answer(event)) : toProblemResult(new RouteNotFound(), 'stub')
+
+/** Serves what is at `target` under a base path, as a stage or a custom domain does. Other paths are not found. */
+export async function startProxy(
+  target: string,
+  basePath: string,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const server = createServer((incoming, response) => {
+    const { method = 'GET', url = '', headers } = incoming
+    if (!url.startsWith(`${basePath}/`)) return void response.writeHead(404).end()
+    const forwarded = request(`${target}${url.slice(basePath.length)}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    forwarded.on('error', () => response.destroy())
+    incoming.pipe(forwarded)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${basePath}`,
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

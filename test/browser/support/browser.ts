@@ -1,7 +1,7 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
 import { type PageOptions, toContextOptions } from './launch.ts'
-import { settle } from './page.ts'
+import { settle } from './pages.ts'
 
 /** Beyond what a page takes on a loaded machine. */
 const TIMEOUT_MS = 60_000

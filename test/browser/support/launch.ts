@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { type Browser, type BrowserContextOptions, type BrowserServer, chromium } from 'playwright-core'
-import { findChromium } from './find-chromium.ts'
 
 export type PageOptions = {
   theme?: 'light' | 'dark'
@@ -40,4 +41,14 @@ export function toContextOptions({
     ...(bypassCSP && { bypassCSP }),
     ...(hasNoScript && { javaScriptEnabled: false }),
   }
+}
+
+/** Names of Debian's package and of others. */
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+
+/** The browser of this machine: that of `CHROMIUM`, otherwise the first in `PATH`. */
+export function findChromium(environment = process.env): string | undefined {
+  if (environment.CHROMIUM) return environment.CHROMIUM
+  const folders = (environment.PATH ?? '').split(delimiter)
+  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path))
 }

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openApiDocument } from '../../../lib/contract/openapi.ts'
-import { findMissingJava } from '../../aws/emulators/java.ts'
+import { findMissingJava } from '../../aws/emulators/start-server.ts'
 
 /** Maven keeps it in its own cache. */
 const VERSION = '7.17.0'

@@ -10,11 +10,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
-import { hasPython } from '../../support/processes/python-environment.ts'
+import { hasPython, installPython } from '../../support/processes/python-environment.ts'
 import { startService } from '../../support/service/start-service.ts'
 import { checkPythonTypes } from './check-python-types.ts'
 import { compileGeneratedClients } from './generated-clients.ts'
-import { preparePython } from './prepare-python.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const TOKEN = 'example-token'
@@ -116,4 +115,19 @@ async function checkExample(url: string, { name, command, args, cwd = ROOT }: Ex
   const { stdout } = await run(command, args, { cwd, env: environmentOf(url), timeout: TIMEOUT_MS })
   strictEqual(stdout, EXPECTED, name)
   console.log(`${name}: ok`)
+}
+
+const EXAMPLES = fileURLToPath(new URL('../../../examples/python', import.meta.url))
+
+/** Copies the example to a folder with the client that the command in docs/clients.md generates. */
+async function preparePython(folder: string, serviceUrl: string) {
+  const commandOf = await installPython(new URL('requirements.txt', import.meta.url))
+  const sources = join(folder, 'python')
+  cpSync(EXAMPLES, sources, { recursive: true })
+  const options = ['--meta', 'none', '--output-path', 'agent_execution_service_client']
+  const source = ['--url', `${serviceUrl}/v1/openapi.json`]
+  // It formats its output with ruff, which it looks for in PATH.
+  const env = { ...process.env, PATH: `${join(commandOf('python'), '..')}:${process.env.PATH}` }
+  await run(commandOf('openapi-python-client'), ['generate', ...source, ...options], { cwd: sources, env })
+  return { commandOf, sources }
 }

@@ -3,20 +3,21 @@
  * service. npm downloads the runtimes once (500 MB); Chromium is skipped where it is not installed.
  */
 import { deepStrictEqual } from 'node:assert'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type BuildOptions, build } from 'esbuild'
-import { findChromium } from '../../browser/support/find-chromium.ts'
-import { launch } from '../../browser/support/launch.ts'
-import { runCommand } from '../../support/processes/run-command.ts'
+import { findChromium, launch } from '../../browser/support/launch.ts'
+import { runCommand } from '../../support/processes/processes.ts'
 import { createClient } from '../../support/service/client.ts'
 import { startService } from '../../support/service/start-service.ts'
 import { packClient } from '../typescript/pack-client.ts'
-import { startWorkerd } from './start-workerd.ts'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/runtimes', import.meta.url))
@@ -125,4 +126,21 @@ async function check(name: string, seen: unknown): Promise<void> {
   for (const { id } of (await call('GET', '/v1/agent_executions?limit=100')).json)
     await call('DELETE', `/v1/agent_executions/${id}`)
   console.log(`${name}: ok`)
+}
+
+/** Starts workerd on a free port. It reports the port on a file descriptor. */
+async function startWorkerd(command: string, config: string) {
+  const child = spawn(command, ['serve', config, '--control-fd=3'], {
+    stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  const [line] = await once(createInterface({ input: child.stdio[3] as Readable }), 'line')
+  const { port } = JSON.parse(String(line)) as { port: number }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Batch, BatchResult, Client } from '../../../clients/typescript/src/index.ts'
-import { collect } from './collect.ts'
 import {
   type Answer,
+  collect,
   cut,
   drop,
   hang,

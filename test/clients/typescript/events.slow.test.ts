@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AgentError, type Client, type ExecutionEvent } from '../../../clients/typescript/src/index.ts'
-import { collect } from './collect.ts'
-import { type Answer, drop, events, json, problem, scriptedService } from './scripted-service.ts'
+import { type Answer, collect, drop, events, json, problem, scriptedService } from './scripted-service.ts'
 
 const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
 const HEADERS = { 'X-Execution-Id': ID }

@@ -9,8 +9,7 @@ import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
 import { PDF, pdfOf } from '../../support/data/files.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
 import { aUsageRow } from '../../support/usage/memory-usage.ts'
-import { collect } from './collect.ts'
-import { drop, json, scriptedService } from './scripted-service.ts'
+import { collect, drop, json, scriptedService } from './scripted-service.ts'
 
 /** What clients do not call: documents, pages, URLs of their own, and a protocol with clients of its own. */
 type Others =

@@ -2,8 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Wait } from '../../../clients/typescript/src/index.ts'
 import { EventParser, type SentEvent } from '../../../clients/typescript/src/runs/sse.ts'
-import { collect } from './collect.ts'
-import { type Answer, drop, events, hang, html, json, SOON, scriptedService } from './scripted-service.ts'
+import {
+  type Answer,
+  collect,
+  drop,
+  events,
+  hang,
+  html,
+  json,
+  SOON,
+  scriptedService,
+} from './scripted-service.ts'
 
 const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
 

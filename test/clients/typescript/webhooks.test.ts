@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { Client, parseWebhook } from '../../../clients/typescript/src/index.ts'
 import { sendWebhook } from '../../../lib/engine/notifications/send-webhook.ts'
 import { newSecret, signWebhook } from '../../../lib/engine/notifications/sign-webhook.ts'
-import { waitUntil } from '../../support/processes/wait-until.ts'
+import { waitUntil } from '../../support/processes/processes.ts'
 
 const NOW = 1_614_265_330_000
 

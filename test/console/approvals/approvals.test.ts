@@ -9,8 +9,7 @@ import {
   searchApprovals,
   timeLeft,
 } from '../../../console/approvals/approvals.ts'
-import { aStepRecord } from '../../browser/stub/records.ts'
-import { anApproval } from '../../browser/stub/work.ts'
+import { anApproval, aStepRecord } from '../../browser/stub/records.ts'
 
 it('the key of an approval names its run too: waits of a code agent have the same ID in every run', () => {
   const [first, second] = [anApproval(1, { id: 'x' }), anApproval(2, { id: 'x' })]

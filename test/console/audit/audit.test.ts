@@ -16,8 +16,7 @@ import * as filters from '../../../console/components/filters.ts'
 import { parseHash } from '../../../console/state/location.ts'
 import { auditParameters } from '../../../lib/contract/parameters.ts'
 import * as core from '../../../lib/core/audit.ts'
-import { anAuditEntry } from '../../browser/stub/audit.ts'
-import { AGENT_ID, idOf, VERSION_ID } from '../../browser/stub/records.ts'
+import { AGENT_ID, anAuditEntry, idOf, VERSION_ID } from '../../browser/stub/records.ts'
 
 it('has a label for each action and each target of the service', () => {
   expect(Object.keys(ACTION_LABELS).toSorted()).toEqual(core.AUDIT_ACTIONS.toSorted())

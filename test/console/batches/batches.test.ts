@@ -10,7 +10,7 @@ import {
   progressOf,
   toBatchQuery,
 } from '../../../console/batches/batches.ts'
-import { aBatch } from '../../browser/stub/work.ts'
+import { aBatch } from '../../browser/stub/records.ts'
 
 it('a batch has the part of it that has ended, and its cost with its limit', () => {
   expect(progressOf(aBatch(1, { counts: { IN_PROGRESS: 5, SUCCESS: 4, ERROR: 1 } }))).toBe(0.5)

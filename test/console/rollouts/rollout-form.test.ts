@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { intervalSince } from '../../../console/rollouts/rollout-figures.tsx'
 import { describeRules, newRollout, restOf, toBody, toForm } from '../../../console/rollouts/rollout-form.ts'
-import { rolloutBody } from '../../../lib/contract/records/bodies.ts'
+import { rolloutBody } from '../../../lib/contract/bodies/agents.ts'
 
 const VERSION = '01a20000-0000-7000-8000-000000000001'
 const time = '2026-11-25T09:00:00.000Z'

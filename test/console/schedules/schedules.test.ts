@@ -9,7 +9,7 @@ import {
   toEnabledBody,
   toForm,
 } from '../../../console/schedules/schedules.ts'
-import { aSchedule } from '../../browser/stub/work.ts'
+import { aSchedule } from '../../browser/stub/records.ts'
 
 describe('toBody', () => {
   it('keeps what the form does not edit', () => {

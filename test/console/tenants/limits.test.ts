@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { toLimits } from '../../../console/tenants/limits-dialog.tsx'
 import { searchTenants, toTenantRows } from '../../../console/tenants/tenants-page.tsx'
 import { leftOf } from '../../../lib/core/usage-limits.ts'
-import { aLimitsRecord, aUsageRow } from '../../browser/stub/usage.ts'
+import { aLimitsRecord, aUsageRow } from '../../browser/stub/records.ts'
 
 it('what is left of a limit is never negative: requests that were in flight may have exceeded it', () => {
   const limits = aLimitsRecord('acme', { maxOpenExecutions: 10, maxCostUsd: { day: 5, month: null } })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { addUp, addUpBy, averageRunTime, countErrors } from '../../../console/usage/totals.ts'
-import { aUsageRow } from '../../browser/stub/usage.ts'
+import { aUsageRow } from '../../browser/stub/records.ts'
 
 it('addUp adds the runs and errors of all intervals', () => {
   const rows = [

@@ -8,7 +8,7 @@ import {
   stateOf,
 } from '../../../console/webhooks/events.ts'
 import * as core from '../../../lib/core/notification.ts'
-import { aDelivery, aWebhook } from '../../browser/stub/webhooks.ts'
+import { aDelivery, aWebhook } from '../../browser/stub/records.ts'
 
 it('has a label for each event and each source of the service, in its order', () => {
   expect(EVENT_TYPES).toEqual(core.EVENT_TYPES)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findChanges, toFields, type WebhookFields } from '../../../console/webhooks/webhook-form.ts'
-import { aWebhook } from '../../browser/stub/webhooks.ts'
+import { aWebhook } from '../../browser/stub/records.ts'
 
 describe('toFields', () => {
   it('reads the form; what is empty selects everything', () => {

@@ -20,7 +20,7 @@ import {
 } from '../../support/lifecycle/deletion.ts'
 import { scheduledTable, setCounted } from '../../support/lifecycle/tables.ts'
 import { EMULATORS, shareOf } from '../../support/tables/emulators.ts'
-import { scanTable } from '../../support/tables/scan-table.ts'
+import { scanTable } from '../../support/tables/sdk.ts'
 
 describe.each(EMULATORS)('a deletion on %s', (emulator) => {
   const name = `deletion-${system.newId()}`

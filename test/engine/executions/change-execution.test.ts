@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
-import { ExecutionNotFound } from '../../../lib/core/errors.ts'
+import { ExecutionNotFound } from '../../../lib/core/resource-errors.ts'
 import { cancelExecution } from '../../../lib/engine/executions/change-execution.ts'
 import { onceCompleted } from '../../../lib/engine/wait-for-completion.ts'
 import { system } from '../../../lib/system.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ExecutionNotFound } from '../../../lib/core/errors.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
+import { ExecutionNotFound } from '../../../lib/core/resource-errors.ts'
 import type { Step, StepCall } from '../../../lib/core/step.ts'
 import { LIVE, type Replay } from '../../../lib/core/trial.ts'
 import { compareExecutions } from '../../../lib/engine/replay/compare-executions.ts'

@@ -12,7 +12,7 @@ import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { answersIn, messageOf, pastExecutions } from '../../support/learning/past-executions.ts'
+import { answersIn, messageOf, pastExecutions } from '../../support/learning/corrections.ts'
 
 const executions = executionStore(sharedTable())
 const { engine, scriptModel } = await startScriptedEngine()

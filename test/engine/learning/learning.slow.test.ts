@@ -16,7 +16,7 @@ import {
   messageOf,
   pastExecutions,
   QUESTION,
-} from '../../support/learning/past-executions.ts'
+} from '../../support/learning/corrections.ts'
 
 const table = sharedTable()
 

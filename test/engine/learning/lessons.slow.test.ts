@@ -9,14 +9,15 @@ import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { CORRECTIONS, SIMILAR } from '../../support/learning/corrections.ts'
 import {
   answersIn,
+  CORRECTIONS,
   examplesIn,
   messageOf,
   pastExecutions,
   QUESTION,
-} from '../../support/learning/past-executions.ts'
+  SIMILAR,
+} from '../../support/learning/corrections.ts'
 
 const executions = executionStore(sharedTable())
 const { engine, scriptModel } = await startScriptedEngine()

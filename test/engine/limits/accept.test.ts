@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { LimitExceeded, TooManyRequests, Unavailable } from '../../../lib/core/errors.ts'
+import { Unavailable } from '../../../lib/core/errors.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
+import { LimitExceeded, TooManyRequests } from '../../../lib/core/limit-errors.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
 import type { SubjectKey } from '../../../lib/core/ports/usage.ts'
 import { NO_LIMITS, type Spending } from '../../../lib/core/usage-limits.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LimitExceeded } from '../../../lib/core/errors.ts'
+import { LimitExceeded } from '../../../lib/core/limit-errors.ts'
 import type { LimitSubject } from '../../../lib/core/usage-limits.ts'
 import { system } from '../../../lib/system.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'

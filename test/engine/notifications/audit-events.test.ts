@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { audited } from '../../../lib/access/audit-log.ts'
-import { webhookBody } from '../../../lib/contract/records/bodies.ts'
+import { webhookBody } from '../../../lib/contract/bodies/webhooks.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import {
   EVENT_BUS,

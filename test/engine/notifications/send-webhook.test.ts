@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { sendWebhook } from '../../../lib/engine/notifications/send-webhook.ts'
 import { newSecret } from '../../../lib/engine/notifications/sign-webhook.ts'
-import { waitUntil } from '../../support/processes/wait-until.ts'
+import { waitUntil } from '../../support/processes/processes.ts'
 import { serve } from '../../tools/serve.ts'
 import { serveTls } from '../../tools/serve-tls.ts'
 

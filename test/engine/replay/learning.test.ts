@@ -4,9 +4,8 @@ import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
 import { executionOf, runOptions } from '../../support/engine/executions.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { answersIn, messageOf, pastExecutions } from '../../support/learning/past-executions.ts'
-import { replayOf, runReplay } from '../../support/replay/a-replay.ts'
-import { originalsOn } from '../../support/replay/originals.ts'
+import { answersIn, messageOf, pastExecutions } from '../../support/learning/corrections.ts'
+import { originalsOn, replayOf, runReplay } from '../../support/replay/a-replay.ts'
 
 const scripted = await startScriptedEngine()
 const { engine } = scripted

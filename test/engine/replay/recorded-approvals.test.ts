@@ -8,8 +8,7 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { executionOf } from '../../support/engine/executions.ts'
 import { httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { aMessage, answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { contentOf, readModelSteps, runReplay } from '../../support/replay/a-replay.ts'
-import { originalsOn } from '../../support/replay/originals.ts'
+import { contentOf, originalsOn, readModelSteps, runReplay } from '../../support/replay/a-replay.ts'
 import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
 
 const scripted = await startScriptedEngine()

@@ -9,9 +9,8 @@ import { PDF } from '../../support/data/files.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { answersIn, messageOf, pastExecutions } from '../../support/learning/past-executions.ts'
-import { contentOf, runReplay } from '../../support/replay/a-replay.ts'
-import { originalsOn } from '../../support/replay/originals.ts'
+import { answersIn, messageOf, pastExecutions } from '../../support/learning/corrections.ts'
+import { contentOf, originalsOn, runReplay } from '../../support/replay/a-replay.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
 const scriptedEngine = await startScriptedEngine()

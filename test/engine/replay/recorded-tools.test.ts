@@ -5,8 +5,7 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { aMessage, answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { contentOf, runReplay } from '../../support/replay/a-replay.ts'
-import { originalsOn } from '../../support/replay/originals.ts'
+import { contentOf, originalsOn, runReplay } from '../../support/replay/a-replay.ts'
 
 const scriptedEngine = await startScriptedEngine()
 const { engine } = scriptedEngine

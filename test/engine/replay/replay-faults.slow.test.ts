@@ -9,8 +9,7 @@ import { readSeed } from '../../support/data/seed.ts'
 import { httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { aMessage, answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { contentOf, queueReplay, readModelSteps } from '../../support/replay/a-replay.ts'
-import { originalsOn } from '../../support/replay/originals.ts'
+import { contentOf, originalsOn, queueReplay, readModelSteps } from '../../support/replay/a-replay.ts'
 import { type Fault, FaultyWorker, faultKindsOf } from '../../support/waiting/faulty-worker.ts'
 
 /** All failures in the night. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { listSchedules } from '../../../lib/engine/schedules/schedules.ts'
-import { declaringAgent } from '../../support/schedules/declaring-agent.ts'
+import { declaringAgent } from '../../support/schedules/a-schedule.ts'
 import { ownTable } from '../../support/tables/memory-table.ts'
 
 const table = await ownTable()

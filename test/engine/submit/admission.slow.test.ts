@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { TooManyRequests, Unavailable } from '../../../lib/core/errors.ts'
+import { Unavailable } from '../../../lib/core/errors.ts'
 import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
+import { TooManyRequests } from '../../../lib/core/limit-errors.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { STATUS_SHARDS, shardOf } from '../../../lib/dynamodb/table/keys.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
@@ -8,7 +9,7 @@ import { admission } from '../../../lib/limits/admission.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../../support/engine/executions.ts'
-import { waitUntil } from '../../support/processes/wait-until.ts'
+import { waitUntil } from '../../support/processes/processes.ts'
 
 const LIMIT = 7
 /** Ten runs each time one has ended. */

@@ -14,7 +14,7 @@ import { readSeed } from '../../support/data/seed.ts'
 import { anExecution, runOptions } from '../../support/engine/executions.ts'
 import { Died, dyingTable } from '../../support/lifecycle/deletion.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
-import { sumUsage } from '../../support/usage/sum-usage.ts'
+import { sumUsage } from '../../support/usage/memory-usage.ts'
 
 const { minute: MINUTE, hour: HOUR, day: DAY } = INTERVAL_MS
 /** Every request in the night, otherwise every seventh. */

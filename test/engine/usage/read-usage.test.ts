@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import { encodeCursor } from '../../../lib/core/cursor.ts'
-import type { InvalidQueryParameter } from '../../../lib/core/errors.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import type { AgentStore } from '../../../lib/core/ports/agents.ts'
+import type { InvalidQueryParameter } from '../../../lib/core/request-errors.ts'
 import {
   DIMENSION_FIELDS,
   INTERVAL_MS,
@@ -15,8 +15,7 @@ import {
   type UsageRow,
 } from '../../../lib/core/usage.ts'
 import { type GroupUsage, readUsage, type UsageQuery } from '../../../lib/engine/usage/read-usage.ts'
-import { aUsageRow, memoryUsage } from '../../support/usage/memory-usage.ts'
-import { sumUsage } from '../../support/usage/sum-usage.ts'
+import { aUsageRow, memoryUsage, sumUsage } from '../../support/usage/memory-usage.ts'
 
 const ORGANIZATION = '01a2003b-8f87-750a-aa33-59d20cae9811'
 const ACCESS = { ...UNLIMITED, organizationId: ORGANIZATION, tokenId: 'token' }

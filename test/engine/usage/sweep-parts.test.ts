@@ -1,7 +1,8 @@
-import { beforeAll, expect, inject, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import type { Stores } from '../../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../../support/engine/executions.ts'
@@ -9,7 +10,10 @@ import { RolloutRun } from '../../support/rollouts/rollout-run.ts'
 
 const shared = vi.hoisted(() => ({ stores: null as Stores | null, sent: [] as unknown[] }))
 const queue = { send: async (message: unknown) => void shared.sent.push(message), sendBatch: async () => {} }
-vi.mock('../../../lib/dynamodb/open-measured-stores.ts', () => ({ openMeasuredStores: () => shared.stores }))
+vi.mock('../../../lib/engine/notifications/metrics-and-outbox.ts', () => ({
+  withMetricsAndOutbox: (_: unknown, parts: Parameters<typeof withOutbox>[1]) =>
+    withOutbox(shared.stores as Stores, parts),
+}))
 vi.mock('../../../lib/sqs/run-queue.ts', () => ({ openRunQueue: () => queue }))
 vi.mock('../../../lib/sqs/delivery-queue.ts', () => ({ openDeliveryQueue: () => queue }))
 
@@ -38,8 +42,12 @@ beforeAll(async () => {
       getPosition: () => (isThrottled ? Promise.reject(throttled) : usage.getPosition()),
     },
   }
+  // Loading opens stores, which the mock replaces.
+  vi.stubEnv('TABLE_NAME', TABLE_NAME)
   sweep = (await import('../../../functions/sweep-executions.ts')).handler
 })
+
+afterAll(() => void vi.unstubAllEnvs())
 
 it('sweeps executions while neither usage nor rollouts can be looked at, and these in the next sweep', async () => {
   await run.start({ abort: { maxErrorRate: 0.5, minRuns: 5 } })

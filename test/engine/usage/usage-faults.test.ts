@@ -28,7 +28,7 @@ import { seededRandom } from '../../support/data/random.ts'
 import { readSeed, TEST_SEED } from '../../support/data/seed.ts'
 import { leased, runOptions } from '../../support/engine/executions.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
-import { sumUsage } from '../../support/usage/sum-usage.ts'
+import { sumUsage } from '../../support/usage/memory-usage.ts'
 
 const RUNS = inject('isNightly') ? 5_000 : 400
 const seed = readSeed()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
-import { ExecutionInProgress } from '../../../lib/core/errors.ts'
 import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
+import { ExecutionInProgress } from '../../../lib/core/resource-errors.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { cancelExecution, deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { createToken } from '../../support/engine/access.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
-import { storeDelivery } from '../../support/notifications/store-delivery.ts'
-import { waitUntil } from '../../support/processes/wait-until.ts'
+import { storeDelivery } from '../../support/notifications/a-webhook.ts'
+import { waitUntil } from '../../support/processes/processes.ts'
 import { type ApiResponse, getExecutionId } from '../../support/service/client.ts'
 
 let own: TestOrganization

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Access, MAX_EXPIRES_AT, MAX_TOKEN_AGENTS, SCOPES, UNLIMITED } from '../../../lib/core/access.ts'
-import { Unauthorized } from '../../../lib/core/errors.ts'
+import { Unauthorized } from '../../../lib/core/request-errors.ts'
 import { fromAuthorizerContext, toAuthorizerContext } from '../../../lib/http/authorizer-context.ts'
 import { system } from '../../../lib/system.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'

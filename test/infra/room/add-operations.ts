@@ -23,7 +23,7 @@ const grants = [...new Set(numbers.map(familyOf))].map(
 
 /** By the end of the file name: where rows are inserted. */
 const INSERTIONS: [file: string, after: string, text: string][] = [
-  ['/lib/contract/routes.ts', 'export const operations = {', rows.join('\n')],
+  ['/lib/contract/operations/agents.ts', 'export const agentOperations = {', rows.join('\n')],
   ['/infra/functions/grants.ts', 'export const GRANTS: Record<FunctionName, Grant> = {', grants.join('\n')],
 ]
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import run from '../../../agents/redact-pii/agent.ts'
-import { medianCpuTimes } from '../../support/processes/cpu-time.ts'
+import { medianCpuTimes } from '../../support/processes/processes.ts'
 
 const LENGTH = 2_000_000
 const GROWTH = 4

@@ -1,9 +1,5 @@
-import { addWebhooks } from '../../browser/demo/add-webhooks.ts'
-import { recordUsage } from '../../browser/demo/record-usage.ts'
-import { runAgents } from '../../browser/demo/run-agents.ts'
-import { runTrial } from '../../browser/demo/run-trial.ts'
+import { addWebhooks, recordUsage, runAgents, runTrial, startWork } from '../../browser/demo/fill-demo.ts'
 import type { Demo } from '../../browser/demo/start-demo.ts'
-import { startWork } from '../../browser/demo/start-work.ts'
 import type { Ids } from '../../browser/support/pages.ts'
 
 /** Something for every page. `other` is a run that has failed. */

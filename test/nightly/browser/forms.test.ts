@@ -1,13 +1,11 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { Unauthorized } from '../../../lib/core/errors.ts'
-import { plainAnswers } from '../../browser/stub/plain-answers.ts'
-import { aMe, anAgentRecord, aVersionWithDocument, idOf } from '../../browser/stub/records.ts'
-import { failure, ok } from '../../browser/stub/responses.ts'
+import { Unauthorized } from '../../../lib/core/request-errors.ts'
+import { failure, ok, plainAnswers } from '../../browser/stub/plain-answers.ts'
+import { aMe, anAgentRecord, aVersionWithDocument, aWebhook, idOf } from '../../browser/stub/records.ts'
 import { type Stub, startStub } from '../../browser/stub/start-stub.ts'
-import { aWebhook } from '../../browser/stub/webhooks.ts'
 import { loadPage, useBrowser } from '../../browser/support/browser.ts'
-import { button, settle } from '../../browser/support/page.ts'
+import { button, settle } from '../../browser/support/pages.ts'
 
 const { openPage } = useBrowser()
 const draft = aVersionWithDocument({ id: idOf(50), status: 'DRAFT' })

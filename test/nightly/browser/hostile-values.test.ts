@@ -12,7 +12,7 @@ import {
   isShown,
   openAll,
   shownText,
-} from '../../browser/support/hostile.ts'
+} from '../../browser/support/page-checks.ts'
 import { addressOf, PAGES } from '../../browser/support/pages.ts'
 
 /** Reports dialogs, scripts that fail, requests to other hosts and violations of the policy. */

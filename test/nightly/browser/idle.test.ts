@@ -6,10 +6,17 @@ import { ownMilliseconds } from '../../../bench/costs/usage.ts'
 import { getFunctionSettings } from '../../../infra/functions/function-settings.ts'
 import { functionOf } from '../../../lib/contract/routes.ts'
 import { plainAnswers } from '../../browser/stub/plain-answers.ts'
-import { AGENT_ID, aMe, anAgentRecord, anExecutionRecord, idOf } from '../../browser/stub/records.ts'
+import {
+  AGENT_ID,
+  aBatch,
+  aMe,
+  anAgentRecord,
+  anApproval,
+  anExecutionRecord,
+  aUsageRow,
+  idOf,
+} from '../../browser/stub/records.ts'
 import { type Stub, startStub } from '../../browser/stub/start-stub.ts'
-import { aUsageRow } from '../../browser/stub/usage.ts'
-import { aBatch, anApproval } from '../../browser/stub/work.ts'
 import { loadPage, useBrowser } from '../../browser/support/browser.ts'
 import { measureTransfer } from '../../browser/support/metrics.ts'
 import { addressOf, PAGES, STUB_IDS } from '../../browser/support/pages.ts'

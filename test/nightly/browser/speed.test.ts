@@ -1,20 +1,20 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { omitLargeStepValues, omitLargeValues } from '../../../lib/contract/omit-values.ts'
-import { recordUsage } from '../../browser/demo/record-usage.ts'
+import { recordUsage } from '../../browser/demo/fill-demo.ts'
 import { connectDemo } from '../../browser/demo/start-demo.ts'
+import { pageOf } from '../../browser/stub/plain-answers.ts'
 import {
   AGENT_ID,
   aMe,
   anAgentRecord,
   anExecutionRecord,
   aStepRecord,
+  aUsageRow,
   aVersionRecord,
   idOf,
 } from '../../browser/stub/records.ts'
-import { pageOf } from '../../browser/stub/responses.ts'
 import { type Stub, startStub } from '../../browser/stub/start-stub.ts'
-import { aUsageRow } from '../../browser/stub/usage.ts'
 import { useBrowser } from '../../browser/support/browser.ts'
 import { measureTransfer } from '../../browser/support/metrics.ts'
 

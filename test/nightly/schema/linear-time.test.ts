@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
 import { anyInputs, plainSchemas, validInputs, wildSchemas } from '../../schema/random-schemas.ts'
-import { medianCpuTimes } from '../../support/processes/cpu-time.ts'
+import { medianCpuTimes } from '../../support/processes/processes.ts'
 
 const SAMPLE = { numRuns: 12, seed: 20_261_121 }
 const numbered = (schemas: fc.Arbitrary<JsonObject>) =>

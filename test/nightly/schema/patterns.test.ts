@@ -5,7 +5,7 @@ import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { loadPatternEngine } from '../../../lib/schema/patterns/load-pattern-engine.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
 import { FORMAT_TEXTS, REDOS_CORPUS } from '../../schema/patterns/redos-corpus.ts'
-import { medianCpuTimes } from '../../support/processes/cpu-time.ts'
+import { medianCpuTimes } from '../../support/processes/processes.ts'
 
 beforeAll(loadPatternEngine)
 

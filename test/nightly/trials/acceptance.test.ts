@@ -6,8 +6,7 @@ import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { LOCAL_TABLE, provisionTable } from '../../../local/emulators/provision.ts'
 import type { Emulator } from '../../../local/emulators/start-emulators.ts'
 import { createOrganization } from '../../support/engine/access.ts'
-import { childrenOf, sendSignal } from '../../support/processes/processes.ts'
-import { waitUntil } from '../../support/processes/wait-until.ts'
+import { childrenOf, sendSignal, waitUntil } from '../../support/processes/processes.ts'
 import {
   AFFECTED,
   answerOrder,

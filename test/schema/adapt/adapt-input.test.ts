@@ -5,13 +5,11 @@ import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { compileAdapter } from '../../../lib/schema/adapt/adapt-input.ts'
 import { toCanonicalName } from '../../../lib/schema/adapt/names/find-field.ts'
 import { parseName } from '../../../lib/schema/similar-names.ts'
-import { envelopes } from './cases/envelopes.ts'
-import { formsAndTables } from './cases/forms-and-tables.ts'
+import { envelopes, formsAndTables } from './cases/envelopes.ts'
 import { names } from './cases/names.ts'
 import { values } from './cases/values.ts'
 import { jsonSchemaCases } from './json-schema-cases.ts'
-import { nameCases } from './name-cases.ts'
-import { valueCases } from './value-cases.ts'
+import { nameCases, valueCases } from './value-cases.ts'
 
 function summarize({ kind, from, path }: InputAdaptation): string {
   if (kind === 'converted') return `converted ${path} from ${from}`

@@ -1,7 +1,6 @@
 import { v7 } from 'uuid'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
-import { LimitExceeded } from '../../../lib/core/errors.ts'
 import {
   type Execution,
   isFinal,
@@ -12,6 +11,7 @@ import {
 import { hashJson } from '../../../lib/core/json/hash-json.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { LimitExceeded } from '../../../lib/core/limit-errors.ts'
 import type { DelayedExecution, QueueMessage } from '../../../lib/core/ports/queues.ts'
 import type { System } from '../../../lib/core/ports/system.ts'
 import { type LimitSubject, NO_LIMITS, type UsageLimits } from '../../../lib/core/usage-limits.ts'

@@ -5,8 +5,7 @@ import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { sharedTable } from '../engine/organization.ts'
 import { sdkConfig } from '../tables/sdk.ts'
-import { faultSchedule, type ScheduledFault, scheduledFaults } from './fault-schedule.ts'
-import { inject as injectFault } from './faults.ts'
+import { faultSchedule, inject as injectFault, type ScheduledFault, scheduledFaults } from './faults.ts'
 import { type Behavior, type HttpProxy, startProxy } from './start-proxy.ts'
 
 const stops: (() => Promise<void>)[] = []

@@ -1,5 +1,6 @@
-import { TooManyRequests, Unavailable } from '../../../lib/core/errors.ts'
+import { Unavailable } from '../../../lib/core/errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { TooManyRequests } from '../../../lib/core/limit-errors.ts'
 import type { BatchQueue, FeedQueue, FiringMessage } from '../../../lib/core/ports/queues.ts'
 import type { Schedule } from '../../../lib/core/schedule.ts'
 import { nextTimes } from '../../../lib/cron-times.ts'

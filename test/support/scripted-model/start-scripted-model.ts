@@ -9,9 +9,8 @@ import { anthropicMessages } from './anthropic-messages.ts'
 import { bedrockConverse } from './bedrock-converse.ts'
 import { chatCompletions } from './chat-completions.ts'
 import type { Chunk, Format } from './format.ts'
-import { keepRequest } from './keep-request.ts'
 import { openaiResponses } from './openai-responses.ts'
-import { problemOf, type RecordedRequest, type ScriptedProvider } from './recorded-request.ts'
+import { keepRequest, problemOf, type RecordedRequest, type ScriptedProvider } from './recorded-request.ts'
 import { asText, completeResponse, isFault, type Reply, type Script, type ScriptedResponse } from './turn.ts'
 
 export const FORMATS: Record<ScriptedProvider, Format> = {

@@ -8,7 +8,7 @@ import { openTable, type Query, type Table } from '../../../lib/dynamodb/table/t
 import type { Environment } from '../../../lib/environment.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
-import { scanTable } from './scan-table.ts'
+import { scanTable } from './sdk.ts'
 
 /** A table of its own for a test file: in memory, and in the night, which plays the same cases, on the emulator. */
 export async function ownTable(): Promise<Table> {

@@ -1,5 +1,13 @@
 import type { UsagePosition, UsageStore } from '../../../lib/core/ports/usage.ts'
-import type { UsageInterval, UsageKey, UsageRow, UsageTotals } from '../../../lib/core/usage.ts'
+import {
+  DIMENSION_FIELDS,
+  USAGE_DIMENSIONS,
+  type UsageDimension,
+  type UsageInterval,
+  type UsageKey,
+  type UsageRow,
+  type UsageTotals,
+} from '../../../lib/core/usage.ts'
 
 /** A row with one run. */
 export const aUsageRow = (values: Partial<UsageKey & UsageTotals> = {}): UsageRow => ({
@@ -32,4 +40,29 @@ export function memoryUsage(position: UsagePosition | null = null) {
       for (const [start, rows] of slots) if (start >= from && start < to) yield { start, rows }
     },
   } satisfies Pick<UsageStore, 'read' | 'getPosition'> & Record<string, unknown>
+}
+
+/** The sums of rows that agree in these dimensions, without the sums of the service. */
+export function sumUsage(
+  rows: UsageRow[],
+  dimensions: readonly UsageDimension[] = USAGE_DIMENSIONS,
+): UsageRow[] {
+  const groups = Map.groupBy(rows, (row) =>
+    JSON.stringify(dimensions.map((name) => row[DIMENSION_FIELDS[name]])),
+  )
+  return [...groups.values()].map((group) => {
+    const [first] = group as [UsageRow]
+    const key = Object.fromEntries(
+      dimensions.map((name) => [DIMENSION_FIELDS[name], first[DIMENSION_FIELDS[name]]]),
+    )
+    const numbers = Object.entries(first).filter(([, value]) => typeof value === 'number')
+    const sums = numbers.map(([name]) => [
+      name,
+      group.reduce((sum, row) => sum + Number(row[name as keyof UsageRow]), 0),
+    ])
+    const errors: Record<string, number> = {}
+    for (const [code, count] of group.flatMap((row) => Object.entries(row.errors)))
+      errors[code] = (errors[code] ?? 0) + count
+    return { ...key, ...Object.fromEntries(sums), errors }
+  })
 }

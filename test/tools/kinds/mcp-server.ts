@@ -10,7 +10,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { PIXEL } from '../../support/data/pixel.ts'
+import { PIXEL } from '../../support/data/files.ts'
 import { listen } from '../serve.ts'
 
 type Options = { sessions?: boolean; json?: boolean; modern?: boolean }

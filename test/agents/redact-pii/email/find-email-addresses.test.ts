@@ -3,8 +3,7 @@ import { describe, expect, it, test } from 'vitest'
 import { findEmailAddresses } from '../../../../agents/redact-pii/email/find-email-addresses.ts'
 import { maskSpans } from '../../../../agents/redact-pii/mask.ts'
 import { propertyRuns } from '../../../support/data/property-runs.ts'
-import { type Case, findTexts } from '../find-texts.ts'
-import { SIMPLE_EMAIL_PATTERNS } from './simple-email-patterns.ts'
+import { type Case, findTexts, SIMPLE_EMAIL_PATTERNS } from '../redaction.ts'
 
 const VALID: Case[] = [
   ['Write to anna@example.org.', ['anna@example.org']],

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { createPhoneNumberDetector } from '../../../../agents/redact-pii/phone/find-phone-numbers.ts'
-import { type Case, findTexts } from '../find-texts.ts'
+import { type Case, findTexts } from '../redaction.ts'
 
 const INTERNATIONAL = [
   '+44 20 7946 0958',

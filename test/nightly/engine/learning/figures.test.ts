@@ -10,7 +10,7 @@ import { runOptions } from '../../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../../support/engine/model-agent.ts'
 import { sharedTable } from '../../../support/engine/organization.ts'
 import { startScriptedEngine } from '../../../support/engine/scripted-engine.ts'
-import { pastExecutions } from '../../../support/learning/past-executions.ts'
+import { pastExecutions } from '../../../support/learning/corrections.ts'
 import { meterCapacity } from '../../../support/proxy/observe.ts'
 import { startProxy } from '../../../support/proxy/start-proxy.ts'
 

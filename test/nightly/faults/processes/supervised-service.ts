@@ -1,5 +1,4 @@
-import { childrenOf, isAlive, sendSignal } from '../../../support/processes/processes.ts'
-import { waitUntil } from '../../../support/processes/wait-until.ts'
+import { childrenOf, isAlive, sendSignal, waitUntil } from '../../../support/processes/processes.ts'
 import { type Service, startService } from '../../../support/service/start-service.ts'
 
 /** The two processes of a service. */

@@ -1,0 +1,153 @@
+import {
+  BODY_ERRORS,
+  changedExecutionResponse,
+  listOf,
+  type Operation,
+  reading,
+  START_ERRORS,
+} from './operation.ts'
+
+const executionResponse = { 200: { description: 'The execution', body: 'Execution' } } as const
+/** What repeats an execution, and compares the two. */
+const repetition = { family: 'rerun-execution', streams: true } as const
+
+export const executionOperations = {
+  'run-agent': {
+    method: 'POST',
+    path: '/v1/agents/{agentId}/executions',
+    summary: 'Run an agent',
+    scope: 'run',
+    query: 'runParameters',
+    headers: 'runHeaders',
+    body: 'Input',
+    anyBody: true,
+    responses: {
+      200: {
+        description:
+          'The output (synchronous run); the events of the run if `Accept` names `text/event-stream`',
+        body: 'Output',
+        events: true,
+      },
+      202: {
+        description: 'The execution, for polling: of an asynchronous run, or of one that waits',
+        body: 'Execution',
+      },
+    },
+    errors: [
+      'InvalidHeader',
+      ...BODY_ERRORS,
+      'InvalidModelOverride',
+      'ExecutionInProgress',
+      ...START_ERRORS,
+      'ExecutionDeleted',
+      'LimitExceeded',
+      'ExecutionFailed',
+      'ExecutionStillRunning',
+    ],
+    streams: true,
+  },
+  'list-agent-executions': {
+    ...reading,
+    path: '/v1/agents/{agentId}/executions',
+    summary: 'List the executions of an agent',
+    query: 'executionPageParameters',
+    responses: listOf('Executions', 'ListedExecution'),
+    errors: ['AgentNotFound'],
+    streams: true,
+  },
+  'list-executions': {
+    ...reading,
+    path: '/v1/agent_executions',
+    summary: 'List the executions of all agents of the organization',
+    query: 'executionPageParameters',
+    responses: listOf('Executions', 'ListedExecution'),
+    streams: true,
+  },
+  'get-execution': {
+    ...reading,
+    path: '/v1/agent_executions/{executionId}',
+    summary: 'Get an execution, immediately or when it is final',
+    query: 'executionParameters',
+    headers: 'waitHeaders',
+    responses: executionResponse,
+    errors: ['ExecutionNotFound'],
+    streams: true,
+  },
+  'list-steps': {
+    ...reading,
+    path: '/v1/agent_executions/{executionId}/steps',
+    summary: 'List the steps of an execution',
+    query: 'stepPageParameters',
+    responses: { 200: { description: 'Steps, in order', body: ['Step'] } },
+    errors: ['ExecutionNotFound'],
+    streams: true,
+  },
+  'stream-events': {
+    ...reading,
+    path: '/v1/agent_executions/{executionId}/events',
+    summary: 'Stream the events of an execution',
+    query: 'eventParameters',
+    headers: 'eventHeaders',
+    responses: {
+      200: {
+        description:
+          'Server-sent events: `step` (a record of the list of steps; its number is the id), `tool`, `status`, and at the end `done` (the execution) or, if it is suspended, `waiting`',
+        body: null,
+        events: true,
+      },
+    },
+    errors: ['InvalidHeader', 'ExecutionNotFound'],
+    streams: true,
+  },
+  'delete-execution': {
+    method: 'DELETE',
+    path: '/v1/agent_executions/{executionId}',
+    audit: 'execution.delete',
+    summary: 'Delete an execution and everything that belongs to it',
+    scope: 'manage',
+    responses: { 204: { description: 'Deleted', body: null } },
+    errors: ['ExecutionNotFound', 'ExecutionInProgress', 'BatchInProgress'],
+  },
+  'cancel-execution': {
+    method: 'POST',
+    path: '/v1/agent_executions/{executionId}/cancel',
+    audit: 'execution.cancel',
+    summary: 'Cancel an execution that is in progress; a final one does not change',
+    scope: 'run',
+    responses: changedExecutionResponse,
+    errors: ['ExecutionNotFound'],
+    streams: true,
+  },
+  'rerun-execution': {
+    ...repetition,
+    method: 'POST',
+    path: '/v1/agent_executions/{executionId}/rerun',
+    summary: 'Run the agent of an execution again with its input',
+    scope: 'run',
+    headers: 'runHeaders',
+    body: 'RerunBody',
+    optionalBody: true,
+    responses: {
+      200: { description: 'The execution of an earlier request, which has ended', body: 'Execution' },
+      202: { description: 'The new execution, for polling', body: 'Execution' },
+    },
+    errors: [
+      'InvalidHeader',
+      ...BODY_ERRORS,
+      'InvalidModelOverride',
+      'ExecutionNotFound',
+      'ExecutionInProgress',
+      ...START_ERRORS,
+      'ExecutionDeleted',
+      'LimitExceeded',
+    ],
+  },
+  'compare-executions': {
+    ...repetition,
+    ...reading,
+    path: '/v1/agent_executions/{executionId}/compare/{otherId}',
+    summary: 'Compare the results and the steps of two executions',
+    responses: { 200: { description: 'What differs', body: 'ExecutionComparison' } },
+    errors: ['ExecutionNotFound'],
+  },
+} as const satisfies Record<string, Operation>
