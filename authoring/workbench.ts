@@ -27,8 +27,8 @@ export class InvalidCallee extends Error {
 }
 
 /**
- * Opens a workbench with an agent and the agents that it calls, as tools or by `context.run`. These are found by their slugs in the folders
- * next to its own.
+ * Opens a workbench with an agent and the agents that it calls, as tools or by `context.run`. These are found by their
+ * slugs in the folders next to its own.
  * @throws InvalidCallee
  */
 export async function openWorkbench(folder: string, agent: LoadedAgent): Promise<Workbench> {
