@@ -24,6 +24,7 @@ describe('context.fetch', () => {
     expect((await refused.stored()).error?.message).toBe(
       `The URL must start with https:// unless allowedHosts contains "${host}".`,
     )
+    expect((await refused.stored()).error?.at).toMatch(/^[\w-]+\.mjs:2:\d+/)
     const run = await aRun(fetches(), { agent: { execution: { ...SETTINGS, allowedHosts: [host] } } })
     await run.start()
     expect((await run.stored()).output).toMatchObject({ headers: { traceparent: traceparentOf(run.id) } })
